@@ -7,12 +7,13 @@ from types import ModuleType
 from . import dtypes as dt
 from ._refused import refused_class
 from .device import device as Device
+from .errors import kind_of
 from .linalg import matrix_norm
 from .ops.layout.views import split_with_sizes as unsafe_split_with_sizes
 from .ops.nn.embedding import embedding_renorm_
 from .ops.nn.pixel_shuffle import channel_shuffle as native_channel_shuffle
 from .storage import UntypedStorage
-from .tensor import Tensor, wrap
+from .tensor import Tensor, check_dim, wrap
 from .types import Device as AnyDevice
 
 __all__ = ["DeviceObjType", "TensorType", "embedding_renorm_", "from_file", "get_device_module",
@@ -48,11 +49,16 @@ def nuclear_norm(input: Tensor, dim: tuple[int, int] = (-2, -1), keepdim: bool =
     >>> torch.nuclear_norm(torch.eye(2))
     tensor(2.)
     """
+    if isinstance(dim, int):
+        dim = (check_dim(dim, input.ndim),)
     return matrix_norm(input, "nuc", dim, keepdim, out=out)
 
 
 def get_device_module(device: AnyDevice = None) -> ModuleType:
     """The module of a kind of device: torch.cpu, unless another is named. RuntimeError where there is none."""
+    hash(device)                               # TypeError for a list
+    if not isinstance(device, (Device, str, type(None))):
+        raise RuntimeError(f"Invalid value of device '{device}', expect torch.device, str, or None")
     kind = Device("cpu" if device is None else device).type
     package = sys.modules[__package__]
     try:
@@ -67,6 +73,10 @@ def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *
               requires_grad: bool = False) -> Tensor:
     """A tensor of `size` numbers in the memory of a file, which writes reach if `shared`. RuntimeError if the file is
     shorter and is not shared."""
+    for name, value, kinds in (("filename", filename, (str,)), ("shared", shared, (bool, type(None))),
+                               ("size", size, (int, type(None)))):
+        if not isinstance(value, kinds):
+            raise TypeError(f"from_file(): argument '{name}' must be {kinds[0].__name__}, not {kind_of(value)}")
     dtype = dtype or dt.get_default_dtype()
     storage = UntypedStorage.from_file(filename, bool(shared), (size or 0) * dtype.itemsize)
     tensor = wrap(storage.numbers(dtype)[:size])

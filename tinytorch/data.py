@@ -9,7 +9,7 @@ import numpy as np
 
 from . import dtypes as dt
 from .arguments import size_of
-from .errors import kind_of
+from .errors import kind_of, warn_once
 from .kernels.layout import dense_copy
 from .kernels.memory import DIMENSIONS, empty, unset
 from .tensor import Size, Tensor, method
@@ -46,6 +46,9 @@ def array_of(data: object, dtype: dt.dtype | None = None) -> np.ndarray:
         if depth > _DEEPEST:
             raise _too_deep(leaf)
         leaf = leaf[0]
+    if depth == 1 and isinstance(leaf, np.ndarray) and leaf.ndim:
+        warn_once("Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the "
+                  "list to a single numpy.ndarray with numpy.array() before converting to a tensor.", 5)
     if depth > DIMENSIONS:
         raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
     classes, given = _classes(data, depth), data

@@ -1,4 +1,6 @@
 """torch's messages that many functions have in common, once."""
+import warnings
+
 from . import dtypes as dt
 from .memory_format import LAYOUT_NAMES, sparse_coo
 
@@ -13,6 +15,16 @@ C_NAMES = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16"
 def type_name(x):
     """The dtype of a tensor, of an array, or a dtype itself, as torch's messages spell it: Float, Long ..."""
     return (x if isinstance(x, dt.dtype) else dt.of(getattr(x, "array", x))).type_name
+
+
+_warned = set()
+
+
+def warn_once(message, level):
+    """A UserWarning at the line `level` frames above this function, the first time that it is asked for."""
+    if message not in _warned:
+        _warned.add(message)
+        warnings.warn(message, UserWarning, stacklevel=level)
 
 
 def kind_of(value):

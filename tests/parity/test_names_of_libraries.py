@@ -137,7 +137,8 @@ def test_groups_of_tensors():
         group = part(t, "utils._foreach_utils")._group_tensors_by_device_and_dtype
         a, b, c = t.ones(1), t.ones(2).double(), t.ones(3)
         grouped = group([[a, b, c], [a * 2, b * 2, c * 2]], with_indices=True)
-        found.append(sorted((str(device), str(dtype).split(".")[1], [[x.tolist() for x in tensors] for tensors in lists], numbers)
+        found.append(sorted((str(device), str(dtype).split(".")[1], [[x.tolist() for x in tensors]
+                             for tensors in lists], numbers)
                             for (device, dtype), (lists, numbers) in grouped.items()))
     assert found[0] == found[1]
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -152,8 +153,9 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
         except RuntimeError as refusal:
             _check_first(self, compute, args, kwargs)
             raise refusal
-        for x in args:
-            if isinstance(x, Tensor) and x is not self and may_share(self.array, x.array):
+        shared = [x for x in args if isinstance(x, Tensor) and may_share(self.array, x.array)]
+        for x in shared:
+            if x is not self:
                 check_overlap(self, x)
         if elementwise and self.array.size > WHOLE and by_pieces(method, self, args, kwargs):
             return self
@@ -166,6 +168,9 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
             if met(None, args, kwargs):
                 return overridable(method)(self, *args, **kwargs)
             raise
+        if shared and "index" in inspect.signature(function).parameters:       # what an index finds is not read first
+            for x in shared:
+                check_overlap(self, x, True)
         if result.node is not None and result.node.op.over is not None:
             _by_output(result)
         return assign(self, result, write)

@@ -16,7 +16,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..device import META
 from ..kernels import layout
-from ..kernels.memory import READ_ONLY, empty, refusal, unset
+from ..kernels.memory import READ_ONLY, empty, is_given, refusal, unset
 from ..lazy import address_of, bits_of, device_of, is_lazy, raw, root_of, seen
 from ..tensor import Tensor, wrap
 from . import above
@@ -331,6 +331,8 @@ def resized(array: np.ndarray, like: np.ndarray) -> np.ndarray:
     else:
         memory = array.reshape(-1)
     if memory.size < count:
+        if is_given(array):
+            raise RuntimeError("Trying to resize storage that is not resizable")
         larger = unset(empty(count, array.dtype))
         larger[:memory.size] = memory
         memory = larger

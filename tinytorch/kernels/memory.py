@@ -1,10 +1,12 @@
 """Memory that is asked for by sizes. What cannot be had is a RuntimeError in torch's words, where NumPy has a
 MemoryError and several ValueErrors."""
 import math
+import weakref
 
 import numpy as np
 
 from .. import dtypes as dt
+from ..lazy import root_of
 
 #: The most that 64 bits count: elements and bytes.
 LARGEST = 2 ** 63 - 1
@@ -17,6 +19,23 @@ _REFUSALS = ("array is too big", "Maximum allowed", "iterator is too large", "br
 #: Why nothing is written to memory that belongs to a constant or a file: torch would write, whatever comes of it.
 READ_ONLY = ("unsupported operation: the written-to tensor lies in read-only memory. Please clone() the tensor before "
              "performing the operation.")
+
+
+#: Memory that was given to tensors from outside, which cannot be exchanged for more: by the id of its array.
+_given = weakref.WeakValueDictionary()
+
+
+def given(array):
+    """An array of the caller's, whose memory tensors share from now on."""
+    root = root_of(array)
+    _given[id(root)] = root
+    return array
+
+
+def is_given(array):
+    """Whether the memory of an array came from outside."""
+    root = root_of(array)
+    return _given.get(id(root)) is root
 
 
 def empty(size, dtype, make=np.empty):

@@ -131,7 +131,8 @@ class UninitializedTensorMixin:
 
     @property
     def data(self):
-        return self
+        """A tensor without elements: what is drawn into it is lost."""
+        return empty(0, dtype=self.lazy_dtype, device=self.lazy_device)
 
     @data.setter
     def data(self, other):
@@ -169,7 +170,7 @@ class UninitializedTensorMixin:
         return self._of(dt.float64)
 
     def detach(self):
-        return self
+        return self.array                      # which there is not
 
     def share_memory_(self):
         raise RuntimeError(

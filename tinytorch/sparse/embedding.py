@@ -10,7 +10,7 @@ from .tensor import sparse_op
 def rows_of(grad, shape, indices, padding):
     """A gradient of `shape` (V, D) from those (*, D) of the rows `indices` (*); the row `padding` (-1: none) has
     none."""
-    numbers, rows = indices.reshape(-1).astype(np.int64), grad.reshape(-1, shape[1])
+    numbers, rows = indices.reshape(-1).astype(np.int64), grad.reshape(indices.size, shape[1])
     if padding >= 0:
         kept = numbers != padding
         numbers, rows = numbers[kept], rows[kept]

@@ -9,6 +9,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.public import public
 from ...data import check_array
+from ...kernels.memory import given
 from ...lazy import root_of
 from ...tensor import Tensor, wrap
 from .options import as_dtype, finish, wrong
@@ -32,7 +33,7 @@ def from_numpy(ndarray: np.ndarray, /) -> Tensor:
     if not ndarray.flags.writeable:
         warnings.warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. Here "
                       "it stays as it is: writing to this tensor is an error.", UserWarning, stacklevel=2)
-    return wrap(_plain(ndarray))
+    return wrap(given(_plain(ndarray)))
 
 
 def _plain(array):
@@ -83,4 +84,4 @@ def frombuffer(buffer: Any, *, dtype: dt.dtype | type, count: int = -1, offset: 
     if memory.readonly:
         warnings.warn("The given buffer is not writable, and PyTorch does not support non-writable tensors. Here it "
                       "stays as it is: writing to this tensor is an error.", UserWarning, stacklevel=3)
-    return finish(np.frombuffer(buffer, dtype.numpy, count, offset), requires_grad=requires_grad)
+    return finish(given(np.frombuffer(buffer, dtype.numpy, count, offset)), requires_grad=requires_grad)

@@ -12,6 +12,7 @@ from ...autograd.public import method, public
 from ...data import check_array
 from ...device import check_device, device as DeviceClass
 from ...errors import not_a_tensor
+from ...kernels.memory import given
 from ...lazy import bits_of, resolved
 from ...tensor import Tensor, wrap
 from ...types import Device
@@ -144,7 +145,7 @@ def from_dlpack(ext_tensor: Any, *, device: Device = None, copy: bool | None = N
     except TypeError:                          # an exporter from before there were versions
         capsule = ext_tensor.__dlpack__()
     array = _array(capsule)
-    return wrap(array.copy() if copy else array)
+    return wrap(array.copy() if copy else given(array))
 
 
 class _Exporter:

@@ -232,9 +232,11 @@ def _filled(name, fill, args, size, out, dtype, layout, device, requires_grad, p
             raise RuntimeError("unsupported memory format Preserve")
         array = unset(empty_in(shape, numpy_dtype, memory_order(memory_format, len(shape))))
     result = wrap(array)
+    if out is not None:
+        result = refill(out, result)
     if requires_grad:
         require_grad(result)
-    return result if out is None else refill(out, result)
+    return result
 
 
 def _size_is_wrong(name, args, size):

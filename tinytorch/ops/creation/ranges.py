@@ -8,7 +8,7 @@ from operator import index as as_int
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.promotion import refill, result_dtype, stored_as
+from ...autograd.promotion import check_written, refill, stored_as
 from ...autograd.public import public
 from ...errors import C_NAMES, not_implemented
 from ...kernels.memory import LARGEST, check_size, empty as new_memory
@@ -92,7 +92,7 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
         dtype = dtype_for(out, dtype, "arange")
     else:
         dtype = (dt.int64 if all([isinstance(v, int) for v in (start, end, step)]) else
-                 _floating(given) if any([isinstance(v, Tensor) for v in given]) else dt.get_default_dtype())
+                 dt.get_default_dtype())
     _check_implemented("arange_cpu", dtype)
     _check_real(start, end, step)
     _check_range(start, end, step)
@@ -110,7 +110,7 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
     result = wrap(new_without_numbers((count,), dtype.numpy) if on_meta else _steps(start, step, count, dtype))
     if requires_grad:
         require_grad(result)
-    return result if out is None else refill(out, result, by_count=True)
+    return result if out is None else _into(out, result, by_count=True)
 
 
 def _whole(x):
@@ -128,9 +128,11 @@ def _counted(count):
     return max(count, 0)
 
 
-def _floating(given):
-    d = result_dtype([v for v in given if isinstance(v, Tensor)])
-    return d if d.is_floating_point else dt.get_default_dtype()
+def _into(out, result, by_count=False):
+    """`refill`, of an `out` each of whose elements has a place of its own."""
+    if isinstance(out, Tensor):
+        check_written(out.array)
+    return refill(out, result, by_count)
 
 
 def _check_range(start, end, step):
@@ -191,7 +193,7 @@ def range(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = 
     _check_range(start, end, step)
     count = _counted(int((end - start) / step) + 1)
     array = _steps(start, step, count, dtype_for(out, dtype, "range") or dt.get_default_dtype())
-    return refill(out, finish(array, device, requires_grad), by_count=True)
+    return _into(out, finish(array, device, requires_grad), by_count=True)
 
 
 def _spaced(fill, start, end, steps, d, *more):
@@ -305,7 +307,7 @@ def linspace(start: Tensor | Number, end: Tensor | Number, steps: int, *, out: T
     start, end, steps = _end("linspace", "start", start), _end("linspace", "end", end), _steps_of(steps)
     d = _spaced_dtype("linspace", start, end, steps, dtype, out)
     array = _spaced(_halves, start, end, steps, d)
-    return refill(out, finish(array, device, requires_grad, pin_memory), by_count=True)
+    return _into(out, finish(array, device, requires_grad, pin_memory), by_count=True)
 
 
 @public()
@@ -326,7 +328,7 @@ def logspace(start: Tensor | Number, end: Tensor | Number, steps: int, base: flo
         array = stored_as(number, d.numpy).reshape(1) if d.category == 1 else dt.cast(np.asarray([number]), d.numpy)
     else:
         array = _spaced(_powers, start, end, steps, d, base)
-    return refill(out, finish(array, device, requires_grad, pin_memory), by_count=True)
+    return _into(out, finish(array, device, requires_grad, pin_memory), by_count=True)
 
 
 @public()
@@ -352,7 +354,7 @@ def eye(n: int, m: int = ..., *, out: Tensor | None = None, dtype: dt.dtype | ty
         _check_implemented("eye", d)
     check_size((n, m), d.itemsize)
     array = new_memory((n, m), d.numpy, lambda size, numpy_dtype: dt.cast(np.eye(*size, dtype=bool), numpy_dtype))
-    return refill(out, finish(array, device, requires_grad, pin_memory))
+    return _into(out, finish(array, device, requires_grad, pin_memory))
 
 
 @public()

@@ -108,7 +108,17 @@ def log1p(input):
     >>> torch.log1p(torch.tensor([0., 1.]))
     tensor([0.0000, 0.6931])
     """
-    return np.log1p(input)
+    if input.dtype.kind != dt.COMPLEX:
+        return np.log1p(input)
+    result = np.log1p(input)                   # which adds 1 first: what is small gets lost
+    near = np.abs(input) < 0.5
+    x, y = input.real[near], input.imag[near]
+    squares = x * (2 + x) + y * y
+    parts = np.empty(x.shape, input.dtype)
+    parts.real = np.where(squares == 0, x, np.log1p(squares) / 2)
+    parts.imag = np.arctan2(y, x + 1)
+    result[near] = parts
+    return result
 
 
 @unary(lambda g, ans: g / (2 * conj(ans)), to_float=True)

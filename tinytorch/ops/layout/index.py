@@ -126,7 +126,7 @@ def parse(shape, index):
     """Split `index` of a tensor of `shape`: (basic index or None if it does nothing, the primitive for
     it, advanced index or None). The basic index ends in Ellipsis; the advanced one is for its result."""
     if index.__class__ is not tuple:
-        index = tuple(index) if _is_tuple_in_disguise(index) else (index,)
+        index = _told_tuple(index) if _is_tuple_in_disguise(index) else (index,)
     items = [item if item is None or item is Ellipsis or item.__class__ in (int, slice) else _plain(item)
              for item in index]
     used = 0
@@ -214,6 +214,14 @@ def _is_tuple_in_disguise(index):
         for item in index)
 
 
+def _told_tuple(index):
+    warnings.warn("Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in "
+                  "pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor "
+                  "index, x[torch.tensor(seq)], which will result either in an error or a different result",
+                  UserWarning, stacklevel=5)
+    return tuple(index)
+
+
 def _plain(item):
     """An element of an index as an int, bool, slice, None, Ellipsis, or array of ints or bools."""
     if isinstance(item, Tensor):
@@ -233,6 +241,8 @@ def _plain(item):
         except ValueError:                     # ragged, or nested too deep
             check_not_in_itself(item)
             array = array_of(list(item))
+        if array.dtype.kind in dt.INTEGER and not any([isinstance(x, (Tensor, np.ndarray)) for x in item]):
+            array = array.astype(np.int64)     # numbers, of whatever kind
         if not array.size:                     # lists of empty lists
             array = array.astype(np.int64)
         return _plain_array(array) if array.ndim else array

@@ -9,7 +9,7 @@ from ...autograd.grad_mode import differentiates
 from ...autograd.op import op
 from ...autograd.promotion import converted, result_dtype, write_out
 from ...autograd.public import overridden, public
-from ...errors import type_name
+from ...errors import type_name, warn_once
 from ...kernels.copies import side_by_side
 from ...kernels.layout import joined_order
 from ...tensor import Tensor, check_dim, wrap
@@ -347,7 +347,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
 
 @public(python=True)
-def meshgrid(*tensors: Tensor | Tensors, indexing: str = "ij") -> Tensors:
+def meshgrid(*tensors: Tensor | Tensors, indexing: str | None = None) -> Tensors:
     """Each vector spread over the grid of all: the i-th varies along dimension i ("xy": 0 and 1 swapped).
 
     >>> import tinytorch as torch
@@ -363,10 +363,12 @@ def meshgrid(*tensors: Tensor | Tensors, indexing: str = "ij") -> Tensors:
     for tensor in tensors:
         if tensor.array.ndim > 1:
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {tensor}")
-    if not isinstance(indexing, str):
+    if indexing is not None and not isinstance(indexing, str):
         raise TypeError(f"meshgrid(): argument 'indexing' must be str, not {type(indexing).__name__}")
-    if indexing not in ("ij", "xy"):
+    if indexing not in ("ij", "xy", None):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    if indexing is None:
+        warn_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", 4)
     swap = indexing == "xy" and len(tensors) > 1
     if swap:
         tensors = (tensors[1], tensors[0], *tensors[2:])

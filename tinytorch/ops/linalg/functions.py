@@ -408,6 +408,8 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str |
     vectors = b.array.ndim == input.array.ndim - 1
     rows, columns = input.array.shape[-2:]
     _check_right_side(input.array.shape, b.array.shape, vectors)
+    if rcond is not None and rcond >= 1:
+        rcond = None                           # as LAPACK has it
     s = svd_of(input.array, False)[1]
     rank = np.asarray((s > _limit(input.array, s, None, rcond)).sum(-1, dtype=np.int64))
     squares = driver not in (None, "gelsy") and rows > columns and (rank == columns).all()

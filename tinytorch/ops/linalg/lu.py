@@ -265,6 +265,11 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     if pivots.array.shape[:-1] != a[:-2]:
         raise RuntimeError(f"linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots "
                            f"with shape {list(pivots.array.shape)} instead")
+    numbers = raw(pivots)
+    if type(numbers) is np.ndarray and numbers.size and not (1 <= numbers.min() and numbers.max() <= a[-1]):
+        which = "greater or equal to 1" if numbers.min() < 1 else "smaller or equal to LU.size(-2)"
+        raise RuntimeError(f"Pivots given to lu_solve must all be {which}. Did you properly pass the result of "
+                           "lu_factor?")
     return _solve(left, adjoint, pivots, LU, B)
 
 

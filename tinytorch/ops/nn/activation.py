@@ -100,7 +100,7 @@ def _shrink_backward(grad, input, lambd):
 
 @op(name="hardshrink", elementwise=True, input=lambda g, input, lambd: _shrink_backward(g, input, lambd))
 def _hardshrink(input, lambd):
-    return input * ~((input >= -lambd) & (input <= lambd)) + 0.0           # 0. for the -0. of a negative number
+    return np.where((input >= -lambd) & (input <= lambd), input.dtype.type(0), input)
 
 
 @public(dtypes=dt.FLOATING, kernel="hardshrink_cpu", out=FOUND, method=True)

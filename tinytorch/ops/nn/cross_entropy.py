@@ -233,7 +233,8 @@ def _with_probabilities(input, target, weight, reduction, label_smoothing, class
     loss = _weighted(log_p * target, weight, class_dim)
     if reduction == "none":
         return -loss.sum(class_dim)
-    return -loss.sum() if reduction == "sum" else -loss.sum() / ((input.array.size // classes) or float("nan"))
+    rows = input.array.size // classes if classes else 0
+    return -loss.sum() if reduction == "sum" else -loss.sum() / (rows or float("nan"))
 
 
 def _smoothed(log_p, target, weight, ignore_index, reduction, label_smoothing, class_dim):

@@ -98,6 +98,8 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, t
         if len(labels) != batch:
             raise RuntimeError(f"Expected tensor to have size {batch} at dimension 0, but got size {len(labels)} for "
                                "argument #2 'targets' (while checking arguments for ctc_loss_allocate_outputs)")
+        if not log_probs.array.size:
+            raise RuntimeError("log_probs tensor must not be empty")
         labels = labels.reshape(batch, -1)
         if labels.shape[1] < width:
             raise RuntimeError(f"Expected tensor to have size at least {width} at dimension 1, but got size "

@@ -251,6 +251,8 @@ def interpolate(input: Tensor, size: int | Ints | None = None, scale_factor: flo
                              "bicubic | trilinear")
     elif align_corners is None:
         align_corners = False
+    if isinstance(size, (list, tuple)) and any([isinstance(n, Tensor) for n in size]):
+        size = [n.item() if isinstance(n, Tensor) and not n.ndim else n for n in size]
     output_size, scales = _spatial(input.shape, size, scale_factor)
     if recompute_scale_factor and size is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")

@@ -186,8 +186,9 @@ def multi_head_attention_forward(
         weights = weights if batched else weights.squeeze(0)
     else:
         if attn_mask is not None:
-            attn_mask = attn_mask.unsqueeze(0) if attn_mask.size(0) == 1 else attn_mask.view(count, num_heads, -1, S)
-        q, k, v = [x.view(count, num_heads, -1, size) for x in (q, k, v)]
+            rows = attn_mask.size(1)
+            attn_mask = attn_mask.unsqueeze(0) if attn_mask.size(0) == 1 else attn_mask.view(count, num_heads, rows, S)
+        q, k, v = [x.view(count, num_heads, x.size(1), size) for x in (q, k, v)]
         output = scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal)
         output = output.permute(2, 0, 1, 3).reshape(count * length, E)
     output = linear(output, out_proj_weight, out_proj_bias)

@@ -315,7 +315,13 @@ def trapezoid(y: Tensor, x: Tensor = None, *, dx: Number = 1, dim: int = -1) -> 
     return _integral(y, x, dx, dim)
 
 
+def _check_spacing(name, x, dx):
+    if x is None and isinstance(dx, complex):
+        raise RuntimeError(f"{name}: Currently, we only support dx as a real number.")
+
+
 def _integral(y, x, dx, dim):
+    _check_spacing("trapezoid", x, dx)
     if not _size(y, dim):                      # of no points, in the dtype of y
         shape, dim = y.array.shape, check_dim(dim, y.array.ndim)
         return wrap(np.zeros(shape[:dim] + shape[dim + 1:], y.array.dtype))
@@ -339,6 +345,7 @@ def cumulative_trapezoid(y: Tensor, x: Tensor = None, *, dx: Number = 1, dim: in
     >>> torch.cumulative_trapezoid(torch.tensor([1., 5., 10.]))
     tensor([ 3.0000, 10.5000])
     """
+    _check_spacing("cumulative_trapezoid", x, dx)
     left, right, widths = _sides("cumulative_trapezoid", y, x, dim)
     if widths is None:
         return ((left + right) * (dx / 2.0)).cumsum(dim)

@@ -194,11 +194,11 @@ def sum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, 
     kind = input.array.dtype.kind
     if kind == dt.WIDENED:                     # here and below: what is widened is what `dtype` says, not the input
         total = in_float32(_sum if dim is None else _sum_over, input, axes(dim, input.array.ndim), keepdim)
-        return write_out(out, total)
+        return write_out(out, total, exact=None if dtype is None else EXACT)
     # NumPy widens small integers
     kept = None if kind not in dt.INTEGRAL else _LONG if dtype is None else input.array.dtype
     total = (_sum if dim is None else _sum_over)(input, axes(dim, input.array.ndim), keepdim, kept)
-    return total if out is None else write_out(out, total)
+    return total if out is None else write_out(out, total, exact=None if dtype is None else EXACT)
 
 
 def _mean_grad(g, shape, dim, count):

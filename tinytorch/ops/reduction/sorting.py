@@ -8,7 +8,7 @@ from ...autograd.op import op
 from ...autograd.promotion import EXACT, promoted, refuse_complex_gradient, underivable, write_out
 from ...autograd.public import public
 from ...autograd.views import has_history
-from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
+from ...errors import not_a_tensor, not_implemented, refuse_records, type_name, warn_once
 from ...kernels import order as kernels
 from ...kernels.scatter import owned
 from ...lazy import StandIn
@@ -315,6 +315,12 @@ def _searched(sequence, values, side, sorter, out_int32, out):
     if isinstance(values, Tensor) and values.array.dtype != sequence.array.dtype:
         sequence, values = promoted(sequence, values)
     sequence, values = sequence.array, values.array if isinstance(values, Tensor) else np.asarray(values)
+    for array, what in ((values, "input value"), (sequence, "boundary"), (sorter if sorter is None else sorter.array,
+                                                                          "sorter")):
+        if array is not None and not array.flags.c_contiguous:
+            warn_once(f"torch.searchsorted(): {what} tensor is non-contiguous, this will lower the performance due to "
+                      "extra data copy when converting non-contiguous tensor to contiguous, please use contiguous "
+                      f"{what} tensor if possible. This message will only appear once per program.", 5)
     kind = dt.int32 if out_int32 else dt.int64
     if out is not None and out.dtype is not kind:
         raise RuntimeError("torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or "
