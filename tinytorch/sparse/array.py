@@ -168,7 +168,8 @@ class SparseArray:
         if not whole.flags.writeable:          # NumPy's add.at does not look
             raise RuntimeError(READ_ONLY)
         target = np.ascontiguousarray(whole)
-        kernels.add_places(target.reshape((-1,) + self.shape[self.sparse_dim:]), self.keys(), self.values)
+        if target.size:
+            kernels.add_places(target.reshape((-1,) + self.shape[self.sparse_dim:]), self.keys(), self.values)
         if target is not whole:
             whole[...] = target
         return whole
