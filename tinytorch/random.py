@@ -32,6 +32,8 @@ _32 = np.uint64(32)
 
 #: Numbers that NumPy's engine has drawn before it is asked natively.
 _FEW = 256
+#: Elements of which it takes longer to draw one in Python than to ask natively.
+_LEAST = 4
 
 
 def _memory_of(engine):
@@ -173,6 +175,24 @@ class Stream:
         out, self._idle = np.empty(n, dtype), None
         native.run(kernel, n, *limit, self._key, out)
         return out
+
+    def rejected(self, kernel, out, *arguments):
+        """Whether a native kernel that draws as many words as it needs, and normal numbers, has filled `out`. It is
+        given the array after its own arguments, all of float64: not for few elements, nor where there is none."""
+        if out.size < _LEAST or native.level() is None:
+            return False
+        if self._engine is None:
+            self._make_engine()
+        if self._key is None:
+            return False
+        left = self.cached_normal
+        source = np.array([left is not None, left or 0.0, 0.0])
+        numbers, arrays = [x for x in arguments if isinstance(x, int)], [x for x in arguments if not isinstance(x, int)]
+        native.run(kernel, out.size, *numbers, self._key, source, *arrays, out)
+        self.cached_normal = float(source[1]) if source[0] else None
+        if source[2]:
+            self._idle = None
+        return True
 
     def uniform64(self, n):
         """n float64 numbers in [0, 1): 53 bits each."""

@@ -32,6 +32,9 @@ def others(width, seed, dtype):
     yield torch.randint(5, (700,)).numpy()
     yield torch.rand(700).bernoulli_().numpy()
     yield torch.rand(700).bernoulli(0.3).numpy()
+    yield torch.poisson(torch.arange(30.0)).numpy()
+    yield torch._standard_gamma(torch.arange(30.0) / 10).numpy()
+    yield torch.binomial(torch.arange(30.0), torch.arange(30.0) / 30).numpy()
     x, y = draws(seed, 30, width + 1, 5), draws(seed, width + 1, 5)
     yield copies.in_rows(x.swapaxes(1, 2))
     for name in ("add_each", "sub_each", "mul_each", "div_each"):

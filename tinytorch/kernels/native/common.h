@@ -48,6 +48,9 @@ INLINE int64_t place_below(int64_t n, const place *from)
 /* A Mersenne twister: its state, and which of its words comes next. */
 typedef struct { uint32_t key[WORDS], next; } twister;
 
+/* random.c: its next `n` words. */
+void draw_words(twister *restrict state, uint32_t *restrict out, int64_t n);
+
 #define PLACES 8                               /* at most so many at once */
 
 /* Reads `count` numbers of places among `n`, and says whether one does not exist. */

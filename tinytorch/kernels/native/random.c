@@ -28,7 +28,7 @@ INLINE uint32_t tempered(uint32_t y)
 }
 
 /* The next `n` words, at most WORDS. Of a place beyond the state another one begins. */
-static void draw(twister *restrict state, uint32_t *restrict out, int64_t n)
+void draw_words(twister *restrict state, uint32_t *restrict out, int64_t n)
 {
     uint32_t at = *(volatile uint32_t *)&state->next;
     while (n > 0) {
@@ -53,7 +53,7 @@ void words(int64_t threads, int64_t n, twister *key, uint64_t *out)
     (void)threads;
     for (int64_t start = 0; start < n; start += WORDS) {
         int64_t count = n - start < WORDS ? n - start : WORDS;
-        draw(key, drawn, count);
+        draw_words(key, drawn, count);
         for (int64_t i = 0; i < count; i++)
             out[start + i] = drawn[i];
     }
@@ -66,7 +66,7 @@ void double_words(int64_t threads, int64_t n, twister *key, uint64_t *out)
     (void)threads;
     for (int64_t start = 0; start < n; start += WORDS / 2) {
         int64_t count = n - start < WORDS / 2 ? n - start : WORDS / 2;
-        draw(key, drawn, 2 * count);
+        draw_words(key, drawn, 2 * count);
         for (int64_t i = 0; i < count; i++)
             out[start + i] = (uint64_t)drawn[2 * i] << 32 | drawn[2 * i + 1];
     }
@@ -79,7 +79,7 @@ void below(int64_t threads, int64_t n, int64_t limit, twister *key, uint8_t *out
     (void)threads;
     for (int64_t start = 0; start < n; start += WORDS / 2) {
         int64_t count = n - start < WORDS / 2 ? n - start : WORDS / 2;
-        draw(key, drawn, 2 * count);
+        draw_words(key, drawn, 2 * count);
         for (int64_t i = 0; i < count; i++) {
             uint32_t h = drawn[2 * i] & 0x1fffffu, l = drawn[2 * i + 1];
             out[start + i] = (uint8_t)((h < high) | ((h == high) & (l < low)));
@@ -94,7 +94,7 @@ void uniform(int64_t threads, int64_t n, twister *key, float *out)
     (void)threads;
     for (int64_t start = 0; start < n; start += WORDS) {
         int64_t count = n - start < WORDS ? n - start : WORDS;
-        draw(key, drawn, count);
+        draw_words(key, drawn, count);
         for (int64_t i = 0; i < count; i++)
             out[start + i] = (float)(int32_t)(drawn[i] & 0xffffffu) * 5.9604644775390625e-8f;
     }

@@ -1,7 +1,7 @@
 """PyTorch's CPU samplers that reject candidates: Poisson, gamma, Dirichlet, binomial, bit for bit.
 
-How many random numbers each value takes depends on the numbers, so these run value by value in Python
-(about a microsecond each). `r` rounds to the dtype of the parameters, in which PyTorch does part of the
+How many random numbers each value takes depends on the numbers, so these run value by value: in C, or in Python (about
+a microsecond each). `r` rounds to the dtype of the parameters, in which PyTorch does part of the
 arithmetic; Python's own arithmetic is its float64.
 """
 import math
@@ -47,20 +47,22 @@ def _rounding(dtype):
     return float if dtype == np.float64 else lambda v: float(np.float32(v))
 
 
-def _floats(array):
-    return array.astype(np.float64).ravel().tolist()
-
-
-def _as_array(values, like):
-    return np.array(values, np.float64).reshape(like.shape).astype(like.dtype)
+def _drawn(kernel, one, stream, single, *arrays):
+    """A float64 array in the shape of `arrays`, of numbers that the native kernel draws, or one(element, ..., numbers)
+    for each. `single` goes to the kernel before the arrays, unless it takes none."""
+    arrays = [np.array(array, np.float64, order="C") for array in arrays]
+    out = np.empty(arrays[0].shape)
+    if not stream.rejected(kernel, out, *single, *arrays):
+        with OneByOne(stream) as numbers:
+            found = [one(*elements, numbers) for elements in zip(*[array.ravel().tolist() for array in arrays])]
+        out[...] = np.array(found, np.float64).reshape(out.shape)
+    return out
 
 
 # ------------------------------------------------------------------ Poisson
 def poisson(rate, stream):
     """Counts of rate `rate` (an array), in its dtype and in C order."""
-    with OneByOne(stream) as numbers:
-        counts = [_poisson(r, numbers) for r in _floats(rate)]
-    return _as_array(counts, rate)
+    return _drawn("poisson", _poisson, stream, (), rate).astype(rate.dtype)
 
 
 def _poisson(rate, numbers):
@@ -97,17 +99,15 @@ def _poisson(rate, numbers):
 def standard_gamma(shape, stream):
     """Gamma numbers of rate 1, of the shapes in array `shape`, in its dtype."""
     r = _rounding(shape.dtype)
-    with OneByOne(stream) as numbers:
-        values = [_gamma(a, numbers, r) for a in _floats(shape)]
-    return np.maximum(_as_array(values, shape), np.finfo(shape.dtype).tiny)
+    values = _drawn("standard_gamma", lambda a, numbers: _gamma(a, numbers, r), stream, (int(r is not float),), shape)
+    return np.maximum(values.astype(shape.dtype), np.finfo(shape.dtype).tiny)
 
 
 def dirichlet(concentration, stream):
     """Rows of non-negative numbers that sum to 1; the last dimension is the categories."""
     smallest = np.finfo(np.float64).tiny
-    with OneByOne(stream) as numbers:
-        values = [max(smallest, _gamma(a, numbers, float)) for a in _floats(concentration)]
-    values = np.array(values).reshape(concentration.shape)
+    values = _drawn("standard_gamma", lambda a, numbers: _gamma(a, numbers, float), stream, (0,), concentration)
+    values = np.maximum(values, smallest)
     values = (values / values.sum(-1, keepdims=True)).astype(concentration.dtype)
     one = values.dtype.type(1)
     return np.clip(values, np.finfo(values.dtype).tiny, np.nextafter(one, one - one))
@@ -144,9 +144,8 @@ def _gamma(shape, numbers, r):
 def binomial(count, prob, stream):
     """Successes among `count` trials of probability `prob` (arrays of one shape and dtype)."""
     r = _rounding(count.dtype)
-    with OneByOne(stream) as numbers:
-        values = [_binomial(n, p, numbers, r) for n, p in zip(_floats(count), _floats(prob))]
-    return _as_array(values, count)
+    return _drawn("binomial", lambda n, p, numbers: _binomial(n, p, numbers, r), stream, (int(r is not float),), count,
+                  prob).astype(count.dtype)
 
 
 def _binomial(n, p, numbers, r):
