@@ -14,6 +14,8 @@ import pytest
 import torch
 
 import tinytorch
+from tinytorch.ops.creation.buffers import plain_array
+from tinytorch.tensor import wrap
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -103,7 +105,7 @@ def _tensor(x, memo):
     item = memory.itemsize
     array = np.lib.stride_tricks.as_strided(memory[plain.storage_offset():], tuple(plain.shape),
                                             [s * item for s in plain.stride()])
-    result = tinytorch.from_numpy(array)
+    result = wrap(plain_array(array))              # memory of tinytorch's own, which may grow; from_numpy's may not
     if x.dtype in BITS:
         result = result.view(convert(x.dtype)).detach()
     if isinstance(x, torch.nn.Parameter):

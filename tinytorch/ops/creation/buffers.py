@@ -33,10 +33,10 @@ def from_numpy(ndarray: np.ndarray, /) -> Tensor:
     if not ndarray.flags.writeable:
         warnings.warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. Here "
                       "it stays as it is: writing to this tensor is an error.", UserWarning, stacklevel=2)
-    return wrap(given(_plain(ndarray)))
+    return wrap(given(plain_array(ndarray)))
 
 
-def _plain(array):
+def plain_array(array):
     """`array` itself, or the same memory without what a tensor has no use for: a subclass, and an array it is a view
     of in which its elements do not lie at whole places (those of a tensor's storage)."""
     if array.__class__ is not np.ndarray:
