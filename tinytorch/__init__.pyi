@@ -1301,7 +1301,7 @@ def normal(
 def not_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
 def nuclear_norm(
     input: Tensor,
-    dim: tuple[_int, _int] = ...,
+    dim: _bool | _int | Ints = ...,
     keepdim: _bool = False,
     *,
     out: Tensor | None = None,

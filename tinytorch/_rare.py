@@ -8,17 +8,14 @@ from . import dtypes as dt
 from ._refused import refused_class
 from .device import device as Device
 from .errors import kind_of
-from .linalg import matrix_norm
-from .ops.layout.views import split_with_sizes as unsafe_split_with_sizes
 from .ops.nn.embedding import embedding_renorm_
 from .ops.nn.pixel_shuffle import channel_shuffle as native_channel_shuffle
 from .storage import UntypedStorage
-from .tensor import Tensor, check_dim, wrap
+from .tensor import Tensor, wrap
 from .types import Device as AnyDevice
 
 __all__ = ["DeviceObjType", "TensorType", "embedding_renorm_", "from_file", "get_device_module",
-           "native_channel_shuffle", "nuclear_norm", "qint32", "qint8", "quint2x4", "quint4x2", "quint8",
-           "unsafe_split_with_sizes"]
+           "native_channel_shuffle", "qint32", "qint8", "quint2x4", "quint4x2", "quint8"]
 
 DeviceObjType, TensorType = [refused_class("torch", name, "it is a type of TorchScript's")
                              for name in ("DeviceObjType", "TensorType")]
@@ -39,19 +36,6 @@ class _Quantised(dt.dtype):
 
 
 qint8, qint32, quint8, quint4x2, quint2x4 = map(_Quantised, ("qint8", "qint32", "quint8", "quint4x2", "quint2x4"))
-
-
-def nuclear_norm(input: Tensor, dim: tuple[int, int] = (-2, -1), keepdim: bool = False, *,
-                 out: Tensor | None = None) -> Tensor:
-    """The sum of the singular values of matrices: torch.linalg.matrix_norm(ord="nuc").
-
-    >>> import tinytorch as torch
-    >>> torch.nuclear_norm(torch.eye(2))
-    tensor(2.)
-    """
-    if isinstance(dim, int):
-        dim = (check_dim(dim, input.ndim),)
-    return matrix_norm(input, "nuc", dim, keepdim, out=out)
 
 
 def get_device_module(device: AnyDevice = None) -> ModuleType:

@@ -475,7 +475,8 @@ def get_unsafe_globals_in_checkpoint(f):
     found, words = set(), []
     for code, argument, _ in pickletools.genops(text):
         if code.name == "GLOBAL":
-            found.add(".".join(argument.split(" ", 1)))
+            module, name = argument.split(" ", 1)
+            found.add(f"{_PYTHON_2.get(module, module)}.{name}")
         elif code.name == "STACK_GLOBAL":
             found.add(".".join(words[-2:]))
         elif isinstance(argument, str):
@@ -484,6 +485,8 @@ def get_unsafe_globals_in_checkpoint(f):
 
 
 # ------------------------------------------------------------------ load
+#: Modules of Python 2, which protocol 2 names, by their names now.
+_PYTHON_2 = {"__builtin__": "builtins"}
 #: What holds torch's functions that are written in C++, of which a pickle names the attribute.
 _BUILTIN = {"TensorBase": Tensor, "_VariableFunctionsClass": sys.modules[_PACKAGE]}
 
@@ -497,7 +500,7 @@ class _Unpickler(pickle.Unpickler):
         return self.storage(pid)
 
     def find_class(self, module, name):
-        module = {"__builtin__": "builtins"}.get(module, module)
+        module = _PYTHON_2.get(module, module)
         known = KNOWN.get(f"{module}.{name}")
         if known is not None:
             return functools.partial(self.guard, known) if module == "torch._utils" else known

@@ -81,6 +81,7 @@ def test_as_deep_as_an_array_goes():
     assert torch.tensor(nested(DIMENSIONS)).shape == (1,) * DIMENSIONS
 
 
+@pytest.mark.filterwarnings("ignore:Using a non-tuple sequence")
 @pytest.mark.parametrize("index", [in_itself, lambda: (in_itself(),), lambda: ([0, in_itself()],)])
 def test_as_an_index(index):
     x = torch.ones(2)

@@ -162,7 +162,7 @@ def _shared(run, count, multiplications):
 
 def _as_weight(matrices, channels, kernel):
     """Matrices (groups, O / groups, rows of a column) as a weight (O, C / groups, *kernel)."""
-    outputs = matrices.shape[0] * matrices.shape[1]
+    outputs = prod(matrices.shape[:-1])
     weight = matrices.reshape((outputs, channels) + kernel[-1:] + kernel[:-1])
     weight = np.ascontiguousarray(weight.transpose((0, 1) + tuple(range(3, weight.ndim)) + (2,)))
     return weight if 1 not in kernel else weight.reshape(-1).reshape(weight.shape)     # with the usual strides

@@ -23,7 +23,7 @@ from .strided import _as_strided, _as_strided_scatter, layout_of, place_in, unli
 
 __all__ = ["as_strided", "as_strided_scatter", "chunk", "diagonal_scatter", "dsplit", "hsplit", "narrow",
            "narrow_copy", "select", "select_scatter", "slice_scatter", "split", "split_with_sizes", "tensor_split",
-           "unbind", "unsafe_chunk", "unsafe_split", "vsplit"]
+           "unbind", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "vsplit"]
 
 _ALL = slice(None)
 
@@ -276,6 +276,10 @@ def split_with_sizes(input: Tensor, split_sizes: Ints, dim: int = 0) -> Tensors:
     >>> torch.arange(5).split_with_sizes([1, 4])
     (tensor([0]), tensor([1, 2, 3, 4]))
     """
+    return _in_sizes(_split_with_sizes, input, split_sizes, dim)
+
+
+def _in_sizes(primitive, input, split_sizes, dim):
     n, dim = _length(input, dim, "split")
     lengths = ints_of(split_sizes, "split_with_sizes", "split_sizes", 2)
     if any(k < 0 for k in lengths):
@@ -284,7 +288,7 @@ def split_with_sizes(input: Tensor, split_sizes: Ints, dim: int = 0) -> Tensors:
     if sum(lengths) != n:
         raise RuntimeError(f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at "
                            f"dimension {dim}), but got split_sizes={list(lengths)}")
-    return _split_with_sizes(input, dim, lengths)
+    return primitive(input, dim, lengths)
 
 
 @public(hot=True, method=True)
@@ -406,6 +410,17 @@ def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> Tensors:
     2
     """
     return _in_pieces(_unsafe_split, input, split_size, dim)
+
+
+@public(method=True)
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Ints, dim: int = 0) -> Tensors:
+    """`split_with_sizes` into tensors that share the memory but are no views.
+
+    >>> import tinytorch as torch
+    >>> torch.unsafe_split_with_sizes(torch.arange(5), [1, 4])[0]
+    tensor([0])
+    """
+    return _in_sizes(_unsafe_split_with_sizes, input, split_sizes, dim)
 
 
 @public(method=True)

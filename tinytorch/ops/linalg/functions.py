@@ -18,7 +18,7 @@ from .norms import matrix_norm, vector_norm
 from .products import _matmul, matmul, mT, vdot
 from .spectra import eigvalsh, svd_of, svdvals
 
-__all__ = ["chain_matmul", "matrix_exp", "matrix_power", "pinverse"]
+__all__ = ["chain_matmul", "matrix_exp", "matrix_power", "nuclear_norm", "pinverse"]
 
 
 _NEITHER = "This function doesn't handle types other than float and double"
@@ -49,6 +49,22 @@ def norm(input: Tensor, ord: Number | str | None = None, dim: int | Ints | None 
             raise RuntimeError(f"linalg.norm: Order {ord} not supported.")
         return vector_norm(input, 2 if ord is None else ord, dim if ord is None else dims, keepdim, dtype=dtype)
     return matrix_norm(input, ord, dims, keepdim, dtype=dtype)
+
+
+@public(apart=None)
+def nuclear_norm(input: Tensor, dim: bool | int | Ints = (-2, -1), keepdim: bool = False, *,
+                 out: Tensor | None = None) -> Tensor:
+    """The sum of the singular values of matrices: torch.linalg.matrix_norm(ord="nuc").
+
+    >>> import tinytorch as torch
+    >>> torch.nuclear_norm(torch.eye(2))
+    tensor(2.)
+    """
+    if isinstance(dim, bool):                  # torch has a form without dim
+        dim, keepdim = (-2, -1), dim
+    if isinstance(dim, int):
+        dim = (dim, dim)
+    return matrix_norm(input, "nuc", dim, keepdim)
 
 
 @public("linalg_matrix_rank", out="", apart=None)
