@@ -37,8 +37,7 @@ def begin(own: frozenset[str]) -> None:
 def end() -> None:
     """Takes it back."""
     while _changed:
-        obj, module = _changed.pop()
-        obj.__module__ = module
+        _say(*_changed.pop())
 
 
 def _show(name, module):
@@ -54,7 +53,14 @@ def _show(name, module):
         before = getattr(value, "__module__", None)
         if before == name or name == _PACKAGE and str(before).startswith(f"{_PACKAGE}.ops."):
             _changed.append((value, before))
-            value.__module__ = _place_of(value, name)
+            _say(value, _place_of(value, name))
+
+
+def _say(value, module):
+    line = vars(value).get("__firstlineno__")       # by which inspect finds a class; Python 3.13 forgets it below
+    value.__module__ = module
+    if line is not None:
+        value.__firstlineno__ = line
 
 
 def _place_of(value, module):
