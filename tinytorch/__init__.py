@@ -1,7 +1,6 @@
 """tinytorch: PyTorch's API on NumPy. `import tinytorch as torch`, and the script runs."""
 import atexit as _atexit
 import gc as _gc
-import warnings as _warnings
 
 
 class _NoCollection:
@@ -26,8 +25,6 @@ from .kernels.linalg.blas import openblas as _openblas
 
 _keep_freed_memory()
 _openblas()                                    # holds it to one thread
-# NumPy warns where torch silently gives inf or nan: quiet for our own modules, and for them alone.
-_warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"tinytorch\.")
 
 from . import autograd
 from .autograd import above as _above

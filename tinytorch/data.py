@@ -10,6 +10,7 @@ import numpy as np
 from . import dtypes as dt
 from .arguments import size_of
 from .errors import kind_of, warn_once
+from .kernels.errstate import ignored
 from .kernels.layout import dense_copy
 from .kernels.memory import DIMENSIONS, empty, unset
 from .tensor import Size, Tensor, method
@@ -208,7 +209,8 @@ def _convert(data, array, target):
         limits = np.iinfo(numpy_dtype)
         if array.max() > limits.max or array.min() < limits.min:
             return _one_by_one(data, array, target)
-    return dt.cast(array, numpy_dtype)
+    with ignored():
+        return dt.cast(array, numpy_dtype)
 
 
 def _checked(data, dtype):

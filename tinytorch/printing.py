@@ -6,6 +6,7 @@ import textwrap
 import numpy as np
 
 from . import dtypes as dt
+from .kernels.errstate import ignored
 from .lazy import StandIn
 from .tensor import Tensor, method, wrap
 
@@ -162,7 +163,8 @@ def _float_texts(array, values):
         whole = bool((numbers == np.ceil(numbers)).all())
         sci = _options["sci_mode"]
         if sci is None:
-            sci = high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4
+            with ignored():
+                sci = high / low > 1000.0 or high > 1.0e8 or low < 1.0e-4
     if sci:
         spec = f".{_options['precision']}e"
     else:

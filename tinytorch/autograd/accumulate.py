@@ -8,6 +8,7 @@ from threading import RLock
 import numpy as np
 
 from .. import dtypes as dt
+from ..kernels.errstate import as_outside
 from ..kernels.layout import operand_order
 from ..kernels.memory import refusal
 from ..lazy import bits_of, seen
@@ -61,7 +62,8 @@ def accumulate_with_hooks(leaf: Tensor, g: Gradient, create_graph: bool) -> None
         accumulate_grad(leaf, g, create_graph, leaf._grad_dtype)
     returned = None
     for hook in list(extras.tensor_hooks.values()):
-        result = hook(leaf)
+        with as_outside():
+            result = hook(leaf)
         if result is not None and not isinstance(result, Tensor):
             raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
         returned = returned or result is not None

@@ -13,6 +13,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from .. import dtypes as dt
+from ..kernels.errstate import ignored
 from ..kernels.sums import add_up, of_batch
 from ..tensor import Tensor, wrap
 from . import accumulate as accumulation, early
@@ -51,7 +52,8 @@ def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor]
     before = mode.graph_task, mode.grad        # in this order: an interrupt may come where grad mode is set
     try:
         mode.graph_task, mode.grad = GraphTask(roots, inputs, retain_graph), create_graph and mode.recorder
-        return _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond)
+        with ignored():
+            return _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond)
     finally:
         mode.graph_task, mode.grad = before
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as dt
+from ..kernels.errstate import as_outside
 from ..tensor import Tensor, blank, wrap
 from . import above
 from .forward_ad import check_size
@@ -317,7 +318,8 @@ def _run_backward(cls, ctx, grads, wanted):
         raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should "
                            "only implement one of them.")
     backward = cls.backward if cls.vjp is Function.vjp else cls.vjp
-    results = backward(ctx, *given)
+    with as_outside():
+        results = backward(ctx, *given)
     if ctx._saved and not mode.graph_task.retain_graph:        # the graph is not retained
         ctx._saved = FREED
     if not isinstance(results, tuple):
@@ -383,7 +385,8 @@ def _run_jvp(tangents, wanted, ctx):
         given.append(t.clone() if DIRTY in ctx._kinds and t is not None else t)      # it is about to be modified
     ctx._in_jvp = True
     try:
-        results = ctx._forward_cls.jvp(ctx, *given)
+        with as_outside():
+            results = ctx._forward_cls.jvp(ctx, *given)
     finally:
         ctx._in_jvp = False
     if not isinstance(results, tuple):

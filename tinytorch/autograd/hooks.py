@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from .. import dtypes as dt
+from ..kernels.errstate import as_outside
 from ..tensor import Tensor, wrap
 from . import above
 
@@ -79,7 +80,8 @@ def through_tensor_hooks(hooks: dict[int, Callable], g: Gradient | None) -> Grad
     """Pass a gradient through the hooks of its tensor; one that returns something replaces it."""
     tensor = as_tensor(g)
     for hook in list(hooks.values()):
-        result = hook(tensor)
+        with as_outside():
+            result = hook(tensor)
         if result is not None:
             check_replacement(_name_of(hook), result, tensor)
             tensor = result
@@ -110,7 +112,8 @@ def through_node_hooks(hooks: dict[int, Callable], grads: Sequence[Gradient | No
     tensors = tuple([as_tensor(g) for g in grads])
     others = [tuple([as_tensor(g) for g in other]) for other in others]
     for hook in list(hooks.values()):
-        result = hook(tensors, *others)
+        with as_outside():
+            result = hook(tensors, *others)
         if result is None:
             continue
         if not isinstance(result, tuple):

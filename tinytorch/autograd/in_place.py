@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..errors import not_a_tensor
+from ..kernels.errstate import another, quiet
 from ..kernels.memory import PIECE, WHOLE, pieces
 from ..lazy import NoValues
 from ..tensor import Tensor, wrap
@@ -222,6 +223,8 @@ def updates(ufunc: np.ufunc, function: Callable) -> Callable:
 
 
 def _updating(ufunc, recorded):
+    quietly = quiet()
+
     def method(self, other, *older, **options):
         if options or older:
             return recorded(self, other, *older, **options)
@@ -247,10 +250,15 @@ def _updating(ufunc, recorded):
                 other.__class__ is float or other.__class__ is int and -_LONG <= other < _LONG)
         if not fits or tracked or 0 in array.strides or self.view_info is not None and overlaps_itself(array):
             return recorded(self, other)
-        try:
-            ufunc(array, operand, array)
-        except (ValueError, OverflowError):    # shapes that do not fit, a number too large
-            return recorded(self, other)
+        run = quietly
+        while True:
+            try:
+                run(ufunc, array, operand, array)
+                break
+            except (ValueError, OverflowError):              # shapes that do not fit, a number too large
+                return recorded(self, other)
+            except RuntimeError as error:
+                run = another(error)
         self.version[0] += 1
         if usual.noting:
             note_place(self.version)

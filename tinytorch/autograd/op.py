@@ -36,6 +36,7 @@ import numpy as np
 from numpy import ndarray
 
 from .. import dtypes as dt
+from ..kernels.errstate import another, quiet
 from ..kernels.layout import operand_order
 from ..tensor import Tensor, blank, fresh
 from ..types import Number
@@ -174,7 +175,7 @@ def _unary(o, forward, to_float, casts):
     keeps_input, keeps_output = 0 in o.kept(1), ANS in o.kept(1)
     differentiable = o.differentiable
     exact = None if to_float or casts is True else FOUND
-    plain = o.computes_in
+    plain, quietly = o.computes_in, quiet()
 
     def call(input, *, out=None):
         if not isinstance(input, Tensor):
@@ -187,12 +188,17 @@ def _unary(o, forward, to_float, casts):
         array = input.array
         if to_float and array.dtype.kind not in plain:
             return unusual_unary(o, call, input, None)
-        try:
-            result = forward(array)
-            if result.__class__ is not ndarray:
-                result = np.asarray(result)
-        except (TypeError, ValueError, MemoryError) as error:
-            return unusual_unary(o, call, input, error)
+        run = quietly
+        while True:
+            try:
+                result = run(forward, array)
+                break
+            except (TypeError, ValueError, MemoryError) as error:
+                return unusual_unary(o, call, input, error)
+            except RuntimeError as error:
+                run = another(error)
+        if result.__class__ is not ndarray:
+            result = np.asarray(result)
         if input.view_info is not None:
             if result.strides != array.strides and not o.own_order:
                 result = operand_order(result, array)
@@ -243,6 +249,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
     keeps_nothing = not any(keeps[3])
     keeps_operands = [kept == (True, True, False) for kept in keeps]
     keeps_beside_number = 0 in o.needs[0], ANS in o.needs[0]
+    quietly = quiet()
 
     def call(input, other, *, out=None):
         if not isinstance(input, Tensor):
@@ -292,12 +299,17 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
         if to_float and a.dtype.kind in dt.INTEGRAL:
             return write_out(out, call(to_default(input), to_default(other), out=CONVERTED), input, other)
-        try:
-            result = forward(a, b)
-            if result.__class__ is not ndarray:
-                result = np.asarray(result)
-        except (ValueError, TypeError, OverflowError, MemoryError, NotImplementedError) as error:
-            return write_out(out, unusual_binary(o, call, input, other, error, out), input, other)
+        run = quietly
+        while True:
+            try:
+                result = run(forward, a, b)
+                break
+            except (ValueError, TypeError, OverflowError, MemoryError, NotImplementedError) as error:
+                return write_out(out, unusual_binary(o, call, input, other, error, out), input, other)
+            except RuntimeError as error:
+                run = another(error)
+        if result.__class__ is not ndarray:
+            result = np.asarray(result)
         if (not usual_order or out is CONVERTED) and not o.is_product and result.strides != a.strides:
             result = operand_order(result, a, b) if o.number_counts or b is not other else operand_order(result, a)
         tensor = blank(Tensor)
@@ -350,7 +362,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
 def _single(o, forward):
     aux, keep_flag, is_view = o.aux, o.keep_flag, o.view
     keeps_input, keeps_output = 0 in o.kept(1), ANS in o.kept(1)
-    differentiable = o.differentiable
+    differentiable, quietly = o.differentiable, quiet()
 
     def call(input, *attributes):
         if not isinstance(input, Tensor):      # a rule at work on plain arrays
@@ -361,10 +373,15 @@ def _single(o, forward):
             refresh(input)
         recorder = usual.recording or mode.grad_now
         record = differentiable and input._requires_grad and recorder is not False
-        try:
-            result = forward(array, *attributes, record) if keep_flag else forward(array, *attributes)
-        except (TypeError, ValueError, MemoryError) as error:
-            return unusual_arguments(o, call, (input, *attributes), error)
+        run = quietly
+        while True:
+            try:
+                result = run(forward, array, *attributes, record) if keep_flag else run(forward, array, *attributes)
+                break
+            except (TypeError, ValueError, MemoryError) as error:
+                return unusual_arguments(o, call, (input, *attributes), error)
+            except RuntimeError as error:
+                run = another(error)
         if aux:
             result, extra = result
         if result.__class__ is not ndarray:
@@ -405,7 +422,7 @@ def _single(o, forward):
 
 def _general(o, forward):
     first, aux, multi, keep_flag, view = o.first, o.aux, o.multi, o.keep_flag, o.view
-    differentiable, elementwise, known = o.differentiable, o.elementwise, o._kept
+    differentiable, elementwise, known, quietly = o.differentiable, o.elementwise, o._kept, quiet()
 
     def call(*args):
         arrays, tensors, edges = list(args), [], []
@@ -428,10 +445,15 @@ def _general(o, forward):
                 edges.append(None)
         recorder = mask and recorder
         recording = bool(recorder)
-        try:
-            result = forward(*arrays, recording) if keep_flag else forward(*arrays)
-        except (TypeError, ValueError, MemoryError) as error:
-            return unusual_arguments(o, call, args, error)
+        run = quietly
+        while True:
+            try:
+                result = run(forward, *arrays, recording) if keep_flag else run(forward, *arrays)
+                break
+            except (TypeError, ValueError, MemoryError) as error:
+                return unusual_arguments(o, call, args, error)
+            except RuntimeError as error:
+                run = another(error)
         if not tensors:                        # a rule at work on plain arrays
             return result[0] if aux else result
         extra = None

@@ -12,6 +12,7 @@ from numpy import ndarray
 
 from .. import dtypes as dt
 from ..errors import C_NAMES, SparseOperandError, kind_of, not_implemented, sizes_do_not_match, type_name
+from ..kernels.errstate import ignored
 from ..kernels.memory import refusal
 from ..lazy import NoValues, is_lazy
 from ..tensor import Tensor, wrap
@@ -212,7 +213,7 @@ def as_scalar_tensor(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     """As `stored_as`, but in half precision a number that is too large is infinite: what torch.scalar_tensor makes."""
     if numpy_dtype.char not in "eV" or numpy_dtype == dt.COMPLEX32:
         return stored_as(value, numpy_dtype)
-    with np.errstate(over="ignore"):
+    with ignored():
         return dt.cast(stored_as(value, np.dtype(np.float64)), numpy_dtype)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as dt
+from ..kernels.errstate import as_outside
 from ..tensor import Tensor, wrap
 from . import above
 from .grad_mode import mode, unrecorded, unwatch, watch
@@ -227,7 +228,8 @@ class Packed:
                                "input to a pack hook.")
 
     def restored(self) -> Tensor:
-        tensor = self.unpack(self.data)
+        with as_outside():
+            tensor = self.unpack(self.data)
         if not isinstance(tensor, Tensor):
             raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
                             f"{type(tensor).__name__}")

@@ -99,6 +99,8 @@ class VonMises(Distribution):
                 f = (1 + r * z) / (r + z)
                 c = kappa * (r - f)
                 accepted = ((c * (2 - c) - u2) > 0) | ((c / u2).log() + 1 - c >= 0)
+                # From about 1e16 on, the concentration leaves no candidate but 0; NaN, and infinity, only NaN.
+                accepted = accepted | (r == 1) | c.isnan()
                 x = where(accepted, (u3 - .5).sign() * f.acos(), x)
                 done = done | accepted
             return ((x + math.pi + loc) % (2 * math.pi) - math.pi).to(self.loc.dtype)

@@ -77,12 +77,11 @@ def attend(query, key, value, mask, is_causal, scale):
     half = query.dtype.itemsize == 2
     result = None if half or mask is not None else _in_one(q, k, v, is_causal, scale)
     if result is None:
-        with np.errstate(all="ignore"):
-            weights, total = _weights(q, k, mask, is_causal, scale, False)
-            if half:                           # they are multiplied as halves
-                weights = dt.cast(dt.cast(weights, query.dtype), _FLOAT32)
-            result = matmul(weights, v)
-            result /= np.where(total == 0, 1, total).astype(result.dtype)
+        weights, total = _weights(q, k, mask, is_causal, scale, False)
+        if half:                           # they are multiplied as halves
+            weights = dt.cast(dt.cast(weights, query.dtype), _FLOAT32)
+        result = matmul(weights, v)
+        result /= np.where(total == 0, 1, total).astype(result.dtype)
     return operand_order(dt.cast(result, query.dtype) if half else result, query)
 
 
@@ -92,8 +91,7 @@ def attend_backward(g, query, key, value, ans, mask, is_causal, scale):
     g, query, key, value, ans = in_single(g, query, key, value, ans)
     heads = query.shape[1]
     k, v = _heads(key, heads), _heads(value, heads)
-    with np.errstate(all="ignore"):
-        weights, _ = _weights(query, k, mask, is_causal, scale, True)
+    weights, _ = _weights(query, k, mask, is_causal, scale, True)
     of_value = matmul(weights.swapaxes(-1, -2), g)
     of_scores = matmul(g, v.swapaxes(-1, -2))
     dots = np.vecdot(g, ans)[..., None]

@@ -47,15 +47,14 @@ def erf(x):
     result = np.empty_like(flat)
     squares, most = np.empty((2, min(_CHUNK, flat.size)), np.float32)
     most[...] = 16                             # an array: NumPy compares with a number one by one
-    with np.errstate(over="ignore"):           # far beyond 4
-        for start in range(0, flat.size, _CHUNK):
-            part, out = flat[start:start + _CHUNK], result[start:start + _CHUNK]
-            z = squares[:part.size]
-            np.multiply(part, part, z)
-            np.minimum(z, most[:part.size], out=z)
-            polynomial(_SINGLE, z, out)
-            out *= part                        # beyond 4 ever larger: tanh makes it 1
-            np.tanh(out, out)
+    for start in range(0, flat.size, _CHUNK):
+        part, out = flat[start:start + _CHUNK], result[start:start + _CHUNK]
+        z = squares[:part.size]
+        np.multiply(part, part, z)
+        np.minimum(z, most[:part.size], out=z)
+        polynomial(_SINGLE, z, out)
+        out *= part                        # beyond 4 ever larger: tanh makes it 1
+        np.tanh(out, out)
     result = result.reshape(x.shape).astype(x.dtype, copy=False)
     return result if x.flags.c_contiguous else operand_order(result, x)
 
@@ -90,9 +89,8 @@ def erfc(x):
 def erfcx(x):
     """exp(x^2) erfc(x): infinite where exp(x^2) is."""
     size = np.abs(x).astype(np.float64)
-    with np.errstate(over="ignore"):
-        tail = np.where(size > 5e7, 1.0 / (math.sqrt(math.pi) * size), _tail(np.minimum(size, 5e7))).astype(x.dtype)
-        return np.where(x < 0, 2.0 * np.exp(x * x) - tail, tail)
+    tail = np.where(size > 5e7, 1.0 / (math.sqrt(math.pi) * size), _tail(np.minimum(size, 5e7))).astype(x.dtype)
+    return np.where(x < 0, 2.0 * np.exp(x * x) - tail, tail)
 
 
 def erfinv(y):

@@ -115,9 +115,8 @@ def past(axis):
 def axes_of(grid, size, mode, padding, align_corners):
     """An Axis for each, the last one of the images first as in the grid (N, P, axes)."""
     of_two = len(size) == 2
-    with np.errstate(all="ignore"):
-        return [Axis(stepwise(np.ascontiguousarray(grid[..., k])), n, mode, padding, align_corners, of_two)
-                for k, n in enumerate(size[::-1])]
+    return [Axis(stepwise(np.ascontiguousarray(grid[..., k])), n, mode, padding, align_corners, of_two)
+            for k, n in enumerate(size[::-1])]
 
 
 def corner(axes, which, size):

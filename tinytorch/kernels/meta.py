@@ -10,6 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..lazy import root_of
+from .errstate import ignored
 from .layout import _dense_order
 from .meta_array import FUNCTIONS, Meta, is_meta, meta_like, new_meta, no_values, written
 
@@ -65,7 +66,7 @@ def _computed(ufunc, inputs, options):
         return rule(ufunc, *inputs)
     _without_numbers(inputs)
     where = options.pop("where", True)
-    with np.errstate(all="ignore"):
+    with ignored():
         sample = ufunc(*[_as_ones(x) for x in inputs], **options)
     shape = np.broadcast_shapes(*[np.shape(x) for x in inputs], np.shape(where))
     if isinstance(sample, tuple):
@@ -122,7 +123,7 @@ def _reduction(name: str) -> Callable:
         if axis is not None and not isinstance(axis, (int, np.integer, tuple)):
             raise no_values()
         given = {} if dtype is None else {"dtype": dtype}
-        with np.errstate(all="ignore"):
+        with ignored():
             sample = plain(np.ones(1, array.dtype), **given)
         if name in ("max", "min", "amax", "amin") and not array.size and options.get("initial") is None:
             plain(np.empty(array.shape, array.dtype), axis)

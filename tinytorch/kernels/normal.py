@@ -28,8 +28,7 @@ _BORDER = math.exp(-2.0)                       # of the middle
 def log_ndtr(x):
     """log of the distribution function, without underflow far below 0."""
     t = x * math.sqrt(0.5)
-    with np.errstate(over="ignore"):
-        return np.where(x < -1.0, np.log(erfcx(np.maximum(-t, 0.0)) / 2) - t * t, np.log1p(-erfc(t) / 2))
+    return np.where(x < -1.0, np.log(erfcx(np.maximum(-t, 0.0)) / 2) - t * t, np.log1p(-erfc(t) / 2))
 
 
 def _middle(y):

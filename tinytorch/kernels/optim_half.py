@@ -40,11 +40,10 @@ def stepped(update, arrays, foreach=False, fused=False):
     dtype, turned = arrays[0].dtype, arrays[0].flags.fnc         # elements in their order in memory
     arrays = [a.T if turned and a is not None else a for a in arrays]
     wide = [None if a is None else dt.cast(a.reshape(-1), _FLOAT32) for a in arrays]
-    with np.errstate(all="ignore"):            # what float16 cannot hold is infinite, and eps may be 0 in it
-        update(_Rounding(dtype, foreach, fused), *wide)
-        for i, (array, values) in enumerate(zip(arrays, wide)):
-            if array is not None and i != 1:
-                array[...] = dt.cast(values, dtype).reshape(array.shape)
+    update(_Rounding(dtype, foreach, fused), *wide)
+    for i, (array, values) in enumerate(zip(arrays, wide)):
+        if array is not None and i != 1:
+            array[...] = dt.cast(values, dtype).reshape(array.shape)
 
 
 def plus(q, a, factor, b):

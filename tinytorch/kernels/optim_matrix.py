@@ -60,25 +60,24 @@ def _adafactor_half(p, g, row, col, variance, rho, share, shrink, eps1, eps2, cl
     store = p, row, col, variance
     p, row, col, variance, g = [None if a is None else np.array(dt.cast(a, _FLOAT32)) for a in (*store, g)]
     g = -g if maximize else g
-    with np.errstate(all="ignore"):
-        size = max(eps2, float(q(np.sqrt(np.sum(p * p)))) / p.size ** 0.5) * rho
-        if shrink is not None:
-            p = q(p * np.float32(shrink))
-        if variance is None:
-            for average, axis in ((row, -1), (col, -2)):
-                mean = q(q(q(np.sqrt((g * g).sum(axis, keepdims=True))) ** 2) / np.float32(g.shape[axis]))
-                average[...] = moved(q, average, mean, share)
-            least = np.maximum(q(q(row.sum(-2, keepdims=True)) / np.float32(row.shape[-2])), q(np.float32(eps1)))
-            estimate = q(q(row * col) / least)
-        else:
-            variance[...] = moved(q, variance, q(g * g), share)
-            estimate = variance
-        change = q(q(1 / np.sqrt(np.maximum(estimate, q(np.float32(eps1 * eps1))))) * g)
-        scale = max(1.0, float(q(np.sqrt(np.sum(change * change)))) / (change.size ** 0.5 * clip))
-        p = plus(q, p.reshape(-1), float(-size / scale), change.reshape(-1)).reshape(p.shape)
-        for array, values in zip(store, (p, row, col, variance)):
-            if array is not None:
-                array[...] = dt.cast(values, array.dtype)
+    size = max(eps2, float(q(np.sqrt(np.sum(p * p)))) / p.size ** 0.5) * rho
+    if shrink is not None:
+        p = q(p * np.float32(shrink))
+    if variance is None:
+        for average, axis in ((row, -1), (col, -2)):
+            mean = q(q(q(np.sqrt((g * g).sum(axis, keepdims=True))) ** 2) / np.float32(g.shape[axis]))
+            average[...] = moved(q, average, mean, share)
+        least = np.maximum(q(q(row.sum(-2, keepdims=True)) / np.float32(row.shape[-2])), q(np.float32(eps1)))
+        estimate = q(q(row * col) / least)
+    else:
+        variance[...] = moved(q, variance, q(g * g), share)
+        estimate = variance
+    change = q(q(1 / np.sqrt(np.maximum(estimate, q(np.float32(eps1 * eps1))))) * g)
+    scale = max(1.0, float(q(np.sqrt(np.sum(change * change)))) / (change.size ** 0.5 * clip))
+    p = plus(q, p.reshape(-1), float(-size / scale), change.reshape(-1)).reshape(p.shape)
+    for array, values in zip(store, (p, row, col, variance)):
+        if array is not None:
+            array[...] = dt.cast(values, array.dtype)
 
 
 def muon(p, g, buf, rate, shrink, momentum, nesterov, coefficients, steps, eps):

@@ -23,8 +23,7 @@ def _recurrence(first, step, x, n, most=np.inf):
     before, last = np.ones_like(x), first
     k = 2
     while k <= most and ((n >= k) & ~np.isnan(last)).any():
-        with np.errstate(over="ignore"):
-            before, last = last, np.where(n >= k, step(k, x, last, before), last)
+        before, last = last, np.where(n >= k, step(k, x, last, before), last)
         k += 1
     return np.where(n == 0, 1.0, last).astype(x.dtype, copy=False)
 

@@ -48,11 +48,10 @@ def safe_softmax(x, axis):
     result = _by_rows("softmax", axis, x, options=(True,))
     if result is not None:
         return result
-    with np.errstate(all="ignore"):
-        top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
-        result = np.exp(x - np.where(np.isneginf(top), 0, top).astype(x.dtype))
-        total = np.add.reduce(result, axis=axis, keepdims=True)
-        result /= np.where(total == 0, 1, total).astype(x.dtype)
+    top = np.maximum.reduce(x, axis=axis, keepdims=True, initial=-np.inf)
+    result = np.exp(x - np.where(np.isneginf(top), 0, top).astype(x.dtype))
+    total = np.add.reduce(result, axis=axis, keepdims=True)
+    result /= np.where(total == 0, 1, total).astype(x.dtype)
     return result
 
 

@@ -14,6 +14,7 @@ import threading
 from collections import deque
 from queue import SimpleQueue
 
+from .errstate import ignore
 from .linalg.blas import openblas
 
 #: More than this never share one piece of work: the interpreter goes from hand to hand, and two is what was measured.
@@ -73,6 +74,7 @@ _here = threading.local()
 
 def _help(calls):
     _here.shares = True
+    ignore()
     while True:
         _take(*calls.get())
 

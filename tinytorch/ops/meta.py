@@ -12,6 +12,7 @@ from ..autograd import above
 from ..autograd.node import shape_of
 from ..autograd.op import _binary, _unary
 from ..device import META
+from ..kernels.errstate import ignored
 from ..kernels.layout import channels_last, in_channels_last, operand_order
 from ..kernels.meta import new_meta
 from ..tensor import Tensor, wrap
@@ -220,7 +221,7 @@ def _gradients(g, saved, edges):
 def _by_element(forward, before, *args):
     """What an operation element by element gives, whose forward tells the dtype by single elements."""
     arrays = [x for x in args if isinstance(x, np.ndarray)]
-    with np.errstate(all="ignore"):
+    with ignored():
         sample = forward(*before, *[np.ones((1,) * x.ndim, x.dtype) if isinstance(x, np.ndarray) else x for x in args])
     shape = np.broadcast_shapes(*[x.shape for x in arrays])
     sample = sample[0] if isinstance(sample, tuple) else sample

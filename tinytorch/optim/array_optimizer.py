@@ -12,6 +12,7 @@ from ..autograd.places import note_place
 from ..autograd.promotion import check_broadcast
 from ..autograd.views import check_written
 from ..errors import kind_of
+from ..kernels.errstate import ignored
 from ..lazy import UNRESOLVED, bits_of
 from ..ops.elementwise.complex import view_as_real
 from ..tensor import Tensor, wrap
@@ -95,32 +96,36 @@ class ArrayOptimizer(Optimizer):
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        for group in self.param_groups:
-            if group.get("capturable") or group.get("fused") or group.get("differentiable"):
-                if self._special(group):
-                    continue
-            decay = group.get("weight_decay", 0)
-            if decay.__class__ is not float and decay.__class__ is not int:
-                check_decay(decay, group)
-            lr = group["lr"]
-            if isinstance(lr, Tensor):         # torch computes with it in its dtype
-                lr = number_of(lr)
-            bundle, others = self._parts_of(group)
-            if bundle is not None:
-                self._update(group, lr, *bundle.gather(), bundle.state)
-                bundle.put_back()
-            try:
-                self._update_each(group, lr, others)
-            except (TypeError, ValueError):
-                refuse_arrays(group)
-                raise
-            if usual.noting:
-                for p in group["params"]:
-                    if p._grad is not None:
-                        note_place(p.version)
-            if bundle is None and self.state:
-                self._bundle(group)
+        with ignored():
+            for group in self.param_groups:
+                self._step_group(group)
         return loss
+
+    def _step_group(self, group):
+        if group.get("capturable") or group.get("fused") or group.get("differentiable"):
+            if self._special(group):
+                return
+        decay = group.get("weight_decay", 0)
+        if decay.__class__ is not float and decay.__class__ is not int:
+            check_decay(decay, group)
+        lr = group["lr"]
+        if isinstance(lr, Tensor):         # torch computes with it in its dtype
+            lr = number_of(lr)
+        bundle, others = self._parts_of(group)
+        if bundle is not None:
+            self._update(group, lr, *bundle.gather(), bundle.state)
+            bundle.put_back()
+        try:
+            self._update_each(group, lr, others)
+        except (TypeError, ValueError):
+            refuse_arrays(group)
+            raise
+        if usual.noting:
+            for p in group["params"]:
+                if p._grad is not None:
+                    note_place(p.version)
+        if bundle is None and self.state:
+            self._bundle(group)
 
     # -------------------------------------------------------------- the flags
     def _special(self, group):

@@ -12,9 +12,8 @@ def factored(matrices, hermitian):
     *batch, n, _ = matrices.shape
     result = np.tril(matrices).reshape(math.prod(batch), n, n)
     pivots, info = np.zeros((len(result), n), np.int32), np.zeros(len(result), np.int32)
-    with np.errstate(all="ignore"):
-        for matrix, found, i in zip(result, pivots, range(len(result))):
-            info[i] = _factor(matrix, found, hermitian and matrix.dtype.kind == "c")
+    for matrix, found, i in zip(result, pivots, range(len(result))):
+        info[i] = _factor(matrix, found, hermitian and matrix.dtype.kind == "c")
     return result.reshape(matrices.shape), pivots.reshape(*batch, n), info.reshape(batch)
 
 
@@ -88,9 +87,8 @@ def solution(factors, pivots, B, hermitian):
     X = np.array(np.broadcast_to(B, shape + B.shape[-2:])).reshape(math.prod(shape), *B.shape[-2:])
     a = np.broadcast_to(factors, shape + factors.shape[-2:]).reshape(len(X), n, n)
     at = np.broadcast_to(pivots, shape + pivots.shape[-1:]).reshape(len(X), n)
-    with np.errstate(all="ignore"):
-        for matrix, found, x in zip(a, at, X):
-            _solve(matrix, found, x, hermitian and matrix.dtype.kind == "c")
+    for matrix, found, x in zip(a, at, X):
+        _solve(matrix, found, x, hermitian and matrix.dtype.kind == "c")
     return X.reshape(shape + B.shape[-2:])
 
 

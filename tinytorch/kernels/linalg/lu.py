@@ -14,20 +14,19 @@ def factored(matrices):
     x = np.array(matrices, order="C").reshape(math.prod(batch), m, n)
     count, k = len(x), min(m, n)
     pivots, info, every = np.zeros((count, k), np.int32), np.zeros(count, np.int32), np.arange(count)
-    with np.errstate(all="ignore"):
-        for start in range(0, k, _PANEL):
-            end = min(start + _PANEL, k)
-            for j in range(start, end):
-                at = j + _sizes(x[:, j:, j]).argmax(1)
-                pivots[:, j] = at + 1
-                x[every, at], x[:, j] = x[:, j].copy(), x[every, at]
-                zero = x[:, j, j] == 0
-                info[zero & (info == 0)] = j + 1
-                x[:, j + 1:, j] /= np.where(zero, 1, x[:, j, j])[:, None]
-                x[:, j + 1:, j + 1:end] -= x[:, j + 1:, j, None] * x[:, None, j, j + 1:end]
-            if end < n:
-                x[:, start:end, end:] = solved(x[:, start:end, start:end], x[:, start:end, end:], False, True)
-                x[:, end:, end:] -= np.matmul(x[:, end:, start:end], x[:, start:end, end:])
+    for start in range(0, k, _PANEL):
+        end = min(start + _PANEL, k)
+        for j in range(start, end):
+            at = j + _sizes(x[:, j:, j]).argmax(1)
+            pivots[:, j] = at + 1
+            x[every, at], x[:, j] = x[:, j].copy(), x[every, at]
+            zero = x[:, j, j] == 0
+            info[zero & (info == 0)] = j + 1
+            x[:, j + 1:, j] /= np.where(zero, 1, x[:, j, j])[:, None]
+            x[:, j + 1:, j + 1:end] -= x[:, j + 1:, j, None] * x[:, None, j, j + 1:end]
+        if end < n:
+            x[:, start:end, end:] = solved(x[:, start:end, start:end], x[:, start:end, end:], False, True)
+            x[:, end:, end:] -= np.matmul(x[:, end:, start:end], x[:, start:end, end:])
     return x.reshape(matrices.shape), pivots.reshape(*batch, k), info.reshape(batch)
 
 

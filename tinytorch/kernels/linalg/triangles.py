@@ -26,11 +26,10 @@ def solved(A, B, upper, unit):
 def _substituted(A, B, upper):
     X = np.array(np.broadcast_to(B, np.broadcast_shapes(A.shape[:-2], B.shape[:-2]) + B.shape[-2:]))
     n = A.shape[-1]
-    with np.errstate(all="ignore"):
-        for i in range(n - 1, -1, -1) if upper else range(n):
-            X[..., i, :] /= A[..., i, i, None]
-            rest = slice(0, i) if upper else slice(i + 1, n)
-            X[..., rest, :] -= A[..., rest, i, None] * X[..., i, None, :]
+    for i in range(n - 1, -1, -1) if upper else range(n):
+        X[..., i, :] /= A[..., i, i, None]
+        rest = slice(0, i) if upper else slice(i + 1, n)
+        X[..., rest, :] -= A[..., rest, i, None] * X[..., i, None, :]
     return X
 
 
@@ -64,7 +63,6 @@ def log_determinants(matrices, signs, sizes):
     for i in np.flatnonzero(signs == 0):
         factors, _, odd = lu(flat[i])
         diagonal = factors.diagonal()
-        with np.errstate(all="ignore"):
-            sizes.flat[i] = np.log(np.abs(diagonal)).sum()
+        sizes.flat[i] = np.log(np.abs(diagonal)).sum()
         size = np.where(diagonal == 0, 1, np.abs(diagonal))
         signs.flat[i] = (-1 if odd else 1) * np.where(np.isnan(diagonal), 0, diagonal / size).prod()

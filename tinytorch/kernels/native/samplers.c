@@ -42,8 +42,8 @@ static double normal(const struct numbers *s)
 
 static double poisson_number(const struct numbers *s, double rate)
 {
-    if (rate == 0)
-        return 0;
+    if (rate == 0 || rate == HUGE_VAL)
+        return rate;
     if (rate < 10) {
         const double limit = exp(-rate);
         double product = 1, count = 0;
@@ -85,7 +85,7 @@ static double gamma_number(const struct numbers *s, double shape)
         scale = pow(1 - uniform53(s), rounded(s, 1.0 / shape));
         shape = rounded(s, shape + 1.0);
     }
-    const double d = rounded(s, shape - third), c = 1.0 / sqrt(9.0 * d);
+    const double d = rounded(s, shape - third), c = d > 0 ? 1.0 / sqrt(9.0 * d) : NAN;
     for (;;) {
         double x = 0, y = 0;
         while (y <= 0) {
@@ -159,6 +159,8 @@ static double binomial_number(const struct numbers *s, double n, double p)
         return 0;
     if (p >= 1)
         return n;
+    if (!(n * p < HUGE_VAL))             /* an infinite count, or NaN */
+        return n * p;
     const double rare = p <= 0.5 ? p : R(1.0 - p);
     const double hits = R(n * rare) >= 10.0 ? rejection(s, n, rare) : waits(s, n, rare);
     return p <= 0.5 ? hits : n - hits;

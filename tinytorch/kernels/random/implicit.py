@@ -36,8 +36,7 @@ def _elementwise(function):
     """The function of arrays of one dtype that broadcast."""
     @functools.wraps(function)
     def call(*arrays):
-        with np.errstate(all="ignore"):
-            return function(*np.broadcast_arrays(*arrays))
+        return function(*np.broadcast_arrays(*arrays))
     return call
 
 

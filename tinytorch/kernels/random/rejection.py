@@ -59,6 +59,13 @@ def _drawn(kernel, one, stream, single, *arrays):
     return out
 
 
+def _or_infinite(function, *numbers):
+    try:
+        return function(*numbers)
+    except OverflowError:                # Python's word for infinity
+        return math.inf
+
+
 # ------------------------------------------------------------------ Poisson
 def poisson(rate, stream):
     """Counts of rate `rate` (an array), in its dtype and in C order."""
@@ -66,8 +73,8 @@ def poisson(rate, stream):
 
 
 def _poisson(rate, numbers):
-    if rate == 0:
-        return 0
+    if rate == 0 or rate == math.inf:
+        return rate
     if rate < 10:                                            # multiply uniforms down to exp(-rate)
         limit, count, product = math.exp(-rate), 0, 1.0
         while True:
@@ -91,7 +98,7 @@ def _poisson(rate, numbers):
         if count < 0 or (us < 0.013 and v > us):
             continue
         if (math.log(v) + log_inverse_alpha - math.log(a / (us * us) + b)
-                <= -rate + count * log_rate - math.lgamma(count + 1.0)):
+                <= -rate + count * log_rate - _or_infinite(math.lgamma, count + 1.0)):
             return count
 
 
@@ -100,17 +107,17 @@ def standard_gamma(shape, stream):
     """Gamma numbers of rate 1, of the shapes in array `shape`, in its dtype."""
     r = _rounding(shape.dtype)
     values = _drawn("standard_gamma", lambda a, numbers: _gamma(a, numbers, r), stream, (int(r is not float),), shape)
-    return np.maximum(values.astype(shape.dtype), np.finfo(shape.dtype).tiny)
+    return np.fmax(values.astype(shape.dtype), np.finfo(shape.dtype).tiny)              # PyTorch's has no NaN either
 
 
 def dirichlet(concentration, stream):
     """Rows of non-negative numbers that sum to 1; the last dimension is the categories."""
     smallest = np.finfo(np.float64).tiny
     values = _drawn("standard_gamma", lambda a, numbers: _gamma(a, numbers, float), stream, (0,), concentration)
-    values = np.maximum(values, smallest)
+    values = np.fmax(values, smallest)
     values = (values / values.sum(-1, keepdims=True)).astype(concentration.dtype)
     one = values.dtype.type(1)
-    return np.clip(values, np.finfo(values.dtype).tiny, np.nextafter(one, one - one))
+    return np.fmin(np.fmax(values, np.finfo(values.dtype).tiny), np.nextafter(one, one - one))
 
 
 _THIRD = float(np.float32(1) / np.float32(3))
@@ -123,10 +130,10 @@ def _gamma(shape, numbers, r):
     if shape < 1.0:
         if shape == 0.0:
             return 0.0
-        scale = math.pow(1 - numbers.uniform(), r(1.0 / shape))
+        scale = _or_infinite(math.pow, 1 - numbers.uniform(), r(1.0 / shape))
         shape = r(shape + 1.0)
     d = r(shape - _THIRD)
-    c = 1.0 / math.sqrt(9.0 * d)
+    c = 1.0 / math.sqrt(9.0 * d) if d > 0 else math.nan
     while True:
         y = 0.0
         while y <= 0:
@@ -153,6 +160,8 @@ def _binomial(n, p, numbers, r):
         return 0
     if p >= 1:
         return n
+    if not n * p < math.inf:                                 # an infinite count, or NaN
+        return n * p
     rare = p if p <= 0.5 else r(1.0 - p)
     hits = _binomial_rejection(n, rare, numbers, r) if r(n * rare) >= 10.0 else _binomial_waits(n, rare, numbers, r)
     return hits if p <= 0.5 else n - hits
@@ -163,7 +172,8 @@ def _binomial_waits(n, p, numbers, r):
     denominator, total, hits = r(math.log1p(-p)), 0.0, 0
     while True:
         u = numbers.uniform()
-        total += math.ceil(math.log(u) / denominator) if u > 0 else math.inf
+        wait = math.log(u) / denominator if u > 0 else math.inf
+        total += math.ceil(wait) if wait < math.inf else wait
         if total > n:
             return hits
         hits += 1

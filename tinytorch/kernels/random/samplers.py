@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...lazy import StandIn
+from ..errstate import ignored
 from .exact import fma32, fma64, libm, near_tie
 
 f32, f64, f16 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.float16)
@@ -22,7 +23,10 @@ def fills(function):
     """Decorator of a sampler: what stands in for its array has it filled."""
     @functools.wraps(function)
     def fill(out, *arguments):
-        return out.filled(fill, *arguments) if isinstance(out, StandIn) else function(out, *arguments)
+        if isinstance(out, StandIn):
+            return out.filled(fill, *arguments)
+        with ignored():
+            return function(out, *arguments)
     return fill
 
 

@@ -11,6 +11,7 @@ from ... import dtypes as dt
 from ...autograd.promotion import check_written, refill, stored_as
 from ...autograd.public import public
 from ...errors import C_NAMES, not_implemented
+from ...kernels.errstate import ignored
 from ...kernels.memory import LARGEST, check_size, empty as new_memory
 from ...kernels.random.exact import fma32, fma64
 from ...memory_format import layout as Layout
@@ -205,8 +206,9 @@ def _spaced(fill, start, end, steps, d, *more):
         if not steps:
             return np.empty(0, numpy_dtype)
         ends = start, end if steps > 1 else start
-        first, last = (dt.cast(stored_as(x, numpy_dtype), _wide(numpy_dtype))[()] for x in ends)
-        return dt.cast(fill(first, last, steps, d, *more), numpy_dtype)
+        with ignored():
+            first, last = (dt.cast(stored_as(x, numpy_dtype), _wide(numpy_dtype))[()] for x in ends)
+            return dt.cast(fill(first, last, steps, d, *more), numpy_dtype)
     return new_memory((steps,), d.numpy, filled)
 
 
@@ -260,8 +262,7 @@ def _power(base, exponent):
     try:
         return math.pow(base, exponent)
     except (ValueError, OverflowError):        # not a number; infinite
-        with np.errstate(all="ignore"):
-            return np.power(np.float64(base), exponent)
+        return np.power(np.float64(base), exponent)
 
 
 def _along(places, step, start):

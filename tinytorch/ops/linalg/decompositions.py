@@ -9,6 +9,7 @@ from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, check_broadcast
 from ...autograd.public import public
 from ...errors import not_implemented, type_name
+from ...kernels.errstate import ignored
 from ...kernels.linalg import triangles
 from ...kernels.linalg.triangles import columns
 from ...tensor import Tensor, wrap
@@ -357,7 +358,8 @@ def _not_positive(matrices):
 
 def _bad_minor(matrix):
     """The order of the first leading minor that is not positive-definite, 0 if all are."""
-    return next((k for k in range(1, matrix.shape[-1] + 1) if not np.linalg.eigvalsh(matrix[:k, :k])[0] > 0), 0)
+    with ignored():
+        return next((k for k in range(1, matrix.shape[-1] + 1) if not np.linalg.eigvalsh(matrix[:k, :k])[0] > 0), 0)
 
 
 @public(out=EXACT, apart=None)

@@ -118,10 +118,9 @@ def distances_grad(g, difference, p, ans):
         return g * sign * (1 - np.minimum(np.ceil(np.abs(size - ans)), 1))
     if p == 2:
         return np.where(ans == 0, 0, g * difference / ans).astype(difference.dtype, copy=False)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        slope = sign * size ** (p - 1) if p < 2 else difference * size ** (p - 2)
-        none = (ans == 0) | (difference == 0) if p < 1 else ans == 0
-        return np.where(none, 0, slope * g / ans ** (p - 1)).astype(difference.dtype, copy=False)
+    slope = sign * size ** (p - 1) if p < 2 else difference * size ** (p - 2)
+    none = (ans == 0) | (difference == 0) if p < 1 else ans == 0
+    return np.where(none, 0, slope * g / ans ** (p - 1)).astype(difference.dtype, copy=False)
 
 
 def _row_differences(x1, x2):

@@ -8,6 +8,7 @@ from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, converted
 from ...autograd.public import public
+from ...kernels.errstate import ignored
 from ...kernels.linalg.triangles import columns
 from ...tensor import Tensor, wrap
 from ...types import Tensors
@@ -98,7 +99,8 @@ def svd_of(array, full):
             raise LinAlgError(_no_convergence("linalg.svd", array))
         array = np.where(finite[..., None, None], array, np.zeros((), array.dtype))
     try:
-        parts = tuple(np.linalg.svd(array, full_matrices=full))
+        with ignored():
+            parts = tuple(np.linalg.svd(array, full_matrices=full))
     except np.linalg.LinAlgError:
         raise LinAlgError(_no_convergence("linalg.svd", array)) from None
     for part in parts if not finite.all() else ():

@@ -112,18 +112,16 @@ def _second(g, wanted, args):
 def _sample_grad(mode, padding, align_corners, half, of_input, of_grid, g, input, grid):
     size, wide = input.shape[2:], input.dtype != dt.BFLOAT16
     rows, axes = _parts(mode, padding, align_corners, half, input, grid)
-    with np.errstate(all="ignore"):
-        g = np.ascontiguousarray(dt.cast(g, rows.dtype)).reshape(*g.shape[:2], math.prod(g.shape[2:]))
-        found = (kernels.input_grad(g, rows.shape, axes, size).reshape(input.shape) if of_input else g[:0],
-                 kernels.grid_grad(g, rows, axes, size).reshape(grid.shape) if of_grid else g[:0])
+    g = np.ascontiguousarray(dt.cast(g, rows.dtype)).reshape(*g.shape[:2], math.prod(g.shape[2:]))
+    found = (kernels.input_grad(g, rows.shape, axes, size).reshape(input.shape) if of_input else g[:0],
+             kernels.grid_grad(g, rows, axes, size).reshape(grid.shape) if of_grid else g[:0])
     return tuple(map(dt.from_bfloat16, found)) if half and wide else found
 
 
 @op(name="grid_sampler_2d", first=4, joint=_grad)
 def _sample(mode, padding, align_corners, half, input, grid):
     rows, axes = _parts(mode, padding, align_corners, half, input, grid)
-    with np.errstate(all="ignore"):
-        return kernels.sampled(rows, axes, input.shape[2:]).reshape(*input.shape[:2], *grid.shape[1:-1])
+    return kernels.sampled(rows, axes, input.shape[2:]).reshape(*input.shape[:2], *grid.shape[1:-1])
 
 
 _samples = {2: _sample, 3: renamed(_sample, "grid_sampler_3d")}

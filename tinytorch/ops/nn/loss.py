@@ -225,25 +225,21 @@ _TINY = 1e-12
 
 
 def _bce_slope(g, input, target):
-    with np.errstate(all="ignore"):            # float16 rounds _TINY to 0, and overflows
-        return g * (input - target) / ((input + _TINY) * (1 - input + _TINY))
+    return g * (input - target) / ((input + _TINY) * (1 - input + _TINY))
 
 
 def _bce_curvature(g, grad, input, target):
-    with np.errstate(all="ignore"):
-        return (g * grad * (input * input - 2 * input * target + target)
-                / ((input + _TINY) ** 2 * (1 - input + _TINY) ** 2))
+    return (g * grad * (input * input - 2 * input * target + target)
+            / ((input + _TINY) ** 2 * (1 - input + _TINY) ** 2))
 
 
 def _bce_target_slope(g, grad, input):
-    with np.errstate(all="ignore"):
-        return -g * grad / _clamp((1 - input) * input, _TINY, None)
+    return -g * grad / _clamp((1 - input) * input, _TINY, None)
 
 
 @op(name="binary_cross_entropy_backward", grad=_bce_slope, input=_bce_curvature, target=_bce_target_slope)
 def _bce_backward(grad, input, target):
-    with np.errstate(all="ignore"):
-        return grad * (input - target) / np.maximum((1 - input) * input, np.asarray(_TINY, input.dtype))
+    return grad * (input - target) / np.maximum((1 - input) * input, np.asarray(_TINY, input.dtype))
 
 
 @op(name="binary_cross_entropy", elementwise=True,

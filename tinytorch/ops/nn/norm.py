@@ -13,6 +13,7 @@ from ...autograd.public import overridden, public, refuse
 from ...autograd.views import check_written
 from ...errors import not_implemented, type_name
 from ...kernels import norm as kernels, norm_steps
+from ...kernels.errstate import ignored
 from ...kernels.layout import channels_last, in_channels_last, operand_order
 from ...memory_format import channels_last as CHANNELS_LAST, channels_last_3d as CHANNELS_LAST_3D
 from ...tensor import Size, Tensor
@@ -324,9 +325,10 @@ def _by_example(input, running_mean, running_var, weight, bias, use_input_stats,
     result = _by_batch(input.contiguous().reshape((1, batch * shape[1]) + shape[2:]), *repeated, True, momentum, eps)
     for running, moved in ((running_mean, repeated[0]), (running_var, repeated[1])):
         if running is not None:
-            mean = wide(moved.array).reshape(batch, shape[1]).sum(0) / (batch or math.nan)
             check_written(running.array)
-            running.array[...] = dt.cast(dt.cast(mean, moved.array.dtype), running.array.dtype)
+            with ignored():
+                mean = wide(moved.array).reshape(batch, shape[1]).sum(0) / (batch or math.nan)
+                running.array[...] = dt.cast(dt.cast(mean, moved.array.dtype), running.array.dtype)
             running.version[0] += 1
     return result.reshape(shape)
 

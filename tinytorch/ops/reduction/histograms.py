@@ -149,8 +149,7 @@ def _counts(rows, edges, even, weight):
         number = len(edge) - 1
         inside &= (edge[0] <= x) & (x <= edge[-1])
         if even:                               # the place by division is off by one at most
-            with np.errstate(all="ignore"):
-                place = np.nan_to_num((x - edge[0]) * number / (edge[-1] - edge[0]))
+            place = np.nan_to_num((x - edge[0]) * number / (edge[-1] - edge[0]))
             place = np.clip(place, 0, number - 1).astype(np.int64)
             place = np.clip(place + (x >= edge[place + 1]) - (x < edge[place]), 0, number - 1)
         else:

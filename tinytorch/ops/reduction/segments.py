@@ -119,9 +119,8 @@ def _reduce_segments(data, reduce, lengths, initial):
     axis, rounded = lengths.ndim - 1, _rounding(data.dtype)
     x = _rows(_wide(data), axis)
     result = np.empty((x.shape[0], lengths.shape[-1], x.shape[2]), x.dtype)
-    with np.errstate(all="ignore"):
-        for outer, number, part, length in _segments(lengths):
-            result[outer, number] = _reduced(x[outer, part], reduce, length, initial, rounded)
+    for outer, number, part, length in _segments(lengths):
+        result[outer, number] = _reduced(x[outer, part], reduce, length, initial, rounded)
     return dt.cast(result, data.dtype).reshape(data.shape[:axis] + lengths.shape[-1:] + data.shape[axis + 1:])
 
 

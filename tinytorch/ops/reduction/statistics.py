@@ -12,6 +12,7 @@ from ...autograd.op import op
 from ...autograd.promotion import converted, scalar_of, to_default, write_out
 from ...autograd.public import method, public
 from ...errors import not_implemented, refuse_records, type_name
+from ...kernels.errstate import ignored
 from ...kernels.layout import as_array
 from ...kernels.memory import empty
 from ...kernels.scatter import owned
@@ -413,11 +414,12 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
         raise RuntimeError(f"value cannot be converted to type {dt.of(array).name}_t without overflow")
     if dt.kind(array.dtype) not in dt.FLOATING:
         raise not_implemented("linspace_cpu" if array.dtype.kind in dt.BOOL else "histogram_cpu", input)
-    low, high = (dt.widened(dt.cast(np.array(end), array.dtype)) for end in (low, high))
-    values = values[(values >= low) & (values <= high)]
-    step = _rounding(array)                    # each in the dtype of the input, as torch's routine has it
-    number = dt.widened(dt.cast(np.array(bins), array.dtype))
-    places = step(step(step(values - low) * number) / step(high - low))
+    with ignored():
+        low, high = (dt.widened(dt.cast(np.array(end), array.dtype)) for end in (low, high))
+        values = values[(values >= low) & (values <= high)]
+        step = _rounding(array)                # each in the dtype of the input, as torch's routine has it
+        number = dt.widened(dt.cast(np.array(bins), array.dtype))
+        places = step(step(step(values - low) * number) / step(high - low))
     places = np.where(places < bins, places, np.where(np.isnan(places), 0, bins - 1)).astype(np.int64)
     counts = np.bincount(places, minlength=bins)
     result = wrap(dt.cast(np.minimum(counts, _COUNTED.get(array.dtype, np.inf)), array.dtype))

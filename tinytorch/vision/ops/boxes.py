@@ -2,6 +2,7 @@
 import numpy as np
 
 from ... import argmax, empty, float32, int64, maximum, minimum, stack, tensor, where, zeros
+from ...kernels.errstate import ignored
 from ...missing import namespace as _namespace
 from ...tensor import wrap
 
@@ -125,7 +126,7 @@ def nms(boxes, scores, iou_threshold):
         width = np.maximum(np.minimum(x2[best], x2[left]) - np.maximum(x1[best], x1[left]), 0)
         height = np.maximum(np.minimum(y2[best], y2[left]) - np.maximum(y1[best], y1[left]), 0)
         inside = width * height
-        with np.errstate(invalid="ignore"):
+        with ignored():
             left = left[~(inside / (areas[best] + areas[left] - inside) > iou_threshold)]
     return wrap(np.array(kept, np.int64))
 

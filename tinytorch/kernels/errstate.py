@@ -1,0 +1,88 @@
+"""NumPy's error state while the library computes: always "ignore", whatever `numpy.seterr` and `numpy.errstate` say
+outside. torch knows no such state: what overflows is inf, and what is undefined is NaN.
+
+NumPy keeps its state in a variable of the context (`contextvars`). To set it and to set it back around an addition takes
+half as long as the addition; to run the addition in a context where it was set once takes a twentieth. So operations
+have contexts of their own (`quiet`), and what calls many (backward, an optimizer's step) sets the variable (`ignored`).
+"""
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+
+def _found():
+    """(NumPy's variable, its value for "ignore"): all that a new context holds when it was set there."""
+    np.seterr(all="ignore")
+    (found,) = contextvars.copy_context().items()
+    return found
+
+
+_STATE, _IGNORE = contextvars.Context().run(_found)
+#: The state outside the outermost `ignored`, which the functions of users see.
+_OUTSIDE = contextvars.ContextVar("tinytorch.errstate", default=None)
+
+
+def quiet() -> Callable[..., Any]:
+    """A function that calls run(function, *args) where NumPy ignores errors.
+
+    It is for functions on arrays that call nothing of a user's, for they see none of the variables of the caller's
+    context. RuntimeError if it is at work already: see `another`.
+    """
+    context = contextvars.Context()
+    context.run(_STATE.set, _IGNORE)
+    return context.run
+
+
+def another(error: RuntimeError) -> Callable[..., Any]:
+    """What to use instead of what `quiet` made if `error` says that it is at work: in another thread, or further out.
+    Any other error is raised."""
+    if not str(error).startswith("cannot enter context"):
+        raise error
+    return quiet()
+
+
+def ignore() -> None:
+    """Has NumPy ignore errors in this thread, which works for the library alone."""
+    _STATE.set(_IGNORE)
+
+
+class _Exchanged:
+    """Context manager: NumPy's state is another in it."""
+
+    __slots__ = ("_tokens",)
+
+    def __enter__(self) -> None:
+        self._tokens = self._exchange()
+
+    def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        for variable, token in self._tokens:
+            variable.reset(token)
+
+
+class ignored(_Exchanged):
+    """Context manager: NumPy ignores errors, except in `as_outside`."""
+
+    __slots__ = ()
+
+    def _exchange(self):
+        state = _STATE.get()
+        if state is _IGNORE:
+            return ()
+        return (_OUTSIDE, _OUTSIDE.set(state)), (_STATE, _STATE.set(_IGNORE))
+
+
+class as_outside(_Exchanged):
+    """Context manager for the functions of users that the library calls: the state is that outside `ignored`."""
+
+    __slots__ = ()
+
+    def _exchange(self):
+        state = _OUTSIDE.get()
+        if state is None or _STATE.get() is not _IGNORE:
+            return ()
+        return (_STATE, _STATE.set(state)),
