@@ -56,6 +56,7 @@ def test_gradients_and_classes():
 
 def test_counts_without_end():
     """An infinite count of trials gives an infinite count of successes, and an unknown one an unknown one."""
-    count, prob = torch.tensor([math.inf, math.inf, math.nan, 5.0, math.nan]), torch.tensor([0.3, 0.7, 0.3, math.nan, 0.0])
+    count = torch.tensor([math.inf, math.inf, math.nan, 5.0, math.nan])
+    prob = torch.tensor([0.3, 0.7, 0.3, math.nan, 0.0])
     assert str(torch.binomial(count, prob).tolist()) == "[inf, inf, nan, nan, 0.0]"
     assert torch.poisson(torch.tensor([math.inf, 1e30]))[1] > 9e29

@@ -39,6 +39,7 @@ _TURNS = {"t", "transpose", "swapaxes", "swapdims"}
 
 def _in_place(name, function):
     """The in-place form of a function of sparse tensors: computes, then writes."""
+
     def method(self, *args, **kwargs):
         if function not in FUNCTIONS or function in _OUT_OF_PLACE or function in _TURNS and not self.is_sparse:
             refuse_sparse(name, self)
