@@ -3,7 +3,7 @@ outside. torch knows no such state: what overflows is inf, and what is undefined
 
 NumPy keeps its state in a variable of the context (`contextvars`). To set it and to set it back around an addition
 takes half as long as the addition; to run the addition in a context where it was set once takes a twentieth. So
-operations have contexts of their own (`quiet`), and what calls many (backward, a step of an optimizer) sets the variable
+operations have contexts of their own (`quiet`), and what calls many (backward, an optimizer step) sets the variable
 (`ignored`).
 """
 from __future__ import annotations
