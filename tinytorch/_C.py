@@ -1,5 +1,6 @@
 """The names of torch._C that classes with `__torch_function__` use, and the switch of threads."""
 import enum
+from importlib import import_module as _import_module
 from types import SimpleNamespace as _SimpleNamespace
 
 from ._refused import refused_class as _refused_class
@@ -15,6 +16,7 @@ from .autograd.torch_function import (
     modes as _modes,
     skip_one_hop as _skip_one_hop_torch_function,
 )
+from .missing import words as _words
 from .overrides import (
     _pop_mode as _pop_torch_function_stack,
     _push_mode as _push_on_torch_function_stack,
@@ -24,6 +26,8 @@ from .overrides import (
 )
 from .tensor import Tensor as _Tensor
 
+#: A package, which finders look in: `torch._C._functorch` is a module too.
+__path__ = []
 __all__ = ["DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard",
            "DisableTorchFunction", "DisableTorchFunctionSubclass", "_EnableTorchFunction",
            "_TensorMeta", "_disabled_torch_function_impl", "_get_function_stack_at", "_has_torch_function",
@@ -101,6 +105,12 @@ class _ExcludeDispatchKeyGuard:
 
     def __exit__(self, *error):
         _casts.set_autocast_cpu_enabled(self._before)
+
+
+def __getattr__(name):
+    if name != "_functorch":
+        raise AttributeError(_words(f"torch._C.{name}"), name=name)
+    return _import_module("._functorch._C", __package__)
 
 
 #: torch._C._nn: what libraries read a call of `to` with.

@@ -37,7 +37,8 @@ _OWN = frozenset(f"torch.{name}" for name in """__main__ _children _installed _n
     lazy legacy likeness memory_format missing printing runtime sharing stored tensor vision viz""".split())
 _BELOW_OWN = (*[name + "." for name in _OWN], "torch.ops.")
 #: Other names of torch's for modules here.
-_ALIASES = {"functorch": "func", "torchvision": "vision", "torch.ops": "_ops"}
+_ALIASES = {"functorch": "func", "torchvision": "vision", "torch.ops": "_ops",
+            "torch._C._functorch": "_functorch._C"}
 
 
 # ------------------------------------------------------------------ the finder
@@ -96,6 +97,10 @@ class _Finder:
                 if PathFinder.find_spec(name, path) is None:
                     return None
             raise ModuleNotFoundError(words(f"module {name}"), name=name)
+        # Once it is loaded, likeness enters it under torch's name. The import statement would take that for another one
+        # that it found meanwhile, and execute it a second time.
+        if sys.modules.get(name) is module:
+            del sys.modules[name]
         spec = ModuleSpec(name, _Loader(module), origin=getattr(module, "__file__", None),
                           is_package=hasattr(module, "__path__"))
         spec.submodule_search_locations = getattr(module, "__path__", None)

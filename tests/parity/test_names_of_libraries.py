@@ -1,9 +1,14 @@
 """Names that libraries import, against torch: what they do, or that they refuse when they are used."""
+import collections
 import dataclasses
 import gc
 import importlib
 import json
+import subprocess
+import sys
+import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +16,7 @@ import torch
 
 import tinytorch
 
+ROOT = Path(tinytorch.__file__).parent.parent
 BOTH = [torch, tinytorch]
 
 
@@ -194,3 +200,85 @@ def test_steps_as_functions(name):
         found.append([x for values in (params, *kept.values()) for x in values])
     for ours, expected in zip(found[1], found[0]):
         np.testing.assert_allclose(ours.numpy(), expected.numpy(), rtol=2e-6, atol=1e-6)
+
+
+def test_parts_that_the_import_of_torch_loads():
+    """Those of them that are here are attributes of their packages too, as in torch."""
+    def printed(program, **options):
+        done = subprocess.run([sys.executable, *program], cwd=ROOT, capture_output=True, text=True, **options)
+        assert done.returncode == 0, done.stderr[-500:]
+        return done.stdout
+    names = printed(["-c", "import sys, torch; print(*[n for n in sys.modules if n.startswith('torch.')])"])
+    missing = printed(["-W", "ignore", "-m", "tinytorch", "-c", """
+import importlib, torch
+for name in input().split():
+    where = torch
+    try:
+        for part in name.split(".")[1:]:
+            where = getattr(where, part)
+    except AttributeError:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            continue
+        print(name)
+"""], input=names)
+    assert len(names) > 10_000 and missing == ""
+
+
+def containers(t):
+    p, made = part(t, "utils._pytree"), collections.namedtuple("Pair", "a b")
+    values = {"list": [1, [2]], "tuple": (1, 2), "dict": {"b": 1, "a": 2}, "namedtuple": made(1, 2),
+              "ordereddict": collections.OrderedDict(x=1, y=2), "deque": collections.deque([1, 2], 5),
+              "defaultdict": collections.defaultdict(int, {"k": 3})}
+    for name, x in values.items():
+        children, context = getattr(p, f"_{name}_flatten")(x)
+        yield children, context is made or context, getattr(p, f"_{name}_unflatten")(children, context) == x
+        if name != "tuple":
+            yield [(type(key).__name__, key.get(x), child) for key, child in getattr(
+                p, f"_{name}_flatten_with_keys")(x)[0]]
+    tree = {"a": [1, "x"], "b": (2.0, made(3, 4))}
+    yield p.tree_all_only(int, lambda x: x > 0, tree), p.tree_any_only((int, float), lambda x: x > 3, tree)
+    yield p.map_only(int)(lambda x: -x)(3), p.map_only(int)(lambda x: -x)("3"), p.arg_tree_leaves(1, [2], c={"d": 3})
+    found = []
+    yield p.tree_map_only_(str, found.append, tree) is tree, found
+    yield p.is_namedtuple_class(made), p.is_namedtuple_instance(made)
+    yield p.is_structseq(time.localtime()), p.is_structseq(tree)
+    yield [p.key_get(tree, path) for path, _ in p.tree_flatten_with_path(tree)[0]]
+    yield p.treespec_leaf().num_leaves, p.treespec_tuple([p.treespec_leaf()]).num_leaves
+    yield p.treespec_dict(a=p.treespec_leaf()) == p.tree_structure({"a": 1})
+    yield p.treespec_pprint(p.tree_structure([1, {"a": (2,)}]))
+    constant = dataclasses.make_dataclass("Constant", ["n"], frozen=True)
+    p.register_constant(constant)
+    leaves, spec = p.tree_flatten([1, constant(2)])
+    yield leaves, p.tree_unflatten([5], spec)[1] == constant(2), p.is_constant_class(constant)
+    yield told(lambda _: p.register_constant(type("Plain", (), {})), t), told(lambda _: p.treespec_tuple([1]), t)
+
+
+def test_containers_of_trees():
+    ours, theirs = list(containers(tinytorch)), list(containers(torch))
+    assert len(theirs) > 20 and ours == theirs
+
+
+def members(t):
+    p = part(t, "nn.utils._named_member_accessor")
+    net = t.nn.Sequential(t.nn.Linear(2, 3), t.nn.BatchNorm1d(3))
+    accessor, plain = p.NamedMemberAccessor(net), t.zeros(3)
+    yield accessor.swap_tensor("0.bias", plain).requires_grad, net[0].bias is plain
+    for call in (lambda _: accessor.get_tensor("0.none"), lambda _: accessor.get_tensor("0.in_features"),
+                 lambda _: accessor.get_submodule("3"), lambda _: accessor.swap_tensor("0.none", plain),
+                 lambda _: accessor.swap_tensor("0.in_features", plain), lambda _: accessor.set_tensor("0.bias", 3),
+                 lambda _: p.swap_submodule(net, "2", net[0]), lambda _: p.swap_tensor(net, "0.bias", plain),
+                 lambda _: accessor.swap_tensors_dict({"0.bias": None, "0.none": plain}),
+                 lambda _: p.swap_tensor(net, "", plain), lambda _: p.swap_submodule(net, "0", plain)):
+        yield told(call, t)
+    yield net[0].bias is plain, accessor.check_keys(["0.bias", "9"]), len(accessor.get_tensors(["0.bias", "1.weight"]))
+    accessor.del_tensor("0.bias")
+    yield hasattr(net[0], "bias"), [name for name, _ in accessor.named_tensors()]
+    accessor.set_tensors_dict({"1.running_mean": plain, "0.bias": plain})
+    yield net[1].running_mean is plain, [name for name, _ in accessor.named_tensors()]
+
+
+def test_members_by_name():
+    ours, theirs = list(members(tinytorch)), list(members(torch))
+    assert len(theirs) > 10 and ours == theirs

@@ -153,6 +153,22 @@ print(torch.nn.modules.linear.Linear is torch.nn.Linear)
 """) == ["True"]
 
 
+def test_a_module_is_loaded_once():
+    """The import statement that is the first to name it gives the one that its own parts know."""
+    assert printed("""
+import sys
+import torch.utils.data, torch.distributions.kl, torch.nn.modules.linear, torch.optim.lr_scheduler, torch.fft
+for name, module in list(sys.modules.items()):
+    if name.startswith("torch."):
+        assert module is sys.modules[module.__name__], name
+        where = torch
+        for part in name.split(".")[1:]:
+            where = getattr(where, part)
+        assert where is module or not hasattr(where, "__file__"), name
+print(torch.utils.data.DataLoader is torch.utils.data.dataloader.DataLoader)
+""") == ["True"]
+
+
 def test_classes_say_tinytorch_where_it_does_not():
     done = run("-c", "import tinytorch as torch\n" + LIKENESS.replace("torch, ", "tinytorch, ").replace(
         "import importlib, inspect, pickle, sys, typing, tinytorch, torch.distributions, torch.utils.data", ""))

@@ -1,4 +1,4 @@
 """torch.ao: names to import; nothing is quantised."""
 from ..missing import namespace as _namespace
 
-__getattr__ = _namespace(__name__, ("nn", "quantization"))
+__getattr__ = _namespace(__name__, ("quantization",))

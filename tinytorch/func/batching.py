@@ -9,7 +9,7 @@ import functools
 from ..ops.layout.join import cat
 from ..random import Stream, default_generator, exchange_stream
 from ..tensor import Tensor
-from ..utils._pytree import broadcast_leaves, tree_flatten, tree_map, tree_unflatten
+from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_map, tree_unflatten
 from .batched import NotBatchable, Refusal, Unreadable
 from .dispatch import install
 from .vmap_levels import VmapLevel, enter, is_batched, leave
@@ -137,7 +137,7 @@ def _process(func, in_dims, args):
         raise ValueError(f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to "
                          "vmap over a function with no inputs. The latter is unsupported.")
     leaves, spec = tree_flatten(args)
-    dims = broadcast_leaves(in_dims, spec)
+    dims = _broadcast_to_and_flatten(in_dims, spec)
     if dims is None:
         raise ValueError(where + f"in_dims is not compatible with the structure of `inputs`. in_dims has structure "
                          f"{tree_flatten(in_dims)[1]} but inputs has structure {spec}.")
@@ -180,7 +180,7 @@ def _dims_of(func, output, spec, out_dims):
     """Where the samples go in each leaf of the output."""
     if isinstance(out_dims, tuple) and len(out_dims) == 1 and isinstance(output, Tensor):
         return list(out_dims)
-    dims = broadcast_leaves(out_dims, spec)
+    dims = _broadcast_to_and_flatten(out_dims, spec)
     if dims is None:
         raise ValueError(f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with "
                          f"the structure of `outputs`. out_dims has structure {tree_flatten(out_dims)[1]} but outputs "

@@ -6,7 +6,7 @@ from ..autograd import above
 from ..autograd.function import Function
 from ..autograd.grad_mode import mode
 from ..tensor import Tensor
-from ..utils._pytree import broadcast_leaves, tree_flatten, tree_unflatten
+from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
 from .vmap_levels import enter, is_batched, leave
 
 _SEE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
@@ -75,7 +75,7 @@ def _checked(result):
 def _samples(level, output, out_dims):
     """The outputs as samples show them."""
     leaves, spec = tree_flatten(output)
-    dims = broadcast_leaves(out_dims, spec)
+    dims = _broadcast_to_and_flatten(out_dims, spec)
     if dims is None:
         raise RuntimeError("The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) "
                            f"tuple. Expected out_dims={out_dims} to be compatible with the structure of `output`. "

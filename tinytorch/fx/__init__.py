@@ -28,4 +28,4 @@ def has_side_effect(fn):
     return fn
 
 
-__getattr__ = _namespace(__name__, ("graph", "graph_module", "node", "proxy"))
+__getattr__ = _namespace(__name__, ("experimental", "graph", "graph_module", "node", "proxy"))

@@ -53,6 +53,32 @@ def LeafSpec():
     return TreeSpec()
 
 
+def treespec_leaf():
+    """The TreeSpec of a leaf."""
+    return TreeSpec()
+
+
+def treespec_tuple(iterable=(), /):
+    """The TreeSpec of a tuple of subtrees. ValueError for anything else in it."""
+    children = list(iterable)
+    if not all([isinstance(child, TreeSpec) for child in children]):
+        raise ValueError(f"Expected a tuple of TreeSpec values, got: {children!r}.")
+    return TreeSpec(tuple, None, children)
+
+
+def treespec_dict(mapping=(), /, **kwargs):
+    """The TreeSpec of a dict of subtrees. ValueError for anything else in it."""
+    found = dict(mapping, **kwargs)
+    if not all([isinstance(child, TreeSpec) for child in found.values()]):
+        raise ValueError(f"Expected a dictionary of TreeSpec values, got: {found!r}.")
+    return TreeSpec(dict, list(found), found.values())
+
+
+def treespec_pprint(treespec):
+    """`TreeSpec.pretty`."""
+    return treespec.pretty()
+
+
 class NodeDef(NamedTuple):
     """How containers of a class are taken apart, into (children, what else there is), and put together again."""
 
@@ -178,17 +204,38 @@ def _is_leaf(tree, is_leaf=None):
 
 def is_namedtuple(obj):
     """Whether this is a named tuple, or a class of such."""
-    kind = obj if isinstance(obj, type) else type(obj)
-    return issubclass(kind, tuple) and hasattr(kind, "_fields")
+    return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
+
+
+def is_namedtuple_class(cls):
+    """Whether this is a class of named tuples."""
+    return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
+
+
+def is_namedtuple_instance(obj):
+    """Whether this is a named tuple."""
+    return is_namedtuple_class(type(obj))
+
+
+def is_structseq(obj):
+    """Whether this is what functions of C return with names (`time.struct_time`), or a class of such."""
+    return is_structseq_class(obj if isinstance(obj, type) else type(obj))
+
+
+def is_structseq_class(cls):
+    """Whether this is a class of such."""
+    return isinstance(cls, type) and cls.__bases__ == (tuple,) and all(
+        [isinstance(getattr(cls, name, None), int) for name in ("n_fields", "n_sequence_fields", "n_unnamed_fields")])
+
+
+def is_structseq_instance(obj):
+    """Whether this is one of such a class."""
+    return is_structseq_class(type(obj))
 
 
 def _get_node_type(tree):
     """The class of a container, as the table of them knows it."""
     return namedtuple_type if _is_named_tuple(tree) and type(tree) not in _registered else type(tree)
-
-
-class namedtuple_type:
-    """Stands for all classes of named tuples in the table of containers."""
 
 
 def tree_map_(func, tree, *rests, is_leaf=None):
@@ -201,8 +248,33 @@ def tree_map_(func, tree, *rests, is_leaf=None):
 
 def tree_map_only(kind, /, func, tree, is_leaf=None):
     """The tree with func(leaf) for each leaf of a class, of some classes, or of which `kind` says true."""
+    return tree_map(map_only(kind)(func), tree, is_leaf=is_leaf)
+
+
+def map_only(kind, /):
+    """A decorator: the function leaves alone what `tree_map_only` would."""
     fits = kind if callable(kind) and not isinstance(kind, type) else lambda x: isinstance(x, kind)
-    return tree_map(lambda x: func(x) if fits(x) else x, tree, is_leaf=is_leaf)
+    return lambda func: lambda x: func(x) if fits(x) else x
+
+
+def tree_map_only_(kind, /, func, tree, is_leaf=None):
+    """The tree itself; func was called of each leaf that `tree_map_only` would replace."""
+    return tree_map_(map_only(kind)(func), tree, is_leaf=is_leaf)
+
+
+def tree_all_only(kind, /, pred, tree, is_leaf=None):
+    """Whether pred is true of all leaves of a class, or of some classes."""
+    return all(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, kind))
+
+
+def tree_any_only(kind, /, pred, tree, is_leaf=None):
+    """Whether pred is true of a leaf of a class, or of some classes."""
+    return any(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, kind))
+
+
+def arg_tree_leaves(*args, **kwargs):
+    """The leaves of all arguments."""
+    return tree_leaves((*args, *kwargs.values()))
 
 
 def tree_any(pred, tree, is_leaf=None):
@@ -226,59 +298,32 @@ def tree_map(func, tree, *rests, is_leaf=None):
     return tree_unflatten([func(*each) for each in zip(leaves, *(tree_leaves(rest, is_leaf) for rest in rests))], spec)
 
 
-def broadcast_leaves(tree, spec):
-    """The leaves of `tree`, a leaf standing for all that `spec` has below it. None if the two do not fit."""
-    if spec.kind is None:
-        return None if _open(tree) is not None else [tree]
-    opened = _open(tree)
+def _broadcast_to_and_flatten(tree, treespec, is_leaf=None):
+    """The leaves of `tree`, a leaf standing for all that `treespec` has below it. None if the two do not fit."""
+    opened = None if is_leaf is not None and is_leaf(tree) else _open(tree)
     if opened is None:
-        return [tree] * spec.num_leaves
+        return [tree] * treespec.num_leaves
     kind, context, children = opened
-    if (kind, context) != (spec.kind, spec.context) or len(children) != len(spec.children):
+    if (kind, context) != (treespec.kind, treespec.context) or len(children) != len(treespec.children):
         return None
     found = []
-    for child, child_spec in zip(children, spec.children):
-        below = broadcast_leaves(child, child_spec)
+    for child, child_spec in zip(children, treespec.children):
+        below = _broadcast_to_and_flatten(child, child_spec, is_leaf)
         if below is None:
             return None
         found += below
     return found
 
 
-# ------------------------------------------------------------------ the table of containers
-def _dict_flatten(x):
-    """(values, keys)."""
-    return list(x.values()), list(x)
-
-
-def _dict_unflatten(values, context):
-    return dict(zip(context, values))
-
-
-def _list_flatten(x):
-    """(elements, None)."""
-    return list(x), None
-
-
-def _tuple_flatten(x):
-    """(elements, None)."""
-    return list(x), None
-
-
-def _namedtuple_flatten(x):
-    """(elements, the class)."""
-    return list(x), type(x)
-
-
-def _dict_flatten_with_keys(x):
-    """([(key, value)], keys)."""
-    return [(MappingKey(key), value) for key, value in x.items()], list(x)
-
-
+# ------------------------------------------------------------------ paths
 class MappingKey(NamedTuple):
     """The place of a child in a mapping."""
 
     key: Any
+
+    def get(self, mapping):
+        """The child."""
+        return mapping[self.key]
 
 
 class SequenceKey(NamedTuple):
@@ -286,11 +331,26 @@ class SequenceKey(NamedTuple):
 
     idx: int
 
+    def get(self, sequence):
+        """The child."""
+        return sequence[self.idx]
+
 
 class GetAttrKey(NamedTuple):
     """The place of a child in an object with attributes."""
 
     name: str
+
+    def get(self, obj):
+        """The child."""
+        return getattr(obj, self.name)
+
+
+def key_get(obj, kp):
+    """What a path of keys leads to."""
+    for key in kp:
+        obj = key.get(obj)
+    return obj
 
 
 def _key_text(key):
@@ -315,8 +375,8 @@ def _with_keys(tree, spec, path):
     opened = _open(tree)
     if spec.kind in (dict, OrderedDict, defaultdict):
         keys = [MappingKey(key) for key in tree]
-    elif spec.kind in _fields:
-        keys = [GetAttrKey(name) for name in _fields[spec.kind]]
+    elif spec.kind in _registered and _registered[spec.kind].flatten_with_keys_fn:
+        keys = [key for key, _ in _registered[spec.kind].flatten_with_keys_fn(tree)[0]]
     elif spec.kind is tuple and spec.context:
         keys = [GetAttrKey(name) for name in tree._fields]
     else:
@@ -344,12 +404,8 @@ def tree_map_with_path(func, tree, *rests, is_leaf=None):
     {'a': ["['a'][0]", "['a'][1]"]}
     """
     found, spec = tree_flatten_with_path(tree, is_leaf)
-    others = [broadcast_leaves(rest, spec) for rest in rests]
+    others = [_broadcast_to_and_flatten(rest, spec) for rest in rests]
     return tree_unflatten([func(path, leaf, *more) for (path, leaf), *more in zip(found, *others)], spec)
-
-
-#: The names of the fields of dataclasses that are registered.
-_fields = {}
 
 
 def register_dataclass(cls, *, field_names=None, drop_field_names=None, serialized_type_name=None):
@@ -362,9 +418,9 @@ def register_dataclass(cls, *, field_names=None, drop_field_names=None, serializ
     if field_names is not None and {*field_names, *dropped} != {*names}:
         raise ValueError(f"field_names do not include all the fields of {cls}: {names}")
     kept = [name for name in field_names or names if name not in dropped]
-    _fields[cls] = kept
     register_pytree_node(cls, lambda x: ([getattr(x, name) for name in kept], None),
-                         lambda values, context: cls(**dict(zip(kept, values))))
+                         lambda values, context: cls(**dict(zip(kept, values))), flatten_with_keys_fn=lambda x: (
+                             [(GetAttrKey(name), getattr(x, name)) for name in kept], None))
 
 
 def _as_words(spec):
@@ -397,15 +453,137 @@ def treespec_loads(serialized):
     return _of_words(words)
 
 
-def _node(kind):
-    def flatten(x):
-        _, context, children = _open(x)
-        return list(children), context
-
-    def unflatten(children, context):
-        return _unflatten(iter(children), TreeSpec(kind, context, [TreeSpec() for _ in children]))
-    return NodeDef(kind, flatten, unflatten)
+# ------------------------------------------------------------------ the table of containers
+def _listed(x, context, keys=None):
+    children = list(x.values() if isinstance(x, dict) else x)
+    return (children if keys is None else list(zip(keys, children))), context
 
 
-SUPPORTED_NODES.update({kind: _node(kind) for kind in (list, tuple, dict, OrderedDict, defaultdict, deque)})
-SUPPORTED_NODES[namedtuple_type] = _node(tuple)
+def _places(x):
+    return map(SequenceKey, range(len(x)))
+
+
+def _list_flatten(x):
+    """(elements, None)."""
+    return _listed(x, None)
+
+
+def _list_flatten_with_keys(x):
+    """([(key, element)], None)."""
+    return _listed(x, None, _places(x))
+
+
+def _list_unflatten(values, context):
+    return list(values)
+
+
+_tuple_flatten, _tuple_flatten_with_keys = _list_flatten, _list_flatten_with_keys
+
+
+def _tuple_unflatten(values, context):
+    return tuple(values)
+
+
+def _namedtuple_flatten(x):
+    """(elements, the class)."""
+    return _listed(x, type(x))
+
+
+def _namedtuple_flatten_with_keys(x):
+    """([(key, element)], the class)."""
+    return _listed(x, type(x), map(GetAttrKey, x._fields))
+
+
+def _namedtuple_unflatten(values, context):
+    return context(*values)
+
+
+def _dict_flatten(x):
+    """(values, keys)."""
+    return _listed(x, list(x))
+
+
+def _dict_flatten_with_keys(x):
+    """([(key, value)], keys)."""
+    return _listed(x, list(x), map(MappingKey, x))
+
+
+def _dict_unflatten(values, context):
+    return dict(zip(context, values))
+
+
+_ordereddict_flatten, _ordereddict_flatten_with_keys = _dict_flatten, _dict_flatten_with_keys
+
+
+def _ordereddict_unflatten(values, context):
+    return OrderedDict(zip(context, values))
+
+
+_odict_flatten, _odict_unflatten = _ordereddict_flatten, _ordereddict_unflatten
+
+
+def _defaultdict_flatten(x):
+    """(values, [the factory, keys])."""
+    return _listed(x, [x.default_factory, list(x)])
+
+
+def _defaultdict_flatten_with_keys(x):
+    """([(key, value)], [the factory, keys])."""
+    return _listed(x, [x.default_factory, list(x)], map(MappingKey, x))
+
+
+def _defaultdict_unflatten(values, context):
+    return defaultdict(context[0], zip(context[1], values))
+
+
+def _deque_flatten(x):
+    """(elements, the largest length)."""
+    return _listed(x, x.maxlen)
+
+
+def _deque_flatten_with_keys(x):
+    """([(key, element)], the largest length)."""
+    return _listed(x, x.maxlen, _places(x))
+
+
+def _deque_unflatten(values, context):
+    return deque(values, context)
+
+
+class namedtuple_type:
+    """Stands for all classes of named tuples in the table of containers."""
+
+
+SUPPORTED_NODES.update({kind: NodeDef(kind, *functions) for kind, *functions in (
+    (list, _list_flatten, _list_unflatten, _list_flatten_with_keys),
+    (tuple, _tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys),
+    (dict, _dict_flatten, _dict_unflatten, _dict_flatten_with_keys),
+    (OrderedDict, _ordereddict_flatten, _ordereddict_unflatten, _ordereddict_flatten_with_keys),
+    (defaultdict, _defaultdict_flatten, _defaultdict_unflatten, _defaultdict_flatten_with_keys),
+    (deque, _deque_flatten, _deque_unflatten, _deque_flatten_with_keys),
+    (namedtuple_type, _namedtuple_flatten, _namedtuple_unflatten, _namedtuple_flatten_with_keys))})
+
+
+def register_constant(cls):
+    """Objects of a class have no leaves from now on: they belong to the shape of a tree. TypeError for a class that
+    compares by identity."""
+    for name, missing in (("__eq__", cls.__eq__ is object.__eq__), ("__hash__", cls.__hash__ is None)):
+        if missing:
+            raise TypeError(f"register_constant(cls) expects `cls` to have a non-default `{name}` implementation.")
+    register_pytree_node(cls, lambda x: ([], ConstantNode(x)), lambda _, context: context.value,
+                         flatten_with_keys_fn=lambda x: ([], ConstantNode(x)))
+    CONSTANT_NODES.add(cls)
+
+
+class ConstantNode(NamedTuple):
+    """An object that is all of its container."""
+
+    value: Any
+
+
+CONSTANT_NODES: set[type] = set()
+
+
+def is_constant_class(cls):
+    """Whether `register_constant` was called of it."""
+    return cls in CONSTANT_NODES

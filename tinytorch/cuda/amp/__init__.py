@@ -2,8 +2,11 @@
 import warnings
 
 from ... import amp, dtypes as dt
+from ...missing import namespace as _namespace
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
+
+__getattr__ = _namespace(__name__, ("autocast_mode", "common", "grad_scaler"))
 
 
 def _warn(name, instead):

@@ -111,7 +111,7 @@ class _ConvNd(Module):
 
 
 class _Conv(_ConvNd):
-    """A convolution of `_n` axes by the function `_convolve`."""
+    """A convolution of `_n` axes by the function that `_convolve` names."""
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
                  padding_mode="zeros", device=None, dtype=None):
@@ -124,7 +124,7 @@ class _Conv(_ConvNd):
         padding = self.padding
         if self.padding_mode != "zeros":
             input, padding = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode), 0
-        return self._convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
+        return getattr(F, self._convolve)(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def forward(self, input):
         return self._conv_forward(input, *self._weight_and_bias())
@@ -140,7 +140,7 @@ class Conv1d(_Conv):
     torch.Size([20, 33, 24])
     """
 
-    _n, _convolve = 1, staticmethod(F.conv1d)
+    _n, _convolve = 1, "conv1d"
 
 
 class Conv2d(_Conv):
@@ -153,7 +153,7 @@ class Conv2d(_Conv):
     torch.Size([2, 6, 8, 8])
     """
 
-    _n, _convolve = 2, staticmethod(F.conv2d)
+    _n, _convolve = 2, "conv2d"
 
 
 class Conv3d(_Conv):
@@ -164,11 +164,11 @@ class Conv3d(_Conv):
     torch.Size([1, 4, 3, 3, 3])
     """
 
-    _n, _convolve = 3, staticmethod(F.conv3d)
+    _n, _convolve = 3, "conv3d"
 
 
 class _ConvTransposeNd(_ConvNd):
-    """A transposed convolution of `_n` axes by the function `_convolve`."""
+    """A transposed convolution of `_n` axes by the function that `_convolve` names."""
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1,
                  bias=True, dilation=1, padding_mode="zeros", device=None, dtype=None):
@@ -199,8 +199,8 @@ class _ConvTransposeNd(_ConvNd):
         return tuple([m - low for m, low in zip(wanted, least)])
 
     def forward(self, input, output_size=None):
-        return self._convolve(input, self.weight, self.bias, self.stride, self.padding,
-                              self._output_padding(input, output_size), self.groups, self.dilation)
+        return getattr(F, self._convolve)(input, self.weight, self.bias, self.stride, self.padding,
+                                          self._output_padding(input, output_size), self.groups, self.dilation)
 
 
 class ConvTranspose1d(_ConvTransposeNd):
@@ -213,7 +213,7 @@ class ConvTranspose1d(_ConvTransposeNd):
     torch.Size([20, 33, 101])
     """
 
-    _n, _convolve = 1, staticmethod(F.conv_transpose1d)
+    _n, _convolve = 1, "conv_transpose1d"
 
 
 class ConvTranspose2d(_ConvTransposeNd):
@@ -224,7 +224,7 @@ class ConvTranspose2d(_ConvTransposeNd):
     torch.Size([2, 6, 10, 10])
     """
 
-    _n, _convolve = 2, staticmethod(F.conv_transpose2d)
+    _n, _convolve = 2, "conv_transpose2d"
 
 
 class ConvTranspose3d(_ConvTransposeNd):
@@ -235,7 +235,7 @@ class ConvTranspose3d(_ConvTransposeNd):
     torch.Size([1, 4, 3, 3, 3])
     """
 
-    _n, _convolve = 3, staticmethod(F.conv_transpose3d)
+    _n, _convolve = 3, "conv_transpose3d"
 
 
 class _LazyConvXdMixin(LazyModuleMixin):

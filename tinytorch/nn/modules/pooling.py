@@ -14,7 +14,7 @@ __all__ = ["AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "Adapt
 
 
 class _MaxPoolNd(Module):
-    """Largest element of each window, by the function `_pool`."""
+    """Largest element of each window, by the function that `_pool` names."""
 
     __constants__ = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]
     return_indices: bool
@@ -28,8 +28,8 @@ class _MaxPoolNd(Module):
         self.return_indices, self.ceil_mode = return_indices, ceil_mode
 
     def forward(self, input):
-        return self._pool(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
-                          self.return_indices)
+        return getattr(F, self._pool)(input, self.kernel_size, self.stride, self.padding, self.dilation, self.ceil_mode,
+                                      self.return_indices)
 
     def extra_repr(self):
         return (f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
@@ -49,7 +49,7 @@ class MaxPool1d(_MaxPoolNd):
     padding: _size_1_t
     dilation: _size_1_t
 
-    _pool = staticmethod(F.max_pool1d)
+    _pool = "max_pool1d"
 
 
 class MaxPool2d(_MaxPoolNd):
@@ -65,7 +65,7 @@ class MaxPool2d(_MaxPoolNd):
     padding: _size_2_t
     dilation: _size_2_t
 
-    _pool = staticmethod(F.max_pool2d)
+    _pool = "max_pool2d"
 
 
 class MaxPool3d(_MaxPoolNd):
@@ -81,11 +81,11 @@ class MaxPool3d(_MaxPoolNd):
     padding: _size_3_t
     dilation: _size_3_t
 
-    _pool = staticmethod(F.max_pool3d)
+    _pool = "max_pool3d"
 
 
 class _MaxUnpoolNd(Module):
-    """Puts pooled elements back where they came from, by the function `_unpool` of `_n` axes."""
+    """Puts pooled elements back where they came from, by the function that `_unpool` names of `_n` axes."""
 
     def __init__(self, kernel_size, stride=None, padding=0):
         super().__init__()
@@ -94,7 +94,7 @@ class _MaxUnpoolNd(Module):
         self.stride = self.kernel_size if stride is None else _repeated(stride, n)
 
     def forward(self, input, indices, output_size=None):
-        return self._unpool(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+        return getattr(F, self._unpool)(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
     def extra_repr(self):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
@@ -114,7 +114,7 @@ class MaxUnpool1d(_MaxUnpoolNd):
     stride: _size_1_t
     padding: _size_1_t
 
-    _n, _unpool = 1, staticmethod(F.max_unpool1d)
+    _n, _unpool = 1, "max_unpool1d"
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
@@ -131,7 +131,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
     stride: _size_2_t
     padding: _size_2_t
 
-    _n, _unpool = 2, staticmethod(F.max_unpool2d)
+    _n, _unpool = 2, "max_unpool2d"
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
@@ -148,7 +148,7 @@ class MaxUnpool3d(_MaxUnpoolNd):
     stride: _size_3_t
     padding: _size_3_t
 
-    _n, _unpool = 3, staticmethod(F.max_unpool3d)
+    _n, _unpool = 3, "max_unpool3d"
 
 
 class AvgPool1d(Module):
@@ -181,7 +181,7 @@ class AvgPool1d(Module):
 
 
 class _AvgPoolNd(Module):
-    """Mean of each window, by the function `_pool`."""
+    """Mean of each window, by the function that `_pool` names."""
 
     __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override"]
 
@@ -194,8 +194,9 @@ class _AvgPoolNd(Module):
         self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
 
     def forward(self, input):
-        return self._pool(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
-                          self.divisor_override)
+        pool = getattr(F, self._pool)
+        return pool(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad,
+                    self.divisor_override)
 
     def extra_repr(self):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
@@ -215,7 +216,7 @@ class AvgPool2d(_AvgPoolNd):
     ceil_mode: bool
     count_include_pad: bool
 
-    _pool = staticmethod(F.avg_pool2d)
+    _pool = "avg_pool2d"
 
 
 class AvgPool3d(_AvgPoolNd):
@@ -232,11 +233,11 @@ class AvgPool3d(_AvgPoolNd):
     ceil_mode: bool
     count_include_pad: bool
 
-    _pool = staticmethod(F.avg_pool3d)
+    _pool = "avg_pool3d"
 
 
 class _AdaptiveAvgPoolNd(Module):
-    """Means of the windows that divide the input into `output_size`, by the function `_pool`."""
+    """Means of the windows that divide the input into `output_size`, by the function that `_pool` names."""
 
     __constants__ = ["output_size"]
 
@@ -245,7 +246,7 @@ class _AdaptiveAvgPoolNd(Module):
         self.output_size = output_size
 
     def forward(self, input):
-        return self._pool(input, self.output_size)
+        return getattr(F, self._pool)(input, self.output_size)
 
     def extra_repr(self):
         return f"output_size={self.output_size}"
@@ -261,7 +262,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
 
     output_size: _size_1_t
 
-    _pool = staticmethod(F.adaptive_avg_pool1d)
+    _pool = "adaptive_avg_pool1d"
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
@@ -274,7 +275,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
 
     output_size: _size_2_opt_t
 
-    _pool = staticmethod(F.adaptive_avg_pool2d)
+    _pool = "adaptive_avg_pool2d"
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
@@ -288,11 +289,11 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
 
     output_size: _size_3_opt_t
 
-    _pool = staticmethod(F.adaptive_avg_pool3d)
+    _pool = "adaptive_avg_pool3d"
 
 
 class _AdaptiveMaxPoolNd(Module):
-    """Maxima of the windows that divide the input into `output_size`, by the function `_pool`."""
+    """Maxima of the windows that divide the input into `output_size`, by the function that `_pool` names."""
 
     __constants__ = ["output_size", "return_indices"]
     return_indices: bool
@@ -302,7 +303,7 @@ class _AdaptiveMaxPoolNd(Module):
         self.output_size, self.return_indices = output_size, return_indices
 
     def forward(self, input):
-        return self._pool(input, self.output_size, self.return_indices)
+        return getattr(F, self._pool)(input, self.output_size, self.return_indices)
 
     def extra_repr(self):
         return f"output_size={self.output_size}"
@@ -318,7 +319,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
 
     output_size: _size_1_t
 
-    _pool = staticmethod(F.adaptive_max_pool1d)
+    _pool = "adaptive_max_pool1d"
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
@@ -331,7 +332,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
 
     output_size: _size_2_opt_t
 
-    _pool = staticmethod(F.adaptive_max_pool2d)
+    _pool = "adaptive_max_pool2d"
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
@@ -345,11 +346,11 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
 
     output_size: _size_3_opt_t
 
-    _pool = staticmethod(F.adaptive_max_pool3d)
+    _pool = "adaptive_max_pool3d"
 
 
 class _FractionalMaxPoolNd(Module):
-    """Maxima of windows at random places, by the function `_pool` of `_n` axes."""
+    """Maxima of windows at random places, by the function that `_pool` names of `_n` axes."""
 
     __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
 
@@ -368,8 +369,8 @@ class _FractionalMaxPoolNd(Module):
             raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
 
     def forward(self, input):
-        return self._pool(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
-                          _random_samples=self._random_samples)
+        return getattr(F, self._pool)(input, self.kernel_size, self.output_size, self.output_ratio, self.return_indices,
+                                      _random_samples=self._random_samples)
 
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
@@ -385,7 +386,7 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
     output_size: _size_2_t
     output_ratio: _ratio_2_t
 
-    _n, _pool = 2, staticmethod(F.fractional_max_pool2d)
+    _n, _pool = 2, "fractional_max_pool2d"
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
@@ -402,7 +403,7 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
     output_size: _size_3_t
     output_ratio: _ratio_3_t
 
-    _n, _pool = 3, staticmethod(F.fractional_max_pool3d)
+    _n, _pool = 3, "fractional_max_pool3d"
 
     def __init__(self, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
         if not all([k > 0 for k in (kernel_size if isinstance(kernel_size, (tuple, list)) else [kernel_size])]):
@@ -411,7 +412,7 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
 
 
 class _LPPoolNd(Module):
-    """(sum of x ** norm_type) ** (1 / norm_type) over each window, by the function `_pool`."""
+    """(sum of x ** norm_type) ** (1 / norm_type) over each window, by the function that `_pool` names."""
 
     __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]
     norm_type: float
@@ -422,7 +423,7 @@ class _LPPoolNd(Module):
         self.norm_type, self.kernel_size, self.stride, self.ceil_mode = norm_type, kernel_size, stride, ceil_mode
 
     def forward(self, input):
-        return self._pool(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
+        return getattr(F, self._pool)(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
     def extra_repr(self):
         return (f"norm_type={self.norm_type}, kernel_size={self.kernel_size}, stride={self.stride}, "
@@ -440,7 +441,7 @@ class LPPool1d(_LPPoolNd):
     kernel_size: _size_1_t
     stride: _size_1_t
 
-    _pool = staticmethod(F.lp_pool1d)
+    _pool = "lp_pool1d"
 
 
 class LPPool2d(_LPPoolNd):
@@ -454,7 +455,7 @@ class LPPool2d(_LPPoolNd):
     kernel_size: _size_2_t
     stride: _size_2_t
 
-    _pool = staticmethod(F.lp_pool2d)
+    _pool = "lp_pool2d"
 
 
 class LPPool3d(_LPPoolNd):
@@ -468,4 +469,4 @@ class LPPool3d(_LPPoolNd):
     kernel_size: _size_3_t
     stride: _size_3_t
 
-    _pool = staticmethod(F.lp_pool3d)
+    _pool = "lp_pool3d"

@@ -9,4 +9,4 @@ from .memory_format import *
 from .spectral_norm import *
 from .weight_norm import *
 
-__getattr__ = _namespace(__name__, ["prune", "stateless"])
+__getattr__ = _namespace(__name__, ["_named_member_accessor", "prune", "stateless"])

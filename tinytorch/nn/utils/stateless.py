@@ -2,9 +2,7 @@
 import contextlib
 import warnings
 
-from ...tensor import Tensor
-
-_MISSING = object()
+from ._named_member_accessor import NamedMemberAccessor
 
 
 def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False):
@@ -27,14 +25,14 @@ def _swapped(module, tensors, tie_weights, strict):
     wanted = _with_tied(module, tensors) if tie_weights else tensors
     if strict:
         _check_names(module, wanted)
-    originals = {}
+    accessor, originals = NamedMemberAccessor(module), {}
     try:
         for name, tensor in wanted.items():
-            originals[name] = _swap(module, name, tensor)
+            originals[name] = accessor.swap_tensor(name, tensor, True)
         yield
     finally:
         for name, original in originals.items():
-            now = _swap(module, name, original)
+            now = accessor.swap_tensor(name, original, True)
             if name in tensors:
                 tensors[name] = now            # the module may have put another tensor in its place
 
@@ -67,23 +65,3 @@ def _check_names(module, tensors):
     if problems:
         problems.insert(0, f"Error(s) in reparametrizing for {type(module).__name__}:")
         raise RuntimeError("\n\t".join(problems))
-
-
-def _swap(module, name, tensor):
-    """Put `tensor` at the dotted `name` and return what was there."""
-    path, _, name = name.rpartition(".")
-    module = module.get_submodule(path)
-    if tensor is not _MISSING and tensor is not None and not isinstance(tensor, Tensor):
-        raise TypeError(f"{tensor} is not an instance of torch.Tensor")
-    for registry in (module._parameters, module._buffers):
-        if name in registry:
-            original, registry[name] = registry[name], tensor
-            return original
-    original = getattr(module, name, _MISSING)
-    if original is not _MISSING and original is not None and not isinstance(original, Tensor):
-        raise TypeError(f"attribute `{name}`: {original} is not an instance of torch.Tensor")
-    if tensor is _MISSING:
-        delattr(module, name)
-    else:
-        setattr(module, name, tensor)
-    return original
