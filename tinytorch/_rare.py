@@ -30,8 +30,8 @@ class _Quantised(dt.dtype):
         self.name = name
 
     def __getattr__(self, name: str) -> object:
-        if name.startswith("__"):
-            raise AttributeError(name)
+        if not hasattr(dt.dtype, name):
+            raise AttributeError(f"'torch.dtype' object has no attribute '{name}'", name=name, obj=self)
         raise NotImplementedError(f"torch.{self.name}: there are no quantised numbers")
 
 

@@ -15,7 +15,9 @@ PROGRAMS = sorted(path.stem.removeprefix("with_") for path in FOLDER.glob("with_
 DISTRIBUTIONS = {"lion_pytorch": "lion-pytorch", "torch_optimizer": "torch-optimizer", "torch_ema": "torch-ema",
                  "x_transformers": "x-transformers", "ignite": "pytorch-ignite", "pyro": "pyro-ppl",
                  "stable_baselines3": "stable-baselines3", "torch_geometric": "torch-geometric",
-                 "pytorch_metric_learning": "pytorch-metric-learning", "pytorch_lightning": "pytorch-lightning"}
+                 "pytorch_metric_learning": "pytorch-metric-learning", "pytorch_lightning": "pytorch-lightning",
+                 "blitz": "blitz-bayesian-pytorch", "ot": "POT", "torchcrf": "pytorch-crf",
+                 "kan": "pykan", "laplace": "laplace-torch", "neuralop": "neuraloperator"}
 #: How far results may be from torch's, relative to the largest of them.
 TOLERANCE = 1e-4
 

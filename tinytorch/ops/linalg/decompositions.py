@@ -142,27 +142,52 @@ def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return inv(input)
 
 
-def _cofactors(array):
-    """The derivative of det: det(A) A^-H without a division, so that singular matrices have theirs too."""
+def _factored(array):
+    """A = u s vh, the conjugate of det(u vh), and where the matrix is finite: of any other, all is NaN in the end."""
     finite = np.isfinite(array).all((-1, -2), keepdims=True)
-    u, s, vh = np.linalg.svd(np.where(finite, array, np.zeros((), array.dtype)))     # infinite: endless
+    u, s, vh = np.linalg.svd(np.where(finite, array, np.zeros((), array.dtype)))
+    return u, s, vh, np.linalg.det(np.matmul(u, vh)).conjugate(), finite
+
+
+def _others(s, k):
+    """The product of all but the k-th."""
+    return np.delete(s, k, -1).prod(-1)
+
+
+def _cofactors_grad(g, input):
+    if isinstance(g, Tensor):                  # differentiable again, where the matrix is not singular
+        inverse = mT(_inv(input))
+        inside = _matmul(mT(g), inverse)
+        trace = inside.diagonal(0, -2, -1).sum(-1)
+        return _scalars(_det(input).conjugate()) * (_scalars(trace) * inverse - _matmul(inverse, inside))
+    u, s, vh, sign, finite = _factored(input)
     n = s.shape[-1]
-    others = np.stack([np.delete(s, k, -1).prod(-1) for k in range(n)], -1) if n else s
-    sign = np.linalg.det(np.matmul(u, vh)).conjugate()
+    others = np.zeros((*s.shape, n), s.dtype)  # the products of all but two
+    for i in range(n):
+        for j in range(i):
+            others[..., i, j] = others[..., j, i] = _others(np.delete(s, i, -1), j)
+    inner = sign.conjugate()[..., None, None] * np.matmul(np.matmul(mT(u), g), mT(vh))
+    moved = -others * inner.swapaxes(-1, -2)
+    places = np.arange(n)
+    moved[..., places, places] = (others * np.diagonal(inner, 0, -2, -1)[..., None, :]).sum(-1)
+    return np.where(finite, np.matmul(np.matmul(u, moved.conjugate()), vh), np.nan)
+
+
+@op(name="linalg_det", input=lambda g, input: _cofactors_grad(g, input))
+def _cofactors(input):
+    """The derivative of det: det(A) A^-H without a division, so that singular matrices have theirs too."""
+    u, s, vh, sign, finite = _factored(input)
+    others = np.stack([_others(s, k) for k in range(s.shape[-1])], -1)
     return np.where(finite, sign[..., None, None] * np.matmul(u * others[..., None, :], vh), np.nan)
 
 
-def _det_grad(g, ans, input):
+def _det_grad(g, input):
     if not raw(input).size:
         return like(input, np.zeros(input.shape, raw(input).dtype))
-    if input.shape[-1] == 1:
-        return _scalars(g)
-    if isinstance(g, Tensor):                  # differentiable again, where the matrix is not singular
-        return _scalars(g * ans.conjugate()) * mT(_inv(input))
-    return g[..., None, None] * _cofactors(input)
+    return _scalars(g) if input.shape[-1] == 1 else _scalars(g) * _cofactors(input)
 
 
-@op(name="linalg_det", input=lambda g, ans, input: _det_grad(g, ans, input))
+@op(name="linalg_det", input=lambda g, input: _det_grad(g, input))
 def _det(input):
     return computed(np.linalg.det, input)
 
