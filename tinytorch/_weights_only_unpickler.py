@@ -8,7 +8,6 @@ of it, and what an instruction copies is counted. The loop is flat: a file that 
 import codecs
 import functools
 import pickle
-import warnings
 from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 from collections import Counter, OrderedDict
 from pickle import UnpicklingError
@@ -27,6 +26,7 @@ from ._rebuild import (
     check_state,
 )
 from .device import device
+from .errors import warn
 from .nn.parameter import Parameter
 from .tensor import Size, Tensor
 
@@ -152,10 +152,10 @@ class Unpickler:
     def load_proto(self):
         protocol = self.take(1)[0]
         if protocol != 2:
-            warnings.warn(
+            warn(
                 f"Detected pickle protocol {protocol} in the checkpoint, which was not the default pickle protocol "
                 "used by `torch.load` (2). The weights_only Unpickler might not support all instructions implemented "
-                "by this protocol.", stacklevel=5)
+                "by this protocol.")
 
     @_instruction(pickle.NONE)
     def load_none(self):

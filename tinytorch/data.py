@@ -49,7 +49,7 @@ def array_of(data: object, dtype: dt.dtype | None = None) -> np.ndarray:
         leaf = leaf[0]
     if depth == 1 and isinstance(leaf, np.ndarray) and leaf.ndim:
         warn_once("Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the "
-                  "list to a single numpy.ndarray with numpy.array() before converting to a tensor.", 5)
+                  "list to a single numpy.ndarray with numpy.array() before converting to a tensor.")
     if depth > DIMENSIONS:
         raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
     classes, given = _classes(data, depth), data

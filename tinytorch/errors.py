@@ -1,4 +1,6 @@
 """torch's messages that many functions have in common, once."""
+import os
+import sys
 import warnings
 
 from . import dtypes as dt
@@ -17,14 +19,23 @@ def type_name(x):
     return (x if isinstance(x, dt.dtype) else dt.of(getattr(x, "array", x))).type_name
 
 
+_HERE = os.path.dirname(__file__) + os.sep
 _warned = set()
 
 
-def warn_once(message, level):
-    """A UserWarning at the line `level` frames above this function, the first time that it is asked for."""
+def warn(message, category=UserWarning):
+    """A warning at the line outside of this package that is being executed."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def warn_once(message):
+    """A UserWarning, the first time that it is asked for."""
     if message not in _warned:
         _warned.add(message)
-        warnings.warn(message, UserWarning, stacklevel=level)
+        warn(message)
 
 
 def kind_of(value):

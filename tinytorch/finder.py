@@ -177,10 +177,10 @@ def uninstall() -> None:
     root = sys.modules[_PACKAGE]
     root.__name__ = _PACKAGE
     likeness.end()
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] in ("torch", "functorch", "torchvision") and (
-                getattr(module, "__name__", "") + ".").startswith(_PACKAGE + "."):
-            sys.modules.pop(name, None)
+    ours = [name for name, module in list(sys.modules.items()) if name.partition(".")[0] in (
+        "torch", "functorch", "torchvision") and (getattr(module, "__name__", "") + ".").startswith(_PACKAGE + ".")]
+    for name in ours:
+        sys.modules.pop(name, None)
     if _changed.get("sys.path") and str(DIRECTORY) in sys.path:
         sys.path.remove(str(DIRECTORY))
     _changed.pop("sys.path", None)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 import os
 import sys
-import warnings
 from collections.abc import Callable
 
 from .device import CPU, _contexts, device as Device
+from .errors import warn
 from .kernels import threads
 from .kernels.memory import Unset
 from .tensor import Tensor
@@ -126,8 +126,8 @@ def set_float32_matmul_precision(precision: str) -> None:
     if precision in ("highest", "high", "medium"):
         _settings["precision"] = precision
     else:
-        warnings.warn(f"{precision} is not one of 'highest', 'high', or 'medium'; "
-                      "the current setFloat32MatmulPrecision call has no effect.", stacklevel=2)
+        warn(f"{precision} is not one of 'highest', 'high', or 'medium'; "
+             "the current setFloat32MatmulPrecision call has no effect.")
 
 
 def set_flush_denormal(mode: bool, /) -> bool:
@@ -160,8 +160,8 @@ def compile(model: Callable | None = None, *, fullgraph: bool = False, dynamic: 
     """
     if not _settings["compile"]:
         _settings["compile"] = True
-        warnings.warn("torch.compile gives back what it is given: there is no compiler here, and code runs as it is "
-                      "written", stacklevel=2)
+        warn("torch.compile gives back what it is given: there is no compiler here, and code runs as it is "
+             "written")
     return (lambda model: model) if model is None else model
 
 

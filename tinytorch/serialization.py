@@ -12,7 +12,6 @@ import io
 import os
 import pickle
 import sys
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -44,6 +43,7 @@ from .autograd.overridable import Overridable
 from .autograd.torch_function import DisableTorchFunction
 from .data import StorageBase
 from .device import device
+from .errors import warn
 from .lazy import address_of, bits_of, root_of
 from .memory_format import layout, strided
 from .nn.parameter import Parameter, is_lazy
@@ -535,7 +535,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     if weights_only and pickle_module is not None:
         raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
     if weights_only and pickle_load_args:
-        warnings.warn("pickle_load_args only works if `weights_only=False`.", stacklevel=2)
+        warn("pickle_load_args only works if `weights_only=False`.")
     read = functools.partial(_read, map_location=map_location, pickle_module=pickle_module, weights_only=weights_only,
                              pickle_load_args=pickle_load_args)
     if isinstance(f, (str, os.PathLike)):
@@ -559,9 +559,8 @@ def _weights_only(told, default):
     if always:
         return True
     if told is None and unless_told:
-        warnings.warn("Environment variable TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD detected, since the`weights_only` "
-                      "argument was not explicitly passed to `torch.load`, forcing weights_only=False.", UserWarning,
-                      stacklevel=3)
+        warn("Environment variable TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD detected, since the`weights_only` "
+             "argument was not explicitly passed to `torch.load`, forcing weights_only=False.")
         return False
     return default if told is None else told
 

@@ -8,7 +8,6 @@ import importlib
 import io
 import math
 import os
-import warnings
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from .autograd.public import method
 from .autograd.views import check_in_place, check_written
 from .data import StorageBase, array_of
 from .device import META
-from .errors import C_NAMES, not_a_tensor
+from .errors import C_NAMES, not_a_tensor, warn
 from .kernels.layout import strided
 from .kernels.memory import LARGEST, empty
 from .kernels.shared import segment_of
@@ -346,10 +345,10 @@ def untyped_storage(self: Tensor) -> UntypedStorage:
 @method()
 def storage(self: Tensor) -> TypedStorage:
     """All the memory that this tensor is a view of, as numbers of its dtype."""
-    warnings.warn(
+    warn(
         "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage "
         "class. This should only matter to you if you are using storages directly.  To access UntypedStorage directly, "
-        "use tensor.untyped_storage() instead of tensor.storage()", UserWarning, stacklevel=2)
+        "use tensor.untyped_storage() instead of tensor.storage()")
     return _typed_storage(self)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import math
 import sys
-import warnings
 from collections.abc import Callable
 from copy import deepcopy
 from operator import index as as_int
@@ -15,7 +14,7 @@ import numpy as np
 
 from . import dtypes as dt
 from .device import CPU, META, device as Device
-from .errors import kind_of
+from .errors import kind_of, warn
 from .lazy import StandIn, address_of, bits_of, device_of, resolved, root_of
 from .memory_format import strided
 from .missing import MissingMethod
@@ -292,8 +291,8 @@ class Tensor(_Slots):
 
     def _as_number(self):
         if self._requires_grad:
-            warnings.warn("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
-                          "Consider using tensor.detach() first.", stacklevel=3)
+            warn("Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
+                 "Consider using tensor.detach() first.")
         return self._only()
 
     def __index__(self) -> int:

@@ -200,7 +200,8 @@ except ModuleNotFoundError as error:
 
 @pytest.mark.parametrize("how", ["install", "uninstall"])
 def test_interrupted_anywhere(how):
-    """A KeyboardInterrupt before any line: `install` and `uninstall` then do what they say."""
+    """A KeyboardInterrupt before any line, from the 60th on before some: `install` and `uninstall` then do what they
+    say."""
     run(sys.executable, "-c", STATE + f"""
 def interrupted(function, line):
     left = [line]
@@ -227,7 +228,7 @@ full = state()
 for mend, wanted in (tinytorch.install, full), (tinytorch.uninstall, empty):
     line = 0
     while True:
-        line += 1
+        line += 1 + max(0, line - 60) // 10
         {"tinytorch.uninstall()" if how == "install" else "tinytorch.install()"}
         if not interrupted(tinytorch.{how}, line):
             break

@@ -30,7 +30,7 @@ class Interrupt:
     looks for one when a function is called and when it has returned, and at the end of a turn of a loop."""
 
     def __init__(self, at):
-        self.left, self.raised, self.leaving, self._entered = at, False, False, set()
+        self.left, self.raised, self.leaving, self._entered, self.place = at, False, False, set(), None
 
     def _ends(self, frame):
         """Whether it is the line of a `with` statement, come to again, or the first one of a `finally`."""
@@ -55,6 +55,7 @@ class Interrupt:
         if event == "line" and not self._ends(frame):
             if self.left == 0 and not self.raised:
                 self.raised, self.leaving = True, self._is_leaving(frame)
+                self.place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
                 raise KeyboardInterrupt
             self.left -= 1
         return self._trace
@@ -183,7 +184,7 @@ def check(name, interrupt, k, known_locks):
     if interrupt.leaving and name in ENDED_BY_EXIT_ALONE:
         force()
     reset()
-    where = f"{name}, interrupted at line {k}"
+    where = f"{name}, interrupted at line {k}: {interrupt.place}"
     held, drawn = in_another_thread(lambda: (
         [place for place, lock in known_locks if not (lock.acquire(blocking=False) and lock.release() is None)],
         torch.rand(2).shape))
@@ -205,6 +206,7 @@ def check(name, interrupt, k, known_locks):
 #: Modes that nothing but their `__exit__` ends, in torch as well: of an interrupt in the midst of it, which no class in
 #: Python can rule out, the locks are looked at here, and the numbers when the mode is off again.
 ENDED_BY_EXIT_ALONE = {"modes", "device", "inference_mode", "decorated inference_mode",
+                       "autograd.graph.saved_tensors_hooks", "autograd.graph.save_on_cpu",
                        "autograd.graph.disable_saved_tensors_hooks", "autograd.graph.allow_mutation_on_saved_tensors",
                        "func"}
 

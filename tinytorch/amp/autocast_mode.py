@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -22,6 +21,7 @@ from ..autograd.casts import (
     set_autocast_dtype,
     set_autocast_enabled,
 )
+from ..errors import warn
 from ..tensor import Tensor
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
@@ -55,12 +55,12 @@ class autocast:
             raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
         self._cache_enabled = is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
         if enabled and device_type == "cuda":
-            warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=2)
+            warn("CUDA is not available or torch_xla is imported. Disabling autocast.")
             enabled = False
         elif enabled and self.fast_dtype not in _DTYPES:
             name = device_type.upper()
-            warnings.warn(f"In {name} autocast, but the target dtype is not supported. Disabling autocast.\n{name} "
-                          f"Autocast only supports dtypes of {', '.join(map(str, _DTYPES))} currently.", stacklevel=2)
+            warn(f"In {name} autocast, but the target dtype is not supported. Disabling autocast.\n{name} "
+                 f"Autocast only supports dtypes of {', '.join(map(str, _DTYPES))} currently.")
             enabled = False
         self._enabled = enabled
 

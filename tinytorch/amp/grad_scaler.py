@@ -1,13 +1,13 @@
 """GradScaler: losses scaled up, so that small gradients of half precision do not vanish."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
 from .. import dtypes as dt
 from ..autograd.grad_mode import no_grad
+from ..errors import warn
 from ..ops.creation.factories import full
 from ..tensor import Tensor
 
@@ -44,7 +44,7 @@ class GradScaler:
                  backoff_factor: float = 0.5, growth_interval: int = 2000, enabled: bool = True) -> None:
         self._device, self._enabled = device, enabled
         if enabled and device == "cuda":
-            warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2)
+            warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.")
             self._enabled = False
         if self._enabled:
             if growth_factor <= 1.0:

@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 
 from .. import dtypes as dt
+from ..errors import warn
 from ..tensor import Tensor
 from .grad_mode import mode, unwatch, usual, watch
 from .places import note_places, open_modules, place, told, unnote_places
@@ -65,11 +65,11 @@ def _explain(node):
                 "information.")
     else:
         text = "Traceback of forward call that caused the error:\n" + "".join(lines)
-    warnings.warn(f"Error detected in {node.name()}. {text}", UserWarning, stacklevel=2)
+    warn(f"Error detected in {node.name()}. {text}")
     while (node := node.metadata.get("parent_")) is not None:
         text = "Traceback of forward call that induced the previous calculation:\n" + "".join(
             node.metadata.get("traceback_", ()))
-        warnings.warn(f"\n\nPrevious calculation was induced by {node.name()}. {text}", UserWarning, stacklevel=2)
+        warn(f"\n\nPrevious calculation was induced by {node.name()}. {text}")
 
 
 def _switch(on, check_nan):
@@ -118,8 +118,8 @@ class detect_anomaly:
 
     def __init__(self, check_nan: bool = True) -> None:
         self.check_nan = check_nan
-        warnings.warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
-                      "enabled for debugging.", stacklevel=2)
+        warn("Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
+             "enabled for debugging.")
 
     def __enter__(self) -> None:
         self._before = _state()

@@ -8,13 +8,12 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-import warnings
 import weakref
 from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import Any
 
-from ..errors import not_a_tensor
+from ..errors import not_a_tensor, warn
 from ..tensor import Tensor, fresh
 from .node import Node
 
@@ -242,9 +241,9 @@ class _GradContext:
 
     def __call__(self, function: Callable) -> Callable:
         if inspect.isclass(function):
-            warnings.warn("Decorating classes is deprecated and will be disabled in future versions. You should only "
-                          "decorate functions or methods. To preserve the current behavior of class decoration, you "
-                          "can directly decorate the `__init__` method and nothing else.", FutureWarning, stacklevel=2)
+            warn("Decorating classes is deprecated and will be disabled in future versions. You should only "
+                 "decorate functions or methods. To preserve the current behavior of class decoration, you "
+                 "can directly decorate the `__init__` method and nothing else.", FutureWarning)
             return self(lambda *args, **kwargs: function(*args, **kwargs))
         if inspect.isgeneratorfunction(function):
             return self._wrap_generator(function)

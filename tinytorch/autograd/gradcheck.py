@@ -7,12 +7,12 @@ parts of complex outputs are checked one after the other.
 """
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 
 from .. import dtypes as dt
+from ..errors import warn
 from ..tensor import Tensor, wrap
 from ..types import _TensorOrTensors
 from .node import Node
@@ -306,9 +306,9 @@ def _check_inputs(inputs):
             continue
         wanted = True
         if x.array.dtype not in (np.float64, np.complex128):
-            warnings.warn(f"Input #{i} requires gradient and is not a double precision floating point or complex. This "
-                          "check will likely fail if all the inputs are not of double precision floating point or "
-                          "complex. ", stacklevel=3)
+            warn(f"Input #{i} requires gradient and is not a double precision floating point or complex. This "
+                 "check will likely fail if all the inputs are not of double precision floating point or "
+                 "complex. ")
         if any(step == 0 and size > 1 for step, size in zip(x.stride(), x.shape)):
             raise RuntimeError(f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that "
                                "are non-overlapping to be able to compute the numerical gradients correctly. You "

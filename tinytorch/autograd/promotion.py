@@ -3,7 +3,6 @@ fit, bfloat16, `out=`, and torch's words for what cannot be done."""
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from .. import dtypes as dt
-from ..errors import C_NAMES, SparseOperandError, kind_of, not_implemented, sizes_do_not_match, type_name
+from ..errors import C_NAMES, SparseOperandError, kind_of, not_implemented, sizes_do_not_match, type_name, warn
 from ..kernels.errstate import ignored
 from ..kernels.memory import refusal
 from ..lazy import NoValues, is_lazy
@@ -435,13 +434,13 @@ EXACT = "Expected out tensor to have dtype {want}, but got {have} instead"
 FOUND = "Found dtype {Have} but expected {Want}"
 
 
-def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | str = False, exact: str | None = None,
-              level: int = 3) -> Tensor:
+def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | str = False,
+              exact: str | None = None) -> Tensor:
     """Store `result` in the tensor given as `out=`, by torch's rules; with None return it.
 
     `inputs` are the tensors that it must not overlap in part, or with `apart` at all (with "resized", not after it was
     resized either). `exact`: the words of the error if the dtypes differ ({want}, {have}, or as {Want}, {Have});
-    without it, what can be cast may be written. `level`: how far up the caller of the function stands.
+    without it, what can be cast may be written.
     """
     if out is None or out is CONVERTED:
         return result
@@ -471,11 +470,11 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
             raise RuntimeError(f"output with shape {list(out.array.shape)} doesn't match the broadcast shape "
                                f"{list(shape)}")
         if out.array.size:
-            warnings.warn("An output with one or more elements was resized since it had shape "
-                          f"{list(out.array.shape)}, which does not match the required output shape {list(shape)}. "
-                          "This behavior is deprecated, and in a future PyTorch release outputs will not be resized "
-                          "unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
-                          "inplace, to zero elements with t.resize_(0).", UserWarning, stacklevel=level)
+            warn("An output with one or more elements was resized since it had shape "
+                 f"{list(out.array.shape)}, which does not match the required output shape {list(shape)}. "
+                 "This behavior is deprecated, and in a future PyTorch release outputs will not be resized "
+                 "unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
+                 "inplace, to zero elements with t.resize_(0).")
         out.array = resized(out.array, result.array)
         for x in inputs if apart == "resized" else ():
             if isinstance(x, Tensor) and may_share(out.array, x.array):

@@ -16,8 +16,6 @@ at (`_guarded`), by hand if they are hot too.
 """
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from operator import index as as_int
 from typing import Any
@@ -27,7 +25,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..arguments import in_64_bits, ints_of, is_int
 from ..device import device
-from ..errors import kind_of, not_a_tensor, not_implemented
+from ..errors import kind_of, not_a_tensor, not_implemented, warn
 from ..kernels.memory import LARGEST
 from ..memory_format import check_layout, layout, memory_format
 from ..tensor import Tensor, method
@@ -243,12 +241,9 @@ class Public:
                              + ["*"] * bool(keywords) + keywords)
         out = ["Tensor out = None"] * ("out" in by_keyword and not as_method)
         numbers = [f"Number {name} = 1" for name in by_keyword if name != "out"]
-        name, level, frame = self.name + "_" * (as_method == "_"), 1, sys._getframe()
-        while frame.f_back and frame.f_globals.get("__name__", "").startswith(__package__):
-            level, frame = level + 1, frame.f_back
-        warnings.warn(f"This overload of {name} is deprecated:\n\t{name}({described(names, [])})\nConsider using one "
-                      f"of the following signatures instead:\n\t{name}({described(positional, numbers)})", UserWarning,
-                      stacklevel=level)
+        name = self.name + "_" * (as_method == "_")
+        warn(f"This overload of {name} is deprecated:\n\t{name}({described(names, [])})\nConsider using one "
+             f"of the following signatures instead:\n\t{name}({described(positional, numbers)})")
 
     def _number(self, value, name, position=None):
         """An argument that was checked, its ints as Python's and within 64 bits."""
@@ -347,7 +342,7 @@ class Public:
         inputs = [] if self.apart is None else [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
 
         def write(out, result):
-            return write_out(out, result, *inputs, apart=self.apart, exact=self.out or None, level=5)
+            return write_out(out, result, *inputs, apart=self.apart, exact=self.out or None)
         if not isinstance(result, tuple):
             return write(out, result)
         if not isinstance(out, (tuple, list)):

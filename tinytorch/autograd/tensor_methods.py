@@ -3,7 +3,6 @@ hooks; and `torch.autograd.backward` and `grad`."""
 from __future__ import annotations
 
 import operator
-import warnings
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as dt
-from ..errors import C_NAMES, type_name
+from ..errors import C_NAMES, type_name, warn
 from ..tensor import Size, Tensor, method, wrap
 from . import above
 from .accumulate import OWN
@@ -94,12 +93,11 @@ def _refuse_in_transform(what, method):
 def _grad(self):
     """The gradient that `backward` has accumulated here, or None."""
     if self._grad is None and self.node is not None and self._requires_grad and not self.retains_grad:
-        warnings.warn(
+        warn(
             "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
             "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
             "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make "
-            "sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations.",
-            UserWarning, stacklevel=2)
+            "sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations.")
     return self._grad
 
 
@@ -250,7 +248,7 @@ def backward(tensors: TensorsOrEdges, grad_tensors: Tensor | Sequence[Tensor | N
                            "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
                            "transforms.")
     if grad_variables is not None:
-        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
         if grad_tensors is not None:
             raise RuntimeError("`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
                                "`backward()`. Please only use `grad_tensors`.")
@@ -267,10 +265,10 @@ def backward(tensors: TensorsOrEdges, grad_tensors: Tensor | Sequence[Tensor | N
     if inputs is not None:
         _check_inputs(inputs, "can't retain_grad on Tensor that has requires_grad=False")
     if create_graph:
-        warnings.warn("Using backward() with create_graph=True will create a reference cycle between the parameter and "
-                      "its gradient which can cause a memory leak. We recommend using autograd.grad when creating the "
-                      "graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
-                      "your parameters to None after use to break the cycle and avoid the leak.", stacklevel=3)
+        warn("Using backward() with create_graph=True will create a reference cycle between the parameter and "
+             "its gradient which can cause a memory leak. We recommend using autograd.grad when creating the "
+             "graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
+             "your parameters to None after use to break the cycle and avoid the leak.")
     run_backward(roots, grads, keep, create_graph, inputs, True)
 
 
@@ -294,9 +292,8 @@ def grad(outputs: TensorsOrEdges, inputs: TensorsOrEdges | dict[Hashable, Tensor
                      allow_unused, is_grads_batched, materialize_grads)
         return dict(zip(inputs, found))
     if not only_inputs:
-        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
-                      "gradient for other parts of the graph, please use torch.autograd.backward.", FutureWarning,
-                      stacklevel=2)
+        warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
+             "gradient for other parts of the graph, please use torch.autograd.backward.", FutureWarning)
     if mode.dual_level is not None:
         create_graph = True                    # the gradients carry tangents
     if is_grads_batched:

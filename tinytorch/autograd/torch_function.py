@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import threading
 import types as python_types
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..device import device
+from ..errors import warn
 from ..memory_format import layout, memory_format
 from ..tensor import Size, Tensor
 
@@ -183,12 +183,12 @@ _warned = []
 
 def _warn_of_method(in_python):
     if in_python:
-        warnings.warn("Defining your `__torch_function__ as a plain method is deprecated and will be an error in "
-                      "future, please define it as a classmethod.", DeprecationWarning, stacklevel=4)
+        warn("Defining your `__torch_function__ as a plain method is deprecated and will be an error in "
+             "future, please define it as a classmethod.", DeprecationWarning)
     elif not _warned:
         _warned.append(True)
-        warnings.warn("Defining your `__torch_function__` as a plain method is deprecated and will be an error in "
-                      "future, please define it as a classmethod.", stacklevel=4)
+        warn("Defining your `__torch_function__` as a plain method is deprecated and will be an error in "
+             "future, please define it as a classmethod.")
 
 
 def _nobody(func, types, mode, in_python):

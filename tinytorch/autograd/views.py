@@ -7,7 +7,6 @@ view derives its own history anew from that of the base, the next time it is use
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..device import META
+from ..errors import warn
 from ..kernels import layout
 from ..kernels.memory import READ_ONLY, empty, is_given, refusal, unset
 from ..lazy import address_of, bits_of, device_of, is_lazy, raw, root_of, seen
@@ -289,8 +289,8 @@ def _check_places(shape, strides):
 
 def warn_expanded(name: str, example: str) -> None:
     """Warn of a write to expanded memory that torch will refuse one day."""
-    warnings.warn(f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this "
-                  f"operation. This also applies to advanced indexing e.g. {example}", UserWarning, stacklevel=5)
+    warn(f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this "
+         f"operation. This also applies to advanced indexing e.g. {example}")
 
 
 def may_share(a: np.ndarray, b: np.ndarray) -> bool:

@@ -1,14 +1,14 @@
 """torch.cpu.amp: torch.amp for "cpu", as it was called before."""
-import warnings
 
 from .. import amp, dtypes as dt
+from ..errors import warn
 
 __all__ = ["GradScaler", "autocast"]
 
 
 def _warn(name, instead):
-    warnings.warn(f"`torch.cpu.amp.{name}(args...)` is deprecated. Please use `torch.amp.{instead}, args...)` instead.",
-                  FutureWarning, stacklevel=3)
+    warn(f"`torch.cpu.amp.{name}(args...)` is deprecated. Please use `torch.amp.{instead}, args...)` instead.",
+         FutureWarning)
 
 
 class autocast(amp.autocast):

@@ -5,11 +5,11 @@ import importlib
 import importlib.util
 import logging
 import os
-import warnings
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from ..errors import warn
 from ..runtime import get_num_threads, set_num_threads
 from .errors import calling
 from .faults import abort_on_exception, wait_at_exit
@@ -316,17 +316,17 @@ def joined(group: ProcessGroup | int | None, name: str) -> ProcessGroup | None:
     """The group that is meant; None, with torch's warning, if this process is no member."""
     if group is None:
         return world.default or default_group()
-    return None if not_in(group, name, 4) else group
+    return None if not_in(group, name) else group
 
 
-def not_in(group: ProcessGroup | int | None, name: str, level: int = 3) -> bool:
+def not_in(group: ProcessGroup | int | None, name: str) -> bool:
     """Whether this process is no member, with torch's warning."""
     if group is None or isinstance(group, ProcessGroup):
         return False
     if group != GroupMember.NON_GROUP_MEMBER:
         raise TypeError(f"{name}(): group must be a ProcessGroup, not {type(group).__name__}")
     rank = -1 if world.default is None else world.default.own_rank
-    warnings.warn(f"Running {name} on global rank {rank} which does not belong to the given group.", stacklevel=level)
+    warn(f"Running {name} on global rank {rank} which does not belong to the given group.")
     return True
 
 

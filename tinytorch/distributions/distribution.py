@@ -1,12 +1,12 @@
 """The base class of all distributions."""
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from .. import exp
 from ..autograd.grad_mode import no_grad
+from ..errors import warn
 from ..tensor import Size, Tensor
 from .constraints import is_dependent
 from .utils import broadcast_all, lazy_property
@@ -53,9 +53,8 @@ class Distribution:
             arg_constraints = self.arg_constraints
         except NotImplementedError:
             arg_constraints = {}
-            warnings.warn(f"{self.__class__} does not define `arg_constraints`. Please set `arg_constraints = {{}}` or "
-                          "initialize the distribution with `validate_args=False` to turn off validation.",
-                          stacklevel=4)
+            warn(f"{self.__class__} does not define `arg_constraints`. Please set `arg_constraints = {{}}` or "
+                 "initialize the distribution with `validate_args=False` to turn off validation.")
         for name, constraint in arg_constraints.items():
             follows = name not in vars(self) and isinstance(getattr(type(self), name), lazy_property)
             if is_dependent(constraint) or follows:
@@ -147,7 +146,7 @@ class Distribution:
 
     def sample_n(self, n: int) -> Tensor:
         """sample((n,)), as it was called once."""
-        warnings.warn("`sample_n(n)` will be deprecated. Use `sample((n,))` instead.", FutureWarning, stacklevel=2)
+        warn("`sample_n(n)` will be deprecated. Use `sample((n,))` instead.", FutureWarning)
         return self.sample(Size((n,)))
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -201,8 +200,8 @@ class Distribution:
         try:
             support = self.support
         except NotImplementedError:
-            warnings.warn(f"{self.__class__} does not define `support` to enable sample validation. Please initialize "
-                          "the distribution with `validate_args=False` to turn off validation.", stacklevel=4)
+            warn(f"{self.__class__} does not define `support` to enable sample validation. Please initialize "
+                 "the distribution with `validate_args=False` to turn off validation.")
             return
         if not support.check(value).all():
             raise ValueError(

@@ -5,13 +5,13 @@ Those of two different classes stand in kl_pairs.py.
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Callable
 from math import inf
 from typing import Any
 
 from .. import broadcast_shapes, digamma, exp, full_like, lgamma, linalg, log1p
 from ..autograd.tensor_methods import grad
+from ..errors import warn
 from ..nn.functional import softplus
 from ..tensor import Tensor
 from .bernoulli import Bernoulli
@@ -80,8 +80,8 @@ def _dispatch(type_p, type_q):
         return None
     by_p, by_q = _nearest(fits, 0), _nearest(fits, 1)
     if _registry[by_p] is not _registry[by_q]:
-        warnings.warn(f"Ambiguous kl_divergence({type_p.__name__}, {type_q.__name__}). Please register_kl("
-                      f"{by_p[0].__name__}, {by_q[1].__name__})", RuntimeWarning, stacklevel=3)
+        warn(f"Ambiguous kl_divergence({type_p.__name__}, {type_q.__name__}). Please register_kl("
+             f"{by_p[0].__name__}, {by_q[1].__name__})", RuntimeWarning)
     return _registry[by_p]
 
 

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from .. import (
     tensor,
     tril_indices,
 )
+from ..errors import warn
 from ..tensor import Size, Tensor
 from . import constraints
 from .chi2 import Chi2
@@ -76,8 +76,8 @@ class Wishart(ExponentialFamily):
             raise ValueError(f"Value of df={df} expected to be greater than ndim - 1 = {event_shape[-1] - 1}.")
         setattr(self, name, matrix.expand(batch_shape + (-1, -1)))
         if self.df.lt(event_shape[-1]).any():
-            warnings.warn("Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < "
-                          "ndim.", stacklevel=2)
+            warn("Low df values detected. Singular samples are highly likely to occur for ndim - 1 < df < "
+                 "ndim.")
         super().__init__(batch_shape, event_shape, validate_args=validate_args)
         self._unbroadcasted_scale_tril = _to_scale_tril(name, matrix)
         self._dist_chi2 = self._of_diagonal()
@@ -152,7 +152,7 @@ class Wishart(ExponentialFamily):
         sample = self._bartlett_sampling(sample_shape)
         again = over_batch(self.support.check(sample))         # as in torch, whose mask is that of the good ones
         if again.any():
-            warnings.warn("Singular sample detected.", stacklevel=2)
+            warn("Singular sample detected.")
             for _ in range(10 if max_try_correction is None else max_try_correction):
                 fresh = self._bartlett_sampling(again[again].shape)
                 sample[again] = fresh

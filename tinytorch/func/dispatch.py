@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from ..autograd.grad_mode import mode
 from ..autograd.node import Op
 from ..autograd.op import CALLS
 from ..autograd.public import TABLE, Public
+from ..errors import warn
 from ..lazy import Lazy, resolved
 from ..tensor import Tensor, wrap
 from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
@@ -125,11 +125,10 @@ def one_by_one(function: Callable, level: int, args: Sequence[Any]) -> Any:
     return gathered([function(*[sample(x, level, i) for x in args]) for i in indices], level, size)
 
 
-def warn_of_samples(name: str, level: int) -> None:
+def warn_of_samples(name: str) -> None:
     """The warning that samples were gone through one by one, in torch's words."""
-    warnings.warn("There is a performance drop because we have not yet implemented the batching rule for "
-                  f"aten::{name}. Please file us an issue on GitHub so that we can prioritize its implementation.",
-                  UserWarning, stacklevel=level + 1)
+    warn("There is a performance drop because we have not yet implemented the batching rule for "
+         f"aten::{name}. Please file us an issue on GitHub so that we can prioritize its implementation.")
 
 
 def of_records(args: Sequence[Any]) -> bool:
@@ -161,7 +160,7 @@ def forward_of(forward: Callable, name: str = "") -> Callable:
         except Exception:
             pass
         result = one_by_one(compute, level, args)
-        warn_of_samples(name, 3)
+        warn_of_samples(name)
         return result
     if rule is None and forward in FAMILIES:
         rule = FAMILIES[forward](compute)
@@ -188,7 +187,7 @@ def backward_of(run: Callable, forward: Callable, name: str) -> Callable:
         except Exception:
             pass
         result = one_by_one(of_these, level, (g, *saved))
-        warn_of_samples(f"{name}_backward", 3)
+        warn_of_samples(f"{name}_backward")
         return result
     return compute
 
@@ -277,7 +276,7 @@ def public_of(record: Public, function: Callable) -> Callable:
             if writes:
                 raise
         result = by_samples(compute, args, kwargs)
-        warn_of_samples(record.name, 3)
+        warn_of_samples(record.name)
         return result
     compute.__wrapped__ = getattr(function, "__wrapped__", function)
     return compute

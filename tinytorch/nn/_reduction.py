@@ -1,6 +1,7 @@
 """Reductions of losses by torch's numbers, and by the flags that were before their names."""
 import warnings
 
+from ..errors import warn
 from ..ops.nn.cross_entropy import reduction_of
 
 __all__ = []
@@ -8,7 +9,7 @@ __all__ = []
 
 def get_enum(reduction):
     """0 of "none", 1 of "mean", 2 of "sum". ValueError for another."""
-    return ("none", "mean", "sum").index(reduction_of(reduction, level=3))
+    return ("none", "mean", "sum").index(reduction_of(reduction))
 
 
 def legacy_get_string(size_average, reduce, emit_warning=True):
@@ -17,8 +18,8 @@ def legacy_get_string(size_average, reduce, emit_warning=True):
         warnings.simplefilter("ignore")
         name = reduction_of("mean", size_average is None or size_average, reduce)
     if emit_warning:
-        warnings.warn("size_average and reduce args will be deprecated, please use "
-                      f"reduction='{name}' instead.", stacklevel=2)
+        warn("size_average and reduce args will be deprecated, please use "
+             f"reduction='{name}' instead.")
     return name
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 
+from ..errors import warn
 from .. import dtypes as dt
 from ..autograd.public import overridden, public
 from ..missing import namespace as _namespace
@@ -269,10 +270,10 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 # ------------------------------------------------------------------ softmax
-def _implicit(name, input, stacklevel):
+def _implicit(name, input):
     """The dimension that torch's old default takes."""
-    warnings.warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
-                  "argument.", stacklevel=stacklevel)
+    warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
+         "argument.")
     return 0 if input.dim() in (0, 1, 3) else 1
 
 
@@ -286,7 +287,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     """
     try:
         if dim is None:
-            dim = _implicit("softmax", input, _stacklevel)
+            dim = _implicit("softmax", input)
         return input.softmax(dim, dtype)
     except (AttributeError, TypeError):
         return overridden(softmax, input, dim, _stacklevel, dtype)
@@ -302,7 +303,7 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     """
     try:
         if dim is None:
-            dim = _implicit("softmin", input, _stacklevel)
+            dim = _implicit("softmin", input)
         return (-input).softmax(dim, dtype)
     except (AttributeError, TypeError):
         return overridden(softmin, input, dim, _stacklevel, dtype)
@@ -318,7 +319,7 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     """
     try:
         if dim is None:
-            dim = _implicit("log_softmax", input, _stacklevel)
+            dim = _implicit("log_softmax", input)
         return input.log_softmax(dim, dtype)
     except (AttributeError, TypeError):
         return overridden(log_softmax, input, dim, _stacklevel, dtype)

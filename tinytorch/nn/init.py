@@ -4,7 +4,6 @@ The random ones draw exactly PyTorch's numbers; `generator=None` means the defau
 """
 import functools
 import math
-import warnings
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from .. import dtypes as dt
 from ..autograd.grad_mode import no_grad
 from ..autograd.promotion import check_broadcast
 from ..autograd.views import assign
-from ..errors import not_implemented
+from ..errors import not_implemented, warn
 from ..kernels.random.samplers import empty_like
 from ..ops.random.factories import rand_like, randperm
 from ..tensor import Tensor, wrap
@@ -195,7 +194,7 @@ def _kaiming_std(tensor, a, mode, nonlinearity):
 
 def _nothing_to_do(tensor):
     if 0 in tensor.array.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=4)
+        warn("Initializing zero-element tensors is a no-op")
         return True
     return False
 
@@ -297,8 +296,8 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     tensor([ 0.0308, -0.0059, -0.0436])
     """
     if mean < a - 2 * std or mean > b + 2 * std:
-        warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
-                      "incorrect.", stacklevel=3)
+        warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
+             "incorrect.")
     if tensor.is_meta:
         return tensor
     inside = _normal_cdf((b - mean) / std) - _normal_cdf((a - mean) / std)
@@ -347,8 +346,8 @@ def _deprecated(new):
     def decorate(old):
         @functools.wraps(old)
         def alias(*args, **kwargs):
-            warnings.warn(f"`nn.init.{old.__name__}` is now deprecated in favor of `nn.init.{new.__name__}`.",
-                          FutureWarning, stacklevel=2)
+            warn(f"`nn.init.{old.__name__}` is now deprecated in favor of `nn.init.{new.__name__}`.",
+                 FutureWarning)
             return new(*args, **kwargs)
         alias.__wrapped__ = new                # whose source and signature inspect shows
         return alias

@@ -1,6 +1,5 @@
 """Optimizer: parameter groups, state, hooks; what every optimiser has in common."""
 import functools
-import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from copy import deepcopy
@@ -10,6 +9,7 @@ from typing import Any, TypeAlias
 from .. import dtypes as dt
 from ..autograd.grad_mode import set_grad_enabled
 from ..autograd.hooks import RemovableHandle
+from ..errors import warn
 from ..tensor import Tensor
 
 _global_optimizer_pre_hooks = OrderedDict()
@@ -156,8 +156,8 @@ class Optimizer:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
             param_group.setdefault(name, default)
         if len(params) != len(set(params)):
-            warnings.warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause "
-                          "an error; see github.com/pytorch/pytorch/issues/40967 for more information", stacklevel=3)
+            warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause "
+                 "an error; see github.com/pytorch/pytorch/issues/40967 for more information")
         for group in self.param_groups:
             if ("param_names" in param_group) != ("param_names" in group):
                 which = "with names" if "param_names" in param_group else "without names"

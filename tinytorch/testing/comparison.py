@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import cmath
 import contextlib
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from .. import dtypes as dt
+from ..errors import warn
 from ..memory_format import strided
 from ..ops.creation.factories import as_tensor, tensor
 from ..ops.elementwise.compare import isclose
@@ -78,10 +78,10 @@ def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, r
 def assert_allclose(actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None,
                     equal_nan: bool = True, msg: str = "") -> None:
     """The older `assert_close`: numbers and lists are made tensors, dtypes may differ, and NaN equals NaN."""
-    warnings.warn(
+    warn(
         "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please "
         "use `torch.testing.assert_close()` instead. You can find detailed upgrade instructions in "
-        "https://github.com/pytorch/pytorch/issues/61844.", FutureWarning, stacklevel=2)
+        "https://github.com/pytorch/pytorch/issues/61844.", FutureWarning)
     actual = actual if isinstance(actual, Tensor) else tensor(actual)
     expected = expected if isinstance(expected, Tensor) else tensor(expected, dtype=actual.dtype)
     if rtol is None and atol is None:

@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 
 from .. import dtypes as dt
+from ..errors import warn
 from ..memory_format import memory_format as MemoryFormat
 from ..ops.creation.factories import empty
 from ..ops.elementwise.complex import view_as_real
@@ -87,9 +87,8 @@ def _bounds(low, high, dtype, least, end, default_low, default_high):
     if any([isinstance(x, float) and math.isnan(x) for x in (low, high)]):
         raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
     if low == high and dtype in _REAL + _COMPLEX:
-        warnings.warn("Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is deprecated "
-                      "since 2.1 and will be removed in 2.3. Use `torch.full(...)` instead.", FutureWarning,
-                      stacklevel=4)
+        warn("Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is deprecated "
+             "since 2.1 and will be removed in 2.3. Use `torch.full(...)` instead.", FutureWarning)
     elif low >= high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
     elif high < least or low >= end:

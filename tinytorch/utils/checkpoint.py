@@ -1,12 +1,12 @@
 """torch.utils.checkpoint: save memory by computing activations a second time during backward."""
 import contextlib
-import warnings
 
 from ..autograd.casts import get_autocast_dtype, is_autocast_cache_enabled, is_autocast_enabled
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, mode
 from ..autograd.saved import saved_tensors_hooks
 from ..autograd.tensor_methods import backward as run_backward
+from ..errors import warn
 from ..random import get_rng_state, set_rng_state
 from ..tensor import Tensor
 
@@ -74,11 +74,11 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, 
     tensor([1., 1.])
     """
     if use_reentrant is None:
-        warnings.warn("torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in "
-                      "PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception. "
-                      "use_reentrant=False is recommended, but if you need to preserve the current default behavior, "
-                      "you can pass use_reentrant=True. Refer to docs for more details on the differences between the "
-                      "two variants.", stacklevel=2)
+        warn("torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in "
+             "PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception. "
+             "use_reentrant=False is recommended, but if you need to preserve the current default behavior, "
+             "you can pass use_reentrant=True. Refer to docs for more details on the differences between the "
+             "two variants.")
         use_reentrant = True
     if use_reentrant:
         if kwargs:
@@ -193,7 +193,7 @@ def detach_variable(inputs):
 def check_backward_validity(inputs):
     """Warns if none of the tensors among `inputs` requires gradients."""
     if not any([isinstance(x, Tensor) and x.requires_grad for x in inputs]):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+        warn("None of the inputs have requires_grad=True. Gradients will be None")
 
 
 class CheckpointFunction(Function):
@@ -204,7 +204,7 @@ class CheckpointFunction(Function):
         ctx.function = function
         ctx.rng_state, ctx.autocast = get_rng_state() if preserve_rng_state else None, _autocast()
         if not any(isinstance(a, Tensor) and a.requires_grad for a in args):
-            warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=4)
+            warn("None of the inputs have requires_grad=True. Gradients will be None")
         ctx.others = [None if isinstance(a, Tensor) else a for a in args]
         ctx.save_for_backward(*[a if isinstance(a, Tensor) else None for a in args])
         return function(*args)
@@ -238,11 +238,11 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, preser
     torch.Size([1, 1])
     """
     if use_reentrant is None:
-        warnings.warn("torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed "
-                      "explicitly. In version 2.9 we will raise an exception if use_reentrant is not passed. "
-                      "use_reentrant=False is recommended, but if you need to preserve the current default behavior, "
-                      "you can pass use_reentrant=True. Refer to docs for more details on the differences between the "
-                      "two variants.", stacklevel=2)
+        warn("torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed "
+             "explicitly. In version 2.9 we will raise an exception if use_reentrant is not passed. "
+             "use_reentrant=False is recommended, but if you need to preserve the current default behavior, "
+             "you can pass use_reentrant=True. Refer to docs for more details on the differences between the "
+             "two variants.")
         use_reentrant = True
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))

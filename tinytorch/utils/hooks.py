@@ -1,7 +1,7 @@
 """torch.utils.hooks: the handle that registering a hook returns, and what becomes of hooks in pickles."""
-import warnings
 
 from ..autograd.hooks import RemovableHandle
+from ..errors import warn
 
 __all__ = ["RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
 
@@ -16,6 +16,5 @@ def warn_if_has_hooks(tensor):
     """Warn of each hook of `tensor` that a pickle would lose, unless it is marked as unserializable."""
     for hook in (tensor._hooks or {}).values():
         if not hasattr(hook, "__torch_unserializable__"):
-            warnings.warn(f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can "
-                          "decorate the function with @torch.utils.hooks.unserializable_hook to suppress this warning",
-                          stacklevel=2)
+            warn(f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can "
+                 "decorate the function with @torch.utils.hooks.unserializable_hook to suppress this warning")

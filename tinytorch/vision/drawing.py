@@ -1,8 +1,8 @@
 """Boxes, their labels and masks drawn on images: what `utils` has of it."""
-import warnings
 
 from .. import bool as boolean, int64, tensor, uint8
 from ..autograd.grad_mode import no_grad
+from ..errors import warn
 from ..tensor import Tensor
 from .images import image_of, pillow
 from .transforms.functional import convert_image_dtype, pil_to_tensor
@@ -56,7 +56,7 @@ def draw_bounding_boxes(image, boxes, labels=None, colors=None, fill=False, widt
                          "convert them")
     n = len(boxes)
     if not n:
-        warnings.warn("boxes doesn't contain any box. No box was drawn", stacklevel=3)
+        warn("boxes doesn't contain any box. No box was drawn")
         return image
     if labels is not None and len(labels) != n:
         raise ValueError(f"Number of boxes ({n}) and labels ({len(labels)}) mismatch. Please specify labels for each "
@@ -66,7 +66,7 @@ def draw_bounding_boxes(image, boxes, labels=None, colors=None, fill=False, widt
     behind = _colours(label_background_colors, n) if fill_labels and label_background_colors else outlines
     if font is None:
         if font_size is not None:
-            warnings.warn("Argument 'font_size' will be ignored since 'font' is not set.", stacklevel=3)
+            warn("Argument 'font_size' will be ignored since 'font' is not set.")
         letters = pillow("ImageFont").load_default()
     else:
         letters = pillow("ImageFont").truetype(font=font, size=font_size or 10)
@@ -98,7 +98,7 @@ def draw_segmentation_masks(image, masks, alpha=0.8, colors=None):
     if masks.shape[-2:] != image.shape[-2:]:
         raise ValueError("The image and the masks must have the same height and width")
     if not len(masks):
-        warnings.warn("masks doesn't contain any mask. No mask was drawn", stacklevel=3)
+        warn("masks doesn't contain any mask. No mask was drawn")
         return image
     drawn = image.detach().clone()
     for mask, colour in zip(masks, _colours(colors, len(masks))):

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import os
 import traceback
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..autograd.node import Node
+from ..errors import warn
 from ..nn.modules.module import Module
 from ..tensor import Tensor
 from .comparison import Comparison
@@ -146,7 +146,7 @@ def graph(loss_or_module: Tensor | Module | Callable, *inputs: Any,
             roots, error, text = _roots(loss_or_module(*inputs)), None, ""
         except Exception as raised:
             roots, error, text = _unused(recorder.origins), raised, _told(raised)
-            warnings.warn(f"graph(): the forward ended early: {text}", stacklevel=2)
+            warn(f"graph(): the forward ended early: {text}")
         tape = Tape(roots, named, given, recorder.origins, recorder.before)
     return Graph(tape, error, text)
 

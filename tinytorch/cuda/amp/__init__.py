@@ -1,6 +1,7 @@
 """torch.cuda.amp: torch.amp for "cuda", as it was called before."""
 import warnings
 
+from ...errors import warn
 from ... import amp, dtypes as dt
 from ...missing import namespace as _namespace
 
@@ -10,8 +11,8 @@ __getattr__ = _namespace(__name__, ("autocast_mode", "common", "grad_scaler"))
 
 
 def _warn(name, instead):
-    warnings.warn(f"`torch.cuda.amp.{name}(args...)` is deprecated. Please use `torch.amp.{instead})` instead.",
-                  FutureWarning, stacklevel=3)
+    warn(f"`torch.cuda.amp.{name}(args...)` is deprecated. Please use `torch.amp.{instead})` instead.",
+         FutureWarning)
 
 
 class autocast(amp.autocast):

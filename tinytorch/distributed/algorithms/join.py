@@ -1,7 +1,6 @@
 """Join: processes that have different numbers of inputs."""
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ import numpy as np
 
 from ... import distributed as dist
 from ...device import device
+from ...errors import warn
 from ...tensor import wrap
 
 __all__ = ["Join", "JoinHook", "Joinable"]
@@ -98,9 +98,9 @@ class Join:
         is_last, iterations = True, 0
         while _summed(0, self._group):
             if iterations == _MANY + 1:
-                warnings.warn(f"Detected uneven input skew of greater than {_MANY}. This means that rank {self._rank} "
-                              f"has at least {_MANY} fewer inputs than other currently-active ranks. This level of "
-                              "skew could lead to performance degradation during training.", stacklevel=2)
+                warn(f"Detected uneven input skew of greater than {_MANY}. This means that rank {self._rank} "
+                     f"has at least {_MANY} fewer inputs than other currently-active ranks. This level of "
+                     "skew could lead to performance degradation during training.")
             if self._throws:
                 _summed(1, self._group)
                 raise RuntimeError(f"Rank {self._rank} exhausted all inputs.")

@@ -15,6 +15,7 @@ import warnings
 
 import numpy as np
 
+from ...errors import warn
 from ..threads import free
 from .table import FAILING, KERNELS, fingerprint, parsed
 
@@ -141,7 +142,7 @@ def _load():
         if setting == "1" or wanted:
             raise ImportError(f"TINYTORCH_NATIVE: no library of native kernels can be loaded ({error})") from None
         if _STALE in str(error):
-            warnings.warn(f"no native kernels: {error}", stacklevel=2)
+            warn(f"no native kernels: {error}")
     return None
 
 

@@ -1,9 +1,9 @@
 """Causal masks that know of which kind they are."""
-import warnings
 from enum import IntEnum
 
 from ...autograd.torch_function import DisableTorchFunction
 from ...device import check_device
+from ...errors import warn
 from ...ops.creation.factories import ones
 from ...tensor import Tensor
 from .. import functional as F
@@ -39,8 +39,7 @@ class CausalBias(Tensor):
     def __init__(self, variant, seq_len_q, seq_len_kv):
         self.variant, self.seq_len_q, self.seq_len_kv = variant, seq_len_q, seq_len_kv
         if seq_len_q > seq_len_kv and variant == CausalVariant.LOWER_RIGHT:
-            warnings.warn("Lower right causal bias will produce NaNs in the output when seq_len_q > seq_len_kv!",
-                          stacklevel=2)
+            warn("Lower right causal bias will produce NaNs in the output when seq_len_q > seq_len_kv!")
 
     def _materialize(self, device=None):
         """The mask as bools, True where to attend."""

@@ -2,11 +2,11 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from itertools import chain
 
+from ...errors import warn
 from ...runtime import typename
 from ...tensor import Tensor
 from ..parameter import Parameter
@@ -41,8 +41,8 @@ class Container(Module):
     """
 
     def __init__(self, **kwargs):
-        warnings.warn("`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. "
-                      "Subclass that instead.", FutureWarning, stacklevel=2)
+        warn("`nn.Container` is deprecated. All of its functionality is now implemented in `nn.Module`. "
+             "Subclass that instead.", FutureWarning)
         super().__init__()
         for name, module in kwargs.items():
             self.add_module(name, module)

@@ -1,10 +1,10 @@
 """The part of Module that converts all of its tensors: to another dtype, to new memory."""
-import warnings
 
 from ... import __future__
 from ...arguments import parse_to
 from ...autograd.grad_mode import no_grad
 from ...device import device
+from ...errors import warn
 from ...lazy import NO_DATA
 from ...ops.creation.factories import empty_like
 from ..parameter import Parameter
@@ -46,11 +46,11 @@ class Convertible:
         if device is None and dtype is None and memory_format is None:
             return self
         if dtype is not None and dtype.is_complex:
-            warnings.warn(
+            warn(
                 "Complex modules are a new feature under active development whose design may change, and some "
                 "modules might not work as expected when using complex tensors as parameters or buffers. Please file "
                 "an issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml if a complex "
-                "module does not work as expected.", stacklevel=2)
+                "module does not work as expected.")
         elif dtype is not None and not dtype.is_floating_point:
             raise TypeError("nn.Module.to only accepts floating point or complex dtypes, but got desired "
                             f"dtype={dtype}")

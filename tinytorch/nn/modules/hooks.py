@@ -1,6 +1,5 @@
 """Hooks of modules: the global ones, and how a call with hooks runs."""
 import copy
-import warnings
 from collections import OrderedDict
 
 import numpy as np
@@ -9,6 +8,7 @@ from ...autograd.grad_mode import mode
 from ...autograd.hooks import RemovableHandle, as_tensor, check_replacement
 from ...autograd.op import op
 from ...autograd.views import FUNCTION, track_view
+from ...errors import warn
 from ...tensor import Tensor, wrap
 
 #: Hooks of all modules together, by handle.
@@ -188,8 +188,8 @@ class _Call:
                     try:
                         self.run_hook(id, f)
                     except Exception as error:
-                        warnings.warn(f"{kind} forward hook with ``always_call=True`` raised an exception that was "
-                                      f"silenced as another error was raised in forward: {error}", stacklevel=4)
+                        warn(f"{kind} forward hook with ``always_call=True`` raised an exception that was "
+                             f"silenced as another error was raised in forward: {error}")
 
 
 # ------------------------------------------------------------------ backward hooks
@@ -215,8 +215,8 @@ class _BackwardHook:
 
     def on_output(self, result):
         if not isinstance(result, (Tensor, tuple)):
-            warnings.warn("For backward hooks to be called, module output should be a Tensor or a tuple of Tensors "
-                          f"but received {type(result)}", stacklevel=4)
+            warn("For backward hooks to be called, module output should be a Tensor or a tuple of Tensors "
+                 f"but received {type(result)}")
             return result
         outputs = result if isinstance(result, tuple) else (result,)
         outputs, self.outputs_watched = self.watch(outputs, self.outputs_done)
@@ -256,10 +256,9 @@ class _BackwardHook:
     def without_inputs(self, grads):
         if not self.hooks:
             return
-        warnings.warn("Full backward hook is firing when gradients are computed with respect to module outputs since "
-                      "no inputs require gradients. See https://docs.pytorch.org/docs/main/generated/"
-                      "torch.nn.Module.html#torch.nn.Module.register_full_backward_hook for more details.",
-                      stacklevel=6)
+        warn("Full backward hook is firing when gradients are computed with respect to module outputs since "
+             "no inputs require gradients. See https://docs.pytorch.org/docs/main/generated/"
+             "torch.nn.Module.html#torch.nn.Module.register_full_backward_hook for more details.")
         for hook in self.hooks:
             result = hook(self.module, (None,) * len(self.inputs), grads)
             if result is not None and not (isinstance(result, tuple) and all(r is None for r in result)):
@@ -314,7 +313,7 @@ def _hook_last_node(module, hooks, args, result):
         node.register_hook(_WithModule(hook, module))
     missing = _what_is_missed(node, args, result)
     if missing:
-        warnings.warn(f"Using {missing}", FutureWarning, stacklevel=4)
+        warn(f"Using {missing}", FutureWarning)
 
 
 class _WithModule:

@@ -1,6 +1,6 @@
 """Instance normalisation as layers."""
-import warnings
 
+from ...errors import warn
 from .. import functional as F
 from .batchnorm import _LazyNormBase, _NormBase
 
@@ -20,8 +20,8 @@ class _InstanceNorm(_NormBase):
             if self.affine:
                 raise ValueError(f"expected input's size at dim={dim} to match num_features ({self.num_features}), "
                                  f"but got: {input.size(dim)}.")
-            warnings.warn(f"input's size at dim={dim} does not match num_features. You can silence this warning by not "
-                          "passing in num_features, which is not used because affine=False", stacklevel=2)
+            warn(f"input's size at dim={dim} does not match num_features. You can silence this warning by not "
+                 "passing in num_features, which is not used because affine=False")
         if dim == 0:
             return self._normalized(input.unsqueeze(0)).squeeze(0)
         return self._normalized(input)

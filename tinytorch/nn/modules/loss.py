@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 import math
-import warnings
 
+from ...errors import warn
 from .. import functional as F
 from .linear import Linear
 from .linear_cross_entropy_options import LinearCrossEntropyOptions
@@ -133,9 +133,8 @@ class NLLLoss2d(NLLLoss):
     """
 
     def __init__(self, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
-        warnings.warn("`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement and see "
-                      "https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more details.", FutureWarning,
-                      stacklevel=2)
+        warn("`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in replacement and see "
+             "https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more details.", FutureWarning)
         super().__init__(weight, size_average, ignore_index, reduce, reduction)
 
 

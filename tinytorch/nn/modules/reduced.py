@@ -11,7 +11,7 @@ class _Loss(Module):
     def __init__(self, size_average=None, reduce=None, reduction="mean"):
         super().__init__()
         deprecated = size_average is not None or reduce is not None
-        self.reduction = reduction_of("mean", size_average, reduce, 3) if deprecated else reduction
+        self.reduction = reduction_of("mean", size_average, reduce) if deprecated else reduction
 
 
 class _WeightedLoss(_Loss):

@@ -3,10 +3,9 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 
 from ...autograd.overridable import overridable
-from ...errors import type_name
+from ...errors import type_name, warn
 from ...ops.creation.factories import empty, zeros
 from ...ops.nn import rnn as ops
 from ...ops.nn.packing import sizes_of_steps
@@ -79,9 +78,8 @@ class RNNBase(Module):
             raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element "
                              "being zeroed")
         if dropout > 0 and self.num_layers == 1:
-            warnings.warn("dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
-                          f"num_layers greater than 1, but got dropout={dropout} and num_layers={self.num_layers}",
-                          stacklevel=4)
+            warn("dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
+                 f"num_layers greater than 1, but got dropout={dropout} and num_layers={self.num_layers}")
         for name, kind in (("bias", bool), ("batch_first", bool), ("input_size", int), ("hidden_size", int)):
             value = getattr(self, name)
             if not isinstance(value, kind):

@@ -1,10 +1,10 @@
 """state_dict and load_state_dict of modules."""
-import warnings
 import weakref
 from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 
 from ...autograd.grad_mode import no_grad
+from ...errors import warn
 from ...tensor import Tensor
 from ..parameter import Parameter, is_lazy
 from . import hooks
@@ -119,9 +119,9 @@ class Stateful:
         ['weight', 'bias']
         """
         if args:
-            warnings.warn("Positional args are being deprecated, use kwargs instead. Refer to https://pytorch.org/docs/"
-                          "main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for details.",
-                          FutureWarning, stacklevel=2)
+            warn("Positional args are being deprecated, use kwargs instead. Refer to https://pytorch.org/docs/"
+                 "main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for details.",
+                 FutureWarning)
             given = dict(zip(("destination", "prefix", "keep_vars"), args))
             destination = given["destination"] if destination is None else destination
             prefix = prefix or given.get("prefix", "")
@@ -195,10 +195,10 @@ class Stateful:
             with no_grad():
                 if not assign:
                     if tensor.is_meta and not value.is_meta:
-                        warnings.warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a meta "
-                                      "parameter in the current model, which is a no-op. (Did you mean to pass "
-                                      "`assign=True` to assign items in the state dictionary to their corresponding "
-                                      "key in the module instead of copying them in place?)", stacklevel=2)
+                        warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a meta "
+                             "parameter in the current model, which is a no-op. (Did you mean to pass "
+                             "`assign=True` to assign items in the state dictionary to their corresponding "
+                             "key in the module instead of copying them in place?)")
                     tensor.copy_(value)
                     return None
                 if isinstance(tensor, Parameter):

@@ -1,8 +1,8 @@
 """Transformer: encoder and decoder (Vaswani et al. 2017), and their layers."""
 import copy
-import warnings
 
 from ...autograd.overridable import plain
+from ...errors import warn
 from ...ops.creation.factories import full
 from ...ops.nn.multi_head_attention import as_added
 from .. import functional as F, init
@@ -151,8 +151,7 @@ class TransformerEncoder(Module):
         self.mask_check = mask_check
         reason = _not_nested(encoder_layer)
         if enable_nested_tensor and reason:
-            warnings.warn(f"enable_nested_tensor is True, but self.use_nested_tensor is False because {reason}",
-                          stacklevel=2)
+            warn(f"enable_nested_tensor is True, but self.use_nested_tensor is False because {reason}")
             self.use_nested_tensor = False
 
     def forward(self, src, mask=None, src_key_padding_mask=None, is_causal=None):

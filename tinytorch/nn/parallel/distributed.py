@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +16,7 @@ from ...distributed.algorithms.join import Join, Joinable, JoinHook
 from ...distributed.buckets import GradBucket
 from ...distributed.reducer import Reducer, bucket_limits
 from ...distributed.world import default_group
+from ...errors import warn
 from ...futures import Future
 from ...tensor import Tensor, wrap
 from ..modules.module import Module
@@ -106,11 +106,10 @@ class DistributedDataParallel(Module, Joinable):
         self.device = self._module_parameters[0].device
         self.device_type = self.device.type
         if broadcast_buffers is not None:
-            warnings.warn(_DEPRECATED_BROADCAST if forward_sync_buffers is None else _BOTH_BROADCASTS, FutureWarning,
-                          stacklevel=2)
+            warn(_DEPRECATED_BROADCAST if forward_sync_buffers is None else _BOTH_BROADCASTS, FutureWarning)
         if check_reduction:
-            warnings.warn("The `check_reduction` argument in `DistributedDataParallel` module is deprecated. Please "
-                          "avoid using it.", FutureWarning, stacklevel=2)
+            warn("The `check_reduction` argument in `DistributedDataParallel` module is deprecated. Please "
+                 "avoid using it.", FutureWarning)
         self.forward_sync_buffers = forward_sync_buffers if forward_sync_buffers is not None else (
             broadcast_buffers is None or broadcast_buffers)
         self.find_unused_parameters, self.gradient_as_bucket_view = find_unused_parameters, gradient_as_bucket_view
@@ -238,11 +237,11 @@ class DistributedDataParallel(Module, Joinable):
 
     def _set_static_graph(self):
         if self.static_graph:
-            warnings.warn("You've set static_graph to be True, no need to set it again.", stacklevel=2)
+            warn("You've set static_graph to be True, no need to set it again.")
             return
         self.static_graph = self.reducer.static = True
         if self.find_unused_parameters:
-            warnings.warn(_STATIC_AND_UNUSED, stacklevel=3)
+            warn(_STATIC_AND_UNUSED)
 
     def _check_reducer_finalized(self):
         self.reducer.ensure_finished()

@@ -1,15 +1,15 @@
 """Calling a module with other tensors in the place of its parameters and buffers."""
 import contextlib
-import warnings
 
+from ...errors import warn
 from ._named_member_accessor import NamedMemberAccessor
 
 
 def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False):
     """The deprecated name of `torch.func.functional_call`."""
-    warnings.warn("`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a "
-                  "future version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in "
-                  "replacement.", FutureWarning, stacklevel=2)
+    warn("`torch.nn.utils.stateless.functional_call` is deprecated as of PyTorch 2.0 and will be removed in a "
+         "future version of PyTorch. Please use `torch.func.functional_call` instead which is a drop-in "
+         "replacement.", FutureWarning)
     return call(module, parameters_and_buffers, args, kwargs, tie_weights, strict)
 
 

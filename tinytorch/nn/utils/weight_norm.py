@@ -1,8 +1,7 @@
 """The older weight_norm, by a forward pre-hook; parametrizations.weight_norm is the newer."""
-import warnings
 
 from ... import dtypes as dt
-from ...errors import not_implemented
+from ...errors import not_implemented, warn
 from ...ops.linalg.distance import norm
 from ..parameter import Parameter, is_lazy
 
@@ -50,8 +49,8 @@ def weight_norm(module, name="weight", dim=0):
     Salimans and Kingma, https://arxiv.org/abs/1602.07868. RuntimeError if that has been done already. Returns the
     module.
     """
-    warnings.warn("`torch.nn.utils.weight_norm` is deprecated in favor of "
-                  "`torch.nn.utils.parametrizations.weight_norm`.", FutureWarning, stacklevel=2)
+    warn("`torch.nn.utils.weight_norm` is deprecated in favor of "
+         "`torch.nn.utils.parametrizations.weight_norm`.", FutureWarning)
     for hook in module._forward_pre_hooks.values():
         if isinstance(hook, WeightNorm) and hook.name == name:
             raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")

@@ -1,7 +1,6 @@
 """Tensors that share the memory of what is no tensor: from_numpy frombuffer."""
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.public import public
 from ...data import check_array
+from ...errors import warn
 from ...kernels.memory import given
 from ...lazy import root_of
 from ...tensor import Tensor, wrap
@@ -31,8 +31,8 @@ def from_numpy(ndarray: np.ndarray, /) -> Tensor:
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     check_array(ndarray)
     if not ndarray.flags.writeable:
-        warnings.warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. Here "
-                      "it stays as it is: writing to this tensor is an error.", UserWarning, stacklevel=2)
+        warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. Here "
+             "it stays as it is: writing to this tensor is an error.")
     return wrap(given(plain_array(ndarray)))
 
 
@@ -82,6 +82,6 @@ def frombuffer(buffer: Any, *, dtype: dt.dtype | type, count: int = -1, offset: 
         raise ValueError(f"requested buffer length ({count} * {dtype.itemsize} bytes) after offset ({offset} bytes) "
                          f"must not be greater than actual buffer length ({length} bytes)")
     if memory.readonly:
-        warnings.warn("The given buffer is not writable, and PyTorch does not support non-writable tensors. Here it "
-                      "stays as it is: writing to this tensor is an error.", UserWarning, stacklevel=3)
+        warn("The given buffer is not writable, and PyTorch does not support non-writable tensors. Here it "
+             "stays as it is: writing to this tensor is an error.")
     return finish(given(np.frombuffer(buffer, dtype.numpy, count, offset)), requires_grad=requires_grad)

@@ -1,7 +1,6 @@
 """New tensors: tensor zeros ones full empty and their like."""
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from ...autograd.promotion import as_scalar_tensor, filled_as, refill, scalar_as
 from ...autograd.public import overridden, public
 from ...data import array_of
 from ...device import META, check_device
+from ...errors import warn
 from ...kernels.layout import ordered_like, span, strided
 from ...kernels.memory import check_size, empty as new_memory, unset
 from ...lazy import restrided
@@ -85,9 +85,8 @@ def tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device = 
     if device is not None or requires_grad.__class__ is not bool or pin_memory is not False:
         on_meta = check_options("tensor", None, device, requires_grad, pin_memory)
     if isinstance(data, Tensor):
-        warnings.warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-                      "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
-                      UserWarning, stacklevel=2)
+        warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+             "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).")
         result = wrap(data.array.copy() if dtype is None else dt.cast(data.array, dtype.numpy))
     else:
         result = wrap(_array(data, dtype))
@@ -133,9 +132,9 @@ def asarray(obj: Any, *, dtype: dt.dtype | type | None = None, device: Device = 
     if isinstance(obj, Tensor):
         if requires_grad is None:
             if obj.requires_grad:
-                warnings.warn("torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of "
-                              "False. Pass requires_grad=False explicitly to get the old behavior and silence this "
-                              "warning.", UserWarning, stacklevel=3)
+                warn("torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead of "
+                     "False. Pass requires_grad=False explicitly to get the old behavior and silence this "
+                     "warning.")
             requires_grad = obj.requires_grad
         result = obj.to(device=device, dtype=dtype)
         shared = result is obj

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from operator import index as as_int
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.promotion import check_written, refill, stored_as
 from ...autograd.public import public
-from ...errors import C_NAMES, not_implemented
+from ...errors import C_NAMES, not_implemented, warn
 from ...kernels.errstate import ignored
 from ...kernels.memory import LARGEST, check_size, empty as new_memory
 from ...kernels.random.exact import fma32, fma64
@@ -104,10 +103,9 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
         step = _whole(step)
     count = _counted(math.ceil((end - start) / step))
     if out is not None and out.array.size not in (0, count):
-        warnings.warn(f"The number of elements in the out tensor of shape {list(out.array.shape)} is {out.array.size} "
-                      f"which does not match the computed number of elements {count}. Note that this may occur as a "
-                      f"result of rounding error. The out tensor will be resized to a tensor of shape ({count},).",
-                      UserWarning, stacklevel=2)
+        warn(f"The number of elements in the out tensor of shape {list(out.array.shape)} is {out.array.size} "
+             f"which does not match the computed number of elements {count}. Note that this may occur as a "
+             f"result of rounding error. The out tensor will be resized to a tensor of shape ({count},).")
     result = wrap(new_without_numbers((count,), dtype.numpy) if on_meta else _steps(start, step, count, dtype))
     if requires_grad:
         require_grad(result)
@@ -185,10 +183,9 @@ def range(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = 
     >>> torch.range(0, 2)
     tensor([0., 1., 2.])
     """
-    warnings.warn("torch.range is deprecated and will be removed in a future release because its behavior is "
-                  "inconsistent with Python's range builtin. Instead, use torch.arange, which produces values in "
-                  "[start, end).",
-                  UserWarning, stacklevel=3)
+    warn("torch.range is deprecated and will be removed in a future release because its behavior is "
+         "inconsistent with Python's range builtin. Instead, use torch.arange, which produces values in "
+         "[start, end).")
     start, end, step = map(_number, (start, end, step))
     _check_real(start, end, step)
     _check_range(start, end, step)

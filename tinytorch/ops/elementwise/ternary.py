@@ -146,4 +146,4 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | N
     elif not dt.is_complex(input.array.dtype):
         weight = scalar_of(weight, input.array.dtype)
     result = ternary(_lerp_tensor if isinstance(weight, Tensor) else _lerp, input, end, weight)
-    return write_out(out, result, input, end, weight, exact=exact, level=4)
+    return write_out(out, result, input, end, weight, exact=exact)

@@ -1,12 +1,10 @@
 """Fourier transforms of a signal's parts, one after the other, and the signal from them: stft istft."""
 from __future__ import annotations
 
-import warnings
-
 from ... import dtypes as dt
 from ...autograd.public import public
 from ...autograd.views import become
-from ...errors import type_name
+from ...errors import type_name, warn
 from ...tensor import Tensor, check_dim
 from ..creation.factories import ones, zeros
 from ..elementwise.complex import _view_as_complex, view_as_real
@@ -24,7 +22,7 @@ _said = set()
 def _warn_once(text):
     if text not in _said:
         _said.add(text)
-        warnings.warn(text, UserWarning, stacklevel=4)
+        warn(text)
 
 
 def _described(name, input, window, **settings):

@@ -105,7 +105,7 @@ def _written(out, result, exact=None):
     """`result`, in the tensor given as `out=` if there is one: resized, it is contiguous."""
     if isinstance(out, Tensor) and out.array.shape != result.array.shape and not result._requires_grad:
         result = wrap(np.ascontiguousarray(result.array))
-    return write_out(out, result, exact=exact, level=6)
+    return write_out(out, result, exact=exact)
 
 
 # ------------------------------------------------------------------ one dimension

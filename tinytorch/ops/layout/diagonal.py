@@ -88,7 +88,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     if ndim not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
     result = diag_embed(input, diagonal) if ndim == 1 else _diagonal_copy(input, diagonal, 0, 1)
-    return write_out(out, result, exact=EXACT, level=4)
+    return write_out(out, result, exact=EXACT)
 
 
 @method()
@@ -187,7 +187,7 @@ def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     tensor([[1., 0.],
             [1., 1.]])
     """
-    return write_out(out, _triangle_of("tril", _tril, input, diagonal), exact=EXACT, level=4)
+    return write_out(out, _triangle_of("tril", _tril, input, diagonal), exact=EXACT)
 
 
 @public(method=True, inplace=_in_place)
@@ -199,7 +199,7 @@ def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     tensor([[1., 1.],
             [0., 1.]])
     """
-    return write_out(out, _triangle_of("triu", _triu, input, diagonal), exact=EXACT, level=4)
+    return write_out(out, _triangle_of("triu", _triu, input, diagonal), exact=EXACT)
 
 
 def _indices(name, row, col, offset, outside, dtype, device, requires_grad, pin_memory):

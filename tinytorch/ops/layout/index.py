@@ -5,7 +5,6 @@ its advanced part (masks and integer tensors), which then picks from that view a
 """
 from __future__ import annotations
 
-import warnings
 from operator import index as as_int
 
 import numpy as np
@@ -32,7 +31,7 @@ from ...autograd.views import (
     warn_expanded,
 )
 from ...data import array_of, check_not_in_itself
-from ...errors import kind_of, refuse_records, type_name
+from ...errors import kind_of, refuse_records, type_name, warn
 from ...kernels.layout import dense_copy, with_new_dims
 from ...kernels.memory import READ_ONLY, refusal
 from ...kernels.scatter import add_at, add_flat
@@ -215,10 +214,9 @@ def _is_tuple_in_disguise(index):
 
 
 def _told_tuple(index):
-    warnings.warn("Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in "
-                  "pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor "
-                  "index, x[torch.tensor(seq)], which will result either in an error or a different result",
-                  UserWarning, stacklevel=5)
+    warn("Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in "
+         "pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor "
+         "index, x[torch.tensor(seq)], which will result either in an error or a different result")
     return tuple(index)
 
 
@@ -257,8 +255,7 @@ def _plain(item):
 
 def _plain_array(array):
     if array.dtype == np.uint8:
-        warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
-                      UserWarning, stacklevel=5)
+        warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
         array = array != 0
     if isinstance(array, StandIn):
         array.check_mask()                     # a number of each sample is an index of one number

@@ -206,7 +206,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
             raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
         return (input if array.ndim else reshape(input, 1)).nonzero().unbind(1)
     result = np.array(array.nonzero()).T if array.ndim else np.empty((int(array != 0), 0), np.int64)
-    return write_out(out, wrap(result), input, apart=True, level=4,
+    return write_out(out, wrap(result), input, apart=True,
                      exact="nonzero: Expected out tensor to have scalar type Long but got scalar type{Have}")
 
 
@@ -225,7 +225,7 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tenso
     found = nonzero(input).array[:size]
     result = np.full((size, found.shape[1]), fill_value, np.int64)
     result[:len(found)] = found
-    return write_out(out, wrap(result), input, apart=True, level=4, exact="nonzero_static: Expected out tensor to have "
+    return write_out(out, wrap(result), input, apart=True, exact="nonzero_static: Expected out tensor to have "
                      "scalar type Long but got scalar type {Have}")
 
 

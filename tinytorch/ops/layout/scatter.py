@@ -314,7 +314,7 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | Number = ..., 
         result = put(input, dim, index, src)
     else:
         result = _scatter_combined(input, dim, index, src, _UFUNCS["sum" if reduce == "add" else "prod"])
-    return write_out(out, result, src, index, apart="resized", level=4)
+    return write_out(out, result, src, index, apart="resized")
 
 
 @public(method=True, inplace=True)
@@ -327,7 +327,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Ten
     """
     dim, index = _scatter_arguments(input, dim, index, src, "scatter")
     result = _scatter_add(input, dim, index, src)
-    return write_out(out, result, src, index, apart="resized", exact=EXACT, level=4)
+    return write_out(out, result, src, index, apart="resized", exact=EXACT)
 
 
 @public(method=True, inplace=True)
@@ -348,4 +348,4 @@ def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: 
     dim, index = _scatter_arguments(input, dim, index, src, "scatter",
                                     f"scatter_gather_tensor_cpu_reduce_{reduce}" if lacking else None)
     result = _scatter_reduce(input, dim, index, src, reduce, include_self)
-    return write_out(out, result, src, index, apart="resized", exact=EXACT, level=4)
+    return write_out(out, result, src, index, apart="resized", exact=EXACT)

@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import functools
 import math
-import warnings
 
 from ... import dtypes as dt
 from ...arguments import ints_of
 from ...autograd.op import single
 from ...autograd.public import method, overridden, public, refuse
 from ...autograd.views import become, check_in_place
+from ...errors import warn
 from ...kernels.copies import in_rows, reshaped, viewable
 from ...kernels.layout import with_new_dims
 from ...tensor import Tensor, check_dim
@@ -320,10 +320,9 @@ def t(input: Tensor) -> Tensor:
 def _reversed(self):
     """The view with all dimensions reversed."""
     if self.array.ndim not in (0, 2):
-        warnings.warn("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and "
-                      "it will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
-                      "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.",
-                      UserWarning, stacklevel=2)
+        warn("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and "
+             "it will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
+             "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.")
     return _permute(self, tuple(range(self.array.ndim))[::-1])
 
 

@@ -198,8 +198,7 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
         if _by_scatter_add(shape, dim, index.array, alpha):
             _check_bounds(index, dim, shape[dim])
         raise IndexError("index out of range in self")
-    return write_out(out, _index_add(input, dim, index, source, alpha), source, index, apart="resized", exact=EXACT,
-                     level=4)
+    return write_out(out, _index_add(input, dim, index, source, alpha), source, index, apart="resized", exact=EXACT)
 
 
 @public(method=True, inplace=True)
@@ -236,7 +235,7 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: T
     n = _check_room(input, dim, index)
     if input.array.size:                       # else torch does not look at the index
         _check_bounds(index, dim, n, IndexError, "index_copy_(): ")
-    return write_out(out, _index_copy(input, dim, index, source), source, index, apart="resized", exact=EXACT, level=4)
+    return write_out(out, _index_copy(input, dim, index, source), source, index, apart="resized", exact=EXACT)
 
 
 def _check_room(input, dim, index):
@@ -314,7 +313,7 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
     there = source.array.shape
     places = expand(reshape(index, (1,) * dim + (-1,) + (1,) * (len(there) - 1 - dim)), there) if there else index
     result = _index_reduce(input, dim, places, source, reduce, include_self)
-    return write_out(out, result, source, index, apart="resized", exact=EXACT, level=4)
+    return write_out(out, result, source, index, apart="resized", exact=EXACT)
 
 
 def _check_computable(input, reduce, include_self):

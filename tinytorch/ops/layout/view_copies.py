@@ -49,13 +49,13 @@ def _copies(function, of_dim=None, unrecorded=False):
         seen, input = function(*args, **options), args[0]
         primitive = other if len(args) > 1 or options else plain
         if isinstance(seen, Tensor):
-            return write_out(out, primitive(seen), input, exact=EXACT, level=4)
+            return write_out(out, primitive(seen), input, exact=EXACT)
         copies = tuple([primitive(part) for part in seen])
         if out is None:
             return copies
         with no_grad() if unrecorded else contextlib.nullcontext():
             for each, part in zip(out, copies):
-                write_out(each, part, input, exact=EXACT, level=4)
+                write_out(each, part, input, exact=EXACT)
         return None
     return public()(copy)
 

@@ -363,5 +363,5 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, a
     if out is not None and not count:
         out.copy_(input.expand(shape))         # and, with no products, computes in whatever dtype that is
         return out.zero_() if beta == 0 else out.mul_(beta)
-    return write_out(out, result, level=4,
+    return write_out(out, result,
                      exact="self and mat2 must have the same dtype, but got {Have} and {Want}")

@@ -441,7 +441,7 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str |
         if made.dtype is not given.dtype and (exact or not dt.can_cast(made.dtype, given.dtype)):
             raise RuntimeError(f"torch.linalg.lstsq: Expected {name} to be safely castable from {type_name(made)} "
                                f"dtype, but got {name} with dtype {type_name(given)}")
-    return return_types.linalg_lstsq(*[write_out(given, made, level=4) for made, given in zip(result, out)])
+    return return_types.linalg_lstsq(*[write_out(given, made) for made, given in zip(result, out)])
 
 
 def _check_right_side(shape, other, vectors):

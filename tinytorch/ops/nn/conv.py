@@ -9,7 +9,6 @@ has kept them for it (real dtypes only; see kernels/conv/columns.py).
 """
 from __future__ import annotations
 
-import warnings
 from math import prod
 
 import numpy as np
@@ -19,7 +18,7 @@ from ...arguments import ints_of
 from ...autograd.op import op
 from ...autograd.promotion import in_float32
 from ...autograd.public import overridden, public
-from ...errors import C_NAMES, not_implemented, refuse_records, type_name
+from ...errors import C_NAMES, not_implemented, refuse_records, type_name, warn
 from ...kernels.conv import columns as kernels
 from ...kernels.conv.few_outputs import by_pixel
 from ...kernels.layout import channels_last, in_channels_last
@@ -291,8 +290,8 @@ def _named_padding(padding, kernel, stride, dilation):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     totals = [d * (k - 1) for d, k in zip(dilation, kernel)]
     if any([total % 2 for total in totals]):
-        warnings.warn("Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy "
-                      "of the input be created", stacklevel=2)
+        warn("Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy "
+             "of the input be created")
     return tuple([(total // 2, total - total // 2) for total in totals])
 
 

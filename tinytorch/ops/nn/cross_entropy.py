@@ -1,7 +1,6 @@
 """Cross entropy and negative log likelihood. Targets that are classes take one node of the tape."""
 from __future__ import annotations
 
-import warnings
 from operator import index as as_int
 
 import numpy as np
@@ -10,7 +9,7 @@ from ... import dtypes as dt
 from ...arguments import in_64_bits
 from ...autograd.op import op, renamed
 from ...autograd.public import overridden, public, refuse
-from ...errors import not_implemented, type_name
+from ...errors import not_implemented, type_name, warn
 from ...kernels import nll_half, softmax as kernels
 from ...kernels.memory import LARGEST
 from ...tensor import Tensor
@@ -19,20 +18,19 @@ from .softmax import _log_softmax, log_softmax
 REDUCTIONS = ("none", "mean", "sum")
 
 
-def reduction_of(reduction, size_average=None, reduce=None, level=4, late=False):
+def reduction_of(reduction, size_average=None, reduce=None, late=False):
     """The reduction's name, from the deprecated flags if they are given. ValueError for an unknown name.
 
-    `level`: how far up the caller of the function stands that asks. `late`: the function is one of those in which torch
-    appends its words to the unknown name, so that a name that is no string raises a TypeError.
+    `late`: the function is one of those in which torch appends its words to the unknown name, so that a name that is
+    no string raises a TypeError.
     """
     if size_average is not None or reduce is not None:
         size_average, reduce = (flag is None or flag for flag in (size_average, reduce))
         reduction = "mean" if size_average and reduce else "sum" if reduce else "none"
-        warnings.warn("size_average and reduce args will be deprecated, please use "
-                      f"reduction='{reduction}' instead.", stacklevel=level)
+        warn("size_average and reduce args will be deprecated, please use "
+             f"reduction='{reduction}' instead.")
     if reduction == "elementwise_mean":
-        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.",
-                      stacklevel=level)
+        warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
         return "mean"
     if reduction not in REDUCTIONS:
         if late:
@@ -132,7 +130,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
     >>> torch.nn.functional.nll_loss(torch.tensor([[-1., -2.], [-3., -4.]]), torch.tensor([0, 1]))
     tensor(2.5000)
     """
-    reduction = reduction_of(reduction, size_average, reduce, 3)
+    reduction = reduction_of(reduction, size_average, reduce)
     try:
         x, t = input.array, target.array
     except AttributeError:
@@ -186,7 +184,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
     >>> torch.nn.functional.cross_entropy(scores, torch.tensor([0, 0]))
     tensor(0.3466, grad_fn=<NllLossBackward0>)
     """
-    reduction = reduction_of(reduction, size_average, reduce, 3)
+    reduction = reduction_of(reduction, size_average, reduce)
     try:
         x, t = input.array, target.array
     except AttributeError:

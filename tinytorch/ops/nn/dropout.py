@@ -5,7 +5,6 @@ The functions torch.dropout(input, p, train) and its kind are in native_dropout.
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from ...autograd.promotion import in_float32
 from ...autograd.public import overridden, public, refuse
 from ...autograd.views import assign, check_in_place
 from ...device import META
-from ...errors import not_implemented
+from ...errors import not_implemented, warn
 from ...kernels.layout import operand_order
 from ...kernels.random import samplers
 from ...lazy import device_of
@@ -208,11 +207,10 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def _warn_of_rank(name, dims, ndim):
-    warnings.warn(f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error in a "
-                  "future release. To retain the behavior and silence this warning, please use dropout instead. Note "
-                  f"that {name} exists to provide channel-wise dropout on inputs with {dims} spatial dimensions, a "
-                  f"channel dimension, and an optional batch dimension (i.e. {dims + 1}D or {dims + 2}D inputs).",
-                  stacklevel=4)
+    warn(f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error in a "
+         "future release. To retain the behavior and silence this warning, please use dropout instead. Note "
+         f"that {name} exists to provide channel-wise dropout on inputs with {dims} spatial dimensions, a "
+         f"channel dimension, and an optional batch dimension (i.e. {dims + 1}D or {dims + 2}D inputs).")
 
 
 @public(python=True)
@@ -233,11 +231,11 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     if ndim not in (3, 4):
         _warn_of_rank("dropout2d", 2, ndim)
     if ndim == 3:
-        warnings.warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior "
-                      "is desired - input is interpreted as shape (N, C, L), where C is the channel dim. This "
-                      "behavior will change in a future release to interpret the input as one without a batch "
-                      "dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, please "
-                      "switch to using dropout1d instead.", stacklevel=3)
+        warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior "
+             "is desired - input is interpreted as shape (N, C, L), where C is the channel dim. This "
+             "behavior will change in a future release to interpret the input as one without a batch "
+             "dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise dropout behavior, please "
+             "switch to using dropout1d instead.")
     return drop(input, p, training, inplace, feature=True)
 
 

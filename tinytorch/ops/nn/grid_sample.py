@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from ...autograd.grad_mode import enable_grad
 from ...autograd.op import op, renamed
 from ...autograd.promotion import in_float32
 from ...autograd.public import public
-from ...errors import not_implemented, type_name
+from ...errors import not_implemented, type_name, warn
 from ...kernels import grid_sample as kernels
 from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor, wrap
@@ -188,9 +187,9 @@ def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_m
 
 def _default_corners(align_corners):
     if align_corners is None:
-        warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. "
-                      "Please specify align_corners=True if the old behavior is desired. See the documentation of "
-                      "grid_sample for details.", stacklevel=4)
+        warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. "
+             "Please specify align_corners=True if the old behavior is desired. See the documentation of "
+             "grid_sample for details.")
         return False
     return align_corners
 
@@ -281,9 +280,9 @@ def affine_grid(theta: Tensor, size: Ints, align_corners: bool | None = None) ->
         raise ValueError(f"Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {size}. Got "
                          f"{theta.shape}.")
     if align_corners and min(size[2:]) == 1:
-        warnings.warn("Since version 1.3.0, affine_grid behavior has changed for unit-size grids when "
-                      "align_corners=True. This is not an intended use case of affine_grid. See the documentation of "
-                      "affine_grid for details.", stacklevel=3)
+        warn("Since version 1.3.0, affine_grid behavior has changed for unit-size grids when "
+             "align_corners=True. This is not an intended use case of affine_grid. See the documentation of "
+             "affine_grid for details.")
     elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
     return affine_grid_generator(theta, size, align_corners)

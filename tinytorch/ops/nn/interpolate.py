@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import operator
-import warnings
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from ...arguments import in_64_bits, ints_of
 from ...autograd.op import op, renamed
 from ...autograd.promotion import in_float32
 from ...autograd.public import public
-from ...errors import kind_of, not_implemented
+from ...errors import kind_of, not_implemented, warn
 from ...kernels import interpolate as kernels
 from ...kernels.layout import channels_last, in_channels_last
 from ...kernels.memory import LARGEST
@@ -279,7 +278,7 @@ def interpolate(input: Tensor, size: int | Ints | None = None, scale_factor: flo
 
 
 def _deprecated(name):
-    warnings.warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=4)
+    warn(f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead.")
 
 
 @public(python=True)

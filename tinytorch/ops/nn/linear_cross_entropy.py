@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from ... import dtypes as dt
@@ -10,6 +9,7 @@ from ...autograd.function import Function
 from ...autograd.grad_mode import enable_grad, mode
 from ...autograd.public import public
 from ...autograd.tensor_methods import grad as gradients
+from ...errors import warn
 from ...tensor import Tensor
 from ..creation.factories import zeros_like
 from ..layout.join import cat
@@ -22,10 +22,10 @@ def _piecewise(target, bias, reduction, label_smoothing, more):
     """Whether torch takes this in pieces; a warning in its words if not."""
     if reduction in REDUCTIONS and label_smoothing == 0 and target.dtype is dt.int64 and not more:
         return True
-    warnings.warn("linear_cross_entropy: ``options`` ignored; chunked path needs reduction in {'mean','sum','none'}, "
-                  f"label_smoothing == 0, target.dtype == int64, out_features == (). Got reduction={reduction!r}, "
-                  f"label_smoothing={label_smoothing}, target.dtype={target.dtype}, out_features={more}, "
-                  f"tracing=False, linear_bias.shape={None if bias is None else tuple(bias.shape)}.", stacklevel=4)
+    warn("linear_cross_entropy: ``options`` ignored; chunked path needs reduction in {'mean','sum','none'}, "
+         f"label_smoothing == 0, target.dtype == int64, out_features == (). Got reduction={reduction!r}, "
+         f"label_smoothing={label_smoothing}, target.dtype={target.dtype}, out_features={more}, "
+         f"tracing=False, linear_bias.shape={None if bias is None else tuple(bias.shape)}.")
     return False
 
 

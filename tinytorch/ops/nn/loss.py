@@ -5,7 +5,6 @@ Those of classes are in cross_entropy.py, those of margins and distances in marg
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from ...autograd.promotion import (
 )
 from ...autograd.public import overridden, public, refuse
 from ...autograd.views import check_fits
-from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
+from ...errors import not_a_tensor, not_implemented, refuse_records, type_name, warn
 from ...kernels.layout import as_array, operand_order
 from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor, wrap
@@ -46,13 +45,13 @@ def reduced(loss, reduction, *operands):
     return loss.mean() if reduction == "mean" else loss.sum()
 
 
-def _paired(input, target, level=4):
+def _paired(input, target):
     """The two in one dtype, with torch's warning if they must be broadcast."""
     check_sized(input, target)
     if input.array.shape != target.array.shape:
-        warnings.warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
-                      "This will likely lead to incorrect results due to broadcasting. "
-                      "Please ensure they have the same size.", stacklevel=level)
+        warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
+             "This will likely lead to incorrect results due to broadcasting. "
+             "Please ensure they have the same size.")
         check_broadcast(input.array.shape, target.array.shape)
     return (input, target) if input.array.dtype is target.array.dtype else promoted(input, target)
 
@@ -96,9 +95,9 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, re
     >>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
     tensor(2.)
     """
-    reduction = reduction_of(reduction, size_average, reduce, 3)
+    reduction = reduction_of(reduction, size_average, reduce)
     try:
-        input, target = _paired(input, target, 3)
+        input, target = _paired(input, target)
     except AttributeError:
         return overridden(mse_loss, input, target)
     kind = input.array.dtype.kind
@@ -376,10 +375,9 @@ def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, redu
     """
     by_batch = reduction == "batchmean"
     if reduction == "mean" and size_average is None and reduce is None:
-        warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size."
-                      "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
-                      "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
-                      stacklevel=3)
+        warn("reduction: 'mean' divides the total loss by both the batch size and the support size."
+             "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
+             "'mean' will be changed to behave the same as 'batchmean' in the next major release.")
     reduction = reduction_of("sum" if by_batch else reduction, size_average, reduce)
     refuse(kl_div, input, target, None, None, reduction, log_target)
     kinds = input.array.dtype.kind + target.array.dtype.kind

@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 from ... import dtypes as dt
 from ...autograd.public import public
+from ...errors import warn
 from ...tensor import Tensor
 from ..creation.factories import zeros, zeros_like
 from ..layout.join import cat
@@ -50,8 +50,7 @@ def as_added(mask, name, dtype, other=None, other_name=""):
         return None
     _require(mask.dtype is dt.bool or mask.is_floating_point(), f"only bool and floating types of {name} are supported")
     if other is not None and mask.dtype != other.dtype:
-        warnings.warn(f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.",
-                      stacklevel=4)
+        warn(f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.")
     return mask if mask.is_floating_point() else zeros_like(mask, dtype=dtype).masked_fill_(mask, float("-inf"))
 
 

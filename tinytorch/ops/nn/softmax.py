@@ -1,15 +1,13 @@
 """softmax and log_softmax: one node each, which saves its output alone. And gumbel_softmax, which draws."""
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, single
 from ...autograd.promotion import EXACT, converted, refuse_complex_gradient, write_out
 from ...autograd.public import public, refuse
-from ...errors import not_implemented, refuse_records
+from ...errors import not_implemented, refuse_records, warn
 from ...kernels import softmax as kernels
 from ...random import stream_of
 from ...tensor import Tensor, check_dim, wrap
@@ -140,7 +138,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     tensor([0., 0., 1.])
     """
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=3)
+        warn("`eps` parameter is deprecated and has no effect.")
     if not isinstance(logits, Tensor):
         refuse(gumbel_softmax, logits)
     array = logits.array

@@ -316,7 +316,7 @@ def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Ints = None, *
         stream = stream_of(generator)
         with stream.lock:
             result = _normal_of(stream, varied(mean), varied(std))
-        return write_out(out, result, mean, std, level=4)
+        return write_out(out, result, mean, std)
     else:
         raise TypeError(f"normal() received an invalid combination of arguments - got ({type(mean).__name__}, "
                         f"{type(std).__name__})")
@@ -354,7 +354,7 @@ def bernoulli(input: Tensor, p: Tensor | float = None, *, generator: Generator |
     with stream.lock:
         result = fill_bernoulli(room(np.empty(input.array.shape, input.array.dtype)), probability,
                                 stream)
-    return write_out(out, wrap(result), level=4)
+    return write_out(out, wrap(result))
 
 
 @public(method=True)

@@ -5,8 +5,6 @@ generator. The checked samplers of arrays behind them serve ops/random/factories
 """
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from ... import dtypes as dt
@@ -16,7 +14,7 @@ from ...autograd.op import op
 from ...autograd.places import note_place
 from ...autograd.public import public
 from ...autograd.views import check_in_place, check_written, rebase
-from ...errors import C_NAMES, not_implemented, refuse_records
+from ...errors import C_NAMES, not_implemented, refuse_records, warn
 from ...kernels.memory import pieces
 from ...kernels.random import normal as normals, samplers
 from ...random import Generator, stream_of
@@ -89,10 +87,9 @@ def _check_integer_bound(name, value, d):
     if d.is_floating_point:
         digits = samplers.DIGITS[d.numpy]
         if abs(value) > 1 << digits:
-            warnings.warn(f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
-                          f"{_C_NAMES[d]} can support discrete uniform distribution only within this range. This "
-                          "warning will become an error in version 1.7 release, please fix the code in advance",
-                          stacklevel=4)
+            warn(f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
+                 f"{_C_NAMES[d]} can support discrete uniform distribution only within this range. This "
+                 "warning will become an error in version 1.7 release, please fix the code in advance")
 
 
 def fill_integers(array, low, high, stream):

@@ -1,11 +1,9 @@
 """Covariances and correlations of variables, which are rows of observations: cov corrcoef."""
 from __future__ import annotations
 
-import warnings
-
 from ... import dtypes as dt
 from ...autograd.public import public
-from ...errors import type_name
+from ...errors import type_name, warn
 from ...tensor import Tensor
 from ..creation.factories import tensor
 from ..elementwise.complex import complex, real
@@ -69,8 +67,8 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
     else:
         freedom = total - correction
     if bool((freedom <= 0).item()):
-        warnings.warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of "
-                      "observations.", stacklevel=3)
+        warn("cov(): degrees of freedom is <= 0. Correction should be strictly less than the number of "
+             "observations.")
         freedom = freedom * 0
     rows = rows - mean.unsqueeze(1)
     weighted = rows if weights is None else rows * weights

@@ -143,7 +143,7 @@ def _logcumsumexp(input, dim):
 
 def _written(out, result, input, dtype):
     """`result`, or `out`, which is of the `dtype` that was asked for, if one was."""
-    return write_out(out, result, input, exact=None if dtype is None else EXACT, level=5)
+    return write_out(out, result, input, exact=None if dtype is None else EXACT)
 
 
 @public(method=True, inplace=True)

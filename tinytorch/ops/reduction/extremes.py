@@ -182,7 +182,7 @@ def _written(found, input, other, out):
         return found
     if isinstance(found, tuple):
         return to_outs(type(found), found, out, input)
-    return write_out(out, found, *([input, other] if isinstance(other, Tensor) else []), level=5)
+    return write_out(out, found, *([input, other] if isinstance(other, Tensor) else []))
 
 
 _take_max, _take_min = picker("max", np.maximum), picker("min", np.minimum)

@@ -332,7 +332,7 @@ def _truth(name, function, input, dim, keepdim, out):
     result = in_c_order(as_array(function.reduce(array, axis=over, keepdims=keepdim)))
     as_bytes = (input if out is None or out.dtype not in (dt.bool, dt.uint8) else out).dtype is dt.uint8
     return write_out(out, wrap(result.astype(np.uint8 if as_bytes else bool)),
-                     exact=f"{name} only supports bool tensor for result, got: {{Have}}", level=5)
+                     exact=f"{name} only supports bool tensor for result, got: {{Have}}")
 
 
 @public(method=True)

@@ -320,7 +320,7 @@ def _searched(sequence, values, side, sorter, out_int32, out):
         if array is not None and not array.flags.c_contiguous:
             warn_once(f"torch.searchsorted(): {what} tensor is non-contiguous, this will lower the performance due to "
                       "extra data copy when converting non-contiguous tensor to contiguous, please use contiguous "
-                      f"{what} tensor if possible. This message will only appear once per program.", 5)
+                      f"{what} tensor if possible. This message will only appear once per program.")
     kind = dt.int32 if out_int32 else dt.int64
     if out is not None and out.dtype is not kind:
         raise RuntimeError("torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or "

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import builtins
-import warnings
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from ...autograd.grad_mode import unrecorded
 from ...autograd.op import op
 from ...autograd.promotion import converted, scalar_of, to_default, write_out
 from ...autograd.public import method, public
-from ...errors import not_implemented, refuse_records, type_name
+from ...errors import not_implemented, refuse_records, type_name, warn
 from ...kernels.errstate import ignored
 from ...kernels.layout import as_array
 from ...kernels.memory import empty
@@ -178,8 +177,8 @@ def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
     dim = axes(dim, input.array.ndim)
     freedom = _number_of(input.array, dim) - correction
     if freedom <= 0:
-        warnings.warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
-                      "factor (input numel divided by output numel).", stacklevel=4)
+        warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
+             "factor (input numel divided by output numel).")
     return at_once(primitive, input, dim, freedom, keepdim, whole)
 
 
@@ -311,7 +310,7 @@ def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, 
     if dtype is None and out is not None:
         input = converted(input, out.array.dtype)
     dim = over
-    return write_out(out, at_once(_nansum, input, dim, keepdim), level=4)
+    return write_out(out, at_once(_nansum, input, dim, keepdim))
 
 
 def _refuse_sum(out):
@@ -340,7 +339,7 @@ def nanmean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False,
     total = nansum(input, dim, keepdim, dtype=out.dtype if dtype is None and out is not None else dtype)
     there = ~_is_nan(input)
     mean = total / wrap(as_array(np.add.reduce(there, axis=axes(dim, there.ndim), keepdims=keepdim)))
-    return write_out(out, mean, level=4)
+    return write_out(out, mean)
 
 
 # ------------------------------------------------------------------ counts in bins
@@ -424,7 +423,7 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
     counts = np.bincount(places, minlength=bins)
     result = wrap(dt.cast(np.minimum(counts, _COUNTED.get(array.dtype, np.inf)), array.dtype))
     with unrecorded():                         # an `out` that requires grad is as good as another
-        return write_out(out, result, level=4, exact="torch.histogram: input tensor and hist tensor should have the "
+        return write_out(out, result, exact="torch.histogram: input tensor and hist tensor should have the "
                          "same dtype, but got input {want} and hist {have}")
 
 

@@ -1,8 +1,8 @@
 """What schedules have in common: the optimiser they act on, steps, rates and states."""
 import functools
-import warnings
 import weakref
 
+from ...errors import warn
 from ...tensor import Tensor
 from ..optimizer import Optimizer
 
@@ -143,7 +143,7 @@ class LRScheduler:
             self._warn_about_order()
         self._step_count += 1
         if epoch is not None:
-            warnings.warn(EPOCH_WARNING, UserWarning, stacklevel=2)
+            warn(EPOCH_WARNING)
         self._update_lr(epoch)
 
     def _update_lr(self, epoch=None):
@@ -161,16 +161,14 @@ class LRScheduler:
 
     def _warn_about_order(self):
         if not hasattr(self.optimizer.step, "_wrapped_by_lr_sched"):
-            warnings.warn("Seems like `optimizer.step()` has been overridden after learning rate scheduler "
-                          "initialization. Please, make sure to call `optimizer.step()` before "
-                          "`lr_scheduler.step()`. " + _SEE,
-                          UserWarning, stacklevel=3)
+            warn("Seems like `optimizer.step()` has been overridden after learning rate scheduler "
+                 "initialization. Please, make sure to call `optimizer.step()` before "
+                 "`lr_scheduler.step()`. " + _SEE)
         elif not getattr(self.optimizer, "_opt_called", False):
-            warnings.warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and "
-                          "later, you should call them in the opposite order: `optimizer.step()` before "
-                          "`lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the first value "
-                          "of the learning rate schedule. " + _SEE,
-                          UserWarning, stacklevel=3)
+            warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and "
+                 "later, you should call them in the opposite order: `optimizer.step()` before "
+                 "`lr_scheduler.step()`.  Failure to do this will result in PyTorch skipping the first value "
+                 "of the learning rate schedule. " + _SEE)
 
     def _current(self):
         return values(self.optimizer, "lr")
@@ -180,8 +178,7 @@ class LRScheduler:
 
     def _warn_outside_step(self):
         if not self._get_lr_called_within_step:
-            warnings.warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
-                          UserWarning, stacklevel=3)
+            warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.")
 
 
 class _LRScheduler(LRScheduler):

@@ -1,7 +1,7 @@
 """A schedule that waits for a metric to stop improving."""
 import math
-import warnings
 
+from ...errors import warn
 from .base import EPOCH_WARNING, LRScheduler, check_optimizer, set_lr
 
 
@@ -50,7 +50,7 @@ class ReduceLROnPlateau(LRScheduler):
         """Take note of the metric of an epoch, and reduce the rates if it has stopped improving."""
         current = float(metrics)
         if epoch is not None:
-            warnings.warn(EPOCH_WARNING, UserWarning, stacklevel=2)
+            warn(EPOCH_WARNING)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(current, self.best):
             self.best, self.num_bad_epochs = current, 0

@@ -2,10 +2,10 @@
 import contextlib
 import os
 import sys
-import warnings
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from ...errors import warn
 from ...kernels import shared
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
@@ -206,9 +206,9 @@ class DataLoader(Generic[_T_co]):
                     "DataLoader is going to create.")
         else:
             return
-        warnings.warn(f"This DataLoader will create {self.num_workers} worker processes in total. {said} Please be "
-                      "aware that excessive worker creation might get DataLoader running slow or even freeze, lower "
-                      "the worker number to avoid potential slowness/freeze if necessary.", stacklevel=3)
+        warn(f"This DataLoader will create {self.num_workers} worker processes in total. {said} Please be "
+             "aware that excessive worker creation might get DataLoader running slow or even freeze, lower "
+             "the worker number to avoid potential slowness/freeze if necessary.")
 
 
 _NOT_BEGUN = {"_num_yielded": 0, "_iterator_finished": False, "_last_worker": None, "_generators": [], "_sampler": {},

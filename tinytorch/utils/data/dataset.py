@@ -2,10 +2,10 @@
 import bisect
 import itertools
 import math
-import warnings
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 
+from ...errors import warn
 from ...ops.random.factories import randperm
 from ...random import default_generator
 
@@ -141,7 +141,7 @@ class ConcatDataset(Dataset[_T_co]):
     @property
     def cummulative_sizes(self):
         """`cumulative_sizes`, by the name that it once had."""
-        warnings.warn("`cummulative_sizes` attribute is renamed to `cumulative_sizes`", FutureWarning, stacklevel=2)
+        warn("`cummulative_sizes` attribute is renamed to `cumulative_sizes`", FutureWarning)
         return self.cumulative_sizes
 
 
@@ -225,5 +225,5 @@ def _lengths_of_fractions(fractions, total):
         lengths[i % len(lengths)] += 1
     for i, length in enumerate(lengths):
         if length == 0:
-            warnings.warn(f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=3)
+            warn(f"Length of split at index {i} is 0. This might result in an empty dataset.")
     return lengths

@@ -1,12 +1,12 @@
 """One pass over a dataset in this process: without workers, or with simulated ones."""
 import functools
-import warnings
 from collections import deque
 
 import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
+from ...errors import warn
 from ...tensor import Tensor, wrap
 from ._utils.collate import default_collate, default_collate_fn_map
 from ._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
@@ -74,11 +74,11 @@ class _BaseDataLoaderIter:
         self._pin_memory = False               # there is no device to pin memory for
         self._timeout = loader.timeout
         if loader.pin_memory and loader.pin_memory_device:
-            warnings.warn("pin_memory_device is deprecated, the current accelerator will be used as the device,"
-                          f"ignore pin_memory_device='{loader.pin_memory_device}'.", stacklevel=3)
+            warn("pin_memory_device is deprecated, the current accelerator will be used as the device,"
+                 f"ignore pin_memory_device='{loader.pin_memory_device}'.")
         if loader.pin_memory:
-            warnings.warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory "
-                          "won't be used.", stacklevel=3)
+            warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory "
+                 "won't be used.")
         self._progress = Progress(loader)
         self._sampler_iter = Indices(self._index_sampler, resume)
         self._base_seed = draw_seed(loader.generator)
@@ -129,7 +129,7 @@ class _BaseDataLoaderIter:
                 said += ("For multiprocessing data-loading, this could be caused by not properly configuring the "
                          "IterableDataset replica at each worker. Please see "
                          "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples.")
-            warnings.warn(said, stacklevel=2)
+            warn(said)
         return data
 
 

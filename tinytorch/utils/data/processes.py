@@ -7,10 +7,10 @@ import pickle
 import select
 import threading
 import time
-import warnings
 import weakref
 
 from ..._utils import ExceptionWrapper
+from ...errors import warn
 from ._utils import MP_STATUS_CHECK_INTERVAL
 from ._utils.channel import Closed, pair
 from ._utils.signal_handling import cause_of_end
@@ -69,11 +69,11 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             try:
                 worker.start()
             except (TypeError, AttributeError, pickle.PicklingError):
-                warnings.warn(
+                warn(
                     "Got pickle error when attempting to start a worker Process. This might be because the worker "
                     "Process arguments are not picklable. Python 3.14+ changed the multiprocessing start method in "
                     "non-Mac POSIX platforms to 'forkserver', which requires the worker Process arguments to be "
-                    "picklable. You can also try multiprocessing.set_start_method('fork').", stacklevel=5)
+                    "picklable. You can also try multiprocessing.set_start_method('fork').")
                 ours.close()
                 raise
             except BaseException:

@@ -2,10 +2,10 @@
 import os
 import shutil
 import string
-import warnings
 
 import numpy as np
 
+from ...errors import warn
 from ...missing import namespace as _namespace
 from ...serialization import load
 from ...tensor import Tensor, wrap
@@ -42,7 +42,7 @@ def _bytes(path, ndim):
 
 def _renamed(old, new):
     def get(self):
-        warnings.warn(f"{old} has been renamed {new}", stacklevel=2)
+        warn(f"{old} has been renamed {new}")
         return getattr(self, new)
     return property(get, doc=f"What `{new}` was called once, with a warning.")
 

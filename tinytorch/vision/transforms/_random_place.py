@@ -1,9 +1,9 @@
 """Transforms that move pixels by chance: flips, crops, rotations, perspectives."""
 import math
-import warnings
 from collections.abc import Sequence
 
 from ... import cat, empty, exp, log, rand, randint, tensor
+from ...errors import warn
 from ...nn import Module
 from . import functional as F
 from ._arguments import angles, check_sequence, colour, colour_for, described, interpolation_of, size_of
@@ -104,7 +104,7 @@ def check_range(scale, ratio):
     if not isinstance(ratio, Sequence):
         raise TypeError("Ratio should be a sequence")
     if scale[0] > scale[1] or ratio[0] > ratio[1]:
-        warnings.warn("Scale and ratio should be of kind (min, max)", stacklevel=4)
+        warn("Scale and ratio should be of kind (min, max)")
 
 
 def sides(area, scale, ratio):

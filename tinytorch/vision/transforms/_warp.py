@@ -1,8 +1,8 @@
 """Tensors (..., C, H, W) turned, sheared, seen in perspective and bent: where each pixel of the result comes from, as
 grids (1, H, W, 2) for `grid_sample`."""
-import warnings
 
 from ... import cat, ceil, float32, floor, linspace, matmul, meshgrid, ones, stack, tensor, where
+from ...errors import warn
 from ...nn import functional as nnf
 from ...tensor import Tensor
 from ._tensors import as_batch, check_image, get_dimensions
@@ -13,7 +13,7 @@ def _check(img, interpolation, fill):
         raise TypeError("Input img should be Tensor")
     check_image(img)
     if fill is not None and not isinstance(fill, (int, float, tuple, list)):
-        warnings.warn("Argument fill should be either int, float, tuple or list", stacklevel=4)
+        warn("Argument fill should be either int, float, tuple or list")
     channels = get_dimensions(img)[0]
     if isinstance(fill, (tuple, list)) and len(fill) not in (1, channels):
         raise ValueError("The number of elements in 'fill' cannot broadcast to match the number of channels of the "

@@ -10,11 +10,11 @@ tensor([[[0.0000, 0.2500, 0.7500, 1.0000],
          [2.0000, 2.2500, 2.7500, 3.0000]]])
 """
 import math
-import warnings
 from enum import Enum
 from numbers import Number
 
 from ... import float32, float64, tensor, zeros
+from ...errors import warn
 from ...linalg import lstsq
 from ...missing import namespace as _namespace
 from ...tensor import Tensor
@@ -126,8 +126,7 @@ def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, a
     if isinstance(img, Tensor):
         return _functional_tensor.resize(img, size, mode.value, antialias)
     if antialias is False:
-        warnings.warn("Anti-alias option is always applied for PIL Image input. Argument antialias is ignored.",
-                      stacklevel=2)
+        warn("Anti-alias option is always applied for PIL Image input. Argument antialias is ignored.")
     return _functional_pil.resize(img, size, pil_modes_mapping[mode])
 
 
@@ -297,8 +296,8 @@ def elastic_transform(img, displacement, interpolation=InterpolationMode.BILINEA
     """The image with each pixel taken from `displacement` (1, H, W, 2) away, in units of half of its width and height.
     """
     if isinstance(interpolation, int):
-        warnings.warn("Argument interpolation should be of type InterpolationMode instead of int. Please, use "
-                      "InterpolationMode enum.", stacklevel=2)
+        warn("Argument interpolation should be of type InterpolationMode instead of int. Please, use "
+             "InterpolationMode enum.")
         interpolation = _interpolation_modes_from_int(interpolation)
     if not isinstance(displacement, Tensor):
         raise TypeError("Argument displacement should be a Tensor")
