@@ -63,7 +63,7 @@ class dtype:
         return f"torch.{self.name}"
 
     def __reduce__(self):
-        return _by_name, (self.name,)
+        return self.name                       # pickle finds it by its name, here or in torch
 
     def to_real(self):
         return _REAL.get(self, self)
@@ -73,10 +73,6 @@ class dtype:
         if self in FLOAT8:
             raise RuntimeError(f"Unknown Complex ScalarType for {self.type_name}")
         return _COMPLEX.get(self, complex64 if self.category < 3 else self)
-
-
-def _by_name(name):
-    return NAMES[name]
 
 
 bool = dtype("bool", np.bool_, "BoolTensor")

@@ -38,7 +38,9 @@ _OWN = frozenset(f"torch.{name}" for name in """__main__ _children _installed _n
 _BELOW_OWN = (*[name + "." for name in _OWN], "torch.ops.")
 #: Other names of torch's for modules here.
 _ALIASES = {"functorch": "func", "torchvision": "vision", "torch.ops": "_ops",
-            "torch._C._functorch": "_functorch._C"}
+            "torch._C._functorch": "_functorch._C",
+            **{f"torch.{room}quantization.{part}": "ao.quantization" for room in ("", "ao.") for part in (
+                "fake_quantize", "fuse_modules", "observer", "qconfig", "quantize", "stubs")}}
 
 
 # ------------------------------------------------------------------ the finder

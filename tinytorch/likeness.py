@@ -19,6 +19,8 @@ __all__ = ["begin", "end", "found"]
 _PACKAGE = __package__
 #: What torch makes in C, whatever file it is made in here.
 _AT_THE_TOP = {f"{_PACKAGE}.{name}" for name in ("device", "dtypes", "memory_format", "stored", "tensor", "legacy")}
+#: Modules of functions that are defined below `ops`.
+_ROOMS = (".nn.functional", ".linalg", ".fft", ".special")
 #: (object, the module that it said before), in order.
 _changed: list[tuple[Any, str]] = []
 _own: frozenset[str] = frozenset()
@@ -54,6 +56,8 @@ def _show(name, module):
         if before == name or name == _PACKAGE and str(before).startswith(f"{_PACKAGE}.ops."):
             _changed.append((value, before))
             _say(value, _place_of(value, name))
+        elif name.removeprefix(_PACKAGE) in _ROOMS and before == "torch.nn.functional" and not isinstance(value, type):
+            _say(value, theirs)                # it was loaded later than its functions
 
 
 def _say(value, module):
@@ -68,7 +72,11 @@ def _place_of(value, module):
         return "torch"
     if not value.__module__.startswith(f"{_PACKAGE}.ops."):
         return torch_name(value)[0]
-    return "torch" if value.__name__ in vars(sys.modules[_PACKAGE]) else "torch.nn.functional"
+    name = value.__name__
+    for room in ("", *_ROOMS):
+        if vars(sys.modules.get(_PACKAGE + room, sys)).get(name) is value:
+            return "torch" + room
+    return "torch" if name in vars(sys.modules[_PACKAGE]) else "torch.nn.functional"
 
 
 class _Loader:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from operator import index as as_int
 from typing import Any
@@ -20,8 +20,11 @@ from .memory_format import strided
 from .missing import MissingMethod
 
 
+_new_tuple = tuple.__new__
+
+
 class Size(tuple):
-    """A shape: a tuple with `numel()`.
+    """A shape: a tuple of ints with `numel()`. Tensors of one integer are read; TypeError for anything else.
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 3).shape, torch.zeros(2, 3).shape.numel()
@@ -30,6 +33,13 @@ class Size(tuple):
 
     __slots__ = ()
 
+    def __new__(cls, sizes: Iterable[int] = (), /) -> Size:
+        size = _new_tuple(cls, sizes)
+        for item in size:
+            if item.__class__ is not int:
+                return _new_tuple(cls, [_as_size(item, i) for i, item in enumerate(size)])
+        return size
+
     def numel(self) -> int:
         n = 1
         for size in self:
@@ -37,14 +47,16 @@ class Size(tuple):
         return n
 
     def __repr__(self) -> str:
-        return f"torch.Size({list(self)})"
+        return f"torch.Size({[int(size) for size in self]})"
 
     def __getitem__(self, index: int | slice) -> int | Size:
         item = tuple.__getitem__(self, index)
         return Size(item) if isinstance(index, slice) else item
 
     def __add__(self, other: tuple) -> Size:
-        return Size(tuple.__add__(self, tuple(other)))
+        if not isinstance(other, tuple):
+            raise TypeError(f"can only concatenate tuple (not {type(other).__name__}) to torch.Size")
+        return Size(tuple.__add__(self, other))
 
     def __radd__(self, other: tuple) -> Size:
         return Size(tuple(other) + tuple(self))
@@ -52,8 +64,19 @@ class Size(tuple):
     def __mul__(self, times: int) -> Size:
         return Size(tuple.__mul__(self, times))
 
+    __rmul__ = __mul__
+
     def __reduce__(self):
         return Size, (tuple(self),)
+
+
+def _as_size(item, i):
+    if isinstance(item, np.integer):
+        return item
+    if isinstance(item, Tensor) and item.numel() == 1 and item.dtype.category < 2 or hasattr(
+            item, "__index__") and not isinstance(item, (Tensor, np.generic)):
+        return int(item)
+    raise TypeError(f"torch.Size() takes an iterable of 'int' (item {i} is '{kind_of(item)}')")
 
 
 class _Slots:
@@ -108,12 +131,12 @@ class Tensor(_Slots):
     # -------------------------------------------------------------- what it is
     @property
     def shape(self) -> Size:
-        return Size(self.array.shape)
+        return _new_tuple(Size, self.array.shape)
 
     def size(self, dim: int | None = None) -> Size | int:
         """The shape, or the length of dimension `dim`. IndexError if there is no such dimension."""
         if dim is None:
-            return Size(self.array.shape)
+            return _new_tuple(Size, self.array.shape)
         if not self.array.ndim:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         return self.array.shape[check_dim(dim, self.array.ndim)]

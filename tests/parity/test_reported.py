@@ -177,3 +177,19 @@ def test_warned(name):
         found.append({(w.category, str(w.message).partition(" (Triggered")[0]) for w in caught})
         assert len(caught) <= (2 if "list as" in name else 1) and all("tinytorch" not in w.filename for w in caught)
     assert found[1] and found[1] >= found[0]   # torch may have told it in this process before
+
+
+SIZES = {
+    "tensors": lambda t: t.Size([t.tensor(8), t.tensor([3]), t.tensor(True)]), "bool": lambda t: t.Size([True]),
+    "float": lambda t: t.Size([1, 1.5]), "a tensor of a float": lambda t: t.Size([t.tensor(1.5)]),
+    "a vector": lambda t: t.Size([t.arange(2)]), "text": lambda t: t.Size("ab"), "none": lambda t: t.Size([None]),
+    "numpy": lambda t: t.Size([np.int64(3)]), "a bool of numpy": lambda t: t.Size([np.bool_(True)]),
+    "a number": lambda t: t.Size(5), "nothing": lambda t: t.Size(), "range": lambda t: t.Size(range(3)),
+    "plus": lambda t: t.Size([1]) + (True,), "plus a list": lambda t: t.Size([1]) + [3],
+    "before": lambda t: (1,) + t.Size([2]), "times": lambda t: (t.Size([1]) * 2, 2 * t.Size([1])),
+    "counts": lambda t: t.zeros(t.Size(list(t.ones(2, 3).count_nonzero(0)))).shape}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes(name):
+    same(SIZES[name])

@@ -147,6 +147,10 @@ import copy, inspect, pickle, torch
 for x in (torch.nn.Linear(2, 3), torch.distributions.Normal(0., 1.), torch.optim.lr_scheduler.StepLR, torch.ones(2)):
     assert type(pickle.loads(pickle.dumps(x))) is type(x) is type(copy.deepcopy(x))
 assert b"tinytorch" not in pickle.dumps(torch.nn.Linear(2, 3)), pickle.dumps(torch.nn.Linear(2, 3))
+for x in (torch.float32, torch.fft.fft, torch.linalg.inv, torch.special.entr, torch.add, torch.nn.functional.linear):
+    assert pickle.loads(pickle.dumps(x)) is x and b"tinytorch" not in pickle.dumps(x), x
+from torch.quantization.observer import MinMaxObserver
+assert MinMaxObserver is torch.ao.quantization.MinMaxObserver
 assert "class Linear" in inspect.getsource(torch.nn.Linear)
 import torch.nn.modules.linear
 print(torch.nn.modules.linear.Linear is torch.nn.Linear)
