@@ -19,7 +19,6 @@ from .lazy import StandIn, address_of, bits_of, device_of, resolved, root_of
 from .memory_format import strided
 from .missing import MissingMethod
 
-
 _new_tuple = tuple.__new__
 
 

@@ -3,12 +3,14 @@ from .._refused import refused_class
 from ..missing import namespace as _namespace
 from .modules.module import Module
 
-__all__ = ["BatchNorm2d", "BatchNorm3d", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
+_MODULES = ["BatchNorm2d", "BatchNorm3d", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
            "ConvTranspose3d", "DeQuantize", "Dropout", "ELU", "Embedding", "EmbeddingBag", "FXFloatFunctional",
            "FloatFunctional", "GroupNorm", "Hardswish", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "LSTM",
            "LayerNorm", "LeakyReLU", "Linear", "MaxPool2d", "MultiheadAttention", "PReLU", "QFunctional", "Quantize",
            "ReLU6", "Sigmoid", "Softmax"]
+__all__ = [*_MODULES]
 
-globals().update({name: refused_class(__name__, name, "there are no quantised numbers", (Module,)) for name in __all__})
+globals().update({name: refused_class(__name__, name, "there are no quantised numbers", (Module,))
+        for name in _MODULES})
 
 __getattr__ = _namespace(__name__)
