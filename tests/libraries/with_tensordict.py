@@ -18,4 +18,5 @@ weights = TensorDict.from_module(first)
 with (weights * 0.5).to_module(first):
     halved = first(data.clone())["hidden"]
 show(loc=out["loc"], action=out["action"], grad=first.module.weight.grad, stacked=stacked["deep", "y"],
-     split=split["x"], halved=halved, keys=" ".join(sorted(map(str, out.keys(True, True)))), mean=data.mean(0)["deep", "y"])
+     split=split["x"], halved=halved, keys=" ".join(sorted(map(str, out.keys(True, True)))),
+     mean=data.mean(0)["deep", "y"])

@@ -11,6 +11,6 @@ _MODULES = ["BatchNorm2d", "BatchNorm3d", "Conv1d", "Conv2d", "Conv3d", "ConvTra
 __all__ = [*_MODULES]
 
 globals().update({name: refused_class(__name__, name, "there are no quantised numbers", (Module,))
-        for name in _MODULES})
+                  for name in _MODULES})
 
 __getattr__ = _namespace(__name__)
