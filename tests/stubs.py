@@ -168,6 +168,8 @@ def package_stub():
                 modules.append(f"from . import {name} as {name}")
         elif value in tinytorch.legacy.TYPES.values():
             values.append(f"{name}: type[Tensor]")
+        elif name in vars(tinytorch.storage)["_KINDS"]:        # a class that is made when it is asked for
+            values.append(f"{name}: type[TypedStorage]")
         elif isinstance(value, type) and value.__module__.startswith(tinytorch.__name__ + "."):
             classes.append(f"from {value.__module__.removeprefix('tinytorch')} import {value.__name__} as {name}")
         elif _is_function(value):

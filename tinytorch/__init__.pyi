@@ -59,25 +59,13 @@ from . import version as version
 from . import vision as vision
 from . import viz as viz
 from . import xpu as xpu
-from .storage import BFloat16Storage as BFloat16Storage
-from .storage import BoolStorage as BoolStorage
-from .storage import ByteStorage as ByteStorage
-from .storage import CharStorage as CharStorage
-from .storage import ComplexDoubleStorage as ComplexDoubleStorage
-from .storage import ComplexFloatStorage as ComplexFloatStorage
-from .storage import DoubleStorage as DoubleStorage
 from .cpu import Event as Event
-from .storage import FloatStorage as FloatStorage
 from .futures import Future as Future
 from .random import Generator as Generator
 from .amp.grad_scaler import GradScaler as GradScaler
-from .storage import HalfStorage as HalfStorage
-from .storage import IntStorage as IntStorage
-from .storage import LongStorage as LongStorage
 from ._C import PyTorchFileReader as PyTorchFileReader
 from ._C import PyTorchFileWriter as PyTorchFileWriter
 from ._C import ScriptModule as ScriptModule
-from .storage import ShortStorage as ShortStorage
 from .tensor import Size as Size
 from .cpu import Stream as Stream
 from ._C import SymBool as SymBool
@@ -98,18 +86,30 @@ from .memory_format import memory_format as memory_format
 from .autograd.grad_mode import no_grad as no_grad
 from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
 
+BFloat16Storage: type[TypedStorage]
 BFloat16Tensor: type[Tensor]
+BoolStorage: type[TypedStorage]
 BoolTensor: type[Tensor]
+ByteStorage: type[TypedStorage]
 ByteTensor: type[Tensor]
+CharStorage: type[TypedStorage]
 CharTensor: type[Tensor]
+ComplexDoubleStorage: type[TypedStorage]
 ComplexDoubleTensor: type[Tensor]
+ComplexFloatStorage: type[TypedStorage]
 ComplexFloatTensor: type[Tensor]
 DeviceObjType: Any
+DoubleStorage: type[TypedStorage]
 DoubleTensor: type[Tensor]
+FloatStorage: type[TypedStorage]
 FloatTensor: type[Tensor]
+HalfStorage: type[TypedStorage]
 HalfTensor: type[Tensor]
+IntStorage: type[TypedStorage]
 IntTensor: type[Tensor]
+LongStorage: type[TypedStorage]
 LongTensor: type[Tensor]
+ShortStorage: type[TypedStorage]
 ShortTensor: type[Tensor]
 TensorType: Any
 __version__: Any
