@@ -54,6 +54,17 @@ def test_gradients_and_classes():
         assert abs(float(counts.mean()) - 4) < 0.2 and counts.dtype is torch.float32
 
 
+@needs_library
+def test_permutations_as_their_twin():
+    for n in (1, 2, 3, 399, 400, 10_000):
+        found = []
+        for there in (True, False):
+            with kernels(there):
+                torch.manual_seed(n)
+                found.append((torch.randperm(n), torch.rand(2)))
+        assert all([torch.equal(a, b) for a, b in zip(*found)]), n
+
+
 def test_counts_without_end():
     """An infinite count of trials gives an infinite count of successes, and an unknown one an unknown one."""
     count = torch.tensor([math.inf, math.inf, math.nan, 5.0, math.nan])

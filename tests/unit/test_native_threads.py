@@ -29,7 +29,7 @@ def programs():
     yield lambda: torch.randint(2 ** 40, (300,))
     yield lambda: (F.dropout(torch.ones(3000), .3), torch.bernoulli(torch.full((3000,), .3, dtype=torch.float64)))
     yield lambda: (torch.poisson(torch.full((700,), 3.0)), torch._standard_gamma(torch.full((700,), 3.0)))
-    yield lambda: torch.binomial(torch.full((700,), 9.0), torch.full((700,), .3))
+    yield lambda: (torch.randperm(700), torch.binomial(torch.full((700,), 9.0), torch.full((700,), .3)))
     yield lambda: (x.gather(1, index), torch.zeros(64, 96).scatter_add(1, index, x))
     yield lambda: (x.cumsum(0), x.cumprod(1), x.cummax(1))
     yield lambda: (long.amax(1), long.argmin(0), long.max(1))

@@ -174,3 +174,16 @@ void binomial(int64_t threads, int64_t n, int64_t single, twister *key, double *
     for (int64_t i = 0; i < n; i++)
         out[i] = binomial_number(&s, count[i], prob[i]);
 }
+
+/* 0 .. n after swaps of each place i with place i + words[i] % (n + 1 - i), which is one of those after it. */
+void shuffle(int64_t threads, int64_t n, const uint64_t *words, int64_t *out)
+{
+    (void)threads;
+    for (int64_t i = 0; i <= n; i++)
+        out[i] = i;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t k = i + (uint32_t)words[i] % (uint32_t)(n + 1 - i), there = out[k];
+        out[k] = out[i];
+        out[i] = there;
+    }
+}

@@ -20,6 +20,7 @@ KERNELS = {
     "poisson": (0, "n >key[625]:twister >source[3]:f8 rate[n]:f8 >out[n]:f8"),
     "standard_gamma": (0, "n single >key[625]:twister >source[3]:f8 shape[n]:f8 >out[n]:f8"),
     "binomial": (0, "n single >key[625]:twister >source[3]:f8 count[n]:f8 prob[n]:f8 >out[n]:f8"),
+    "shuffle": (2, "n words[n]:u8 >out[n+1]:i8"),
     "box_muller": (16, "blocks .mean .std >u[16*blocks]"),
     "softmax": (1024, "rows width safe x[rows*width] >out[rows*width]"),
     "softmax_backward": (1024, "rows width g[rows*width] y[rows*width] >out[rows*width]"),

@@ -10,6 +10,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...lazy import StandIn
+from .. import native
 from ..errstate import ignored
 from .exact import fma32, fma64, libm, near_tie
 
@@ -243,8 +244,13 @@ def permutation(n, stream):
         raise NotImplementedError(f"randperm of {n} elements: tinytorch permutes fewer than {_ONE_WORD_STEPS}")
     if n < 2:
         return np.arange(n)
+    words = stream.words(n - 1)
+    if native.level() is not None:
+        order = np.empty(n, np.int64)
+        native.run("shuffle", n - 1, words, order)
+        return order
     steps = np.arange(n - 1, dtype=np.uint32)
-    targets = stream.words(n - 1).astype(np.uint32)
+    targets = words.astype(np.uint32)
     targets %= np.uint32(n) - steps
     targets += steps
     if n >= _LOOP_STEPS:
