@@ -31,6 +31,7 @@ NO_GRADIENTS = {**FOR_GPUS, "nn.functional.one_hot": "no input is differentiable
 DIFFERENT = {
     **dict.fromkeys(["native_layer_norm", "native_batch_norm", "_native_batch_norm_legit"],
                     "torch saves the statistics that it gives as results; those here are kept apart"),
+    "linalg.det": "torch saves the result, which the derivative here does without",
     "triangular_solve": "torch saves the right-hand side, which its derivative asks for the sizes of",
     **dict.fromkeys(["_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "_segment_reduce.lengths",
                      "_segment_reduce.offsets"], "masks, indices and lengths are taken as they are, and not watched"),

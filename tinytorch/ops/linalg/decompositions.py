@@ -6,7 +6,7 @@ import numpy as np
 from ... import dtypes as dt, return_types
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
-from ...autograd.promotion import EXACT, check_broadcast
+from ...autograd.promotion import EXACT, check_broadcast, underivable
 from ...autograd.public import public
 from ...errors import not_implemented, type_name
 from ...kernels.errstate import ignored
@@ -155,11 +155,21 @@ def _others(s, k):
 
 
 def _cofactors_grad(g, input):
-    if isinstance(g, Tensor):                  # differentiable again, where the matrix is not singular
+    if not isinstance(g, Tensor):
+        return _cofactors_slopes.op.forward(g, input)
+    try:                                       # differentiable again, where no matrix is singular
         inverse = mT(_inv(input))
-        inside = _matmul(mT(g), inverse)
-        trace = inside.diagonal(0, -2, -1).sum(-1)
-        return _scalars(_det(input).conjugate()) * (_scalars(trace) * inverse - _matmul(inverse, inside))
+    except LinAlgError:
+        return _cofactors_slopes(g, input)
+    inside = _matmul(mT(g), inverse)
+    trace = inside.diagonal(0, -2, -1).sum(-1)
+    return _scalars(_det(input).conjugate()) * (_scalars(trace) * inverse - _matmul(inverse, inside))
+
+
+@op(name="linalg_det", g=lambda grad, g, input: _cofactors_slopes(grad, input), input=underivable("linalg_det"))
+def _cofactors_slopes(g, input):
+    """What g means to the matrix of which it is the gradient of the cofactors, without a division: the second derivative
+    of det is symmetric, so this is the tangent of the cofactors as well."""
     u, s, vh, sign, finite = _factored(input)
     n = s.shape[-1]
     others = np.zeros((*s.shape, n), s.dtype)  # the products of all but two
