@@ -168,8 +168,8 @@ def _cofactors_grad(g, input):
 
 @op(name="linalg_det", g=lambda grad, g, input: _cofactors_slopes(grad, input), input=underivable("linalg_det"))
 def _cofactors_slopes(g, input):
-    """What g means to the matrix of which it is the gradient of the cofactors, without a division: the second derivative
-    of det is symmetric, so this is the tangent of the cofactors as well."""
+    """The gradient of the matrix, if g is that of its cofactors, without a division. The second derivative of det is
+    symmetric, so this is the tangent of the cofactors as well."""
     u, s, vh, sign, finite = _factored(input)
     n = s.shape[-1]
     others = np.zeros((*s.shape, n), s.dtype)  # the products of all but two
