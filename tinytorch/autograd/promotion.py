@@ -392,7 +392,7 @@ def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number,
     a = input.array
     if isinstance(error, NoValues):
         return above.on_meta(o, call, (input, other))
-    if isinstance(error, SparseOperandError):
+    if isinstance(error, SparseOperandError) or a.__class__ is above.sparse_array:
         return above.sparse(o.name, (input, other), {})
     if isinstance(error, MemoryError):
         raise refusal(error)

@@ -6,6 +6,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..autograd.grad_mode import mode
 from ..autograd.promotion import NUMBERS, check_broadcast
+from ..errors import refuse_sparse
 from ..memory_format import LAYOUT_NAMES, sparse_coo
 from ..tensor import Tensor, check_dim, wrap
 from .array import SparseArray, added
@@ -73,10 +74,28 @@ def conjugate(x):
     array = x.array if isinstance(x, Tensor) else x
     if not dt.is_complex(array.dtype):
         return x
-    if not isinstance(array, SparseArray):
-        return x.conj()
-    found = array.with_values(array.values.conj())
-    return as_tensor(found) if isinstance(x, Tensor) else found
+    return _conj_physical(x) if is_sparse(x) else x.conj()
+
+
+@sparse_op("conj_physical", input=lambda g: conjugate(g))
+def _conj_physical(input):
+    return input.with_values(input.values.conj())
+
+
+@of_sparse("conj", "conj_physical")
+def conj(input):
+    return conjugate(input)
+
+
+@of_sparse("positive", "__pos__", "resolve_conj", "resolve_neg")
+def itself(input):
+    return input
+
+
+@of_sparse("is_conj", "is_neg")
+def is_lazy(input):
+    """The conjugate of a sparse tensor is computed at once."""
+    return False
 
 
 @of_sparse("mul", "multiply", "__mul__", "__rmul__")
@@ -93,15 +112,26 @@ def _div(input, other):
 
 @of_sparse("div", "divide", "true_divide", "__truediv__", "__div__")
 def div(input, other, *, rounding_mode=None):
-    if rounding_mode is not None:
-        raise NotImplementedError("tinytorch has no division of sparse tensors with a rounding_mode")
     if not isinstance(other, (Tensor, *NUMBERS)):
         return NotImplemented
     if not is_sparse(input) or isinstance(other, Tensor) and (is_sparse(other) or other.array.ndim):
         shape = list(other.array.shape) if isinstance(other, Tensor) else []
         raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
                            f"{shape} for divisor)")
-    return _div(input, other)
+    return _div(input, other) if rounding_mode is None else _rounded(input, other, rounding_mode)
+
+
+def _rounded(input, other, rounding_mode):
+    if not input.is_sparse:
+        raise _unsupported(input)
+    return _elementwise("div", input, other, rounding_mode=rounding_mode)
+
+
+@of_sparse("floor_divide", "__floordiv__")
+def floor_divide(input, other):
+    if not is_sparse(input) or not input.is_sparse:
+        refuse_sparse("floor_divide", input if is_sparse(input) else other)
+    return div(input, other, rounding_mode="floor")
 
 
 @of_sparse("__rtruediv__")
@@ -144,8 +174,14 @@ _add = sparse_op("add", input=lambda g: g, other=lambda g, alpha: _scaled(g, alp
 _sub = sparse_op("sub", input=lambda g: g, other=lambda g, alpha: _scaled(g, alpha))(_sum_of)
 
 
+def _unsupported(x):
+    return RuntimeError(f"unsupported tensor layout: {LAYOUT_NAMES[x.layout]}")
+
+
 def _sum(primitive, name, input, other, alpha):
     if is_sparse(input) and not is_sparse(other):
+        if primitive is _add and isinstance(other, Tensor) and other.array.ndim and not input.is_sparse:
+            return _sum(primitive, name, other, input, alpha)      # alpha is that of the sparse one, as in torch
         if isinstance(other, (Tensor, *NUMBERS)):
             raise RuntimeError(f"{name}(sparse, dense) is not supported. Use add(dense, sparse) instead.")
         return NotImplemented
@@ -167,6 +203,8 @@ def add(input, other, *, alpha=1):
 
 @of_sparse("sub", "subtract", "__sub__")
 def sub(input, other, *, alpha=1):
+    if is_sparse(input) and not input.is_sparse:
+        raise _unsupported(input)
     return _sum(_sub, "add", input, other, -alpha)
 
 
@@ -208,14 +246,34 @@ def _sign(x):
     return as_tensor(found) if isinstance(x, Tensor) else found
 
 
+def _elementwise(name, input, *args, **kwargs):
+    """A method of Tensor of the elements."""
+    array = input.array.as_coalesced() if input.is_sparse else input.array
+    result = _of_values(array, lambda v: getattr(v, name)(*args, **kwargs))
+    if mode.grad and input._requires_grad and result.dtype.kind in dt.DIFFERENTIABLE:
+        raise NotImplementedError(f"tinytorch has no derivative of {name} of sparse tensors")
+    return wrap_sparse(result)
+
+
 def _of_zero(name):
     @of_sparse(name)
     def function(input):
-        if mode.grad and input._requires_grad:
-            raise NotImplementedError(f"tinytorch has no derivative of {name} of sparse tensors")
-        array = input.array.as_coalesced() if input.is_sparse else input.array
-        return wrap_sparse(_of_values(array, getattr(Tensor, name)))
+        return _elementwise(name, input)
     return function
+
+
+@of_sparse("nan_to_num")
+def nan_to_num(input, nan=None, posinf=None, neginf=None):
+    if not input.is_sparse:
+        refuse_sparse("nan_to_num", input)
+    return _elementwise("nan_to_num", input, nan, posinf, neginf)
+
+
+@of_sparse("angle")
+def angle(input):
+    if input.is_sparse:
+        refuse_sparse("angle", input)
+    return _elementwise("angle", input)
 
 
 for _name in ("asin", "asinh", "atan", "atanh", "ceil", "deg2rad", "erf", "erfinv", "expm1", "floor", "frac", "isinf",
@@ -243,6 +301,13 @@ def power(input, exponent):
     return _pow(input, exponent)
 
 
+@of_sparse("float_power")
+def float_power(input, exponent):
+    if is_sparse(input) and not input.is_sparse:
+        raise _unsupported(input)
+    return power(input.to(dt.complex128 if dt.is_complex(input.array.dtype) else dt.float64), exponent)
+
+
 # ------------------------------------------------------------------ transposes
 def _inverse(dims):
     return tuple(np.argsort(dims).tolist())
@@ -252,8 +317,15 @@ def _transposed(input, dims):
     return input.transposed(dims)
 
 
-transposed = sparse_op("transpose", input=lambda g, dims: undone(g, dims))(_transposed)
-_t = sparse_op("t", input=lambda g, dims: undone(g, dims))(_transposed)
+def _swapped(input, dims):
+    """What is empty stays coalesced; not so in `permute`."""
+    found = input.transposed(dims)
+    found.coalesced = found.coalesced or input.coalesced and not input.nnz
+    return found
+
+
+transposed = sparse_op("transpose", input=lambda g, dims: undone(g, dims))(_swapped)
+_t = sparse_op("t", input=lambda g, dims: undone(g, dims))(_swapped)
 _permuted = sparse_op("permute", input=lambda g, dims: undone(g, dims))(_transposed)
 
 
@@ -267,8 +339,8 @@ def undone(g, dims):
 def _checked_order(input, dims):
     dims, k = tuple(dims), input.array.sparse_dim
     if sorted(dims[:k]) != list(range(k)):
-        raise RuntimeError("transpose(): transposed dimensions must be all sparse or all dense, but got "
-                           f"{list(dims)} of {k} sparse dimensions")
+        raise RuntimeError("permute(sparse_coo): transpositions between sparse and dense dimensions are not allowed."
+                           "Only transpositions within sparse and dense dimensions are supported.")
     return dims
 
 
@@ -304,6 +376,8 @@ def _permute_of_op(input, dims):
 
 @of_sparse("permute")
 def permute(input, *dims):
+    if not input.is_sparse:
+        refuse_sparse("as_strided", input)
     dims = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
     dims = [check_dim(d, input.array.ndim) for d in dims]
     if len(dims) != input.array.ndim:
@@ -409,12 +483,15 @@ def zero_(self):
     return written(self, empty_array(self.array.layout, self.array.shape, self.array.dtype, self.array.sparse_dim))
 
 
-@of_sparse("mul_", "__imul__")
+@of_sparse("mul_", "multiply_", "__imul__")
 def mul_(self, other):
-    return written(self, _mul(self.detach(), other).array)
+    array = _mul(self.detach(), other).array
+    if not is_sparse(other):
+        array.coalesced = array.nnz < 2        # torch does not keep it
+    return written(self, array)
 
 
-@of_sparse("div_", "__itruediv__")
+@of_sparse("div_", "__itruediv__", "__idiv__")
 def div_(self, other):
     return written(self, div(self.detach(), other).array)
 
@@ -429,6 +506,16 @@ def add_(self, other, *, alpha=1):
         self.version[0] += 1
         return self
     return written(self, add(self.detach(), other, alpha=alpha).array)
+
+
+@of_sparse("sub_", "subtract_", "__isub__")
+def sub_(self, other, *, alpha=1):
+    return written(self, sub(self.detach(), other, alpha=alpha).array)
+
+
+@of_sparse("floor_divide_", "__ifloordiv__")
+def floor_divide_(self, other):
+    return written(self, floor_divide(self.detach(), other).array)
 
 
 @of_sparse("copy_")

@@ -138,4 +138,6 @@ def in_ones(mask):
 @sparse_op("sparse_mask", input=_mask_rule)
 def masked_by(input, mask):
     """The elements of `input`, dense or sparse, in the places of the sparse array `mask`."""
+    if input is mask:                          # also where it is not coalesced
+        return input
     return mask.with_values(values_at.__wrapped__(input, mask))

@@ -9,13 +9,15 @@ from ..errors import refuse_sparse
 from ..memory_format import LAYOUT_NAMES
 from ..tensor import Tensor
 from . import products, reduction, structure  # noqa: F401
-from .arithmetic import permute, to, written, written_out
+from .arithmetic import to, written, written_out
 from .array import SparseArray
 from .tensor import FUNCTIONS, SparseTensor, dispatch, is_sparse, run_primitive
 from .text import sparse_text
 
 #: Public functions that look at nothing but shape, dtype and graph, and do with a sparse tensor what they always do.
 _THE_SAME = {"is_floating_point", "is_complex", "numel", "is_inference", "is_signed"}
+#: Public functions made of others, which see to sparse tensors.
+_OF_OTHERS = {"adjoint", "is_same_size", "movedim", "moveaxis"}
 _OPERATOR = re.compile("__i?r?(add|sub|mul|matmul|truediv|floordiv|mod|pow|and|or|xor|lshift|rshift|div)__|"
                        "__(neg|abs|invert|eq|ne|lt|le|gt|ge|pos|getitem|setitem|contains)__")
 
@@ -83,6 +85,7 @@ def _type(self, dtype=None, non_blocking=False):
 
 def install():
     """Gives SparseTensor the methods of all public functions, and tells autograd who computes with sparse arguments."""
+    FUNCTIONS.update({record.name: record.function for record in TABLE.values() if record.name in _OF_OTHERS})
     names = {name: record.name for record in TABLE.values() for name in record.methods}
     names.update({name: name for name in vars(Tensor) if _OPERATOR.fullmatch(name) or name in FUNCTIONS})
     for name, function in names.items():
@@ -90,8 +93,6 @@ def install():
             made = _in_place if name[-1] == "_" != name[-2] and name not in FUNCTIONS else _method
             setattr(SparseTensor, name, made(name, name if name in FUNCTIONS else function))
     SparseTensor.to, SparseTensor.__repr__ = to, lambda self, *, tensor_contents=None: sparse_text(self)
-    SparseTensor.T = property(lambda self: permute(self, *range(self.array.ndim)[::-1]))
-    SparseTensor.mT = property(lambda self: permute(self, *range(self.array.ndim)[::-1]))
     for name in _THE_SAME:
         if name in vars(Tensor):
             FUNCTIONS[name] = vars(Tensor)[name]

@@ -4,8 +4,9 @@ from __future__ import annotations
 import numpy as np
 
 from .. import dtypes as dt
-from ..errors import not_implemented, type_name
-from ..memory_format import sparse_coo, sparse_csc, sparse_csr
+from ..errors import not_implemented, refuse_sparse, type_name
+from ..memory_format import LAYOUT_NAMES, sparse_coo, sparse_csc, sparse_csr
+from ..ops.elementwise.arithmetic import REFUSED, refused
 from ..tensor import Tensor, wrap
 from . import kernels
 from .arithmetic import conjugate, plain_times, plus, times, transposed
@@ -137,6 +138,35 @@ def _sampled_addmm(input, mat1, mat2, beta, alpha):
     return input.with_values((values + wrap(input.values) * beta).array)
 
 
+def _rows_of_product(mat1, mat2):
+    """The rows in which `mat1` has elements, and those of the product."""
+    rows = np.unique(mat1.plan[0])
+    return rows, _by_rows(mat1, mat2)[rows]
+
+
+@sparse_op("sspaddmm", **dict.fromkeys(("input", "mat1", "mat2"), refused("sspaddmm")))
+def _sspaddmm(input, mat1, mat2, beta, alpha):
+    if mat1.dtype.kind in dt.INTEGRAL:
+        alpha, beta = int(alpha), int(beta)
+    rows, values = _rows_of_product(mat1, mat2)
+    width, shape = mat2.shape[1], (mat1.shape[0], mat2.shape[1])
+    places = np.stack([np.repeat(rows, width), np.tile(np.arange(width), len(rows))])
+    values = plain_times(values.reshape(-1), alpha)
+    if input is not None:
+        places = np.concatenate([input.plan, places], 1)
+        values = np.concatenate([plain_times(input.values, beta), values])
+    return SparseArray(sparse_coo, places, values, shape, len(values) < 2)
+
+
+@sparse_op("hspmm", **dict.fromkeys(("mat1", "mat2"), refused("hspmm")))
+def _hspmm(mat1, mat2):
+    rows, values = _rows_of_product(mat1, mat2)
+    return SparseArray(sparse_coo, rows[None], values, (mat1.shape[0], mat2.shape[1]), len(rows) < 2)
+
+
+_sspaddmm.op.backward_name = _hspmm.op.backward_name = REFUSED
+
+
 # ------------------------------------------------------------------ the functions
 def _check(a, b):
     for name, x in (("self", a), ("mat2", b)):
@@ -247,6 +277,73 @@ def sparse_addmm(mat, mat1, mat2, *, beta=1.0, alpha=1.0):
     if not is_sparse(mat1) and not is_sparse(mat2):
         return mat.addmm(mat1, mat2, beta=beta, alpha=alpha)
     return _added(_sparse_addmm, mat, mat1, mat2, beta, alpha)
+
+
+def _check_sparse_by_dense(name, mat1, mat2):
+    """The arguments of `smm` and its like, looked at in the order in which torch does."""
+    for x in (mat1, mat2):
+        if is_sparse(x) and not x.is_sparse:
+            refuse_sparse(name, x)
+    a, b = mat1.array, mat2.array
+    if is_sparse(mat1) and (a.sparse_dim != 2 or a.dense_dim):
+        raise RuntimeError(f"{name}: Argument #2: " + (
+            f"matrices expected, got {a.sparse_dim}D tensor" if a.sparse_dim != 2 else
+            f"scalar values expected, got {a.dense_dim}D values"))
+    if b.ndim != 2:
+        raise RuntimeError(f"{name}: Argument #3: matrices expected, got {b.ndim}D tensor")
+    if a.shape[1] != b.shape[0]:
+        raise RuntimeError(f"{name}: Argument #3: Expected dim 0 size {a.shape[1]}, got {b.shape[0]}")
+    if a.dtype != b.dtype:
+        raise RuntimeError(f"expected scalar type {type_name(mat1)} but found {type_name(mat2)}")
+
+
+@of_sparse("smm")
+def sparse_result(input, mat2):
+    return sparse_sum(None, input, mat2, beta=0)
+
+
+@of_sparse("sspaddmm")
+def sparse_sum(input, mat1, mat2, *, beta=1, alpha=1):
+    for x in (mat1 if input is None else input,):
+        if is_sparse(x) and not x.is_sparse:
+            raise RuntimeError("torch.empty: Only batched sparse compressed (non-block) tensors are supported, but got "
+                               "size [0]")
+    if not is_sparse(mat1) and not is_sparse(mat2) and not is_sparse(input):
+        raise RuntimeError("tensor.sspaddmm(...) can only be called on sparse tensors")
+    if not is_sparse(mat1):
+        raise RuntimeError("sspaddmm: expected 'mat1' to have sparse layout, got 'mat1' with layout Strided")
+    if mat2.is_sparse:
+        raise RuntimeError("sspaddmm: expected 'mat2' to have strided layout, got 'mat2' with layout Sparse")
+    _check_sparse_by_dense("sspaddmm", mat1, mat2)
+    if mat1.dtype in (dt.bool, dt.float16, dt.bfloat16):
+        raise not_implemented("sspmm", mat1)
+    if input is not None:
+        _check_added(input, mat1, mat2)
+    return _sspaddmm(input, mat1, mat2, beta, alpha)
+
+
+def _check_added(input, mat1, mat2):
+    if not is_sparse(input):
+        raise RuntimeError("sspaddmm: expected 'input' to have sparse layout, got 'input' with layout Strided")
+    for dim, (n, want) in enumerate(zip(input.array.shape, (mat1.array.shape[0], mat2.array.shape[1]))):
+        if n != want:
+            raise RuntimeError(f"sspaddmm: Argument #1: Expected dim {dim} size {want}, got {n}")
+    if input.array.dtype != mat1.array.dtype:
+        raise RuntimeError(f"dtype of values ({type_name(mat1)}) must match dtype of sparse tensor "
+                           f"({type_name(input)})")
+
+
+def hybrid_result(mat1, mat2):
+    if not is_sparse(mat1):
+        raise not_implemented("hspmm", mat1) if not is_sparse(mat2) else RuntimeError(
+            "hspmm: Argument #2: matrices expected, got 0D tensor")
+    _check_sparse_by_dense("hspmm", mat1, mat2)
+    if is_sparse(mat2):
+        raise RuntimeError("addmm_sparse_dense: expected strided result tensor, got tensor with layout "
+                           f"{LAYOUT_NAMES[mat2.layout]}")
+    if mat1.array.dtype.kind in dt.BOOL:
+        raise not_implemented("addmm_sparse_dense", mat1)
+    return _hspmm(mat1, mat2)
 
 
 def sampled_addmm(input, mat1, mat2, beta, alpha):

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from .. import dtypes as dt
-from ..errors import layout_expected
+from ..errors import layout_expected, refuse_sparse, type_name
 from ..memory_format import LAYOUT_NAMES, sparse_coo
 from ..tensor import Tensor, check_dim, wrap
 from . import kernels
@@ -89,7 +89,7 @@ def _in_sum_dtype(input, dtype):
 
 @of_primitive("_sum")
 def _sum_of_op(input, dim, keepdim, dtype=None):
-    return total(input, None if len(dim) == input.array.ndim else dim, keepdim)
+    return total(input, None if len(dim) == input.array.ndim and not keepdim else dim, keepdim)
 
 
 @of_sparse("sum")
@@ -99,9 +99,43 @@ def total(input, dim=None, keepdim=False, *, dtype=None, out=None):
     input = _in_sum_dtype(input, dtype)
     if dim is None or dim == () or dim == []:
         return _total(input)
-    if input.layout is not sparse_coo or keepdim:
-        raise NotImplementedError("tinytorch has sums along dimensions of sparse_coo tensors without keepdim only")
-    return _summed_dims(input, _dims(input, dim))
+    if input.layout is not sparse_coo:
+        if not keepdim:
+            raise RuntimeError("reduction operations on CSR tensors with keepdim=False is unsupported")
+        return total(input.to_sparse_coo(), dim, True).to_sparse_csr()
+    dims = _dims(input, dim)
+    result = _summed_dims(input, dims)
+    for d in sorted(dims) if keepdim else ():
+        result = result.unsqueeze(d)
+    return result
+
+
+@of_sparse("any")
+def any_element(input, dim=None, keepdim=False):
+    if dim is not None or not input.is_sparse:
+        refuse_sparse("any", input)
+    return wrap(input.array.values).any()
+
+
+@of_sparse("norm")
+def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
+    if not input.is_sparse or p == "nuc":
+        refuse_sparse("norm", input)
+    if dim is not None and len(_dims(input, dim)) != input.array.ndim:
+        raise RuntimeError("norm_sparse currently only supports full reductions, so 'dim' must either be empty or "
+                           "contain all dimensions of the input")
+    if keepdim or dtype is not None:
+        raise RuntimeError("norm_sparse currently does not support "
+                           + ("keepdim=True" if keepdim else "'dtype' argument"))
+    if input.array.dtype.kind in dt.INTEGRAL:
+        raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {type_name(input)} "
+                           "instead.")
+    return _values(input).norm(2 if p == "fro" or p is None else p)
+
+
+@of_sparse("dist")
+def dist(input, other, p=2):
+    return norm(input - other, p)
 
 
 def sparse_sum(input, dim=None, dtype=None):

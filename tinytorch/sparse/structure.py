@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.grad_mode import mode
+from ..errors import refuse_sparse
 from ..memory_format import sparse_coo
 from ..tensor import Tensor, check_dim, wrap
 from .arithmetic import empty_array
@@ -23,6 +24,12 @@ def _untracked(name, *tensors):
 def _coo(name, input):
     _untracked(name, input)
     return input.array.as_layout(sparse_coo)
+
+
+def _coo_alone(name, input):
+    if not input.is_sparse:
+        raise RuntimeError("Sparse CSR tensors do not have strides")
+    return _coo(name, input)
 
 
 # ------------------------------------------------------------------ parts
@@ -49,6 +56,31 @@ def select(input, dim, index):
     if not input.is_sparse and isinstance(array, SparseArray):
         array.coalesced = True                 # a row of a matrix of rows
     return wrap_sparse(array) if isinstance(array, SparseArray) else wrap(array)
+
+
+@of_primitive("_unbind")
+@of_sparse("unbind")
+def unbind(input, dim=0):
+    return tuple([select(input, dim, i) for i in range(input.array.shape[check_dim(dim, input.array.ndim)])])
+
+
+@of_sparse("narrow_copy")
+def narrow_copy(input, dim, start, length):
+    array = _coo_alone("narrow_copy", input)
+    if not 0 <= dim < array.ndim:
+        raise RuntimeError(f"Dimension {dim} out of range. Expecting 0 <= dim < {array.ndim}.")
+    end, k = start + length, array.sparse_dim
+    if not 0 <= start <= end <= array.shape[dim]:
+        raise RuntimeError("Invalid range to narrow. range(start, start+length) must be a subset of range(0, "
+                           f"{array.shape[dim]}).")
+    shape = array.shape[:dim] + (length,) + array.shape[dim + 1:]
+    if dim >= k:
+        values = array.values[(slice(None),) * (dim - k + 1) + (slice(start, end),)].copy()
+        return wrap_sparse(SparseArray(sparse_coo, array.plan, values, shape, array.coalesced))
+    there = (array.plan[dim] >= start) & (array.plan[dim] < end)
+    plan = array.plan[:, there]
+    plan[dim] -= start
+    return wrap_sparse(SparseArray(sparse_coo, plan, array.values[there], shape, array.coalesced))
 
 
 @of_sparse("__getitem__")
@@ -81,6 +113,8 @@ def index_select(input, dim, index, *, out=None):
         raise NotImplementedError("tinytorch has no out= of index_select of sparse tensors")
     if index.is_sparse:
         raise IndexError("index_select() argument index must be 1-D strided (non-sparse) long-tensor.")
+    if not input.is_sparse:
+        refuse_sparse("index_select", input)
     array, dim = _coo("index_select", input), check_dim(dim, input.array.ndim)
     picked, n = index.array.reshape(-1), array.shape[dim]
     if picked.size and (picked.min() < -n or picked.max() >= n):
@@ -90,7 +124,7 @@ def index_select(input, dim, index, *, out=None):
     shape = array.shape[:dim] + (len(picked),) + array.shape[dim + 1:]
     if dim >= array.sparse_dim:
         values = array.values.take(picked, dim - array.sparse_dim + 1)
-        return wrap_sparse(SparseArray(sparse_coo, array.plan, values, shape, array.coalesced))
+        return wrap_sparse(SparseArray(sparse_coo, array.plan, values, shape, array.nnz < 2))
     order = np.argsort(array.plan[dim], kind="stable")
     own = array.plan[dim][order]
     first, last = np.searchsorted(own, picked, "left"), np.searchsorted(own, picked, "right")
@@ -99,7 +133,7 @@ def index_select(input, dim, index, *, out=None):
     at = order[np.arange(len(new)) - np.repeat(np.cumsum(counts) - counts, counts) + first[new]]
     plan = array.plan[:, at]
     plan[dim] = new
-    return wrap_sparse(SparseArray(sparse_coo, plan, array.values[at], shape, array.coalesced and not dim))
+    return wrap_sparse(SparseArray(sparse_coo, plan, array.values[at], shape, len(at) < 2))
 
 
 # ------------------------------------------------------------------ put together
@@ -149,13 +183,14 @@ def _joined(arrays):
 
 @of_sparse("unsqueeze")
 def unsqueeze(input, dim):
-    array = _coo("unsqueeze", input)
+    array = _coo_alone("unsqueeze", input)
     dim = check_dim(dim, array.ndim + 1)
     shape = array.shape[:dim] + (1,) + array.shape[dim:]
     if dim > array.sparse_dim:
         values = np.expand_dims(array.values, dim - array.sparse_dim + 1)
-        return wrap_sparse(SparseArray(sparse_coo, array.plan, values, shape, array.coalesced))
-    return wrap_sparse(SparseArray(sparse_coo, np.insert(array.plan, dim, 0, 0), array.values, shape))
+        return wrap_sparse(SparseArray(sparse_coo, array.plan, values, shape, array.nnz < 2))
+    plan = np.insert(array.plan, dim, 0, 0)
+    return wrap_sparse(SparseArray(sparse_coo, plan, array.values, shape, array.nnz < 2))
 
 
 @of_primitive("_stack")
@@ -172,4 +207,8 @@ def stack(tensors, dim=0, *, out=None):
 def new_zeros(self, *size, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     shape = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
     numpy_dtype = self.array.dtype if dtype is None else dtype.numpy
-    return wrap_sparse(empty_array(sparse_coo, shape, numpy_dtype, len(shape))).requires_grad_(requires_grad)
+    layout = self.layout if layout is None else layout
+    if layout is not sparse_coo and len(shape) != 2:
+        raise RuntimeError("torch.empty: Only batched sparse compressed (non-block) tensors are supported, but got "
+                           f"size {list(shape)}")
+    return wrap_sparse(empty_array(layout, shape, numpy_dtype, len(shape))).requires_grad_(requires_grad)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes as dt
 from ..autograd.grad_mode import mode, usual
 from ..autograd.node import ANS, Op, new_node
 from ..autograd.outputs import NOTHING
@@ -123,7 +124,8 @@ def sparse_op(name: str, **rules: Callable) -> Callable:
             if not places:                     # a rule at work on arrays
                 return result
             tensor = as_tensor(result)
-            recorder = mask and o.differentiable and (usual.recording or mode.grad_now)
+            recorder = mask and o.differentiable and result.dtype.kind in dt.DIFFERENTIABLE and (
+                usual.recording or mode.grad_now)
             if not recorder:
                 return tensor
             kept, versions = o.kept(mask), []

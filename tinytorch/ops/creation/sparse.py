@@ -6,9 +6,11 @@ from typing import Any
 from ...autograd.public import public
 from ...memory_format import sparse_csc, sparse_csr, strided
 from ...tensor import Tensor
+from ...types import Number
 from ..linalg.products import mm
 
-__all__ = ["sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "spmm"]
+__all__ = ["dsmm", "hsmm", "hspmm", "saddmm", "smm", "sparse_compressed_tensor", "sparse_coo_tensor",
+           "sparse_csc_tensor", "sparse_csr_tensor", "spmm", "sspaddmm"]
 
 
 @public(python=True)
@@ -88,3 +90,74 @@ def spmm(input: Tensor, mat2: Tensor) -> Tensor:
         return mm(input, mat2)
     from ...sparse.products import mm as sparse_mm
     return sparse_mm(input, mat2)
+
+
+@public(any_layout=True)
+def dsmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """`spmm` under another name.
+
+    >>> import tinytorch as torch
+    >>> torch.dsmm(torch.eye(2).to_sparse(), torch.ones(2, 1))
+    tensor([[1.],
+            [1.]])
+    """
+    return spmm(input, mat2)
+
+
+@public(any_layout=True, method=True)
+def smm(input: Tensor, mat2: Tensor) -> Tensor:
+    """The product of a sparse_coo matrix and a dense one, as a sparse_coo matrix. RuntimeError for other layouts, for
+    sizes that do not fit, for different dtypes, and in backward.
+
+    >>> import tinytorch as torch
+    >>> torch.smm(torch.tensor([[0., 2.], [0., 0.]]).to_sparse(), torch.ones(2, 1))
+    tensor(indices=tensor([[0],
+                           [0]]),
+           values=tensor([2.]),
+           size=(2, 1), nnz=1, layout=torch.sparse_coo)
+    """
+    from ...sparse.products import sparse_result
+    return sparse_result(input, mat2)
+
+
+@public(any_layout=True, method=True, out="", older=("beta input mat1 mat2", "beta input alpha mat1 mat2"))
+def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1,
+             out: Tensor | None = None) -> Tensor:
+    """beta * input + alpha * (mat1 @ mat2), where all but `mat2` are sparse_coo matrices: the elements of the product
+    come after those of `input`. RuntimeError as in `smm`.
+
+    >>> import tinytorch as torch
+    >>> eye = torch.eye(2).to_sparse()
+    >>> torch.sspaddmm(eye, eye, torch.ones(2, 2), beta=3)._values()
+    tensor([3., 3., 1., 1., 1., 1.])
+    """
+    from ...sparse.products import sparse_sum
+    return sparse_sum(input, mat1, mat2, beta=beta, alpha=alpha)
+
+
+@public(any_layout=True, out="", older=("beta input mat1 mat2", "beta input alpha mat1 mat2"))
+def saddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1,
+           out: Tensor | None = None) -> Tensor:
+    """`sspaddmm` under another name."""
+    return sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha)
+
+
+@public(any_layout=True, out="")
+def hspmm(mat1: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The product of a sparse_coo matrix and a dense one, as a sparse_coo tensor whose elements are the rows that
+    `mat1` has elements in. RuntimeError as in `smm`.
+
+    >>> import tinytorch as torch
+    >>> torch.hspmm(torch.tensor([[0., 0.], [0., 2.]]).to_sparse(), torch.ones(2, 3))
+    tensor(indices=tensor([[1]]),
+           values=tensor([[2., 2., 2.]]),
+           size=(2, 3), nnz=1, layout=torch.sparse_coo)
+    """
+    from ...sparse.products import hybrid_result
+    return hybrid_result(mat1, mat2)
+
+
+@public(any_layout=True, out="")
+def hsmm(mat1: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """`hspmm` under another name."""
+    return hspmm(mat1, mat2)
