@@ -212,3 +212,11 @@ def new_zeros(self, *size, dtype=None, layout=None, device=None, requires_grad=F
         raise RuntimeError("torch.empty: Only batched sparse compressed (non-block) tensors are supported, but got "
                            f"size {list(shape)}")
     return wrap_sparse(empty_array(layout, shape, numpy_dtype, len(shape))).requires_grad_(requires_grad)
+
+
+@of_sparse("new_tensor")
+def new_tensor(self, data, **options):
+    """A dense one."""
+    if not self.is_sparse:
+        raise RuntimeError("Cannot map DispatchKey SparseCsrCPU to a unique layout.")
+    return Tensor.new_tensor(self, data, **options)
