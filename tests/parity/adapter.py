@@ -196,7 +196,9 @@ def _rebound(function):
         value = scope.get(called)
         if _is_test_code(value):
             scope[called] = _rebound(value)
-    return types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, function.__closure__)
+    copy = types.FunctionType(function.__code__, scope, function.__name__, function.__defaults__, function.__closure__)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
 
 
 # ------------------------------------------------------------------ comparing

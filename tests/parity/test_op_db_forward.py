@@ -32,6 +32,7 @@ INEXACT = {
     ("logcumsumexp", torch.float64),                                # 1e-13 is added to numerator and denominator
     ("logcumsumexp", torch.complex128),                             # NaN where exponentials overflow
     ("scatter_reduce.prod", torch.float64),                         # no tangent is given, as if it were constant
+    ("triangular_solve", torch.float64), ("triangular_solve", torch.complex128),     # it takes the other triangle's too
 }
 #: What torch derives in reverse mode only, and only once.
 BY_DIFFERENCES = ["cdist", "nn.functional.embedding_bag", "nn.functional.multi_margin_loss",
@@ -247,16 +248,16 @@ def _duals(library, inputs, directions):
     return {id(t): _forward(library).make_dual(t, v) for t, v in zip(inputs, directions)}
 
 
-def _replaced(tree, duals):
+def replaced(tree, duals):
     """A tree with the tensors whose duals are given replaced by these."""
     if id(tree) in duals:
         return duals[id(tree)]
     if isinstance(tree, (list, tuple)) and not hasattr(tree, "_fields"):
-        return type(tree)(_replaced(v, duals) for v in tree)
-    return {k: _replaced(v, duals) for k, v in tree.items()} if isinstance(tree, dict) else tree
+        return type(tree)(replaced(v, duals) for v in tree)
+    return {k: replaced(v, duals) for k, v in tree.items()} if isinstance(tree, dict) else tree
 
 
-def _outputs(function, process, sample):
+def outputs_of(function, process, sample):
     x, args, kwargs = sample
     outputs = function(x, *args, **kwargs)
     return tensors(process(outputs) if process else outputs)
@@ -271,14 +272,14 @@ def _unpacked(library, outputs):
 def _tangents(library, function, process, sample, inputs, directions):
     with _forward(library).dual_level():
         duals = _duals(library, inputs, directions)
-        return _unpacked(library, _outputs(function, process, _replaced(sample, duals)))
+        return _unpacked(library, outputs_of(function, process, replaced(sample, duals)))
 
 
 def _tangents_of_gradients(library, function, process, sample, inputs, directions):
     """The tangents of the gradients of all inputs, for random weights of the outputs."""
     with _forward(library).dual_level():
         duals = _duals(library, inputs, directions)
-        outputs = [y for y in _outputs(function, process, _replaced(sample, duals)) if y.requires_grad]
+        outputs = [y for y in outputs_of(function, process, replaced(sample, duals)) if y.requires_grad]
         weights = _weights_for(library, outputs)
         return _unpacked(library, library.autograd.grad(outputs, list(duals.values()), weights, create_graph=True,
                                                         allow_unused=True, materialize_grads=True))
@@ -296,13 +297,13 @@ def _by_differences(function, process, sample, inputs, directions, step=1e-5):
     """Tangents as central differences, which are good to some 1e-10."""
     def at(distance):
         moved = {id(t): t.detach() + distance * v for t, v in zip(inputs, directions)}
-        return [y for y in _outputs(function, process, _replaced(sample, moved)) if y.is_floating_point()]
+        return [y for y in outputs_of(function, process, replaced(sample, moved)) if y.is_floating_point()]
     return [(b - a) / (2 * step) for a, b in zip(at(-step), at(step))]
 
 
 def _by_reverse_mode(function, process, sample, inputs, directions):
     """Tangents without forward mode: the derivative of a vector-Jacobian product in its vector."""
-    outputs = [y for y in _outputs(function, process, sample) if y.requires_grad]
+    outputs = [y for y in outputs_of(function, process, sample) if y.requires_grad]
     dummies = [torch.ones_like(y, requires_grad=True) for y in outputs]
     products = torch.autograd.grad(outputs, inputs, dummies, create_graph=True, materialize_grads=True)
     pairs = [(w, t) for w, t in zip(products, directions) if w.requires_grad]

@@ -169,6 +169,8 @@ CASES = {
     "hessian over samples": lambda t: t.vmap(t.func.hessian(lambda x: (x.sin() * x.prod()).sum()))(M(t)),
     "jacfwd of jacrev over samples": lambda t: t.vmap(t.func.jacfwd(t.func.jacrev(lambda x: x.tanh().cumsum(0))))(M(t)),
     "jvp over samples": lambda t: t.vmap(lambda x, v: t.func.jvp(lambda y: y.exp() * y[0], (x,), (v,)))(M(t), M(t) + 1),
+    "jvp of a largest size over samples": lambda t: t.vmap(lambda x, v: t.func.jvp(
+        lambda y: t.linalg.vector_norm(y, float("inf")), (x,), (v,)))(M(t), M(t) + 1),
     "vmap within grad": lambda t: t.func.grad(lambda x: t.vmap(lambda r: r.softmax(0)[0] * r.sum())(x).sum())(M(t)),
     "vmap within jacfwd": lambda t: t.func.jacfwd(t.vmap(lambda r: (r * r).sum()))(M(t)),
     "vmap within hessian": lambda t: t.func.hessian(lambda x: t.vmap(lambda r: (r ** 3).sum())(x).prod())(M(t)),

@@ -47,7 +47,7 @@ def _lu_solve(compute, level, left, adjoint, pivots, LU, B):
                          *[np.broadcast_to(x, (*leading, *x.shape[-2:])) for x in matrices]), level)
 
 
-@family(distance._cdist_backward, distance._cdist_slopes)
+@family(distance._cdist_backward)
 def _cdist_backward(compute, level, g, x1, x2, p, found):
     ndim = max_ndim(g, x1, x2, found)
     g, x1, x2, found = [aligned(x, level, ndim) for x in (g, x1, x2, found)]

@@ -13,6 +13,8 @@ from ...errors import C_NAMES, not_implemented, type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
 from ..elementwise.arithmetic import sub
+from ..elementwise.rounding import abs as absolute, sgn
+from ..elementwise.where import pick
 from ..reduction.reductions import at_once, in_c_order, like, masked, raw
 from .norms import matrix_norm, norm_grad, summed_norm, vector_norm, vector_norm_over
 
@@ -110,24 +112,35 @@ def distances(difference, p):
 
 
 def distances_grad(g, difference, p, ans):
-    """The gradient of `difference`; g and ans have an axis of size 1 in the place of the last."""
+    """The gradient of `difference`, of arrays or, for tangents, of Tensors; g and ans have an axis of size 1 in the
+    place of the last."""
     if p == 0:
-        return np.zeros_like(difference)
-    sign = np.sign(difference)
+        return masked(g * difference, False)
     if p == 1:
-        return g * sign
-    size = np.abs(difference)
+        return g * sgn(difference)
+    size = absolute(difference)
     if p == float("inf"):
-        return g * sign * (1 - np.minimum(np.ceil(np.abs(size - ans)), 1))
+        return g * sgn(difference) * like(g, 1 - np.minimum(np.ceil(np.abs(raw(size) - raw(ans))), 1))
+    there = raw(ans) != 0
+    ans = pick(there, ans, 1.0)                # behind a mask too, a quotient by zero has no derivative
     if p == 2:
-        return np.where(ans == 0, 0, g * difference / ans).astype(difference.dtype, copy=False)
-    slope = sign * size ** (p - 1) if p < 2 else difference * size ** (p - 2)
-    none = (ans == 0) | (difference == 0) if p < 1 else ans == 0
-    return np.where(none, 0, slope * g / ans ** (p - 1)).astype(difference.dtype, copy=False)
+        return masked(g * difference / ans, there)
+    if p < 1:
+        there = there & (raw(difference) != 0)
+    size = pick(there, size, 1.0)
+    if p < 2 or isinstance(g, Tensor):         # the other form has no second derivative at zero
+        slope = sgn(difference) * size ** (p - 1)
+    else:
+        slope = difference * size ** (p - 2)
+    return masked(slope * g / ans ** (p - 1), there)
 
 
 def _row_differences(x1, x2):
     return x1[..., :, None, :] - x2[..., None, :, :]
+
+
+def _rows_grad(g, x1, x2, p, found):
+    return distances_grad(g[..., None], _row_differences(x1, x2), p, found[..., None]).sum(-2)
 
 
 _none = underivable("_cdist_backward")
@@ -135,20 +148,12 @@ _none = underivable("_cdist_backward")
 
 @op(name="cdist_backward", g=_none, x1=_none, x2=_none, found=_none)
 def _cdist_backward(g, x1, x2, p, found):
-    return in_c_order(distances_grad(g[..., None], _row_differences(x1, x2), p, found[..., None]).sum(-2))
-
-
-def _cdist_tangent(g, x1, x2, p, found):
-    slopes = distances_grad(np.ones(1, raw(x1).dtype), _row_differences(raw(x1), raw(x2)), p, raw(found)[..., None])
-    return (like(g, slopes) * g[..., None, :]).sum(-1)
-
-
-#: For tangents, which torch does not have.
-_cdist_slopes = op(name="cdist_backward", g=_cdist_tangent)(_cdist_backward.op.forward)
+    return in_c_order(_rows_grad(g, x1, x2, p, found))
 
 
 def _cdist_grad(g, x1, x2, p, ans):
-    return (_cdist_slopes if mode.computing_jvp else _cdist_backward)(g, x1, x2, p, ans)
+    """torch derives it once. Tangents, which it does not have, are by what can be derived again."""
+    return (_rows_grad if mode.computing_jvp else _cdist_backward)(g, x1, x2, p, ans)
 
 
 @op(name="cdist", x1=_cdist_grad, x2=lambda g, x1, x2, p, ans: _cdist_grad(g.mT, x2, x1, p, ans.mT))
@@ -160,7 +165,8 @@ def _cdist(x1, x2, p):
 
 
 def _euclidean_grad(g, x1, x2, ans):
-    ratio = masked(g / ans, raw(ans) != 0)
+    there = raw(ans) != 0
+    ratio = masked(g / pick(there, ans, 1.0), there)
     return x1 * ratio.sum(-1, keepdims=True) - ratio @ x2
 
 

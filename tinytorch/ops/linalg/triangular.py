@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes as dt, return_types
-from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.promotion import converted
 from ...autograd.public import public
@@ -73,10 +72,8 @@ def _triangular_solve_grad(g, wanted, upper, transpose, unitriangular, A, ans):
     back, _ = _solve_and_copy(upper, not transpose, unitriangular, of_solution, A.conjugate())
     if not wanted[1]:
         return back, None
-    d = -_matmul(back, mT(ans[0]))
-    if not mode.computing_jvp:                 # torch's tangents are by all of A's, and do not transpose it
-        d = _triangle(d, upper != transpose, int(unitriangular))
-        d = d.swapaxes(-1, -2) if transpose else d
+    d = _triangle(-_matmul(back, mT(ans[0])), upper != transpose, int(unitriangular))
+    d = d.swapaxes(-1, -2) if transpose else d
     return back, d if of_copy is None else d + of_copy
 
 

@@ -24,6 +24,7 @@ from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor, wrap
 from ...types import Number
 from ..elementwise.math import exp
+from ..reduction.reductions import masked, raw
 from .activation import logsigmoid
 from .cross_entropy import reduction_of
 from .loss import reduced
@@ -167,8 +168,9 @@ def _rows(input):
     return input.reshape(-1, input.shape[-1] if input.ndim else 1)
 
 
-def _row_slopes(name, slopes):
-    """The gradient grad * slopes(rows, *settings) as a rule. It is not derived again, but for tangents."""
+def _row_slopes(name, slopes, for_tangents=None):
+    """The gradient grad * slopes(rows, *settings) as a rule. torch does not derive it again. Tangents, which it does
+    not have, are by `for_tangents`, which can be derived again, or else by slopes that are constant."""
     def refuse_it(g):
         raise RuntimeError(f"derivative for aten::{name}_backward is not implemented")
 
@@ -185,7 +187,8 @@ def _row_slopes(name, slopes):
 
     def gradient(g, input, *settings):
         if mode.computing_jvp:
-            return (g.reshape(-1, 1) * slopes_of(input, settings)).reshape(input.shape)
+            by_row = slopes_of(input, settings) if for_tangents is None else for_tangents(_rows(input), *settings)
+            return (g.reshape(-1, 1) * by_row).reshape(input.shape)
         return backward(g, input, settings)
     return gradient
 
@@ -208,7 +211,16 @@ def _multi_margin_slopes(rows, target, p, margin, weight):
     return result
 
 
-_multi_margin_gradient = _row_slopes("multi_margin_loss", _multi_margin_slopes)
+def _multi_margin_tangent_slopes(rows, target, p, margin, weight):
+    at = target.reshape(-1, 1)
+    beyond = p * (margin - rows.gather(1, at) + rows) ** (p - 1)
+    result = masked(beyond, _beyond(raw(rows), owned(raw(at)), margin) > 0) / rows.shape[1]
+    if weight is not None:
+        result = result * weight[at]
+    return result.scatter_add(1, at, -result.sum(1, keepdims=True))
+
+
+_multi_margin_gradient = _row_slopes("multi_margin_loss", _multi_margin_slopes, _multi_margin_tangent_slopes)
 
 
 @op(name="multi_margin_loss", input=lambda g, input, target, p, margin, weight: _multi_margin_gradient(

@@ -12,7 +12,7 @@ from ...errors import not_implemented, type_name
 from ...tensor import Tensor, wrap
 from ..linalg.distance import distances, distances_grad
 from ..linalg.norms import norm_over, vector_norm
-from ..reduction.reductions import at_once, axes, like, raw
+from ..reduction.reductions import at_once, axes
 
 __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
 
@@ -73,19 +73,16 @@ def _pdist_backward(g, input, p, found):
     return result
 
 
-def _pdist_tangent(g, input, p, found):
-    x = raw(input)
-    i, j = np.triu_indices(len(x), 1)
-    slopes = distances_grad(np.ones(1, x.dtype), x[i] - x[j], p, raw(found)[:, None])
-    return (like(g, slopes) * (g[wrap(i)] - g[wrap(j)])).sum(-1)
+def _pdist_grad(g, ans, input, p):
+    """torch derives it once. Tangents, which it does not have, are by what can be derived again."""
+    if not mode.computing_jvp:
+        return _pdist_backward(g, input, p, ans)
+    i, j = map(wrap, np.triu_indices(len(input), 1))
+    parts = distances_grad(g[:, None], input[i] - input[j], p, ans[:, None])
+    return input.new_zeros(input.shape).index_add(0, i, parts).index_add(0, j, -parts)
 
 
-#: For tangents, which torch does not have.
-_pdist_slopes = op(name="pdist_backward", g=_pdist_tangent)(_pdist_backward.op.forward)
-
-
-@op(name="pdist", input=lambda g, ans, input, p: (_pdist_slopes if mode.computing_jvp else _pdist_backward)(
-    g, input, p, ans))
+@op(name="pdist", input=_pdist_grad)
 def _pdist(input, p):
     i, j = np.triu_indices(len(input), 1)
     return distances(input[i] - input[j], p)

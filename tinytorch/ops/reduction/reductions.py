@@ -63,7 +63,7 @@ def like(g, array):
     """`array`, a constant, as what `g` is: a Tensor or an ndarray."""
     if not isinstance(g, Tensor):
         return array
-    array = np.asarray(array)
+    array = as_array(array)
     if g.array.dtype.kind not in dt.WIDENED:
         return wrap(array)
     return wrap(dt.narrowed(array) if g.array.dtype == dt.BFLOAT16 else dt.stored(array, g.array.dtype))
