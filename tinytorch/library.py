@@ -19,6 +19,8 @@ __all__ = ["CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel"
 #: {"namespace::name": its CustomOpDef}, and what was said of the shapes of operators before they are defined.
 _DEFINED: dict[str, CustomOpDef] = {}
 _FAKES: dict[str, Callable] = {}
+#: The same of (kinds of devices, implementation).
+_KERNELS: dict[str, list[tuple[list[str], Callable]]] = {}
 
 
 # ------------------------------------------------------------------ schemas
@@ -103,6 +105,8 @@ class CustomOpDef:
         _DEFINED[self._qualname] = self
         _ops.CUSTOM[self._qualname] = self
         vars(getattr(_ops.ops, namespace)).pop(name, None)
+        for kinds, kernel in _KERNELS.pop(self._qualname, ()):
+            self.register_kernel(kinds, kernel)
 
     @property
     def _qualname(self) -> str:
@@ -258,8 +262,12 @@ def define(qualname: str, schema: str, *, lib: Any = None, tags: Any = ()) -> No
 def impl(qualname: Any, types: Any, func: Callable | None = None, *, lib: Any = None) -> Callable:
     """The implementation of an operator, for kinds of devices or "default"."""
     def register(fn):
-        kinds = [types] if isinstance(types, str) else types
-        return _definition(qualname).register_kernel([{"default": "cpu", "CPU": "cpu"}.get(k, k) for k in kinds], fn)
+        kinds = [{"default": "cpu", "CPU": "cpu"}.get(k, k) for k in ([types] if isinstance(types, str) else types)]
+        name = "::".join(_split(qualname)) if isinstance(qualname, str) else None
+        if name is not None and name not in _DEFINED:
+            _KERNELS.setdefault(name, []).append((kinds, fn))
+            return fn
+        return _definition(qualname).register_kernel(kinds, fn)
     return register if func is None else register(func)
 
 

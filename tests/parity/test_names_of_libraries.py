@@ -9,6 +9,7 @@ import sys
 import time
 import warnings
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -282,3 +283,27 @@ def members(t):
 def test_members_by_name():
     ours, theirs = list(members(tinytorch)), list(members(torch))
     assert len(theirs) > 10 and ours == theirs
+
+
+class Pair(NamedTuple):
+    first: int
+
+
+class Asked(Pair):
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        return "asked"
+
+
+def rare(t):
+    dynamo, x = part(t, "_dynamo"), t.ones(2)
+    yield dynamo.mark_static(x), dynamo.mark_static_address(x)
+    yield dynamo.mark_dynamic(x, 0), dynamo.maybe_mark_dynamic(x, 0)
+    yield t.add(x, Asked(1)), t.add(Asked(1), x), t.cat([x, Asked(1)])
+    part(t, "library").impl(f"{t.__name__}_later::twice", "CPU")(lambda x: x * 2)
+    part(t, "library").define(f"{t.__name__}_later::twice", "(Tensor x) -> Tensor")
+    yield getattr(t.ops, f"{t.__name__}_later").twice(x).tolist()
+
+
+def test_marks_named_tuples_and_kernels_before_their_operators():
+    assert list(rare(tinytorch)) == list(rare(torch))

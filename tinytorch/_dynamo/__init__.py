@@ -24,11 +24,20 @@ def graph_break(msg=""):
     """Nothing: there is no graph."""
 
 
-def mark_dynamic(t, index, **options):
+def mark_dynamic(t, index, *, hint_override=None, min=None, max=None, specialize_on=None):
     """Nothing: every shape is dynamic."""
 
 
-maybe_mark_dynamic = mark_static = mark_static_address = mark_dynamic
+def maybe_mark_dynamic(t, index):
+    """Nothing: every shape is dynamic."""
+
+
+def mark_static(t, index=None):
+    """Nothing: every shape is dynamic."""
+
+
+def mark_static_address(t, guard=False):
+    """Nothing: addresses are not looked at."""
 
 
 def optimize(backend="inductor", *args, **kwargs):

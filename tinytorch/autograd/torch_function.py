@@ -134,7 +134,7 @@ def overloaded(values: Iterable[Any], in_python: bool = False) -> list:
 def arguments(args, kwargs):
     """The values among which overrides are looked for: arguments, and the members of tuples and lists."""
     for x in (*args, *kwargs.values()) if kwargs else args:
-        if isinstance(x, (tuple, list)) and not isinstance(x, Size):
+        if isinstance(x, (tuple, list)) and not isinstance(x, Size) and not hasattr(type(x), "__torch_function__"):
             yield from x
         else:
             yield x
