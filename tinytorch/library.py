@@ -77,7 +77,9 @@ def infer_schema(prototype_function: Callable, /, *, mutates_args: Any, op_name:
     wanted = signature.return_annotation
     if wanted is signature.empty:
         raise ValueError("infer_schema(func): No return type annotation was provided. Please add one.")
-    if get_origin(wanted) is tuple:
+    if wanted is None:
+        gives = "()"
+    elif get_origin(wanted) is tuple:
         gives = "(" + ", ".join([_schema_type(a, "return") for a in get_args(wanted)]) + ")"
     else:
         gives = _schema_type(wanted, "return")

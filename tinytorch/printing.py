@@ -101,8 +101,12 @@ def default_dtypes():
 
 def graph_suffix(tensor):
     """What stands last: the node, or that a leaf requires grad."""
-    if tensor.grad_fn is not None:
-        return [f"grad_fn=<{tensor.grad_fn.name().rpartition(':')[2]}>"]
+    try:
+        node = tensor.grad_fn
+    except RuntimeError:                       # it cannot be told of a view made without gradients and written to
+        return ["grad_fn=<Invalid>"]
+    if node is not None:
+        return [f"grad_fn=<{node.name().rpartition(':')[2]}>"]
     return ["requires_grad=True"] if tensor.requires_grad else []
 
 

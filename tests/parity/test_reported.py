@@ -179,6 +179,27 @@ def test_warned(name):
     assert found[1] and found[1] >= found[0]   # torch may have told it in this process before
 
 
+def _view_without_gradients(t):
+    x = t.ones(4, requires_grad=True).clone()
+    with t.no_grad():
+        view = x[:2]
+        view.mul_(2)
+    return view, x
+
+
+def _custom_without_result(t):
+    def fill(x) -> None:
+        x.fill_(3)
+    fill.__annotations__["x"] = t.Tensor
+    x = t.ones(2)
+    return t.library.custom_op(f"{t.__name__}_fills::fill", fill, mutates_args=("x",))(x), x
+
+
+def test_shown_and_without_result():
+    same(_view_without_gradients)
+    same(_custom_without_result)
+
+
 SIZES = {
     "tensors": lambda t: t.Size([t.tensor(8), t.tensor([3]), t.tensor(True)]), "bool": lambda t: t.Size([True]),
     "float": lambda t: t.Size([1, 1.5]), "a tensor of a float": lambda t: t.Size([t.tensor(1.5)]),
