@@ -89,7 +89,7 @@ def test_operators(name):
             warnings.simplefilter("ignore")    # torch's own, of what it makes the samples with
             given = samples(op, dtype, 2, requires_grad=grad)
         for sample in given:
-            for start in (0, 3, 6):
+            for start in (0, 3, 6) if dtype is torch.float32 else (3,):
                 try:
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")

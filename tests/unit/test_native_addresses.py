@@ -39,6 +39,7 @@ def others(width, seed, dtype):
     yield copies.in_rows(x.swapaxes(1, 2))
     for name in ("add_each", "sub_each", "mul_each", "div_each"):
         yield arithmetic.many(name, x, y)
+    torch.randperm(100)
     torch.zeros(2).index_select(0, torch.zeros(1 << 17, dtype=torch.int64))
     x = torch.tensor(draws(seed, 20_000), requires_grad=True)
     yield from torch.autograd.grad(x.relu(), x, torch.tensor(draws(seed, 20_000)))
