@@ -214,3 +214,14 @@ SIZES = {
 @pytest.mark.parametrize("name", SIZES)
 def test_sizes(name):
     same(SIZES[name])
+
+
+def _running_gradient(t):
+    x = t.zeros(1, dtype=t.float64, requires_grad=True)
+    found, = t.autograd.grad(t.cumsum(x, 0)[0::7].sum(), x)
+    return found.stride(), found[1::7].sum()
+
+
+def test_of_one_element():
+    same(_running_gradient)
+    same(lambda t: t.log1p(t.tensor(0.25 + 0j)) * 1)

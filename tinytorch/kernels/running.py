@@ -35,7 +35,9 @@ def running(x, dim, product, backward, wide):
     else:                                      # torch begins at 0: there is no -0
         zero = _ZEROS.get(dtype)
         found = np.add.accumulate(given if zero is None else given + zero, dim, kept)
-    return (np.flip(found, dim) if backward else found).astype(dtype, "C", copy=False)
+    if not backward:
+        return found.astype(dtype, "C", copy=False)
+    return np.flip(found, dim).astype(dtype, "C")            # a copy: of one element, too, steps are not negative
 
 
 def _by_pieces(x, kept, product, backward):

@@ -110,7 +110,7 @@ def log1p(input):
     """
     if input.dtype.kind != dt.COMPLEX:
         return np.log1p(input)
-    result = np.log1p(input)                   # which adds 1 first: what is small gets lost
+    result = np.asarray(np.log1p(input))       # which adds 1 first: what is small gets lost
     near = np.abs(input) < 0.5
     x, y = input.real[near], input.imag[near]
     squares = x * (2 + x) + y * y

@@ -122,7 +122,7 @@ def place_in(array, result, offset):
         return result
     root = root_of(array)
     start = array.__array_interface__["data"][0] - root.__array_interface__["data"][0] + offset
-    if not root.flags.c_contiguous or start > root.nbytes:
+    if not root.flags.c_contiguous or not 0 <= start <= root.nbytes:
         return result
     return np.ndarray(result.shape, result.dtype, root, start, result.strides)
 
