@@ -26,7 +26,7 @@ from .overrides import (
 )
 from .tensor import Tensor as _Tensor
 
-#: A package, which finders look in: `torch._C._functorch` is a module too.
+#: Finders take this module for a package, for `torch._C._functorch` is a module too.
 __path__ = []
 __all__ = ["DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard",
            "DisableTorchFunction", "DisableTorchFunctionSubclass", "_EnableTorchFunction",

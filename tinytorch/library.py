@@ -19,7 +19,7 @@ __all__ = ["CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel"
 #: {"namespace::name": its CustomOpDef}, and what was said of the shapes of operators before they are defined.
 _DEFINED: dict[str, CustomOpDef] = {}
 _FAKES: dict[str, Callable] = {}
-#: The same of (kinds of devices, implementation).
+#: What `impl` was given before the operators are defined, as (kinds of devices, implementation).
 _KERNELS: dict[str, list[tuple[list[str], Callable]]] = {}
 
 

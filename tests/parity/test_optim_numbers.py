@@ -2,9 +2,9 @@
 rounded at another place. torch rounds some products and sums at once, and MKL's roots are not the nearest numbers."""
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-import tinytorch  # noqa: E402
+import tinytorch
 
 STEPS = [("SGD", {"lr": 0.1}), ("SGD", {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.01, "maximize": True}),
          ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True}), ("Adam", {}), ("AdamW", {"amsgrad": True}),

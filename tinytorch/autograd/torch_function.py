@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..device import device
-from ..errors import warn
+from ..errors import warn, warn_once
 from ..memory_format import layout, memory_format
 from ..tensor import Size, Tensor
 
@@ -178,17 +178,13 @@ def dispatch(func: Callable, found: list, args: tuple, kwargs: dict[str, Any], i
 
 
 #: Whether it was warned of plain methods where torch does so in C++, once.
-_warned = []
-
-
 def _warn_of_method(in_python):
     if in_python:
         warn("Defining your `__torch_function__ as a plain method is deprecated and will be an error in "
              "future, please define it as a classmethod.", DeprecationWarning)
-    elif not _warned:
-        _warned.append(True)
-        warn("Defining your `__torch_function__` as a plain method is deprecated and will be an error in "
-             "future, please define it as a classmethod.")
+    else:
+        warn_once("Defining your `__torch_function__` as a plain method is deprecated and will be an error in "
+                  "future, please define it as a classmethod.")
 
 
 def _nobody(func, types, mode, in_python):

@@ -78,7 +78,7 @@ def attend(query, key, value, mask, is_causal, scale):
     result = None if half or mask is not None else _in_one(q, k, v, is_causal, scale)
     if result is None:
         weights, total = _weights(q, k, mask, is_causal, scale, False)
-        if half:                           # they are multiplied as halves
+        if half:                               # they are multiplied as halves
             weights = dt.cast(dt.cast(weights, query.dtype), _FLOAT32)
         result = matmul(weights, v)
         result /= np.where(total == 0, 1, total).astype(result.dtype)

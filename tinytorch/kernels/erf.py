@@ -53,7 +53,7 @@ def erf(x):
         np.multiply(part, part, z)
         np.minimum(z, most[:part.size], out=z)
         polynomial(_SINGLE, z, out)
-        out *= part                        # beyond 4 ever larger: tanh makes it 1
+        out *= part                            # beyond 4 ever larger: tanh makes it 1
         np.tanh(out, out)
     result = result.reshape(x.shape).astype(x.dtype, copy=False)
     return result if x.flags.c_contiguous else operand_order(result, x)

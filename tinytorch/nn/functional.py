@@ -271,7 +271,8 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 # ------------------------------------------------------------------ softmax
 def _implicit(name, input):
-    """The dimension that torch's old default takes."""
+    """The dimension that torch's old default takes. The functions have torch's `_stacklevel`, and find the line to warn
+    at without it."""
     warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
          "argument.")
     return 0 if input.dim() in (0, 1, 3) else 1

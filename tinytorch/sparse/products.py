@@ -304,10 +304,10 @@ def sparse_result(input, mat2):
 
 @of_sparse("sspaddmm")
 def sparse_sum(input, mat1, mat2, *, beta=1, alpha=1):
-    for x in (mat1 if input is None else input,):
-        if is_sparse(x) and not x.is_sparse:
-            raise RuntimeError("torch.empty: Only batched sparse compressed (non-block) tensors are supported, but got "
-                               "size [0]")
+    first = mat1 if input is None else input
+    if is_sparse(first) and not first.is_sparse:
+        raise RuntimeError("torch.empty: Only batched sparse compressed (non-block) tensors are supported, but got "
+                           "size [0]")
     if not is_sparse(mat1) and not is_sparse(mat2) and not is_sparse(input):
         raise RuntimeError("tensor.sspaddmm(...) can only be called on sparse tensors")
     if not is_sparse(mat1):

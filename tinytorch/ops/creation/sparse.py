@@ -138,7 +138,12 @@ def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alp
 @public(any_layout=True, out="", older=("beta input mat1 mat2", "beta input alpha mat1 mat2"))
 def saddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1,
            out: Tensor | None = None) -> Tensor:
-    """`sspaddmm` under another name."""
+    """`sspaddmm` under another name.
+
+    >>> import tinytorch as torch
+    >>> torch.saddmm(torch.eye(2).to_sparse(), torch.eye(2).to_sparse(), torch.ones(2, 2)).shape
+    torch.Size([2, 2])
+    """
     return sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha)
 
 
@@ -159,5 +164,10 @@ def hspmm(mat1: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @public(any_layout=True, out="")
 def hsmm(mat1: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """`hspmm` under another name."""
+    """`hspmm` under another name.
+
+    >>> import tinytorch as torch
+    >>> torch.hsmm(torch.eye(2).to_sparse(), torch.ones(2, 3)).shape
+    torch.Size([2, 3])
+    """
     return hspmm(mat1, mat2)

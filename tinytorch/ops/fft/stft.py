@@ -4,7 +4,7 @@ from __future__ import annotations
 from ... import dtypes as dt
 from ...autograd.public import public
 from ...autograd.views import become
-from ...errors import type_name, warn
+from ...errors import type_name, warn_once
 from ...tensor import Tensor, check_dim
 from ..creation.factories import ones, zeros
 from ..elementwise.complex import _view_as_complex, view_as_real
@@ -15,14 +15,6 @@ from ..nn.pad import constant_pad_nd, pad
 from .primitives import NONE, ROOT, WHOLE, _fft_c2c, _fft_c2r, _fft_r2c
 
 __all__ = ["istft", "stft"]
-
-_said = set()
-
-
-def _warn_once(text):
-    if text not in _said:
-        _said.add(text)
-        warn(text)
 
 
 def _described(name, input, window, **settings):
@@ -89,10 +81,10 @@ def stft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: i
 def _check_stft(input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window):
     """Whether complex numbers are to be returned. RuntimeError for what does not fit."""
     if window is None:
-        _warn_once("A window was not provided. A rectangular window will be applied,which is known to cause spectral "
-                   "leakage. Other windows such as torch.hann_window or torch.hamming_window are recommended to reduce "
-                   "spectral leakage.To suppress this warning and use a rectangular window, explicitly set "
-                   "`window=torch.ones(n_fft, device=<device>)`.")
+        warn_once("A window was not provided. A rectangular window will be applied,which is known to cause spectral "
+                  "leakage. Other windows such as torch.hann_window or torch.hamming_window are recommended to reduce "
+                  "spectral leakage.To suppress this warning and use a rectangular window, explicitly set "
+                  "`window=torch.ones(n_fft, device=<device>)`.")
     call = _described("stft", input, window, n_fft=n_fft, hop_length=hop_length, win_length=win_length,
                       normalized=normalized, onesided=onesided, return_complex=return_complex,
                       align_to_window=align_to_window)
@@ -101,9 +93,9 @@ def _check_stft(input, n_fft, hop_length, win_length, window, normalized, onesid
         if return_complex is None:
             raise RuntimeError("stft requires the return_complex parameter be given for real inputs, and will further "
                                "require that return_complex=True in a future PyTorch release.")
-        _warn_once("stft with return_complex=False is deprecated. In a future pytorch release, stft will return "
-                   "complex tensors for all inputs, and return_complex=False will raise an error.\nNote: you can still "
-                   "call torch.view_as_real on the complex output to recover the old return format.")
+        warn_once("stft with return_complex=False is deprecated. In a future pytorch release, stft will return "
+                  "complex tensors for all inputs, and return_complex=False will raise an error.\nNote: you can still "
+                  "call torch.view_as_real on the complex output to recover the old return format.")
     if kinds[0] not in dt.DIFFERENTIABLE:
         raise RuntimeError(call + ": expected a tensor of floating point or complex values")
     if input.array.ndim not in (1, 2):
@@ -185,8 +177,8 @@ def istft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: 
     if single:
         signal = signal.squeeze(0)
     if end > total:
-        _warn_once("The length of signal is shorter than the length parameter. Result is being padded with zeros in "
-                   "the tail. Please check your center and hop_length settings.")
+        warn_once("The length of signal is shorter than the length parameter. Result is being padded with zeros in "
+                  "the tail. Please check your center and hop_length settings.")
         signal = constant_pad_nd(signal, (0, end - total))
     return signal
 
@@ -194,9 +186,9 @@ def istft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: 
 def _check_istft(input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex):
     """Whether the input is onesided, and the call for messages. RuntimeError for what does not fit."""
     if window is None:
-        _warn_once("A window was not provided. A rectangular window will be applied.Please provide the same window "
-                   "used by stft to make the inversion lossless.To suppress this warning and use a rectangular window, "
-                   "explicitly set `window=torch.ones(n_fft, device=<device>)`.")
+        warn_once("A window was not provided. A rectangular window will be applied.Please provide the same window "
+                  "used by stft to make the inversion lossless.To suppress this warning and use a rectangular window, "
+                  "explicitly set `window=torch.ones(n_fft, device=<device>)`.")
     call = _described("istft", input, window, n_fft=n_fft, hop_length=hop_length, win_length=win_length,
                       center=center, normalized=normalized, onesided=onesided, length=length,
                       return_complex=return_complex)
