@@ -40,7 +40,7 @@ def _str_intern(inp, *, tensor_contents=None):
 
 def _tensor_str(self, indent):
     """The numbers of a tensor."""
-    return array_text(self.array, indent)
+    return array_text(self._array, indent)
 
 
 def _add_suffixes(tensor_str, suffixes, indent, force_newline):

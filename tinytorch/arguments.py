@@ -65,7 +65,7 @@ def is_int(x: object) -> bool:
     """Whether torch takes `x` for an int: no bool, no array, but NumPy's integers, and integer tensors that have no
     dimensions and no gradient."""
     if isinstance(x, Tensor):
-        return not x.array.ndim and x.array.dtype.kind in dt.INTEGER and not x.requires_grad
+        return not x._array.ndim and x._array.dtype.kind in dt.INTEGER and not x.requires_grad
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 

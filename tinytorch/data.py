@@ -247,9 +247,9 @@ def _plain(x, shape, depth):
     """x with every tensor as a NumPy scalar, after checking that all levels have the lengths `shape`."""
     if depth == len(shape):
         if isinstance(x, Tensor):
-            if x.array.size != 1:
+            if x._array.size != 1:
                 raise ValueError("only one element tensors can be converted to Python scalars")
-            return dt.numbers(x.array).reshape(-1)[0]
+            return dt.numbers(x._array).reshape(-1)[0]
         if isinstance(x, (list, tuple)):
             raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
         return x

@@ -16,7 +16,7 @@ C_NAMES = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16"
 
 def type_name(x):
     """The dtype of a tensor, of an array, or a dtype itself, as torch's messages spell it: Float, Long ..."""
-    return (x if isinstance(x, dt.dtype) else dt.of(getattr(x, "array", x))).type_name
+    return (x if isinstance(x, dt.dtype) else dt.of(getattr(x, "_array", x))).type_name
 
 
 _HERE = os.path.dirname(__file__) + os.sep
@@ -58,7 +58,7 @@ def not_implemented(kernel, x):
 def refuse_records(kernel, x, records=dt.ONLY_STORED):
     """`not_implemented`, raised if a tensor or array `x` holds such records, by default all but bfloat16: of nothing
     torch computes nothing."""
-    array = getattr(x, "array", x)
+    array = getattr(x, "_array", x)
     if array.dtype.kind == dt.WIDENED and array.dtype in records and array.size:
         raise not_implemented(kernel, x)
 

@@ -1,4 +1,4 @@
-"""Memory seen conjugated or negated: what `Tensor.array` is of tensors such as x.conj() and x.conj().imag.
+"""Memory seen conjugated or negated: what `Tensor._array` is of tensors such as x.conj() and x.conj().imag.
 
 Only a tensor made by `conj`, `imag` of a conjugate or `_neg_view` has such an array; all others have plain ndarrays and
 nothing here is in their way. A Lazy stands in for the ndarray of the numbers that it shows: views of it are Lazy over
@@ -29,8 +29,8 @@ _SIGN = np.uint16(0x8000)                      # of a bfloat16
 
 
 class StandIn:
-    """What stands in for an ndarray that is `Tensor.array`, and is none: a Lazy, a batch (func/batched.py), or an array
-    without numbers (kernels/meta.py).
+    """What stands in for an ndarray that is `Tensor._array`, and is none: a Lazy, a batch (func/batched.py), or an
+    array without numbers (kernels/meta.py).
 
     memory     the ndarray in which the numbers lie
     restrided  a view of it with any sizes and strides

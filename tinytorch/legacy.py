@@ -41,7 +41,7 @@ class tensortype(type):
         return _legacy(args, cls.dtype)
 
     def __instancecheck__(cls, x):
-        return isinstance(x, Tensor) and x.array.dtype == cls.dtype.numpy and x.layout is strided
+        return isinstance(x, Tensor) and x._array.dtype == cls.dtype.numpy and x.layout is strided
 
     def __repr__(cls):
         return f"<class 'torch.{cls.__name__}'>"
@@ -147,10 +147,10 @@ def resize_(self: Tensor, *sizes: int | Ints, memory_format: MemoryFormat | None
         if memory_format is preserve_format:
             raise RuntimeError("Unsupported memory formatPreserve")
         order = memory_order(memory_format, len(size))
-    elif size == self.array.shape:
+    elif size == self._array.shape:
         return self
-    self.array = resized(self.array, empty_in(size, self.array.dtype, order))
-    self.version[0] += 1
+    self._array = resized(self._array, empty_in(size, self._array.dtype, order))
+    self._version_counter[0] += 1
     return self
 
 
@@ -158,11 +158,11 @@ def resize_(self: Tensor, *sizes: int | Ints, memory_format: MemoryFormat | None
 def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
     """`input.resize_(the_template.size())`; with `memory_format=torch.preserve_format` in the order of the template."""
     if memory_format is preserve_format:
-        array = the_template.array
+        array = the_template._array
         last = {4: channels_last, 5: channels_last_3d}.get(array.ndim)
         lies_so = last is not None and not array.flags.c_contiguous and laid_out(array, last.order)
         memory_format = last if lies_so else contiguous_format
-    return resize_(input, the_template.array.shape, memory_format=memory_format)
+    return resize_(input, the_template._array.shape, memory_format=memory_format)
 
 
 # ------------------------------------------------------------------ a Python function of each element
@@ -181,7 +181,7 @@ def _overwrite(name, self, others, function):
             raise TypeError(f"{name}: expected {self.type()} for {said} (got {x.type()})")
     if not callable(function):
         raise TypeError(f"'{type(function).__name__}' object is not callable")
-    array = self.array
+    array = self._array
     seen = [wrap(array), *[expand(x.detach(), array.shape) for x in others]]
     for place in np.ndindex(array.shape):      # one after the other: elements may share their memory
         value = function(*[x[place].item() for x in seen])

@@ -66,7 +66,7 @@ def tensor_text(tensor: Tensor, contents: str | None = None) -> str:
     if contents is None and tensor.is_meta:
         contents = "..."
     if contents is None:
-        contents = array_text(tensor.array, len(prefix))
+        contents = array_text(tensor._array, len(prefix))
     text = with_suffixes(prefix + contents, _suffixes(tensor), len(prefix))
     return f"Parameter({text})" if getattr(tensor, "_is_param", False) else text
 
@@ -74,7 +74,7 @@ def tensor_text(tensor: Tensor, contents: str | None = None) -> str:
 def _suffixes(tensor):
     """What stands after the numbers: size, dtype, grad_fn where they do not go without saying."""
     found = []
-    array, d = tensor.array, tensor.dtype
+    array, d = tensor._array, tensor.dtype
     default = dt.get_default_dtype()
     if tensor.is_meta:
         found += ["device='meta'", f"size={array.shape}"]
@@ -207,7 +207,7 @@ def _layout(texts, shape, cut, indent, width):
 
 @method("__repr__")
 def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
-    samples = self.array.samples() if isinstance(self.array, StandIn) else None
+    samples = self._array.samples() if isinstance(self._array, StandIn) else None
     if samples is None:
         return tensor_text(self, tensor_contents)
     level, array = samples

@@ -132,8 +132,8 @@ class SobolEngine:
         done = max(self.num_generated - 1, 0)
         counts = ~np.arange(done, done + max(n, 0))
         lowest = np.frexp((counts & -counts).astype(float))[1] - 1     # the lowest zero of each count: Gray's code
-        steps = self.sobolstate.array[:, lowest].T
-        points = np.bitwise_xor.accumulate(np.concatenate([self.quasi.array[None], steps]), axis=0)
+        steps = self.sobolstate._array[:, lowest].T
+        points = np.bitwise_xor.accumulate(np.concatenate([self.quasi._array[None], steps]), axis=0)
         self.quasi = wrap(points[-1].copy())
         return points[1:]
 
@@ -143,12 +143,12 @@ class SobolEngine:
             generator = Generator()
             generator.manual_seed(self.seed)
         bits = np.arange(self.MAXBIT)
-        shift = randint(2, (self.dimension, self.MAXBIT), generator=generator).array
+        shift = randint(2, (self.dimension, self.MAXBIT), generator=generator)._array
         self.shift = wrap((shift << bits).sum(1))
-        lower = np.tril(randint(2, (self.dimension, self.MAXBIT, self.MAXBIT), generator=generator).array)
+        lower = np.tril(randint(2, (self.dimension, self.MAXBIT, self.MAXBIT), generator=generator)._array)
         lower[:, bits, bits] = 1
         rows = (lower << bits[::-1]).sum(2)    # of each matrix, as numbers
-        digits = np.bitwise_count(rows[:, :, None] & self.sobolstate.array[:, None, :]) & 1
+        digits = np.bitwise_count(rows[:, :, None] & self.sobolstate._array[:, None, :]) & 1
         self.sobolstate = wrap((digits.astype(np.int64) << bits[::-1, None]).sum(1))
 
     def __repr__(self):

@@ -274,11 +274,11 @@ class Generator:
         """
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
-        if new_state.array.dtype != np.uint8:
+        if new_state._array.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
         stream = self.stream
         with stream.lock:
-            stream.resume(new_state.array)
+            stream.resume(new_state._array)
         return self
 
     def clone_state(self) -> Generator:
@@ -286,7 +286,7 @@ class Generator:
         return Generator().set_state(self.get_state())
 
     def __reduce__(self):
-        return Generator, (), self.get_state().array
+        return Generator, (), self.get_state()._array
 
     def __setstate__(self, state):
         self.set_state(wrap(state))

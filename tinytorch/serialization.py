@@ -207,9 +207,9 @@ def _reduce(tensor):
 
 def _reduce_tensor(tensor):
     if issubclass(type(tensor), Parameter):
-        data = wrap(tensor.array)
+        data = wrap(tensor._array)
         return _rebuild_parameter, (data, tensor.requires_grad, OrderedDict())
-    array = tensor.array
+    array = tensor._array
     if tensor.layout is not strided:
         parts = (array.plan,) if tensor.is_sparse else array.plan
         data = (*map(wrap, parts), wrap(array.values), Size(array.shape)) + (array.coalesced,) * tensor.is_sparse

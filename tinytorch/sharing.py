@@ -25,8 +25,8 @@ def share(owner: Tensor | _Storage, with_descriptor: bool = False) -> np.ndarray
     """
     if owner.device is META:
         raise RuntimeError("_share_fd_: only available on CPU")
-    alone = isinstance(owner, Tensor) and sys.getrefcount(owner.array) <= _ALONE
-    array = raw(owner.array if isinstance(owner, Tensor) else owner.memory)
+    alone = isinstance(owner, Tensor) and sys.getrefcount(owner._array) <= _ALONE
+    array = raw(owner._array if isinstance(owner, Tensor) else owner.memory)
     root = root_of(array)
     segment = shared.segment_of(root)
     if segment is not None and not (with_descriptor and segment.fd is None):
@@ -36,7 +36,7 @@ def share(owner: Tensor | _Storage, with_descriptor: bool = False) -> np.ndarray
     memory = shared.mapped(shared.new_file(size), size, keep=True)
     if size:
         memory[:] = old.view(np.uint8)
-    for one, name in [(owner, "array")] if alone and array is root else _showing(root, owner):
+    for one, name in [(owner, "_array")] if alone and array is root else _showing(root, owner):
         before = getattr(one, name)
         plain = raw(before)
         after = np.ndarray(plain.shape, plain.dtype, memory, address_of(plain) - start if size else 0, plain.strides)
@@ -45,14 +45,14 @@ def share(owner: Tensor | _Storage, with_descriptor: bool = False) -> np.ndarray
 
 
 #: What is counted of an array that nothing but a tensor holds.
-_ALONE = (lambda tensor: sys.getrefcount(tensor.array))(wrap(np.empty(1)))
+_ALONE = (lambda tensor: sys.getrefcount(tensor._array))(wrap(np.empty(1)))
 
 
 def _showing(root, owner):
     """[(tensor or storage, name of the attribute)] for all that show the memory of `root`, `owner` among them."""
     found = {}
     for one in [owner, *gc.get_objects()]:     # which are not all, if they are frozen
-        name = "array" if issubclass(type(one), Tensor) else "memory" if issubclass(type(one), _Storage) else None
+        name = "_array" if issubclass(type(one), Tensor) else "memory" if issubclass(type(one), _Storage) else None
         array = getattr(one, name, None) if name else None
         if array is not None and root_of(raw(array)) is root:
             found[id(one)] = one, name

@@ -309,7 +309,7 @@ class TypedStorage(_Storage):
         return "torch." + self.pickle_storage_type()
 
     def _converted(self, dtype):
-        return self._over(wrap(self.memory).to(dtype, copy=True).array, dtype)
+        return self._over(wrap(self.memory).to(dtype, copy=True)._array, dtype)
 
 
 def _conversion(name, dtype):
@@ -339,7 +339,7 @@ def is_storage(obj: object, /) -> bool:
 @method()
 def untyped_storage(self: Tensor) -> UntypedStorage:
     """All the memory that this tensor is a view of, as bytes."""
-    return UntypedStorage._over(_memory(self.array))
+    return UntypedStorage._over(_memory(self._array))
 
 
 @method()
@@ -354,13 +354,13 @@ def storage(self: Tensor) -> TypedStorage:
 
 @method()
 def _typed_storage(self: Tensor) -> TypedStorage:
-    return TypedStorage._over(_memory(self.array), self.dtype)
+    return TypedStorage._over(_memory(self._array), self.dtype)
 
 
 @method()
 def is_shared(self: Tensor) -> bool:
     """Whether other processes can see the memory of this tensor (see share_memory_)."""
-    return segment_of(raw(self.array)) is not None
+    return segment_of(raw(self._array)) is not None
 
 
 @method()
@@ -368,7 +368,7 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Whether both are the same elements of the same memory."""
     if not isinstance(tensor, Tensor):
         raise not_a_tensor("is_set_to", "tensor", 1, tensor)
-    a, b = self.array, tensor.array
+    a, b = self._array, tensor._array
     if self.is_meta or tensor.is_meta:
         raise NotImplementedError("aten::is_set_to is not implemented for tensors on the device meta")
     return (not is_lazy(a) and not is_lazy(b) and address_of(a) == address_of(b) and a.shape == b.shape
@@ -409,19 +409,19 @@ def set_(self: Tensor, source: Tensor | TypedStorage | UntypedStorage = _LEFT_OU
         raise RuntimeError(f'Attempted to set the storage of a tensor on device "{self.device}" to a storage on '
                            f'different device "{source.device}".  This is no longer allowed; the devices must match.')
     if isinstance(source, _Storage):
-        source = wrap(_as_numbers(source, self.array.dtype))
+        source = wrap(_as_numbers(source, self._array.dtype))
     if source.dtype is not self.dtype:
         raise RuntimeError(f"Could not set tensor of type {_c_name(source.dtype)} to a tensor of type "
                            f"{_c_name(self.dtype)}")
-    array = raw(source.array) if size is None else _part(source, storage_offset, size, stride)
-    array = seen(array, *bits_of(self.array))
+    array = raw(source._array) if size is None else _part(source, storage_offset, size, stride)
+    array = seen(array, *bits_of(self._array))
     recorded = _set(self, source, array) if mode.grad and (self.requires_grad or source.requires_grad) else None
-    self.array = array
-    self.version[0] += 1
+    self._array = array
+    self._version_counter[0] += 1
     if recorded is not None:
-        self.node, self._requires_grad = recorded.node, True
-        if self.view_info is not None:
-            self.view_info.seen = self.version[0]
+        self._node, self._requires_grad = recorded._node, True
+        if self._view_info is not None:
+            self._view_info.seen = self._version_counter[0]
     return self
 
 
@@ -440,14 +440,14 @@ def _part(source, storage_offset, size, stride):
     stride = None if stride is None else ints_of(stride, "set_", "stride", 4)
     if not stride:
         stride = tuple([math.prod([n or 1 for n in size[i + 1:]]) for i in range(len(size))])
-    if not source.array.flags.c_contiguous:
+    if not source._array.flags.c_contiguous:
         raise RuntimeError("passed in tensor to be used as storage must be contiguous")
     offset = source.storage_offset() + int_of(storage_offset, "set_", "storage_offset", 2)
     if not 0 <= offset <= LARGEST:
         raise RuntimeError(f"Tensor: invalid storage offset {offset}")
     if len(size) != len(stride):
         raise RuntimeError(f"unequal size length ({len(size)}) and stride length ({len(stride)})")
-    return strided(_memory(source.array), size, stride, offset)
+    return strided(_memory(source._array), size, stride, offset)
 
 
 def _c_name(dtype):

@@ -80,9 +80,9 @@ def _as_size(item, i):
 
 class _Slots:
     # In a base class of their own so that Tensor itself can give defaults to the rarer attributes.
-    # array: the numbers. node: how it was computed (None: a leaf); grad_fn shows it. version: [count of in-place
-    # writes], shared with views. view_info: View (see autograd/views.py) or None.
-    __slots__ = ("array", "node", "_requires_grad", "version", "view_info", "__weakref__")
+    # _array: the numbers. _node: how it was computed (None: a leaf); grad_fn shows it. _version_counter: [count of
+    # in-place writes], shared with views. _view_info: View (see autograd/views.py) or None.
+    __slots__ = ("_array", "_node", "_requires_grad", "_version_counter", "_view_info", "__weakref__")
 
 
 def _copied_span(array):
@@ -115,12 +115,12 @@ class Tensor(_Slots):
 
     def __new__(cls, *data, device=None):
         self = object.__new__(cls)
-        self.node, self._requires_grad, self.version, self.view_info = None, False, [0], None
+        self._node, self._requires_grad, self._version_counter, self._view_info = None, False, [0], None
         contents = self._contents(data)        # of data.py, which stands on this file
         if not isinstance(contents, Tensor):
-            self.array = contents
+            self._array = contents
             return self
-        for name in ("array", "node", "_requires_grad", "version", "view_info"):
+        for name in ("_array", "_node", "_requires_grad", "_version_counter", "_view_info"):
             setattr(self, name, getattr(contents, name))
         return self
 
@@ -130,23 +130,23 @@ class Tensor(_Slots):
     # -------------------------------------------------------------- what it is
     @property
     def shape(self) -> Size:
-        return _new_tuple(Size, self.array.shape)
+        return _new_tuple(Size, self._array.shape)
 
     def size(self, dim: int | None = None) -> Size | int:
         """The shape, or the length of dimension `dim`. IndexError if there is no such dimension."""
         if dim is None:
-            return _new_tuple(Size, self.array.shape)
-        if not self.array.ndim:
+            return _new_tuple(Size, self._array.shape)
+        if not self._array.ndim:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-        return self.array.shape[check_dim(dim, self.array.ndim)]
+        return self._array.shape[check_dim(dim, self._array.ndim)]
 
     @property
     def dtype(self) -> dt.dtype:
-        return dt.of(self.array)
+        return dt.of(self._array)
 
     @property
     def device(self) -> Device:
-        return CPU if type(self.array) is np.ndarray else device_of(self.array)
+        return CPU if type(self._array) is np.ndarray else device_of(self._array)
 
     @property
     def is_cpu(self) -> bool:
@@ -163,35 +163,35 @@ class Tensor(_Slots):
 
     @property
     def ndim(self) -> int:
-        return self.array.ndim
+        return self._array.ndim
 
     def dim(self) -> int:
         """The number of dimensions."""
-        return self.array.ndim
+        return self._array.ndim
 
     ndimension = dim
 
     def numel(self) -> int:
         """The number of elements."""
-        return self.array.size
+        return self._array.size
 
     nelement = numel
 
     @property
     def itemsize(self) -> int:
-        return self.array.itemsize
+        return self._array.itemsize
 
     def element_size(self) -> int:
         """Bytes of one element."""
-        return self.array.itemsize
+        return self._array.itemsize
 
     @property
     def nbytes(self) -> int:
-        return self.array.nbytes
+        return self._array.nbytes
 
     def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
         """Steps between neighbours along each dimension (or along `dim`), in elements."""
-        array = self.array
+        array = self._array
         if not array.size and not any(array.strides):        # NumPy gives new arrays without elements zeros
             steps = tuple(math.prod([n or 1 for n in array.shape[i + 1:]]) for i in range(array.ndim))
         else:
@@ -200,19 +200,19 @@ class Tensor(_Slots):
 
     def storage_offset(self) -> int:
         """How many elements into the underlying memory the first one lies."""
-        return (address_of(self.array) - address_of(root_of(self.array))) // self.array.itemsize
+        return (address_of(self._array) - address_of(root_of(self._array))) // self._array.itemsize
 
     def data_ptr(self) -> int:
         """Address of the first element (0 if there is none, or no memory)."""
-        return address_of(self.array) if self.array.size and not self.is_meta else 0
+        return address_of(self._array) if self._array.size and not self.is_meta else 0
 
     def is_floating_point(self) -> bool:
         """Whether the dtype is a floating one."""
-        return self.array.dtype.kind in dt.FLOATING and not dt.is_complex(self.array.dtype)
+        return self._array.dtype.kind in dt.FLOATING and not dt.is_complex(self._array.dtype)
 
     def is_complex(self) -> bool:
         """Whether the dtype is complex."""
-        return dt.is_complex(self.array.dtype)
+        return dt.is_complex(self._array.dtype)
 
     def is_signed(self) -> bool:
         """Whether the dtype has negative numbers."""
@@ -234,29 +234,29 @@ class Tensor(_Slots):
 
     def is_inference(self) -> bool:
         """Whether this tensor was made in inference mode."""
-        return self.version.__class__ is not list
+        return self._version_counter.__class__ is not list
 
     @property
     def _version(self) -> int:
-        if self.version.__class__ is not list:
+        if self._version_counter.__class__ is not list:
             raise RuntimeError("Inference tensors do not track version counter.")
-        return int(self.version[0])
+        return int(self._version_counter[0])
 
     # -------------------------------------------------------------- to Python and NumPy
     def item(self) -> Any:
         """The only element as a Python number. RuntimeError if there is not exactly one."""
         try:
-            size = self.array.size
+            size = self._array.size
         except AttributeError:
             raise TypeError("descriptor 'item' for 'torch._C.TensorBase' objects doesn't apply to a "
                             f"'{kind_of(self)}' object") from None
         if size != 1:
             raise RuntimeError(f"a Tensor with {size} elements cannot be converted to Scalar")
-        return dt.numbers(self.array).item()
+        return dt.numbers(self._array).item()
 
     def tolist(self) -> list | bool | int | float | complex:
         """The elements as nested lists (a number for a 0-dim tensor)."""
-        return dt.numbers(self.array).tolist()
+        return dt.numbers(self._array).tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """The ndarray that holds the numbers: shared, not copied.
@@ -266,15 +266,15 @@ class Tensor(_Slots):
         """
         if self.requires_grad and not force and fresh.recording():
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
-        if isinstance(self.array, StandIn):
-            self.array.check_storage(force)
-        if type(self.array) is not np.ndarray and not force:
-            bit, name = ("conjugate", "conj") if bits_of(self.array)[0] else ("negative", "neg")
+        if isinstance(self._array, StandIn):
+            self._array.check_storage(force)
+        if type(self._array) is not np.ndarray and not force:
+            bit, name = ("conjugate", "conj") if bits_of(self._array)[0] else ("negative", "neg")
             raise RuntimeError(f"Can't call numpy() on Tensor that has {bit} bit set. Use "
                                f"tensor.resolve_{name}().numpy() instead.")
-        if self.array.dtype.kind == dt.WIDENED:
+        if self._array.dtype.kind == dt.WIDENED:
             raise TypeError(f"Got unsupported ScalarType {self.dtype.type_name}")
-        return self.array if type(self.array) is np.ndarray else resolved(self.array)
+        return self._array if type(self._array) is np.ndarray else resolved(self._array)
 
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         array = self.numpy()
@@ -283,19 +283,19 @@ class Tensor(_Slots):
         return array if dtype is None and not copy else array.astype(dtype or array.dtype, copy=bool(copy))
 
     def __len__(self) -> int:
-        if not self.array.ndim:
+        if not self._array.ndim:
             raise TypeError("len() of a 0-d tensor")
-        return self.array.shape[0]
+        return self._array.shape[0]
 
     def __delitem__(self, index):
         raise TypeError("Tensor does not support deleting items")
 
     def __bool__(self) -> bool:
-        if self.array.size == 0:
+        if self._array.size == 0:
             raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
-        if self.array.size > 1:
+        if self._array.size > 1:
             raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
-        return self.array.truth() if isinstance(self.array, StandIn) else bool(self.item())
+        return self._array.truth() if isinstance(self._array, StandIn) else bool(self.item())
 
     def __int__(self) -> int:
         return int(_real(self._only(), "int64_t"))
@@ -307,7 +307,7 @@ class Tensor(_Slots):
         return complex(self._as_number())
 
     def _only(self):
-        if self.array.size != 1:
+        if self._array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
         return self.item()
 
@@ -318,15 +318,15 @@ class Tensor(_Slots):
         return self._only()
 
     def __index__(self) -> int:
-        if self.array.size != 1 or self.array.dtype.kind not in dt.INTEGRAL:
+        if self._array.size != 1 or self._array.dtype.kind not in dt.INTEGRAL:
             raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self.array.item())
+        return int(self._array.item())
 
     # By identity, though == compares elements. (torch's is id(self), in Python: the engine asks too often for that.)
     __hash__ = object.__hash__
 
     def __format__(self, spec: str) -> str:
-        if self.array.ndim == 0 and type(self) is Tensor and not self.is_meta:
+        if self._array.ndim == 0 and type(self) is Tensor and not self.is_meta:
             return self.item().__format__(spec)
         return object.__format__(self, spec)
 
@@ -353,9 +353,9 @@ class Tensor(_Slots):
 
     def _copied_array(self, memo):
         # Views that are copied together share memory again: `memo` keeps the copy of what they are views of.
-        owner = self.array if self.view_info is None else self.view_info.base.array
-        if True in bits_of(owner) + bits_of(self.array):
-            return self.array.copy(order="C" if 0 in self.array.strides else "K")
+        owner = self._array if self._view_info is None else self._view_info.base._array
+        if True in bits_of(owner) + bits_of(self._array):
+            return self._array.copy(order="C" if 0 in self._array.strides else "K")
         start = address_of(owner)
         key = "memory", start, owner.nbytes
         if key not in memo:
@@ -363,25 +363,25 @@ class Tensor(_Slots):
         whole = memo[key]
         if whole.dtype != owner.dtype or whole.shape != owner.shape:       # that of a storage
             whole = np.ndarray(owner.shape, owner.dtype, whole, 0, owner.strides)
-        if self.array is owner:
+        if self._array is owner:
             return whole
-        offset = address_of(self.array) - start
+        offset = address_of(self._array) - start
         if self.is_meta:
-            return whole.over(np.ndarray(self.array.shape, self.array.dtype, root_of(whole), offset,
-                                         self.array.strides))
-        if whole.strides != owner.strides or root_of(owner) is not root_of(self.array) or not whole.flags.forc:
-            return self.array.copy(order="K")
+            return whole.over(np.ndarray(self._array.shape, self._array.dtype, root_of(whole), offset,
+                                         self._array.strides))
+        if whole.strides != owner.strides or root_of(owner) is not root_of(self._array) or not whole.flags.forc:
+            return self._array.copy(order="K")
         try:
-            return np.ndarray(self.array.shape, self.array.dtype, whole.reshape(-1, order="A"), offset,
-                              self.array.strides)
+            return np.ndarray(self._array.shape, self._array.dtype, whole.reshape(-1, order="A"), offset,
+                              self._array.strides)
         except ValueError:                     # it reaches past what it is a view of, into memory of a foreign array
-            return self.array.copy(order="K")
+            return self._array.copy(order="K")
 
     def __reduce_ex__(self, protocol: int) -> tuple:
         return as_torch_does(self) or self._reduced()
 
     def _reduced(self):
-        return _rebuild, (type(self), self.array, self.requires_grad), own_attributes(self) or None
+        return _rebuild, (type(self), self._array, self.requires_grad), own_attributes(self) or None
 
     # -------------------------------------------------------------- gradient
     @property
@@ -390,10 +390,10 @@ class Tensor(_Slots):
 
     @property
     def _base(self) -> Tensor | None:
-        return None if self.view_info is None else self.view_info.base
+        return None if self._view_info is None else self._view_info.base
 
     def _is_view(self) -> bool:
-        return self.view_info is not None
+        return self._view_info is not None
 
 
 def method(*names: str) -> Callable[[Callable], Callable]:
@@ -429,8 +429,8 @@ def own_attributes(tensor: Tensor) -> dict:
 
 def _rebuild(cls, array, tracked):
     self = object.__new__(cls)
-    self.node, self.version, self.view_info = None, [0], None
-    self.array, self._requires_grad = array, tracked
+    self._node, self._version_counter, self._view_info = None, [0], None
+    self._array, self._requires_grad = array, tracked
     return self
 
 
@@ -450,11 +450,11 @@ fresh = _Fresh()
 def wrap(array: np.ndarray) -> Tensor:
     """A leaf tensor around an ndarray (shared) that requires no gradient."""
     tensor = blank(Tensor)
-    tensor.array = array
-    tensor.node = None
+    tensor._array = array
+    tensor._node = None
     tensor._requires_grad = False
-    tensor.version = [0] if fresh.cell is None else fresh.cell()
-    tensor.view_info = None
+    tensor._version_counter = [0] if fresh.cell is None else fresh.cell()
+    tensor._view_info = None
     return tensor
 
 
@@ -474,7 +474,7 @@ def check_dim(dim: int, ndim: int) -> int:
 def _whole(dim):
     """A dimension that is no int of Python's, as one; TypeError for what torch does not take for an integer."""
     if isinstance(dim, (bool, np.bool_, np.ndarray)) or isinstance(dim, Tensor) and (
-            dim.array.ndim or dim.array.dtype.kind == dt.BOOL or dim.requires_grad):
+            dim._array.ndim or dim._array.dtype.kind == dt.BOOL or dim.requires_grad):
         raise TypeError(f"a dimension must be int, not {kind_of(dim)}")
     return as_int(dim)
 

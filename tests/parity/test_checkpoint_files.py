@@ -105,7 +105,7 @@ def test_mapped(writer, tmp_path):
         return found, found["w"].data_ptr() % 64
     same_outcome(program)
     assert path.read_bytes() == before
-    root = tinytorch.load(str(path), mmap=True)["w"].array
+    root = tinytorch.load(str(path), mmap=True)["w"]._array
     while getattr(root, "base", None) is not None:
         root = root.base
     assert type(root).__name__ == "mmap"

@@ -24,7 +24,7 @@ def test_memory_is_shared(name, layout):
     for by_capsule in (False, True):
         first = layout(torch.arange(12).reshape(3, 4).to(getattr(torch, name)))
         ours = tinytorch.from_dlpack(torch.utils.dlpack.to_dlpack(first) if by_capsule else first)
-        array = ours if ours.array.dtype.kind == "V" else np.from_dlpack(ours)     # a dtype that NumPy lacks
+        array = ours if ours._array.dtype.kind == "V" else np.from_dlpack(ours)     # a dtype that NumPy lacks
         again = tinytorch.from_dlpack(array)
         last = torch.from_dlpack(tinytorch.utils.dlpack.to_dlpack(again) if by_capsule else again)
         assert ours.dtype is again.dtype is getattr(tinytorch, name) and last.dtype is first.dtype

@@ -316,8 +316,8 @@ def numbers(tensor):
     tensor = tensor.detach()
     if tensor.numel() > 100_000:
         return [numbers(tensor[tuple(end for _ in tensor.shape)]) for end in (0, -1)]
-    if hasattr(tensor, "array"):
-        array = np.ascontiguousarray(tensor.array).reshape(-1).view(np.uint8)
+    if hasattr(tensor, "_array"):
+        array = np.ascontiguousarray(tensor._array).reshape(-1).view(np.uint8)
     else:
         import torch
         tensor = tensor.resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)

@@ -23,13 +23,13 @@ NO_HISTORY = {**FOR_GPUS, "nn.functional.one_hot": "no input is differentiable"}
 def nodes_of(function, arguments):
     """The nodes of the results; the results themselves are gone."""
     result = function(arguments[0], *arguments[1], **arguments[2])
-    found = [t.node for t in tensors(result) if t.requires_grad]
+    found = [t._node for t in tensors(result) if t.requires_grad]
     return [node for node in found if node is not None]
 
 
 def kept_and_alive(function, arguments):
     """Bytes of activations that the tape tells of, and that NumPy counts, for the nodes of one call."""
-    before = {id(root_of(raw(t.array))): root_of(raw(t.array)) for t in tensors(arguments)}
+    before = {id(root_of(raw(t._array))): root_of(raw(t._array)) for t in tensors(arguments)}
     tracemalloc.start()
     try:
         nodes = nodes_of(function, arguments)

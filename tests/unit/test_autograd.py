@@ -267,7 +267,7 @@ def test_saving_only_what_a_rule_names():
     """mul keeps an operand only for the gradient of the other one."""
     x, c = leaf(1.0, 2.0), torch.ones(2)
     node = (x * c).grad_fn
-    assert node.saved[0] is None and node.saved[1] is c.array
+    assert node.saved[0] is None and node.saved[1] is c._array
     assert (x + c).grad_fn.saved == ()
     y = torch.tanh(x)
-    assert y.grad_fn.saved[0] is None and y.grad_fn.saved[1] is y.array
+    assert y.grad_fn.saved[0] is None and y.grad_fn.saved[1] is y._array

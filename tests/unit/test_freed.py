@@ -195,7 +195,7 @@ def test_a_derived_class_has_its_own():
 def test_the_input_of_cross_entropy_is_not_kept():
     x = torch.ones(2, 3, requires_grad=True)
     scores = x * 1
-    array = weakref.ref(scores.array)
+    array = weakref.ref(scores._array)
     loss = nn.functional.cross_entropy(scores, torch.tensor([0, 1]))
     del scores
     assert array() is None and loss.grad_fn is not None

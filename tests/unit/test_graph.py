@@ -181,6 +181,6 @@ def test_anomaly_mode_names_the_line_of_the_write():
 
 def test_nodes_are_made_plain_and_shown_by_name():
     y = torch.ones(2, requires_grad=True) * 2
-    assert type(y.node).__name__ == "Node"
+    assert type(y._node).__name__ == "Node"
     assert type(y.grad_fn).__name__ == "MulBackward0"
-    assert y.grad_fn is y.node
+    assert y.grad_fn is y._node

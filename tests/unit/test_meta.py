@@ -16,9 +16,9 @@ def meta(*size, **options):
 def test_tensors_share_no_memory_unless_they_are_views():
     a, b = meta(4, 4), meta(4, 4)
     twins = copy.deepcopy([a, a[1:], b])
-    assert not np.may_share_memory(a.array, b.array) and np.may_share_memory(a.array, a[1:].array)
-    assert np.may_share_memory(twins[0].array, twins[1].array)
-    assert not np.may_share_memory(twins[0].array, twins[2].array)
+    assert not np.may_share_memory(a._array, b._array) and np.may_share_memory(a._array, a[1:]._array)
+    assert np.may_share_memory(twins[0]._array, twins[1]._array)
+    assert not np.may_share_memory(twins[0]._array, twins[2]._array)
     assert a[1:].storage_offset() == 4 and a.data_ptr() == 0 and a.t().is_contiguous() is False
 
 
@@ -36,7 +36,7 @@ def test_terabytes():
         0].item(), lambda x: x.untyped_storage().tolist(), lambda x: torch.tensor([x[0, 0]]), lambda x: x.to("cpu"),
     lambda x: torch.add(torch.ones(2, 3), x), lambda x: torch.ones(2, 3).add_(x), lambda x: torch.equal(x, x),
     lambda x: torch.zeros(2, 3).index_put_((torch.tensor([0]),), x[:1]), lambda x: torch.save(x.untyped_storage(), ""),
-    lambda x: x.array.tobytes(), lambda x: memoryview(x.array), lambda x: np.add(x, 1), lambda x: x.nonzero(),
+    lambda x: x._array.tobytes(), lambda x: memoryview(x._array), lambda x: np.add(x, 1), lambda x: x.nonzero(),
     lambda x: torch.nn.functional.linear(torch.ones(1, 3), x), lambda x: x.share_memory_(), lambda x: x.__dlpack__(),
     lambda x: torch.stack([x, torch.ones(2, 3)]), lambda x: torch.where(x > 0, torch.ones(2, 3), 0.0)])
 def test_no_number_comes_out(read):

@@ -141,7 +141,7 @@ PICKLES = {
     "state of a parameter a number": (parameter(tensor(), True, 3), U, "must be a dict"),
     "grad in a parameter's state": (parameter(tensor(), True, {"_grad": 3}), U, "not for a file to set"),
     "hooks in a parameter's state": (parameter(tensor(), True, {"_hooks": 3}), U, "not for a file to set"),
-    "array in a parameter's state": (parameter(tensor(), True, {"array": 3}), U, "'array' is not an attribute"),
+    "array in a parameter's state": (parameter(tensor(), True, {"_array": 3}), U, "'_array' is not an attribute"),
     "address in a parameter's state": (parameter(tensor(), True, {"__array_interface__": {}}), U, "__array_interf"),
     "number in a parameter's state": (parameter(tensor(), True, {1: 3}), U, "1 is not an attribute"),
     # storages

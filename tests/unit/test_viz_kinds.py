@@ -176,7 +176,7 @@ def test_what_pack_hooks_hold():
 
 def test_a_graph_keeps_nothing_alive():
     y = torch.ones(1000, requires_grad=True).exp()
-    memory = weakref.ref(y.array)
+    memory = weakref.ref(y._array)
     graph = viz.graph(y.sin())
     assert graph.totals["activation"] == 4000
     del y

@@ -295,7 +295,7 @@ NETWORKS = {
 def last_nodes(value):
     """The nodes of the tensors in a result."""
     tensors = value if isinstance(value, tuple) else (value,)
-    return [node for t in tensors for node in (last_nodes(t) if isinstance(t, tuple) else [t.node])]
+    return [node for t in tensors for node in (last_nodes(t) if isinstance(t, tuple) else [t._node])]
 
 
 @pytest.mark.parametrize("name", NETWORKS)

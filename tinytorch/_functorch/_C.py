@@ -20,7 +20,7 @@ def is_batchedtensor(tensor: Tensor) -> bool:
     >>> found, is_batchedtensor(torch.ones(3))
     ([True], False)
     """
-    return type(tensor.array) is Batched
+    return type(tensor._array) is Batched
 
 
 is_functorch_wrapped_tensor = is_batchedtensor
@@ -30,7 +30,7 @@ def get_unwrapped(tensor: Tensor) -> Tensor:
     """All samples of the innermost batch, in the first dimension. RuntimeError for any other tensor."""
     if not is_batchedtensor(tensor):
         raise RuntimeError("No wrappers present!")
-    return wrap(tensor.array.physical)
+    return wrap(tensor._array.physical)
 
 
 def maybe_get_bdim(tensor: Tensor) -> int:
@@ -40,4 +40,4 @@ def maybe_get_bdim(tensor: Tensor) -> int:
 
 def maybe_get_level(tensor: Tensor) -> int:
     """The number of the innermost vmap; -1 for any other tensor."""
-    return tensor.array.level if is_batchedtensor(tensor) else -1
+    return tensor._array.level if is_batchedtensor(tensor) else -1

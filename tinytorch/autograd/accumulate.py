@@ -39,7 +39,7 @@ if hasattr(os, "register_at_fork"):
 
 def is_widened(g: Gradient | None) -> bool:
     """Whether a gradient is of records, with which NumPy cannot compute."""
-    return g is not None and (g.array if isinstance(g, Tensor) else g).dtype.kind == dt.WIDENED
+    return g is not None and (g._array if isinstance(g, Tensor) else g).dtype.kind == dt.WIDENED
 
 
 def plus(a: Gradient, b: Gradient) -> Gradient:
@@ -47,11 +47,11 @@ def plus(a: Gradient, b: Gradient) -> Gradient:
     if isinstance(a, Tensor) or isinstance(b, Tensor) or not is_widened(a) or above.sparse_array in (
             a.__class__, b.__class__):
         total = a + b
-        if isinstance(total, Tensor) and total.array.strides != a.array.strides:
-            total.array = operand_order(total.array, a.array, b.array)         # torch goes by the first one
+        if isinstance(total, Tensor) and total._array.strides != a._array.strides:
+            total._array = operand_order(total._array, a._array, b._array)         # torch goes by the first one
         return total
     if a.dtype != dt.BFLOAT16:
-        return (wrap(a) + wrap(b)).array
+        return (wrap(a) + wrap(b))._array
     return dt.to_bfloat16(dt.from_bfloat16(a) + dt.from_bfloat16(b))
 
 
@@ -80,54 +80,54 @@ def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype
     if g.__class__ is np.ndarray:
         array = g
     else:
-        array = g.array if isinstance(g, Tensor) else g if g.__class__ is above.sparse_array else np.asarray(g)
+        array = g._array if isinstance(g, Tensor) else g if g.__class__ is above.sparse_array else np.asarray(g)
         if array.__class__ is above.sparse_array:
             return _accumulate_sparse(leaf, g if isinstance(g, Tensor) and create_graph else array.tensor(),
                                       create_graph)
-    dtype = leaf.array.dtype if dtype is OWN else dtype or array.dtype
+    dtype = leaf._array.dtype if dtype is OWN else dtype or array.dtype
     if array.dtype != dtype:
         g = array = dt.cast(array, dtype)
     grad = leaf._grad
     if create_graph:
         g = g if isinstance(g, Tensor) else wrap(array)
-        leaf._grad = wrap(np.empty_like(leaf.array, dtype)).copy_(g) if grad is None else grad + g
+        leaf._grad = wrap(np.empty_like(leaf._array, dtype)).copy_(g) if grad is None else grad + g
     elif grad is None:
         # References: the caller's `g`, ours, `array`, the call itself. Any more, a view, a tensor's: it is shared.
         if array is not g or array.base is not None or getrefcount(array) > _alone \
-                or array.strides != leaf.array.strides and mode.enforce_grad_layout:
-            fresh = np.empty_like(leaf.array, dtype)
+                or array.strides != leaf._array.strides and mode.enforce_grad_layout:
+            fresh = np.empty_like(leaf._array, dtype)
             if type(array) is not np.ndarray and array.strides == fresh.strides:
                 fresh = seen(fresh, *bits_of(array))           # a lazy conjugate stays one
             fresh[...] = array
             array = fresh
         leaf._grad = wrap(array)
     else:
-        if grad.array.__class__ is above.sparse_array:         # what is dense takes its place
+        if grad._array.__class__ is above.sparse_array:         # what is dense takes its place
             leaf._grad = wrap(array) + grad
             return
         try:
             if dtype.kind == dt.WIDENED:
-                grad.array[...] = plus(grad.array, array)
+                grad._array[...] = plus(grad._array, array)
             else:
-                np.add(grad.array, array, out=grad.array)
+                np.add(grad._array, array, out=grad._array)
         except ValueError as error:
             raise refusal(error) from None
-        grad.version[0] += 1
+        grad._version_counter[0] += 1
 
 
 def _accumulate_sparse(leaf, g, create_graph):
     """Add a sparse gradient to leaf.grad: in place, whether that is sparse or dense."""
     grad = leaf._grad
     if grad is None:
-        leaf._grad = g if create_graph else g.array.taken_over().tensor()
+        leaf._grad = g if create_graph else g._array.taken_over().tensor()
     elif create_graph:
         leaf._grad = grad + g
-    elif grad.array.__class__ is above.sparse_array:
-        grad.array = g.array + grad.array      # which adds in the other order: see SparseArray
-        grad.version[0] += 1
+    elif grad._array.__class__ is above.sparse_array:
+        grad._array = g._array + grad._array      # which adds in the other order: see SparseArray
+        grad._version_counter[0] += 1
     else:
-        g.array.added_to(grad.array)
-        grad.version[0] += 1
+        g._array.added_to(grad._array)
+        grad._version_counter[0] += 1
 
 
 def _accumulate(node, grad):
@@ -145,7 +145,7 @@ class _Leaf:
     """As much of a leaf as accumulate_grad wants."""
 
     def __init__(self):
-        self.array, self._requires_grad, self._grad = np.zeros(1), True, None
+        self._array, self._requires_grad, self._grad = np.zeros(1), True, None
 
 
 def _taken_over(shared):
@@ -155,7 +155,7 @@ def _taken_over(shared):
     keep = pending[0] if shared else None      # noqa: F841
     g = pending.pop(0)
     accumulate_grad(leaf, g, False)
-    return id(leaf._grad.array) == address
+    return id(leaf._grad._array) == address
 
 
 def _references_alone():

@@ -53,7 +53,7 @@ def watched(step: Callable) -> Callable:
 
 def _check_nan(node, grads):
     for i, g in enumerate(grads):
-        array = g.array if isinstance(g, Tensor) else g
+        array = g._array if isinstance(g, Tensor) else g
         if array is not None and array.dtype.kind in dt.NATIVE + dt.COMPLEX and np.isnan(array).any():
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output." + told(node))
 

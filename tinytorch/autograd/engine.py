@@ -69,7 +69,7 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond):
     if for_tangents_alone.data and not mode.pushing:
         useful = (reached_by(roots, None) if targets is None else useful).difference(for_tangents_alone)
         edges = [edge if edge in useful or edge not in for_tangents_alone else None for edge in edges]
-    grads = [g if create_graph else g.array for g in grads]
+    grads = [g if create_graph else g._array for g in grads]
     careful = create_graph or mode.anomaly or mode.vmap_levels
     for g in grads:                            # records and batches cannot be added in place
         if g.__class__ is not np.ndarray or g.dtype.kind == dt.WIDENED:
@@ -81,7 +81,7 @@ def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond):
             if d is None or edge is None:
                 continue
             is_node = isinstance(edge, Node)
-            shape = edge.shape if is_node else edge.array.shape
+            shape = edge.shape if is_node else edge._array.shape
             if d.shape != shape:
                 d = _sum_to(d, shape)
             if edge not in pending:
@@ -161,9 +161,9 @@ def _finish(pending, targets, inputs, accumulate, create_graph):
                 accumulate_grad(leaf, g, create_graph)
     if accumulate and inputs is not None:
         for t in inputs:                       # leaves have theirs; backward(inputs=[non-leaf]) too
-            if isinstance(t, Tensor) and t.node is not None and targets[t.node] is not None:
+            if isinstance(t, Tensor) and t._node is not None and targets[t._node] is not None:
                 with accumulation.lock:
-                    accumulate_grad(t, targets[t.node], create_graph)
+                    accumulate_grad(t, targets[t._node], create_graph)
     if not accumulate:
         edges = map(edge_of, inputs)           # a view made without grad, of what requires it, is on no way to anything
         return [None if isinstance(e, Node) and e.op is NOWHERE else as_tensor(targets[e]) for e in edges]
@@ -189,7 +189,7 @@ def _finish_hooked(pending, targets, accumulate, create_graph):
 
 def _check_leaf(leaf):
     """RuntimeError for a leaf that was written to since."""
-    if (leaf.node is not None or leaf.view_info is not None) and leaf.grad_fn is not None:
+    if (leaf._node is not None or leaf._view_info is not None) and leaf.grad_fn is not None:
         raise RuntimeError("leaf variable has been moved into the graph interior")
 
 
@@ -210,7 +210,7 @@ def _step(node, g, edges, create_graph):
     if create_graph:
         saved = [saved_tensor(node, i, s) for i, s in enumerate(saved)]
     records = () if op.function is not None or op.converts else [
-        (d.array if isinstance(d, Tensor) else d).dtype for d in (g if op.multi else (g,)) if is_widened(d)]
+        (d._array if isinstance(d, Tensor) else d).dtype for d in (g if op.multi else (g,)) if is_widened(d)]
     narrow = dt.BFLOAT16 in records
     if create_graph and op.decomposition is not None:
         for i, make in op.stand_ins.items():
@@ -251,7 +251,7 @@ def run_node(node: Node, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
     if all([g is None for g in grads]):
         results = [None] * len(node.edges)
     else:
-        grads = [g if g is None or taped else g.array for g in grads]
+        grads = [g if g is None or taped else g._array for g in grads]
         hooks, node.hooks = node.hooks, None
         try:
             results = _step(node, grads if op.multi else grads[0], node.edges, taped)
@@ -302,7 +302,7 @@ def _sum_to(g, shape):
     is_tensor = isinstance(g, Tensor)
     if not is_tensor and g.dtype.kind == dt.WIDENED:
         return dt.to_bfloat16(_sum_to(dt.from_bfloat16(g), shape)) if g.dtype == dt.BFLOAT16 else _sum_to(
-            wrap(g), shape).array
+            wrap(g), shape)._array
     lead = len(g.shape) - len(shape)
     if lead < 0:
         return g.expand(shape) if is_tensor else np.broadcast_to(g, shape)

@@ -153,7 +153,7 @@ def _tangent_of(tensor):
         return None
     tangent = _without_level(lambda t: push([t], mode.dual_level.duals, mode.dual_level.tangents)[0], tensor)
     if tangent is None and edge_of(tensor) in leading_to([edge_of(dual) for dual in mode.dual_level.duals], [tensor]):
-        tangent = wrap(np.zeros_like(tensor.array))        # made of duals, by what has a derivative of zero
+        tangent = wrap(np.zeros_like(tensor._array))        # made of duals, by what has a derivative of zero
     return tangent
 
 

@@ -165,7 +165,7 @@ class Function:
             forward = functools.partial(above.custom.through_vmap, cls)
         ctx = cls._ctx_class()
         ctx.needs_input_grad = tuple([isinstance(a, Tensor) and has_history(a) for a in args])
-        edges = [a.node or a if needed else None for a, needed in zip(args, ctx.needs_input_grad)]
+        edges = [a._node or a if needed else None for a, needed in zip(args, ctx.needs_input_grad)]
         with unrecorded():
             if separate:
                 output = forward(*args)
@@ -208,14 +208,14 @@ def _check_marks(ctx, args, outputs):
 
 def _record(cls, ctx, args, edges, outputs, multi):
     """Make the node of this call; returns the outputs with their history."""
-    shapes = tuple([o.array.shape if isinstance(o, Tensor) else None for o in outputs])
+    shapes = tuple([o._array.shape if isinstance(o, Tensor) else None for o in outputs])
     node = new_node(cls._ops[multi], edges, (), (), shapes if multi else shapes[0])
     if mode.grad is not True:
-        mode.grad(node, tuple([o.array if isinstance(o, Tensor) else o for o in outputs]), args)
-    ctx._inputs = [(a.array.shape, a.array.dtype) if isinstance(a, Tensor) else None for a in args]
+        mode.grad(node, tuple([o._array if isinstance(o, Tensor) else o for o in outputs]), args)
+    ctx._inputs = [(a._array.shape, a._array.dtype) if isinstance(a, Tensor) else None for a in args]
     if any([input is not None and input[1] == dt.BFLOAT16 for input in ctx._inputs]):
         node.extras()                          # backward looks at what comes out of this node: bfloat16
-    ctx._outputs = [(o.array.shape, o.array.dtype) if isinstance(o, Tensor) else None for o in outputs]
+    ctx._outputs = [(o._array.shape, o._array.dtype) if isinstance(o, Tensor) else None for o in outputs]
     ctx._kinds = [_kind(o, args, ctx) for o in outputs]
     results = []
     for k, o in enumerate(outputs):
@@ -232,9 +232,9 @@ def _record(cls, ctx, args, edges, outputs, multi):
         else:
             if kind is AS_IS:
                 o = _alias(o)
-            o.node, o._requires_grad = edge, True
-            if o.view_info is not None:
-                o.view_info.made = MULTI if multi else FUNCTION
+            o._node, o._requires_grad = edge, True
+            if o._view_info is not None:
+                o._view_info.made = MULTI if multi else FUNCTION
         results.append(o)
     ctx._saved = [None if t is None else KeptTensor(t, node, _number(t, outputs, args, ctx)) for t in ctx._to_save]
     ctx._to_save = ctx._dirty = ctx._non_differentiable = ()     # they would keep the node alive
@@ -247,7 +247,7 @@ CONSTANT, DIRTY, AS_IS, A_VIEW, NEW = "constant", "dirty", "as is", "view", "new
 
 
 def _kind(o, args, ctx):
-    if not isinstance(o, Tensor) or o.array.dtype.kind not in dt.DIFFERENTIABLE or _among(o, ctx._non_differentiable):
+    if not isinstance(o, Tensor) or o._array.dtype.kind not in dt.DIFFERENTIABLE or _among(o, ctx._non_differentiable):
         return CONSTANT
     if _among(o, ctx._dirty):
         return DIRTY
@@ -263,12 +263,12 @@ def _number(t, outputs, args, ctx):
 
 def _rewrite(tensor, edge):
     """Give a tensor that forward has modified in place its new history."""
-    if tensor._requires_grad and tensor.node is None and tensor.view_info is None:
+    if tensor._requires_grad and tensor._node is None and tensor._view_info is None:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     check_in_place(tensor)
-    tensor.version[0] += 1
-    result = wrap(tensor.array)
-    result.node, result._requires_grad = edge, True
+    tensor._version_counter[0] += 1
+    result = wrap(tensor._array)
+    result._node, result._requires_grad = edge, True
     rebase(tensor, result)
     refresh(tensor)
 
@@ -277,8 +277,9 @@ def _alias(tensor):
     """A tensor for an input that forward returned as it is: a view of it."""
     kind = type(tensor)
     alias = blank(Tensor if kind.__torch_function__ is disabled else kind)
-    alias.array, alias.node, alias._requires_grad, alias.version = tensor.array, None, False, tensor.version
-    alias.view_info = View(tensor, tensor.version[0])
+    alias._array, alias._version_counter = tensor._array, tensor._version_counter
+    alias._node, alias._requires_grad = None, False
+    alias._view_info = View(tensor, tensor._version_counter[0])
     return alias
 
 
@@ -287,7 +288,7 @@ def _unrecorded(o, as_is, dirty):
     if not isinstance(o, Tensor):
         return o
     if dirty:
-        o.version[0] += 1
+        o._version_counter[0] += 1
     if o.requires_grad and (as_is or not o._is_view()):
         return o.detach()
     return _alias(o) if as_is and not dirty else o
@@ -356,22 +357,22 @@ def _checked(name, i, g, input, wanted):
                            "true, but got false.  (Could this error message be improved?  If so, please report an "
                            "enhancement request to PyTorch.)")
     checked_gradient(g, shape, f"Function {name}", i)
-    if g.array.dtype != dtype:
+    if g._array.dtype != dtype:
         g = g.to(wrap(np.empty(0, dtype)).dtype)
-    return g if mode.grad else g.array
+    return g if mode.grad else g._array
 
 
 # ------------------------------------------------------------------ forward mode
 def _linear(cls, ctx, grads, wanted):
     """In place of the gradients of the inputs, which forward mode differentiates with respect to `grads` to get the
     tangents of the outputs (see transform_levels.py), tensors whose derivative is `jvp`."""
-    edges = [None if g is None else g.node or g for g in grads]
+    edges = [None if g is None else g._node or g for g in grads]
     node = new_node(PUSH, edges, (ctx, None, None), (), tuple([input and input[0] for input in ctx._inputs]))
     results = [None] * len(wanted)
     for k, input in enumerate(ctx._inputs):
         if wanted[k]:
             results[k] = wrap(np.zeros(*input))
-            results[k].node, results[k]._requires_grad = output_edge(node, k), True
+            results[k]._node, results[k]._requires_grad = output_edge(node, k), True
     return results
 
 
@@ -417,7 +418,7 @@ def _checked_tangent(k, t, ctx, given):
         raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not "
                            "returning a view.")
     check_size(ctx._outputs[k][0], t)
-    return t if mode.grad else t.array
+    return t if mode.grad else t._array
 
 
 def _refuse(x):
@@ -453,8 +454,8 @@ def once_differentiable(function: Callable) -> Callable:
 def _marked(result):
     if result is None:
         return None
-    tensor = wrap(result.array)
-    tensor.node = new_node(ERROR, (result.detach().requires_grad_(),), (), (), result.array.shape)
+    tensor = wrap(result._array)
+    tensor._node = new_node(ERROR, (result.detach().requires_grad_(),), (), (), result._array.shape)
     tensor._requires_grad = True
     return tensor
 

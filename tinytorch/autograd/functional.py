@@ -180,13 +180,13 @@ def _rows_at_once(output, inputs, create_graph):
     """The same for all elements of the output at once."""
     found = rows_of_grad((output,), inputs, (_directions(output),), True, create_graph, True)
     shapes = [output.shape + x.shape for x in inputs]
-    return tuple([wrap(np.zeros(shape, x.array.dtype)) if g is None else g.reshape(shape)
+    return tuple([wrap(np.zeros(shape, x._array.dtype)) if g is None else g.reshape(shape)
                   for g, x, shape in zip(found, inputs, shapes)])
 
 
 def _directions(x):
     """For each element of `x` a row like it with a single one there."""
-    return wrap(np.eye(x.array.size, dtype=x.array.dtype).reshape(-1, *x.array.shape))
+    return wrap(np.eye(x._array.size, dtype=x._array.dtype).reshape(-1, *x._array.shape))
 
 
 def _forward_jacobian(func, inputs, strict, vectorize):
@@ -204,7 +204,7 @@ def _forward_jacobian(func, inputs, strict, vectorize):
     push = pusher(outputs, handles)
     blocks = [[] for _ in outputs]
     for k, x in enumerate(inputs):
-        if not x.array.size:
+        if not x._array.size:
             for i, y in enumerate(outputs):
                 blocks[i].append(_block([], -1, y.shape + x.shape, y))
             continue
@@ -303,19 +303,19 @@ def _dummies(tensors):
 
 
 def _zeros(x):
-    return wrap(np.zeros_like(x.array))
+    return wrap(np.zeros_like(x._array))
 
 
 def _basis(x):
     """The tensors like `x` with a single one."""
     for k in range(x.numel()):
-        e = np.zeros_like(x.array, order="C")
+        e = np.zeros_like(x._array, order="C")
         e.reshape(-1)[k] = 1
         yield wrap(e)
 
 
 def _block(tensors, dim, shape, like):
-    return above.stack(tensors, dim).reshape(shape) if tensors else wrap(np.zeros(shape, like.array.dtype))
+    return above.stack(tensors, dim).reshape(shape) if tensors else wrap(np.zeros(shape, like._array.dtype))
 
 
 def _finished(tensors, create_graph, many):

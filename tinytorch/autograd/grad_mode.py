@@ -168,7 +168,7 @@ def for_tangents(node: Node, result: Any, args: Sequence[Any]) -> None:
 
 def carries_tangents(tensor: Tensor) -> bool:
     """Whether the history of a tensor is for tangents alone."""
-    return tensor.node is not None and bool(for_tangents_alone.data) and tensor.node in for_tangents_alone
+    return tensor._node is not None and bool(for_tangents_alone.data) and tensor._node in for_tangents_alone
 
 
 def differentiates() -> bool:

@@ -129,8 +129,8 @@ class _Check:
         self._requires_grad = [y.requires_grad for y in self.all_outputs]
         random = np.random.default_rng(0)
         # What is compared: along every element of an input, or along one random direction.
-        self.directions = [[_unit(random, x.array)] if fast else list(_basis(x.array)) for x in self.wanted]
-        self.weights = [[_unit(random, y.array.real)] if fast else list(_basis(y.array.real)) for y in self.outputs]
+        self.directions = [[_unit(random, x._array)] if fast else list(_basis(x._array)) for x in self.wanted]
+        self.weights = [[_unit(random, y._array.real)] if fast else list(_basis(y._array.real)) for y in self.outputs]
         self._slopes = {}
 
     # -------------------------------------------------------------- numerical
@@ -138,7 +138,7 @@ class _Check:
         """For each direction of input `j`, and for each part it has: the derivatives of all outputs."""
         if j not in self._slopes:
             factors = (1, 1j) if self.wanted[j].is_complex() else (1,)
-            self._slopes[j] = [[self._slope(self.wanted[j].array, d * f) for f in factors] for d in self.directions[j]]
+            self._slopes[j] = [[self._slope(self.wanted[j]._array, d * f) for f in factors] for d in self.directions[j]]
         return self._slopes[j]
 
     def _slope(self, x, direction):
@@ -147,7 +147,7 @@ class _Check:
         for sign in (1, -1):
             x[...] = original + sign * self.eps * direction
             try:                               # copies: an output may be a view of x
-                values.append([y.array.copy() for y in _as_tuple(self.func(*self.inputs))])
+                values.append([y._array.copy() for y in _as_tuple(self.func(*self.inputs))])
             finally:
                 x[...] = original
         for i, (a, b) in enumerate(zip(*values)):
@@ -194,7 +194,7 @@ class _Check:
     def _rows(self, i, unit):
         """The gradients of all inputs for each weight of output `i`."""
         y, rows = self.outputs[i], []
-        weights = np.array([np.asarray(w * unit, y.array.dtype) for w in self.weights[i]])
+        weights = np.array([np.asarray(w * unit, y._array.dtype) for w in self.weights[i]])
         for first, second in zip(*[self._pulled(y, weights) for _ in range(2)]):
             for x, a, b in zip(self.wanted, first, second):
                 if a is None:
@@ -203,12 +203,12 @@ class _Check:
                     raise GradcheckError("Gradient has dtype mismatch")
                 if a.shape != x.shape:
                     raise GradcheckError("Analytical gradient has incorrect size")
-                if not _agree(a.array, b.array, self.nondet_tol):
+                if not _agree(a._array, b._array, self.nondet_tol):
                     raise GradcheckError("Backward is not reentrant, i.e., running backward with same input and "
                                          "grad_output multiple times gives different values, although analytical "
                                          f"gradient matches numerical gradient.The tolerance for nondeterminism was "
                                          f"{self.nondet_tol}.")
-            rows.append([np.zeros_like(x.array) if a is None else a.array for x, a in zip(self.wanted, first)])
+            rows.append([np.zeros_like(x._array) if a is None else a._array for x, a in zip(self.wanted, first)])
         return rows
 
     def _pulled(self, y, weights):
@@ -218,7 +218,7 @@ class _Check:
                        if isinstance(node, Node) else node._hooks for node in reached_by([y], None)])
         if len(weights) > 1 and not watched:
             found = rows_of_grad((y,), self.wanted, (wrap(weights),), True, False, True)
-            return [[None if g is None else wrap(g.array[k]) for g in found] for k in range(len(weights))]
+            return [[None if g is None else wrap(g._array[k]) for g in found] for k in range(len(weights))]
         return [grad(y, self.wanted, wrap(w), retain_graph=True, allow_unused=True) for w in weights]
 
     def forward(self):
@@ -230,11 +230,12 @@ class _Check:
         push = pusher(outputs, handles)
         for j, x in enumerate(self.wanted):
             for unit, part in ((1j, "imaginary"), (1, "real")) if x.is_complex() else ((1, ""),):
-                columns = [push([wrap(np.asarray(d * unit if k == j else np.zeros_like(other.array), other.array.dtype))
-                                 for k, other in enumerate(self.wanted)]) for d in self.directions[j]]
+                columns = [
+                    push([wrap(np.asarray(d * unit if k == j else np.zeros_like(other._array), other._array.dtype))
+                          for k, other in enumerate(self.wanted)]) for d in self.directions[j]]
                 for i, y in enumerate(self.outputs):
-                    found = [np.zeros_like(y.array) if column[i] is None else column[i].array for column in columns]
-                    if self.check_dtypes and any(f.dtype != y.array.dtype for f in found):
+                    found = [np.zeros_like(y._array) if column[i] is None else column[i]._array for column in columns]
+                    if self.check_dtypes and any(f.dtype != y._array.dtype for f in found):
                         raise GradcheckError("Forward AD gradient has dtype mismatch.")
                     slopes = [parts[1 if unit == 1j else 0] for parts in self._tracked_slopes(j, i)]
                     analytical, numerical = (np.array([self._weighted(row, i) for row in rows])
@@ -261,11 +262,11 @@ class _Check:
         """Zero gradients of the outputs must give zero gradients of the inputs, of their dtype and size."""
         if not self.outputs:
             return
-        zeros = [wrap(np.zeros_like(y.array)) for y in self.outputs]
+        zeros = [wrap(np.zeros_like(y._array)) for y in self.outputs]
         for x, g in zip(self.wanted, grad(self.outputs, self.wanted, zeros, retain_graph=True, allow_unused=True)):
             if g is None:
                 continue
-            if g.array.any():
+            if g._array.any():
                 raise GradcheckError("backward not multiplied by grad_output")
             if g.dtype != x.dtype:
                 raise GradcheckError("grad is incorrect type")
@@ -276,13 +277,13 @@ class _Check:
         """Outputs whose gradient is undefined, one at a time, must count as zeros."""
         for left_out in range(len(self.outputs) if len(self.outputs) > 1 else 0):
             outputs = [y for k, y in enumerate(_differentiable(self.func(*self.inputs))) if k != left_out]
-            zeros = [wrap(np.zeros_like(y.array)) for y in outputs]
+            zeros = [wrap(np.zeros_like(y._array)) for y in outputs]
             try:
                 found = grad(outputs, self.wanted, zeros, allow_unused=True)
             except RuntimeError as error:
                 raise GradcheckError("Expected backward function to handle undefined output grads. "
                                      f"{_NOTES}") from error
-            if any(g is not None and g.array.any() for g in found):
+            if any(g is not None and g._array.any() for g in found):
                 raise GradcheckError("Expected all input grads to be undefined or zero when all output grads are "
                                      f"undefined or zero. {_NOTES}")
 
@@ -305,7 +306,7 @@ def _check_inputs(inputs):
         if not (isinstance(x, Tensor) and x.requires_grad):
             continue
         wanted = True
-        if x.array.dtype not in (np.float64, np.complex128):
+        if x._array.dtype not in (np.float64, np.complex128):
             warn(f"Input #{i} requires gradient and is not a double precision floating point or complex. This "
                  "check will likely fail if all the inputs are not of double precision floating point or "
                  "complex. ")
@@ -352,5 +353,5 @@ def _random_gradient(output, gaps):
     values = random.uniform(-1, 1, shape)
     if output.is_complex():
         values = values + 1j * random.uniform(-1, 1, shape)
-    values = np.asarray(values, output.array.dtype)
+    values = np.asarray(values, output._array.dtype)
     return wrap(values[..., ::2] if gaps and output.dim() else values).requires_grad_()

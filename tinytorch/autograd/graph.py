@@ -60,9 +60,9 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """
     if not tensor.requires_grad:
         raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
-    edge = tensor.node or tensor
+    edge = tensor._node or tensor
     node, number = function_of(edge)
-    return GradientEdge(node, number, edge if edge is not node and tensor.node is not None else None)
+    return GradientEdge(node, number, edge if edge is not node and tensor._node is not None else None)
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
@@ -73,9 +73,9 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
     for t in tensors:
         if not t.is_inference():
-            t.version[0] += 1
+            t._version_counter[0] += 1
             if usual.noting:
-                note_place(t.version)
+                note_place(t._version_counter)
 
 
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: str = "all") -> RemovableHandle:
@@ -144,8 +144,8 @@ class _SavedCopies:
         self.copies = {}
 
     def pack(self, tensor):
-        cell = tensor.version
-        array = tensor.array
+        cell = tensor._version_counter
+        array = tensor._array
         key = id(cell), tensor._version, address_of(array), bits_of(array), tensor.shape, tensor.stride()
         if key not in self.copies:             # the cell stays with its copy, so that its id is not given away
             self.copies[key] = tensor.detach().clone(), cell

@@ -73,7 +73,7 @@ def checked_gradient(g: Gradient, shape: tuple[int, ...], source: str, i: int = 
 
 def _like(g, tensor):
     """`tensor` in the form of `g`: as an ndarray in plain backward."""
-    return tensor if tensor is None or isinstance(g, Tensor) else tensor.array
+    return tensor if tensor is None or isinstance(g, Tensor) else tensor._array
 
 
 def through_tensor_hooks(hooks: dict[int, Callable], g: Gradient | None) -> Gradient | None:
@@ -96,10 +96,10 @@ def check_replacement(name: str, result: object, before: Tensor) -> None:
     """The error for what the hook of that name puts in the place of a gradient, if it is not as that was."""
     if not isinstance(result, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
-    if result.array.dtype != before.array.dtype:
-        raise RuntimeError(f"hook '{name}' has changed the type of value (was torch.{dt.of(before.array).tensor_type} "
-                           f"got torch.{dt.of(result.array).tensor_type})")
-    if result.array.shape != before.array.shape:
+    if result._array.dtype != before._array.dtype:
+        raise RuntimeError(f"hook '{name}' has changed the type of value (was torch.{dt.of(before._array).tensor_type} "
+                           f"got torch.{dt.of(result._array).tensor_type})")
+    if result._array.shape != before._array.shape:
         raise RuntimeError(f"hook '{name}' has changed the size of value")
 
 
@@ -128,4 +128,4 @@ def through_node_hooks(hooks: dict[int, Callable], grads: Sequence[Gradient | No
                 check_replacement(_name_of(hook), new, old)
         tensors = result
     plain = not any(isinstance(g, Tensor) for g in grads)
-    return [t.array if plain and t is not None else t for t in tensors]
+    return [t._array if plain and t is not None else t for t in tensors]

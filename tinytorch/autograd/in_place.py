@@ -39,7 +39,7 @@ def _check_first(self, compute, args, kwargs):
             raise
         return
     if self.is_inference():
-        check_fits(self.array, result.array.shape, result.dtype)
+        check_fits(self._array, result._array.shape, result.dtype)
 
 
 def _check_operand(self, other, common):
@@ -47,16 +47,16 @@ def _check_operand(self, other, common):
     hold: what torch looks at before it looks for an implementation for that dtype."""
     if isinstance(other, (Tensor, *NUMBERS)):
         shape = np.shape(other)
-        check_broadcast(self.array.shape, shape)
+        check_broadcast(self._array.shape, shape)
         dtype = result_dtype((self, other)) if common else self.dtype
-        check_fits(self.array, np.broadcast_shapes(self.array.shape, shape), dtype)
+        check_fits(self._array, np.broadcast_shapes(self._array.shape, shape), dtype)
 
 
 def _records(self, tensors):
     """Whether an in-place operation on `self` with these operands is recorded, or each sample's own."""
     return (usual.recording or mode.grad_now) and (
         any([x._requires_grad for x in (self, *tensors)])
-        or self.view_info is not None and self.view_info.base._requires_grad) or mode.vmap_levels
+        or self._view_info is not None and self._view_info.base._requires_grad) or mode.vmap_levels
 
 
 def _rows_apart(array):
@@ -69,44 +69,45 @@ def _rows_apart(array):
 def by_rows(method: Callable, self: Tensor, args: tuple = (), kwargs: Mapping[str, Any] | None = None) -> bool:
     """Whether `method` was done to one row of `self` after the other: where rows share memory, as those of `unfold` do,
     each reads what the ones before it wrote, as in torch. Not where something is recorded."""
-    array, kwargs = self.array, kwargs or {}
+    array, kwargs = self._array, kwargs or {}
     tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
     if not overlaps_itself(array) or _records(self, tensors) or not all([type(x) is Tensor for x in tensors]):
         return False
     try:
-        spread = {id(x): np.broadcast_to(x.array, array.shape) for x in tensors}
+        spread = {id(x): np.broadcast_to(x._array, array.shape) for x in tensors}
     except ValueError:                         # the method itself says so
         return False
     spread[id(self)] = array
     for row in _rows_apart(array):
         method(wrap(array[row]), *[wrap(spread[id(x)][row]) if id(x) in spread else x for x in args],
                **{key: wrap(spread[id(x)][row]) if id(x) in spread else x for key, x in kwargs.items()})
-    self.version[0] += 1
+    self._version_counter[0] += 1
     if usual.noting:
-        note_place(self.version)
+        note_place(self._version_counter)
     return True
 
 
 def by_pieces(method: Callable, self: Tensor, args: tuple = (), kwargs: Mapping[str, Any] | None = None) -> bool:
     """Whether `method` was done to one piece of `self` after the other: not where something is recorded, nor where an
     operand shares memory with it."""
-    array, kwargs = self.array, kwargs or {}
+    array, kwargs = self._array, kwargs or {}
     tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
     if _records(self, tensors):
         return False
     alike = True                               # every operand lies just as `self` does
     for x in (self, *tensors):
-        if type(x) is not Tensor or type(x.array) is not np.ndarray:
+        if type(x) is not Tensor or type(x._array) is not np.ndarray:
             return False
-        if x is not self and x.array.ndim:
-            if may_share(array, x.array):
+        if x is not self and x._array.ndim:
+            if may_share(array, x._array):
                 return False
-            alike = alike and x.array.shape == array.shape and x.array.flags.c_contiguous
+            alike = alike and x._array.shape == array.shape and x._array.flags.c_contiguous
     whole = _parts(array, alike)
     if len(whole) < 2:
         return False
     try:
-        spread = {id(x): x.array if alike else np.broadcast_to(x.array, array.shape) for x in tensors if x.array.ndim}
+        spread = {id(x): x._array if alike else np.broadcast_to(x._array, array.shape)
+                  for x in tensors if x._array.ndim}
     except ValueError:                         # the method itself says so
         return False
     spread.pop(id(self), None)
@@ -114,16 +115,16 @@ def by_pieces(method: Callable, self: Tensor, args: tuple = (), kwargs: Mapping[
     def part(x, k):
         operand = spread.get(id(x))
         return x if operand is None else wrap((operand.reshape(-1) if alike else operand)[whole[k]])
-    divisors = [x for x in tensors if id(x) in spread and x.array.dtype.kind in dt.INTEGER]
+    divisors = [x for x in tensors if id(x) in spread and x._array.dtype.kind in dt.INTEGER]
     # Pieces that hold an integer zero come first: a division that refuses it does so before anything is written.
-    order = sorted(range(len(whole)), key=lambda k: all([part(x, k).array.all() for x in divisors]))
+    order = sorted(range(len(whole)), key=lambda k: all([part(x, k)._array.all() for x in divisors]))
     for k in order:
         piece = wrap((array.reshape(-1) if alike else array)[whole[k]])
         method(piece, *[piece if x is self else part(x, k) for x in args],
                **{key: piece if x is self else part(x, k) for key, x in kwargs.items()})
-    self.version[0] += 1
+    self._version_counter[0] += 1
     if usual.noting:
-        note_place(self.version)
+        note_place(self._version_counter)
     return True
 
 
@@ -154,13 +155,13 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
         except RuntimeError as refusal:
             _check_first(self, compute, args, kwargs)
             raise refusal
-        shared = [x for x in args if isinstance(x, Tensor) and may_share(self.array, x.array)]
+        shared = [x for x in args if isinstance(x, Tensor) and may_share(self._array, x._array)]
         for x in shared:
             if x is not self:
                 check_overlap(self, x)
-        if elementwise and self.array.size > WHOLE and by_pieces(method, self, args, kwargs):
+        if elementwise and self._array.size > WHOLE and by_pieces(method, self, args, kwargs):
             return self
-        if elementwise and self.view_info is not None and by_rows(method, self, args, kwargs):
+        if elementwise and self._view_info is not None and by_rows(method, self, args, kwargs):
             return self
         write = None if expanded is None else lambda memory, values: expanded(memory, values, *args, **kwargs)
         try:
@@ -172,7 +173,7 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
         if shared and "index" in inspect.signature(function).parameters:       # what an index finds is not read first
             for x in shared:
                 check_overlap(self, x, True)
-        if result.node is not None and result.node.op.over is not None:
+        if result._node is not None and result._node.op.over is not None:
             _by_output(result)
         return assign(self, result, write)
 
@@ -186,7 +187,7 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
         except NotImplementedError as error:
             if len(args) == 1 and not kwargs and str(error).startswith('"'):     # it names a routine
                 _check_operand(self, args[0], common)
-                check_written(self.array)
+                check_written(self._array)
             raise
 
     def as_operator(self, other):
@@ -200,12 +201,12 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
 
 def _by_output(result):
     """Let the node of `result`, about to overwrite the op's input, save that result instead."""
-    node = result.node
+    node = result._node
     if node.versions is not PACKED:
         over = node.op.over
-        node.op = over.widened() if result.array.dtype == dt.BFLOAT16 else over
-        node.saved = (None, *node.saved[1:ANS], result.array, None)
-        node.versions = (*node.versions[2:], result.version, result.version[0])
+        node.op = over.widened() if result._array.dtype == dt.BFLOAT16 else over
+        node.saved = (None, *node.saved[1:ANS], result._array, None)
+        node.versions = (*node.versions[2:], result._version_counter, result._version_counter[0])
 
 
 #: The least int that int64 does not hold: a larger one is looked at more closely.
@@ -228,27 +229,27 @@ def _updating(ufunc, recorded):
     def method(self, other, *older, **options):
         if options or older:
             return recorded(self, other, *older, **options)
-        array = self.array
+        array = self._array
         recording = usual.recording or mode.grad_now
         if recording:
             try:
                 check_in_place(self)
             except RuntimeError:
                 return recorded(self, other)   # says so, unless there is something worse
-            tracked = self._requires_grad or (self.view_info is not None and self.view_info.base._requires_grad)
+            tracked = self._requires_grad or (self._view_info is not None and self._view_info.base._requires_grad)
         else:
             tracked = False
         if isinstance(other, Tensor):
-            operand = other.array
+            operand = other._array
             fits = operand.dtype is array.dtype and array.dtype.kind in _PLAIN and (
                 other is self or not may_share(array, operand))     # those that share memory need a look
             tracked = tracked or recording and (
-                other._requires_grad or other.view_info is not None and other.view_info.base._requires_grad)
+                other._requires_grad or other._view_info is not None and other._view_info.base._requires_grad)
         else:
             operand = other
             fits = array.dtype.char in FLOATS and (
                 other.__class__ is float or other.__class__ is int and -_LONG <= other < _LONG)
-        if not fits or tracked or 0 in array.strides or self.view_info is not None and overlaps_itself(array):
+        if not fits or tracked or 0 in array.strides or self._view_info is not None and overlaps_itself(array):
             return recorded(self, other)
         run = quietly
         while True:
@@ -259,8 +260,8 @@ def _updating(ufunc, recorded):
                 return recorded(self, other)
             except RuntimeError as error:
                 run = another(error)
-        self.version[0] += 1
+        self._version_counter[0] += 1
         if usual.noting:
-            note_place(self.version)
+            note_place(self._version_counter)
         return self
     return method

@@ -27,11 +27,11 @@ class KeptTensor:
     __slots__ = ("kept", "cell", "version", "source", "number")
 
     def __init__(self, tensor: Tensor, node: Node, number: int | None) -> None:
-        self.cell, self.version, self.number = tensor.version, tensor.version[0], number
+        self.cell, self.version, self.number = tensor._version_counter, tensor._version_counter[0], number
         if number is not None:
-            self.kept, self.source = tensor.array, weakref.ref(node)
+            self.kept, self.source = tensor._array, weakref.ref(node)
         else:
-            self.kept, self.source = tensor, tensor.node
+            self.kept, self.source = tensor, tensor._node
         if mode.saved_tensors_hooks is not None:
             self.pack(*mode.saved_tensors_hooks)
 
@@ -40,7 +40,7 @@ class KeptTensor:
         kept = self.kept
         refuse_hooks(False, kept.__class__ is Packed)
         self.cell = None                       # what is packed is not watched
-        if isinstance(kept, Tensor) and kept._requires_grad and kept.node is None:
+        if isinstance(kept, Tensor) and kept._requires_grad and kept._node is None:
             self.source = kept
         self.kept = Packed(kept if isinstance(kept, Tensor) else wrap(kept), pack, unpack)
 
@@ -50,17 +50,17 @@ class KeptTensor:
             source = source()
         if self.cell is not None and self.cell[0] != self.version:
             if isinstance(kept, Tensor):
-                source, kept = kept.grad_fn, kept.array
+                source, kept = kept.grad_fn, kept._array
             raise modified(self.cell, self.version, kept, source and source.name())
         if isinstance(kept, Tensor):
             return kept
-        array = kept.restored().array if kept.__class__ is Packed else kept
+        array = kept.restored()._array if kept.__class__ is Packed else kept
         if isinstance(source, Tensor):
             tensor = source.alias()
-            tensor.array = array
+            tensor._array = array
             return tensor
         tensor = wrap(array)
         if source is not None:
-            tensor.node = source if self.number is None else output_edge(source, self.number)
+            tensor._node = source if self.number is None else output_edge(source, self.number)
             tensor._requires_grad = True
         return tensor

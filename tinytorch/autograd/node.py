@@ -251,7 +251,7 @@ def _of_single_number(back, position):
         if isinstance(g, Tensor):
             d = back(g, saved, edge)
             return d.sum().reshape(shape_of(edge)).to(dt.float32) if position else d.to(g.dtype)
-        return rule(wrap(g), [wrap(s) if isinstance(s, np.ndarray) else s for s in saved], edge).array
+        return rule(wrap(g), [wrap(s) if isinstance(s, np.ndarray) else s for s in saved], edge)._array
     return rule
 
 
@@ -267,7 +267,7 @@ def run_by_steps(run: Callable, g: Any, saved: Sequence[Any], edges: Sequence[An
             return x.__class__([wrapped(y, depth - 1) for y in x])
         return wrap(x) if isinstance(x, np.ndarray) else x
 
-    return [d.array if isinstance(d, Tensor) else d for d in run(wrapped(g, 1), wrapped(saved, 1 + many), edges)]
+    return [d._array if isinstance(d, Tensor) else d for d in run(wrapped(g, 1), wrapped(saved, 1 + many), edges)]
 
 
 class Extras:
@@ -367,7 +367,7 @@ def new_node(op: Op, edges: Sequence[Edge], saved: Sequence[Any], versions: Sequ
 
 def shape_of(edge: Node | Tensor) -> tuple:
     """Shape that the gradient sent along `edge` must have."""
-    return edge.shape if isinstance(edge, Node) else edge.array.shape
+    return edge.shape if isinstance(edge, Node) else edge._array.shape
 
 
 class AccumulateGrad(_NodeHooks):

@@ -183,9 +183,9 @@ def _unary(o, forward, to_float, casts):
                 return forward(input)          # a derivative rule at work on plain arrays
             return on_arrays(o, input)
         if out is not None:
-            size_of_complex = casts and input.array.dtype.kind in dt.COMPLEX
+            size_of_complex = casts and input._array.dtype.kind in dt.COMPLEX
             return write_out(out, call(input), input, exact=None if size_of_complex else exact)
-        array = input.array
+        array = input._array
         if to_float and array.dtype.kind not in plain:
             return unusual_unary(o, call, input, None)
         run = quietly
@@ -199,23 +199,23 @@ def _unary(o, forward, to_float, casts):
                 run = another(error)
         if result.__class__ is not ndarray:
             result = np.asarray(result)
-        if input.view_info is not None:
+        if input._view_info is not None:
             if result.strides != array.strides and not o.own_order:
                 result = operand_order(result, array)
             if differentiable:
                 refresh(input)
         tensor = blank(Tensor)
-        tensor.array = result
-        tensor.version = version = [0]
-        tensor.view_info = None
+        tensor._array = result
+        tensor._version_counter = version = [0]
+        tensor._view_info = None
         if differentiable and input._requires_grad and (recorder := usual.recording or mode.grad_now):
             node = Node()
             node.op = o
-            source = input.node or input
+            source = input._node or input
             node.edges = (source,)
             if keeps_input:
                 node.saved = (array, result if keeps_output else None, None)
-                node.versions = (input.version, input.version[0])
+                node.versions = (input._version_counter, input._version_counter[0])
                 if keeps_output:
                     node.versions += (version, 0)
             elif keeps_output:
@@ -228,13 +228,13 @@ def _unary(o, forward, to_float, casts):
             node.hooks = None
             if recorder is not True:
                 recorder(node, result, (input,))
-            tensor.node = node
+            tensor._node = node
             tensor._requires_grad = True
         else:
-            tensor.node = None
+            tensor._node = None
             tensor._requires_grad = False
             if fresh.cell is not None:
-                tensor.version = fresh.cell()
+                tensor._version_counter = fresh.cell()
         return tensor
     return call
 
@@ -263,20 +263,20 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                     return not_an_operand(o, 1, input, other)
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
             return of_numbers(o, call, input, other, out) if numbers == "any" else on_arrays(o, input, other)
-        a = input.array
+        a = input._array
         usual_order = True                     # of views NumPy may keep another order in memory than torch
-        if input.view_info is not None:
+        if input._view_info is not None:
             usual_order = False
             if differentiable:
                 refresh(input)
         mask = 1 if input._requires_grad else 0
         if isinstance(other, Tensor):
-            b = other.array
+            b = other._array
             if a.dtype is not b.dtype and a.dtype != b.dtype:      # an unpickled array has a dtype object of its own
                 if mixed is not None:
                     mixed(input, other)
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
-            if other.view_info is not None:
+            if other._view_info is not None:
                 usual_order = False
                 if differentiable:
                     refresh(other)
@@ -313,33 +313,33 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
         if (not usual_order or out is CONVERTED) and not o.is_product and result.strides != a.strides:
             result = operand_order(result, a, b) if o.number_counts or b is not other else operand_order(result, a)
         tensor = blank(Tensor)
-        tensor.array = result
-        tensor.version = version = [0]
-        tensor.view_info = None
+        tensor._array = result
+        tensor._version_counter = version = [0]
+        tensor._view_info = None
         if mask and differentiable and (recorder := usual.recording or mode.grad_now):
             node = Node()
             node.op = o
             if mask == 1:
-                node.edges = (input.node or input, None)
+                node.edges = (input._node or input, None)
             elif mask == 2:
-                node.edges = (None, other.node or other)
+                node.edges = (None, other._node or other)
             else:
-                node.edges = (input.node or input, other.node or other)
+                node.edges = (input._node or input, other._node or other)
             if keeps_nothing:
                 node.saved = node.versions = NOTHING
             elif keeps_operands[mask] and b is not other:
                 node.saved = (a, b, None, None)
-                one, two = input.version, other.version
+                one, two = input._version_counter, other._version_counter
                 node.versions = (one, one[0], two, two[0])
             else:
                 keep_a, keep_b, keep_ans = keeps[mask]
                 if b is other:                 # a number
                     keep_a, keep_ans = keeps_beside_number
                 node.saved = (a if keep_a else None, b if keep_b else None, result if keep_ans else None, None)
-                versions = (input.version, input.version[0]) if keep_a else NOTHING
+                versions = (input._version_counter, input._version_counter[0]) if keep_a else NOTHING
                 if keep_b:
                     if b is not other:
-                        versions += (other.version, other.version[0])
+                        versions += (other._version_counter, other._version_counter[0])
                     elif not versions:
                         versions = UNWATCHED
                 node.versions = versions + (version, 0) if keep_ans else versions
@@ -348,13 +348,13 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             node.hooks = None
             if recorder is not True:
                 recorder(node, result, (input, other))
-            tensor.node = node
+            tensor._node = node
             tensor._requires_grad = True
         else:
-            tensor.node = None
+            tensor._node = None
             tensor._requires_grad = False
             if fresh.cell is not None:
-                tensor.version = fresh.cell()
+                tensor._version_counter = fresh.cell()
         return tensor if out is None or out is CONVERTED else write_out(out, tensor, input, other)
     return call
 
@@ -368,8 +368,8 @@ def _single(o, forward):
         if not isinstance(input, Tensor):      # a rule at work on plain arrays
             result = forward(input, *attributes, False) if keep_flag else forward(input, *attributes)
             return result[0] if aux else result
-        array, extra = input.array, None
-        if input.view_info is not None and differentiable:
+        array, extra = input._array, None
+        if input._view_info is not None and differentiable:
             refresh(input)
         recorder = usual.recording or mode.grad_now
         record = differentiable and input._requires_grad and recorder is not False
@@ -387,19 +387,19 @@ def _single(o, forward):
         if result.__class__ is not ndarray:
             result = np.asarray(result)
         tensor = blank(Tensor)
-        tensor.array = result
+        tensor._array = result
         if is_view:
             track_view(tensor, input)
-            version = input.version
+            version = input._version_counter
         else:
-            tensor.version = version = [0]
-            tensor.view_info = None
+            tensor._version_counter = version = [0]
+            tensor._view_info = None
         if record:
             node = Node()
             node.op = o
-            node.edges = (input.node or input,)
+            node.edges = (input._node or input,)
             node.saved = (array if keeps_input else None, *attributes, result if keeps_output else None, extra)
-            node.versions = (input.version, input.version[0]) if keeps_input else NOTHING
+            node.versions = (input._version_counter, input._version_counter[0]) if keeps_input else NOTHING
             if keeps_output:
                 node.versions += (version, version[0])
             elif extra is not None and not keeps_input:
@@ -409,13 +409,13 @@ def _single(o, forward):
             node.hooks = None
             if recorder is not True:
                 recorder(node, result, (input, *attributes))
-            tensor.node = node
+            tensor._node = node
             tensor._requires_grad = True
         else:
-            tensor.node = None
+            tensor._node = None
             tensor._requires_grad = False
             if fresh.cell is not None and not is_view:
-                tensor.version = fresh.cell()
+                tensor._version_counter = fresh.cell()
         return tensor
     return call
 
@@ -432,14 +432,14 @@ def _general(o, forward):
             arg = args[i]
             if isinstance(arg, Tensor):
                 tensors.append(i)
-                arrays[i] = arg.array
-                if arg.view_info is not None:
+                arrays[i] = arg._array
+                if arg._view_info is not None:
                     usual_order = False
                     if differentiable:
                         refresh(arg)
                 if recorder and arg._requires_grad:
                     mask |= 1 << (i - first)
-                    edges.append(arg.node or arg)
+                    edges.append(arg._node or arg)
                     continue
             if recorder:
                 edges.append(None)
@@ -466,21 +466,21 @@ def _general(o, forward):
         if elementwise and (not usual_order or not arrays[tensors[0]].flags.c_contiguous):
             result = operand_order(result, *[arrays[i] for i in tensors])
         tensor = blank(Tensor)
-        tensor.array = result
-        tensor.version = version = [0] if fresh.cell is None else fresh.cell()
-        tensor.view_info = None
+        tensor._array = result
+        tensor._version_counter = version = [0] if fresh.cell is None else fresh.cell()
+        tensor._view_info = None
         if view:
             track_view(tensor, args[first])
-            version = tensor.version
+            version = tensor._version_counter
         if not recording:
-            tensor.node = None
+            tensor._node = None
             tensor._requires_grad = False
             return tensor
         kept = known[mask] if mask in known else o.kept(mask)
         versions = []
         for i in tensors:
             if i in kept:
-                cell = args[i].version
+                cell = args[i]._version_counter
                 versions += (cell, cell[0])
             else:
                 arrays[i] = None
@@ -499,7 +499,7 @@ def _general(o, forward):
         node.hooks = None
         if recorder is not True:
             recorder(node, result, args)
-        tensor.node = node
+        tensor._node = node
         tensor._requires_grad = True
         return tensor
     return call

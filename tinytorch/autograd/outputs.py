@@ -19,11 +19,11 @@ def wrap_outputs(o, args, arrays, tensors, edges, mask, results, extra, recordin
         for output in outputs:
             track_view(output, args[o.first], MULTI)
     if recording:
-        node = new_node(o, edges, NOTHING, NOTHING, tuple(t.array.shape for t in outputs))
+        node = new_node(o, edges, NOTHING, NOTHING, tuple(t._array.shape for t in outputs))
         _save(node, args, arrays, tensors, o.kept(mask), outputs, extra)
         for k, output in enumerate(outputs):
-            if output.array.dtype.kind in dt.DIFFERENTIABLE:
-                output.node = new_node(SELECT, (node,), (k, None, None), NOTHING, output.array.shape)
+            if output._array.dtype.kind in dt.DIFFERENTIABLE:
+                output._node = new_node(SELECT, (node,), (k, None, None), NOTHING, output._array.shape)
                 output._requires_grad = True
     return outputs
 
@@ -34,17 +34,17 @@ def _save(node, args, saved, tensors, kept, outputs, extra):
     versions = []
     for i in tensors:
         if i in kept:
-            versions += (args[i].version, args[i].version[0])
+            versions += (args[i]._version_counter, args[i]._version_counter[0])
         else:
             saved[i] = None
     if ANS in kept:
         numbers = range(len(outputs)) if node.op.saved_outputs is None else node.op.saved_outputs
-        saved.append(tuple([t.array if k in numbers else None for k, t in enumerate(outputs)]))
+        saved.append(tuple([t._array if k in numbers else None for k, t in enumerate(outputs)]))
         for t in [outputs[k] for k in numbers]:
-            versions += (t.version, t.version[0])
+            versions += (t._version_counter, t._version_counter[0])
     else:
         saved.append(None)
     saved.append(extra)
     node.saved, node.versions = saved, tuple(versions) or (NOTHING if extra is None else UNWATCHED)
     if mode.grad is not True:
-        mode.grad(node, tuple([t.array for t in outputs]), args)
+        mode.grad(node, tuple([t._array for t in outputs]), args)

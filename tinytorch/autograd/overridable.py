@@ -207,7 +207,7 @@ def _of(cls, tensor):
         raise TypeError("Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
                         "Make sure your class inherits from Tensor.")
     result = blank(cls)
-    for name in ("array", "node", "_requires_grad", "version", "view_info"):
+    for name in ("_array", "_node", "_requires_grad", "_version_counter", "_view_info"):
         setattr(result, name, getattr(tensor, name))
     return result
 

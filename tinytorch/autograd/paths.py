@@ -9,7 +9,7 @@ from .node import GradientEdge, Node
 
 def edge_of(x: Tensor | GradientEdge) -> Node | Tensor:
     """Where the gradient of a Tensor (or GradientEdge) goes: its node, or a leaf itself."""
-    return x.node or x if isinstance(x, Tensor) else x.edge()
+    return x._node or x if isinstance(x, Tensor) else x.edge()
 
 
 def reached_by(roots: Sequence[Tensor | GradientEdge],

@@ -67,7 +67,7 @@ def unlike(o: Op, call: Callable, input: Tensor | Number, other: Tensor | Number
                         "None)\n")
     d = result_dtype((input, other))
     if o.beside_integer is not None and d.is_floating_point and any(
-            [isinstance(x, Tensor) and x.array.dtype.kind in dt.INTEGER for x in (input, other)]):
+            [isinstance(x, Tensor) and x._array.dtype.kind in dt.INTEGER for x in (input, other)]):
         return o.beside_integer(input, other, d.numpy)
     if to_float and d.category < 2:
         d = dt.get_default_dtype()
@@ -107,7 +107,7 @@ _HALVES = (dt.float16, dt.bfloat16)
 
 def _is_wide_scalar(other, d):
     """Whether it is a single number that is not in the half precision `d` itself."""
-    return not isinstance(other, Tensor) or other.array.size == 1 and dt.of(other.array) is not d
+    return not isinstance(other, Tensor) or other._array.size == 1 and dt.of(other._array) is not d
 
 
 def result_dtype(operands: Sequence[Tensor | Number]) -> dt.dtype:
@@ -115,7 +115,7 @@ def result_dtype(operands: Sequence[Tensor | Number]) -> dt.dtype:
     tiers = [None, None, None]                 # with dimensions, 0-dim, Python numbers
     for x in operands:
         if isinstance(x, Tensor):
-            tier, d = (0 if x.array.ndim else 1), dt.of(x.array)
+            tier, d = (0 if x._array.ndim else 1), dt.of(x._array)
         else:
             tier, d = 2, dt.of_scalar(dt.number_of(x))
         tiers[tier] = d if tiers[tier] is None else dt.promote_types(tiers[tier], d)
@@ -153,7 +153,7 @@ def _in_dtype(x, numpy_dtype):
     if not isinstance(x, Tensor):
         return wrap(scalar_as(dt.number_of(x), numpy_dtype))
     result = converted(x, numpy_dtype)
-    result.version = x.version
+    result._version_counter = x._version_counter
     return result
 
 
@@ -257,12 +257,12 @@ def to_default(x: Tensor | Number) -> Tensor | float:
     """Integers and bools in the default dtype; anything else as it is."""
     if not isinstance(x, Tensor):
         return float(x)
-    return converted(x, dt.get_default_dtype().numpy) if x.array.dtype.kind in dt.INTEGRAL else x
+    return converted(x, dt.get_default_dtype().numpy) if x._array.dtype.kind in dt.INTEGRAL else x
 
 
 def converted(tensor: Tensor, numpy_dtype: np.dtype) -> Tensor:
     """`tensor` in another dtype, recorded; itself if it has that dtype already."""
-    if tensor.array.dtype == numpy_dtype:
+    if tensor._array.dtype == numpy_dtype:
         return tensor
     return tensor.to(dt.BY_NUMPY[numpy_dtype])
 
@@ -283,21 +283,21 @@ def in_float32(call: Callable, *args: Any, **kwargs: Any) -> Any:
 
 
 def _widened(x):
-    return converted(x, _FLOAT32) if isinstance(x, Tensor) and x.array.dtype == dt.BFLOAT16 else x
+    return converted(x, _FLOAT32) if isinstance(x, Tensor) and x._array.dtype == dt.BFLOAT16 else x
 
 
 def rounded(x: Any) -> Any:
     """A float32 tensor in bfloat16, recorded; anything else as it is."""
-    return converted(x, dt.BFLOAT16) if isinstance(x, Tensor) and x.array.dtype == _FLOAT32 else x
+    return converted(x, dt.BFLOAT16) if isinstance(x, Tensor) and x._array.dtype == _FLOAT32 else x
 
 
 def of_records(o: Op, call: Callable, *operands: Any, kernel: str = "", elementwise: bool = False) -> Any:
     """An operation on records other than bfloat16: computed as widened where torch has it, else NotImplementedError for
     the kernel (that of the op). What is not `elementwise` torch has of nothing."""
-    tensor = next(x for x in operands if isinstance(x, Tensor) and x.array.dtype.kind == dt.WIDENED)
-    record, call = tensor.array.dtype, getattr(call, "plain", call)
+    tensor = next(x for x in operands if isinstance(x, Tensor) and x._array.dtype.kind == dt.WIDENED)
+    record, call = tensor._array.dtype, getattr(call, "plain", call)
     o = call.op
-    if record not in o.stored and (elementwise or all([x.array.size for x in operands if isinstance(x, Tensor)])):
+    if record not in o.stored and (elementwise or all([x._array.size for x in operands if isinstance(x, Tensor)])):
         raise not_implemented(o.kernel or kernel or o.name, tensor)
     if record not in call.stored:
         make, flags = call.make
@@ -308,8 +308,8 @@ def of_records(o: Op, call: Callable, *operands: Any, kernel: str = "", elementw
 
 def of_source(result: Any, source: np.dtype) -> Any:
     """What was made of numbers of a dtype: backward looks at what comes out of a node whose gradients are records."""
-    if source.kind == dt.WIDENED and isinstance(result, Tensor) and result.node is not None:
-        result.node.extras()
+    if source.kind == dt.WIDENED and isinstance(result, Tensor) and result._node is not None:
+        result._node.extras()
     return result
 
 
@@ -321,7 +321,7 @@ def unusual_arguments(o: Op, call: Callable, args: Sequence[Any], error: Excepti
         return above.on_meta(o, call, args)
     if isinstance(error, SparseOperandError):
         return above.sparse_primitive(o, args, error)
-    records = [x.array.dtype for x in args if isinstance(x, Tensor) and x.array.dtype.kind == dt.WIDENED]
+    records = [x._array.dtype for x in args if isinstance(x, Tensor) and x._array.dtype.kind == dt.WIDENED]
     converted_already = o.computes_in == dt.DIFFERENTIABLE
     if records and dt.BFLOAT16 not in records and not (converted_already and records[0] in o.stored):
         return of_records(o, call, *args)
@@ -333,13 +333,13 @@ def unusual_arguments(o: Op, call: Callable, args: Sequence[Any], error: Excepti
 def by_steps(forward: Callable) -> Callable:
     """What computes `forward` of bfloat16 arrays as of tensors, each operation in it rounded."""
     def compute(*args):
-        return dt.narrowed(forward(*[wrap(x) if isinstance(x, ndarray) else x for x in args]).array)
+        return dt.narrowed(forward(*[wrap(x) if isinstance(x, ndarray) else x for x in args])._array)
     return compute
 
 
 def refuse_complex_gradient(name: str, *tensors: Tensor | None) -> None:
     """torch's RuntimeError for operations that take complex tensors but not their gradients."""
-    if mode.grad and any([x is not None and dt.is_complex(x.array.dtype) and x._requires_grad for x in tensors]):
+    if mode.grad and any([x is not None and dt.is_complex(x._array.dtype) and x._requires_grad for x in tensors]):
         raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 
@@ -370,13 +370,13 @@ def unusual_unary(o: Op, call: Callable, input: Tensor, error: Exception | None)
         return above.sparse(o.name, (input,), {})
     if error is not None and not isinstance(error, TypeError):
         raise refusal(error)
-    if input.array.dtype.kind == dt.WIDENED:
-        if input.array.dtype == dt.BFLOAT16:
+    if input._array.dtype.kind == dt.WIDENED:
+        if input._array.dtype == dt.BFLOAT16:
             return in_float32(call, input)
         return of_records(o, call, input, kernel=o.name + ("_vml_cpu" if o.name in _VML else "_cpu"),
                           elementwise=True)
     default = dt.get_default_dtype().numpy
-    if input.array.dtype.kind in dt.INTEGRAL and input.array.dtype != default:
+    if input._array.dtype.kind in dt.INTEGRAL and input._array.dtype != default:
         return call(converted(input, default))
     raise not_implemented(o.kernel or o.name, input)
 
@@ -389,7 +389,7 @@ _VML = frozenset(("acos", "asin", "atan", "ceil", "cos", "erf", "erfc", "erfinv"
 def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number, error: Exception,
                    out: Tensor | None = None) -> Tensor:
     """Why the forward of two operands failed: bfloat16, an integer out of range, shapes, or memory."""
-    a = input.array
+    a = input._array
     if isinstance(error, NoValues):
         return above.on_meta(o, call, (input, other))
     if isinstance(error, SparseOperandError) or a.__class__ is above.sparse_array:
@@ -401,7 +401,7 @@ def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number,
             if a.dtype == dt.BFLOAT16:
                 return in_float32(call, input, other, out=CONVERTED)
             if isinstance(other, Tensor) and not o.is_product:
-                check_broadcast(a.shape, other.array.shape)
+                check_broadcast(a.shape, other._array.shape)
             return of_records(o, call, input, other, kernel=o.name.removesuffix("_cpu") + "_cpu",
                               elementwise=not o.is_product)
         except NotImplementedError:
@@ -411,13 +411,13 @@ def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number,
         return call(input, wrap(scalar_as(other, a.dtype)))
     if isinstance(error, (TypeError, NotImplementedError)):        # torch looks for the kernel last
         if isinstance(other, Tensor) and not o.is_product:
-            check_broadcast(a.shape, other.array.shape)
+            check_broadcast(a.shape, other._array.shape)
         _check_first(o, out, input, other)
         if isinstance(error, NotImplementedError):
             raise error
         raise not_implemented(o.kernel or o.name.removesuffix("_cpu") + "_cpu", input) from error
     if isinstance(error, ValueError) and isinstance(other, Tensor):
-        check_broadcast(a.shape, other.array.shape)
+        check_broadcast(a.shape, other._array.shape)
     raise refusal(error)
 
 
@@ -446,49 +446,50 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
         return result
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
-    if type(out.array) is not type(result.array) and out.device is not result.device:
+    if type(out._array) is not type(result._array) and out.device is not result.device:
         raise RuntimeError(f"Attempting to copy from device {result.device} to device {out.device}, but cross-device "
                            "copies are not allowed!")
     if differentiates() and (result._requires_grad or out.requires_grad):
-        raise _no_history("" if result.node is None else f"{result.node.op.name}(): ")
-    if isinstance(out.array, above.sparse_array) or isinstance(result.array, above.sparse_array):
+        raise _no_history("" if result._node is None else f"{result._node.op.name}(): ")
+    if isinstance(out._array, above.sparse_array) or isinstance(result._array, above.sparse_array):
         return above.sparse_out(out, result)
-    if exact is not None and out.array.dtype != result.array.dtype:
+    if exact is not None and out._array.dtype != result._array.dtype:
         want, have = type_name(result), type_name(out)
         raise RuntimeError(exact.format(want=C_NAMES[want], have=C_NAMES[have], Want=want, Have=have))
     check_castable(result, out)
     check_inference(out)
-    if not is_lazy(out.array) or out.array.shape == result.array.shape:     # else torch writes to what it has resized
-        check_written(out.array)
+    # torch writes to what it has resized otherwise
+    if not is_lazy(out._array) or out._array.shape == result._array.shape:
+        check_written(out._array)
     for x in inputs:
-        if isinstance(x, Tensor) and (apart if x is out else may_share(out.array, x.array)):
+        if isinstance(x, Tensor) and (apart if x is out else may_share(out._array, x._array)):
             check_overlap(out, x, apart)
-    shape = result.array.shape
-    if out.array.shape != shape:
-        if not apart and not is_lazy(out.array) and any([x is out for x in inputs]) and shape == np.broadcast_shapes(*[
-                x.array.shape for x in inputs if isinstance(x, Tensor)]):
-            raise RuntimeError(f"output with shape {list(out.array.shape)} doesn't match the broadcast shape "
+    shape = result._array.shape
+    if out._array.shape != shape:
+        if not apart and not is_lazy(out._array) and any([x is out for x in inputs]) and shape == np.broadcast_shapes(*[
+                x._array.shape for x in inputs if isinstance(x, Tensor)]):
+            raise RuntimeError(f"output with shape {list(out._array.shape)} doesn't match the broadcast shape "
                                f"{list(shape)}")
-        if out.array.size:
+        if out._array.size:
             warn("An output with one or more elements was resized since it had shape "
-                 f"{list(out.array.shape)}, which does not match the required output shape {list(shape)}. "
+                 f"{list(out._array.shape)}, which does not match the required output shape {list(shape)}. "
                  "This behavior is deprecated, and in a future PyTorch release outputs will not be resized "
                  "unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
                  "inplace, to zero elements with t.resize_(0).")
-        out.array = resized(out.array, result.array)
+        out._array = resized(out._array, result._array)
         for x in inputs if apart == "resized" else ():
-            if isinstance(x, Tensor) and may_share(out.array, x.array):
+            if isinstance(x, Tensor) and may_share(out._array, x._array):
                 check_overlap(out, x, apart)
-    out.array[...] = dt.cast(result.array, out.array.dtype)
-    out.version[0] += 1
+    out._array[...] = dt.cast(result._array, out._array.dtype)
+    out._version_counter[0] += 1
     if usual.noting:
-        note_place(out.version)
+        note_place(out._version_counter)
     return out
 
 
 def check_castable(result: Tensor, out: Tensor) -> None:
     """RuntimeError if the dtype of a result cannot be cast to that of `out`."""
-    if not dt.can_cast(dt.of(result.array), dt.of(out.array)):
+    if not dt.can_cast(dt.of(result._array), dt.of(out._array)):
         raise RuntimeError(f"result type {type_name(result)} can't be cast to the desired output type {type_name(out)}")
 
 
@@ -502,20 +503,20 @@ def refill(out: Tensor | None, result: Tensor, by_count: bool = False) -> Tensor
     if differentiates() and out.requires_grad:
         raise _no_history()
     check_inference(out)
-    if out.array.size != result.array.size if by_count else out.array.shape != result.array.shape:
-        out.array = resized(out.array, result.array)
+    if out._array.size != result._array.size if by_count else out._array.shape != result._array.shape:
+        out._array = resized(out._array, result._array)
     try:
-        out.array[...] = dt.cast(result.array, out.array.dtype).reshape(out.array.shape)
+        out._array[...] = dt.cast(result._array, out._array.dtype).reshape(out._array.shape)
     except ValueError as error:
         raise refusal(error) from None
-    out.version[0] += 1
+    out._version_counter[0] += 1
     if usual.noting:
-        note_place(out.version)
+        note_place(out._version_counter)
     return out
 
 
 def check_out_dtype(out: Tensor | None, input: Tensor) -> None:
     """RuntimeError unless the tensor given as `out=`, if any, has the dtype of `input`."""
-    if out is not None and out.array.dtype != input.array.dtype:
+    if out is not None and out._array.dtype != input._array.dtype:
         names = [C_NAMES.get(type_name(x), x.dtype.name) for x in (input, out)]
         raise RuntimeError("Expected out tensor to have dtype {}, but got {} instead".format(*names))

@@ -2,7 +2,7 @@
 
     @public(dtypes=dt.FLOATING + dt.COMPLEX, kernel="logcumsumexp_out_cpu", widen=True, out=EXACT, method=True)
     def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
-        return _logcumsumexp(input, check_dim(dim, input.array.ndim))
+        return _logcumsumexp(input, check_dim(dim, input._array.ndim))
 
 The annotations say what the arguments may be, in the words of torch's schemas: a call with anything else is torch's
 TypeError before the function runs. NumPy's names of arguments (`axis`, `keepdims`, `x`) are taken for torch's. From the
@@ -55,13 +55,13 @@ _PLAIN = dt.INTEGRAL + dt.NATIVE + dt.COMPLEX
 def _is_number(x, kinds, fitting):
     """Whether `x` is a NumPy number of `kinds`, or a tensor without dimensions that torch takes for a number."""
     if isinstance(x, Tensor):
-        return not x.array.ndim and not has_history(x) and x.array.dtype.kind in fitting
+        return not x._array.ndim and not has_history(x) and x._array.dtype.kind in fitting
     return isinstance(x, np.generic) and x.dtype.kind in kinds
 
 
 def _is_one_index(x):
     """Whether `x` is a tensor of one element that may stand for a list of one int."""
-    return isinstance(x, Tensor) and x.array.size == 1 and x.array.dtype.kind in dt.INTEGRAL
+    return isinstance(x, Tensor) and x._array.size == 1 and x._array.dtype.kind in dt.INTEGRAL
 
 
 def _starts_with_int(x):
@@ -132,7 +132,7 @@ def _read(annotation):
 
 # ------------------------------------------------------------------ the table
 def _is_sparse(x):
-    return isinstance(x, Tensor) and x.array.__class__ is above.sparse_array
+    return isinstance(x, Tensor) and x._array.__class__ is above.sparse_array
 
 
 class _SparseKeyword(Exception):
@@ -325,14 +325,14 @@ class Public:
         """The function's result for arguments that were checked, by what is said of dtypes and `out`."""
         out = kwargs.pop("out", None) if self.out is not None else None
         function, input = self.function, args[0] if args else None
-        if input is not None and (self.dtypes is not None and input.array.dtype.kind not in self.dtypes
-                                  or self._looks() and input.array.dtype in dt.ONLY_STORED):
+        if input is not None and (self.dtypes is not None and input._array.dtype.kind not in self.dtypes
+                                  or self._looks() and input._array.dtype in dt.ONLY_STORED):
             raise not_implemented(self.kernel, input)
         dtype = kwargs.get("dtype")            # to be computed in, and the result's
         if self.widen and dtype is dt.bfloat16:
             args, kwargs["dtype"] = (converted(input, dt.BFLOAT16), *args[1:]), None
             result = in_float32(function, *args, **kwargs)
-        elif self.widen and dtype is None and any([isinstance(x, Tensor) and x.array.dtype == dt.BFLOAT16
+        elif self.widen and dtype is None and any([isinstance(x, Tensor) and x._array.dtype == dt.BFLOAT16
                                                    for x in args]):
             result = in_float32(function, *args, **kwargs)
         else:
@@ -491,7 +491,7 @@ def _checked(record, function, as_method=False):
             if writes and "out" in kwargs or kwargs.get("dtype") is dt.bfloat16:
                 return record.compute(args, kwargs)
         try:
-            if looks and args and args[0].array.dtype.kind not in plain:
+            if looks and args and args[0]._array.dtype.kind not in plain:
                 return record.compute(args, kwargs)
             return function(*args, **kwargs)
         except Exception:

@@ -138,7 +138,7 @@ def saved_tensor(node: Node, i: int, s: Any) -> Any:
         return with_history(node, s)
     k = i - node.op.first
     edge = node.edges[k] if 0 <= k < len(node.edges) else None
-    if isinstance(edge, Tensor) and (edge.array is s or node.versions is not PACKED):
+    if isinstance(edge, Tensor) and (edge._array is s or node.versions is not PACKED):
         return edge
     return with_history(edge, s)                # unpacked: other numbers in the leaf's place
 
@@ -147,11 +147,11 @@ def with_history(edge: Edge, array: np.ndarray) -> Tensor:
     """A Tensor whose gradient goes along `edge`, with other numbers than what it comes from."""
     if isinstance(edge, Tensor):
         t = edge.alias()
-        t.array = array
+        t._array = array
         return t
     t = array.tensor() if array.__class__ is above.sparse_array else wrap(array)
     if edge is not None:
-        t.node, t._requires_grad = edge, True
+        t._node, t._requires_grad = edge, True
     return t
 
 
@@ -159,7 +159,7 @@ def _saved_output(node, k, array):
     """Output `k` of a many-output node as a Tensor with its history."""
     t = wrap(array)
     if array.dtype.kind in dt.DIFFERENTIABLE:
-        t.node, t._requires_grad = new_node(SELECT, (node,), (k, None, None), (), array.shape), True
+        t._node, t._requires_grad = new_node(SELECT, (node,), (k, None, None), (), array.shape), True
     return t
 
 
@@ -217,11 +217,11 @@ class Packed:
     __slots__ = ("data", "unpack")
 
     def __init__(self, tensor: Tensor, pack: Callable, unpack: Callable) -> None:
-        before = tensor.version[0]
+        before = tensor._version_counter[0]
         with unrecorded():
             self.data = pack(tensor)
         self.unpack = unpack
-        if tensor.version[0] != before:
+        if tensor._version_counter[0] != before:
             raise RuntimeError("A saved tensor pack hook is modifying its input in place. Tensors provided as input to "
                                "pack hook cannot be modified by in-place operations as this can lead to unexpected "
                                "side-effects. Please open an issue if you need to perform in-place operations on the "
@@ -237,8 +237,8 @@ class Packed:
 
     def keep_original(self, array: np.ndarray) -> None:
         """Called before `array` is overwritten."""
-        if isinstance(self.data, Tensor) and np.may_share_memory(self.data.array, array):
-            self.data = wrap(self.data.array.copy(order="K"))
+        if isinstance(self.data, Tensor) and np.may_share_memory(self.data._array, array):
+            self.data = wrap(self.data._array.copy(order="K"))
 
 
 class SavedTensor:
@@ -291,7 +291,7 @@ def _unless_written(cell, version, array, maker):
 
 def _unpacked(s):
     if s.__class__ is Packed:
-        return s.restored().array
+        return s.restored()._array
     if s.__class__ is tuple or s.__class__ is list:
         return s.__class__([_unpacked(x) for x in s])
     if s.__class__ is dict:
@@ -323,11 +323,11 @@ def _packed(s, edge=None):
 def _given(array, edge):
     """The tensor that a pack function is given: an argument has its history. An output has not: it would keep
     its own node alive."""
-    if edge is not None and not isinstance(edge, Node) and edge.array is array:
+    if edge is not None and not isinstance(edge, Node) and edge._array is array:
         return edge
     tensor = wrap(array)
     if isinstance(edge, Node):
-        tensor.node, tensor._requires_grad = edge, True
+        tensor._node, tensor._requires_grad = edge, True
     return tensor
 
 

@@ -28,8 +28,8 @@ TensorsOrEdges = Tensor | GradientEdge | Sequence[Tensor | GradientEdge]
 
 def _requires_grad(self):
     """Whether gradients are computed for this tensor. Settable on leaves of floating dtype."""
-    if self.view_info is not None and (self.node is None or self.node.op is NOWHERE):
-        return self.node is None and self._requires_grad or self.view_info.base._requires_grad
+    if self._view_info is not None and (self._node is None or self._node.op is NOWHERE):
+        return self._node is None and self._requires_grad or self._view_info.base._requires_grad
     return self._requires_grad and not carries_tangents(self)
 
 
@@ -42,9 +42,9 @@ def _assign_requires_grad(self, value):
 
 
 def _set_requires_grad(self, value):
-    if self.node is not None and self.node.op is NOWHERE:
-        self.node = None
-    if self.node is not None:
+    if self._node is not None and self._node.op is NOWHERE:
+        self._node = None
+    if self._node is not None:
         if not value:
             raise RuntimeError("you can only change requires_grad flags of leaf variables. If you want to use a "
                                "computed variable in a subgraph that doesn't require differentiation use "
@@ -58,13 +58,13 @@ def _set_requires_grad(self, value):
 
 def check_can_require_grad(tensor: Tensor) -> None:
     """RuntimeError for a dtype that has no gradients."""
-    if tensor.array.dtype.kind not in dt.DIFFERENTIABLE:
+    if tensor._array.dtype.kind not in dt.DIFFERENTIABLE:
         raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
 
 
 def check_not_inference(tensor: Tensor) -> None:
     """RuntimeError for an inference tensor outside inference mode, which cannot require gradients."""
-    if tensor.version.__class__ is not list and not mode.inference:
+    if tensor._version_counter.__class__ is not list and not mode.inference:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
 
 
@@ -77,7 +77,7 @@ def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     if not isinstance(requires_grad, bool):
         raise TypeError("requires_grad_(): argument 'requires_grad' (position 1) must be bool, not "
                         f"{type(requires_grad).__name__}")
-    if requires_grad and self.array.dtype.kind not in dt.DIFFERENTIABLE:
+    if requires_grad and self._array.dtype.kind not in dt.DIFFERENTIABLE:
         raise RuntimeError("only Tensors of floating point dtype can require gradients")
     _set_requires_grad(self, requires_grad)
     return self
@@ -92,7 +92,7 @@ def _refuse_in_transform(what, method):
 
 def _grad(self):
     """The gradient that `backward` has accumulated here, or None."""
-    if self._grad is None and self.node is not None and self._requires_grad and not self.retains_grad:
+    if self._grad is None and self._node is not None and self._requires_grad and not self.retains_grad:
         warn(
             "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
             "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
@@ -108,17 +108,17 @@ def _set_grad(self, value):
                             f"{type(value).__name__}")
         if value is self:
             raise RuntimeError("can't assign Variable as its own grad")
-        wanted = self.array.dtype if self._grad_dtype is OWN else self._grad_dtype
-        if wanted is not None and value.array.dtype != wanted:
+        wanted = self._array.dtype if self._grad_dtype is OWN else self._grad_dtype
+        if wanted is not None and value._array.dtype != wanted:
             name = type_name(wrap(np.empty(0, wanted)))
             raise RuntimeError(f"attempting to assign a gradient with dtype '{_c_name(value)}' to a tensor with "
                                f"grad_dtype '{name}'. The gradient must match the tensor's grad_dtype (defaults to the "
                                "tensor's dtype). You can set the tensor's grad_dtype attribute with a specific dtype, "
                                "or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a "
                                "tensor and its gradient may break downstream systems that assume they match.")
-        if value.array.shape != self.array.shape:
-            raise RuntimeError(f"attempting to assign a gradient of size '{list(value.array.shape)}' to a tensor of "
-                               f"size '{list(self.array.shape)}'. Please ensure that the gradient and the tensor are "
+        if value._array.shape != self._array.shape:
+            raise RuntimeError(f"attempting to assign a gradient of size '{list(value._array.shape)}' to a tensor of "
+                               f"size '{list(self._array.shape)}'. Please ensure that the gradient and the tensor are "
                                "the same size")
     self._grad = value
 
@@ -155,14 +155,14 @@ def _set_grad_dtype(self, value):
 
 def _grad_fn(self):
     """The node that computed this tensor (None for a leaf)."""
-    if self.view_info is not None:
+    if self._view_info is not None:
         refresh(self, always=True)
-    return None if self.node is None or carries_tangents(self) else function_of(self.node)[0]
+    return None if self._node is None or carries_tangents(self) else function_of(self._node)[0]
 
 
 def _data(self):
     """The same numbers outside the graph: writes to it are not tracked, nor counted as versions."""
-    return wrap(self.array)
+    return wrap(self._array)
 
 
 def _set_data(self, value):
@@ -171,9 +171,9 @@ def _set_data(self, value):
     if value.device is not self.device:
         raise RuntimeError("Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
                            "incompatible tensor type.")
-    if self._requires_grad and value.array.dtype.kind not in dt.DIFFERENTIABLE:
+    if self._requires_grad and value._array.dtype.kind not in dt.DIFFERENTIABLE:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-    self.array = value.array
+    self._array = value._array
 
 
 Tensor.requires_grad = property(_requires_grad, _assign_requires_grad)
@@ -182,10 +182,11 @@ Tensor.grad_dtype = property(_get_grad_dtype, _set_grad_dtype)
 Tensor.grad_fn = property(_grad_fn)
 Tensor.data = property(_data, _set_data)
 # Whether hooks there are, as code that looks for them asks: None before the first.
-Tensor._backward_hooks = property(lambda self: self._hooks if self.node is None else
-                                  self.node.hooks and self.node.hooks.tensor_hooks or None)
+Tensor._backward_hooks = property(lambda self: self._hooks if self._node is None else
+                                  self._node.hooks and self._node.hooks.tensor_hooks or None)
 Tensor._post_accumulate_grad_hooks = property(lambda self: self._accumulating and self._accumulating.tensor_hooks)
-Tensor.output_nr = property(lambda self: self.node.saved[0] if self.node is not None and self.node.op is SELECT else 0)
+Tensor.output_nr = property(
+    lambda self: self._node.saved[0] if self._node is not None and self._node.op is SELECT else 0)
 
 
 @public(hot=True, method=True)
@@ -198,12 +199,12 @@ def detach(input: Tensor) -> Tensor:
     False
     """
     try:
-        tensor = wrap(input.array)
+        tensor = wrap(input._array)
     except AttributeError:
         return overridden(detach, input)
-    if tensor.array.__class__ is above.sparse_array:
+    if tensor._array.__class__ is above.sparse_array:
         return above.sparse("detach", (input,), {})
-    tensor.version = input.version
+    tensor._version_counter = input._version_counter
     return tensor
 
 
@@ -216,9 +217,9 @@ def detach_(input: Tensor) -> Tensor:
                            "gradients are views of DDP buckets, and hence detach_() cannot be called on these "
                            "gradients. To fix this error, please refer to the Optimizer.zero_grad() function in "
                            "torch/optim/optimizer.py as the solution.")
-    if input.node is not None:
-        input.version[0] = Detached(input.version[0])
-    input.node, input._requires_grad, input.view_info = None, False, None
+    if input._node is not None:
+        input._version_counter[0] = Detached(input._version_counter[0])
+    input._node, input._requires_grad, input._view_info = None, False, None
     return input
 
 
@@ -327,13 +328,13 @@ def _materialized(inputs, grads):
     inputs = _tuple(inputs)
     if any(g is None and isinstance(t, GradientEdge) for t, g in zip(inputs, grads)):
         raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-    return tuple([wrap(np.zeros_like(t.array)) if g is None else g for t, g in zip(inputs, grads)])
+    return tuple([wrap(np.zeros_like(t._array)) if g is None else g for t, g in zip(inputs, grads)])
 
 
 def _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused):
     """`grad` for each entry along the first dimension of the gradients given, stacked."""
     roots, batches = _tuple(outputs), _tuple(grad_outputs, len(_tuple(outputs)))
-    if any(batch is None and root.array.size != 1 for root, batch in zip(roots, batches)):
+    if any(batch is None and root._array.size != 1 for root, batch in zip(roots, batches)):
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
     for i, (root, batch) in enumerate(zip(roots, batches)):
         if batch is not None and batch.shape[1:] != root.shape:
@@ -402,32 +403,32 @@ def _output_grads(roots, grads):
         if not isinstance(root, Tensor):
             raise AssertionError("Expected output to be a torch.Tensor")
         refresh(root)
-        if not root._requires_grad or root.node is not None and root.node.op is NOWHERE or carries_tangents(root):
+        if not root._requires_grad or root._node is not None and root._node.op is NOWHERE or carries_tangents(root):
             untracked = i if untracked is None else untracked
             if g is None:
                 continue
         if g is None:
-            if root.array.size != 1:
+            if root._array.size != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            if dt.is_complex(root.array.dtype):
+            if dt.is_complex(root._array.dtype):
                 raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {root.dtype}")
-            if root.array.dtype.kind in dt.WIDENED:
-                g = wrap(dt.cast(np.ones(root.array.shape), root.array.dtype))
-            elif type(root.array) is np.ndarray:       # stand-ins fake __class__
-                g = wrap(np.empty(root.array.shape, root.array.dtype))         # np.ones takes three times as long
-                g.array.fill(1)
+            if root._array.dtype.kind in dt.WIDENED:
+                g = wrap(dt.cast(np.ones(root._array.shape), root._array.dtype))
+            elif type(root._array) is np.ndarray:       # stand-ins fake __class__
+                g = wrap(np.empty(root._array.shape, root._array.dtype))         # np.ones takes three times as long
+                g._array.fill(1)
             else:
-                g = wrap(np.ones_like(root.array))
+                g = wrap(np.ones_like(root._array))
         elif not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
-        elif g.array.shape != root.array.shape:
-            raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {Size(g.array.shape)} and "
-                               f"output[{i}] has a shape of {Size(root.array.shape)}.")
-        elif dt.is_complex(g.array.dtype) != dt.is_complex(root.array.dtype):
+        elif g._array.shape != root._array.shape:
+            raise RuntimeError(f"Mismatch in shape: grad_output[{i}] has a shape of {Size(g._array.shape)} and "
+                               f"output[{i}] has a shape of {Size(root._array.shape)}.")
+        elif dt.is_complex(g._array.dtype) != dt.is_complex(root._array.dtype):
             raise RuntimeError("For complex Tensors, both grad_output and output are required to have the same dtype. "
                                f"Mismatch in dtype: grad_output[{i}] has a dtype of {g.dtype} and output[{i}] has a "
                                f"dtype of {root.dtype}.")
-        elif g.array.dtype != root.array.dtype:
+        elif g._array.dtype != root._array.dtype:
             g = g.to(root.dtype)
         checked.append(g)
     return checked, untracked
@@ -456,8 +457,8 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     refresh(self)
-    if self.node is not None:
-        return add_hook(self.node.extras().tensor_hooks, hook)
+    if self._node is not None:
+        return add_hook(self._node.extras().tensor_hooks, hook)
     if self._hooks is None:
         self._hooks = {}
     return add_hook(self._hooks, hook)
@@ -468,7 +469,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
     """Call hook(tensor) after its `.grad` has been written. For leaves only."""
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if self.node is not None:
+    if self._node is not None:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
     return add_hook(accumulator(self).extras().tensor_hooks, hook)
 
@@ -483,7 +484,7 @@ def retain_grad(self: Tensor) -> None:
     if self.is_leaf or self.retains_grad:
         return
     self.retains_grad = True
-    self.node.extras().kept.append(weakref.ref(self))      # the node must not keep the tensor alive
+    self._node.extras().kept.append(weakref.ref(self))      # the node must not keep the tensor alive
 
 
 Tensor.retains_grad = False
@@ -505,7 +506,7 @@ class Variable(Tensor, metaclass=_VariableType):
     __torch_function__ = disabled
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = False, volatile: None = None) -> Tensor:
-        tensor = data.detach() if isinstance(data, Tensor) and data.node is None else data
+        tensor = data.detach() if isinstance(data, Tensor) and data._node is None else data
         if requires_grad:
             tensor.requires_grad_()
         return tensor

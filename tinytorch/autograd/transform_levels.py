@@ -85,21 +85,22 @@ def stand_in(tensor: Tensor, level: Level, leaf: bool = False) -> Tensor:
     history is a leaf, which in-place operations refuse.
     """
     alias = blank(Tensor)
-    alias.array, alias.version, alias.view_info, alias._requires_grad = tensor.array, tensor.version, None, True
+    alias._array, alias._version_counter = tensor._array, tensor._version_counter
+    alias._view_info, alias._requires_grad = None, True
     inner = is_tracked(tensor) and level.before
     if leaf and not inner:
-        alias.node, alias.level = None, level
+        alias._node, alias.level = None, level
     else:
-        edge = (tensor.node or tensor) if inner else None
-        alias.node = new_node(STAND_IN, (edge,), (level, None, None), (), tensor.array.shape)
+        edge = (tensor._node or tensor) if inner else None
+        alias._node = new_node(STAND_IN, (edge,), (level, None, None), (), tensor._array.shape)
     return alias
 
 
 def handle(alias: Tensor) -> Tensor:
     """A second tensor at the same place of the graph, which stays there if `alias` is written to."""
-    tensor = wrap(alias.array)
-    tensor.node, tensor._requires_grad = alias.node, True
-    return tensor if alias.node is not None else alias
+    tensor = wrap(alias._array)
+    tensor._node, tensor._requires_grad = alias._node, True
+    return tensor if alias._node is not None else alias
 
 
 def is_tracked(tensor: Tensor) -> bool:
@@ -112,7 +113,7 @@ def live(tensor: Tensor) -> bool:
     """Whether something can still be differentiated through `tensor`: a leaf, or the stand-in of a level under way."""
     if not is_tracked(tensor):
         return False
-    stack, seen = [tensor.node or tensor], set()
+    stack, seen = [tensor._node or tensor], set()
     while stack:
         node = stack.pop()
         if not isinstance(node, Node):
@@ -179,6 +180,6 @@ _ENDED.alive = False
 
 def _dummy(output):
     """A tracked tensor like `output`, whose values do not matter."""
-    u = wrap(np.zeros_like(output.array))
+    u = wrap(np.zeros_like(output._array))
     u._requires_grad, u.level = True, _ENDED
     return u

@@ -46,7 +46,7 @@ class View:
     __slots__ = ("base", "born", "seen", "made")
 
     def __init__(self, source: Tensor, version: int, made: str | None = None) -> None:
-        origin = source.view_info
+        origin = source._view_info
         if origin is None:
             self.base = source
         else:
@@ -63,26 +63,26 @@ class View:
 
 def track_view(output: Tensor, source: Tensor, made: str | None = None) -> None:
     """Make `output`, which shares the memory of `source`, a view of it."""
-    version = source.version
-    output.version = version
+    version = source._version_counter
+    output._version_counter = version
     # An inference tensor has no history to follow.
-    output.view_info = View(source, version[0], made) if version.__class__ is list else None
+    output._view_info = View(source, version[0], made) if version.__class__ is list else None
 
 
 def become(self: Tensor, result: Tensor) -> Tensor:
     """Make `self` the tensor `result`, a view of it: what `unsqueeze_` and its like do."""
-    self.array = result.array
-    self.version[0] += 1
+    self._array = result._array
+    self._version_counter[0] += 1
     if mode.grad and result._requires_grad:
-        self.node, self._requires_grad = result.node, True
-        self.node.op = _in_itself(self.node.op)
-        if self.view_info is not None:
-            self.view_info.seen = self.version[0]
-    elif self.node is not None and self.view_info is None:
-        node, shape = self.node, result.array.shape
+        self._node, self._requires_grad = result._node, True
+        self._node.op = _in_itself(self._node.op)
+        if self._view_info is not None:
+            self._view_info.seen = self._version_counter[0]
+    elif self._node is not None and self._view_info is None:
+        node, shape = self._node, result._array.shape
         if node.op is OUTGROWN:
             node, = node.edges
-        self.node = node if node.shape == shape else new_node(OUTGROWN, (node,), (None, None, None), (), shape)
+        self._node = node if node.shape == shape else new_node(OUTGROWN, (node,), (None, None, None), (), shape)
     return self
 
 
@@ -101,7 +101,7 @@ OUTGROWN = Op(lambda input: input, name="outgrown", rules={
 
 def _check_view(view, what="is being"):
     """RuntimeError for a view that torch refuses writes to, because of how it was made."""
-    made, node = view.view_info.made, view.node
+    made, node = view._view_info.made, view._node
     if made is None:
         return
     if node is None or node.op is NOWHERE:
@@ -133,38 +133,38 @@ _REASONS = {
 
 def refresh(tensor: Tensor, always: bool = False) -> None:
     """Bring a view's history up to date after writes to its memory. Only needed in grad mode, unless it is `always`."""
-    view = tensor.view_info
-    if view is None or view.seen == tensor.version[0]:
+    view = tensor._view_info
+    if view is None or view.seen == tensor._version_counter[0]:
         return
-    base, node = view.base, tensor.node
+    base, node = view.base, tensor._node
     if node is None and not base._requires_grad or not (mode.grad or always):
         return
     if node is not None and node.op is NOWHERE:
-        tensor.node, tensor._requires_grad = None, False                  # it may no longer be so
+        tensor._node, tensor._requires_grad = None, False                  # it may no longer be so
         if not base._requires_grad:
             return
-    if view.seen == NEVER and view.born == tensor.version[0]:
+    if view.seen == NEVER and view.born == tensor._version_counter[0]:
         # The view was made outside grad mode, or before its base required gradients: what is computed from it
         # requires gradients too, though they lead nowhere.
         if not (always or tensor._requires_grad):
-            tensor.node, tensor._requires_grad = new_node(NOWHERE, (), (), (), tensor.array.shape), True
+            tensor._node, tensor._requires_grad = new_node(NOWHERE, (), (), (), tensor._array.shape), True
         return
     _check_view(tensor, "its base or another view of its base has been")
-    if base._requires_grad or base.array.dtype == tensor.array.dtype:
-        fresh = _view_node(base, *layouts(tensor.array, base.array), node)
+    if base._requires_grad or base._array.dtype == tensor._array.dtype:
+        fresh = _view_node(base, *layouts(tensor._array, base._array), node)
         if mode.grad is not for_tangents:      # it is what the base has been given that decides here
-            _tell(fresh, tensor.array)
+            _tell(fresh, tensor._array)
         if tensor.retains_grad and node is not None:
             move_retained(tensor, fresh)
-        tensor.node, tensor._requires_grad = fresh, True
+        tensor._node, tensor._requires_grad = fresh, True
     else:                                      # the base has been detached; torch keeps only views of its own dtype
-        tensor.node, tensor._requires_grad = None, False
-    view.seen = tensor.version[0]
+        tensor._node, tensor._requires_grad = None, False
+    view.seen = tensor._version_counter[0]
 
 
 def _view_node(base, part, whole, before=None):
     """A history anew for the view with the layout `part`, which had the node `before`."""
-    edge = (base.node or base) if base._requires_grad else None
+    edge = (base._node or base) if base._requires_grad else None
     change = None if before is None else BITS.get(before.op.name)
     if change is not None:                     # no stride tells of it: that step is kept
         inner = (*part[:4], tuple([bit != changes for bit, changes in zip(part[4], change)]))
@@ -227,20 +227,20 @@ COPY_SLICE = Op(lambda base, source, part, whole: base, name="copy_slices", join
 
 def check_in_place(self: Tensor, *others: Any) -> None:
     """RuntimeError where torch refuses an in-place write of something computed from `others`."""
-    if self.version.__class__ is not list:
+    if self._version_counter.__class__ is not list:
         check_inference(self)
     if not differentiates():
         return
-    view = self.view_info
+    view = self._view_info
     tracked = self._requires_grad
     if view is not None:
-        tracked = view.base._requires_grad or tracked and (self.node is None or self.node.op is not NOWHERE)
+        tracked = view.base._requires_grad or tracked and (self._node is None or self._node.op is not NOWHERE)
     if view is not None and view.made is not None:
         if tracked or any([isinstance(x, Tensor) and x.requires_grad for x in others]):
             _check_view(self)
-    if tracked and view is not None and view.base.node is None:
+    if tracked and view is not None and view.base._node is None:
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
-    if tracked and self.node is None:
+    if tracked and self._node is None:
         # A view may be refused too, that has not looked since its base got a history: so does torch.
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
 
@@ -253,7 +253,7 @@ def check_inference(tensor: Tensor) -> None:
 
 def has_history(tensor: Tensor) -> bool:
     """Whether a write from or to `tensor` is recorded in grad mode: it requires gradients, or carries tangents."""
-    return tensor._requires_grad or tensor.view_info is not None and tensor.view_info.base._requires_grad
+    return tensor._requires_grad or tensor._view_info is not None and tensor._view_info.base._requires_grad
 
 
 def overlaps_itself(array: np.ndarray) -> bool:
@@ -301,7 +301,7 @@ def may_share(a: np.ndarray, b: np.ndarray) -> bool:
 def check_overlap(out: Tensor, input: Tensor, apart: bool | str = False, copying: bool = False) -> None:
     """RuntimeError if `out` shares memory with `input`; the very same elements in place are fine unless `apart`. Lazy
     conjugates and negatives may share it, but for copies (`copying`): their numbers are computed first."""
-    a, b = out.array, input.array
+    a, b = out._array, input._array
     if not copying and (is_lazy(a) or is_lazy(b)):
         return
     refresh(input)                             # what is wrong with its history comes first
@@ -357,30 +357,30 @@ def check_fits(target: np.ndarray, shape: tuple[int, ...], dtype: dt.dtype) -> N
 def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Tensor:
     """Write `result` into `self` and make its history that of `self`. Nothing is written if the shapes or dtypes do
     not fit, or elements lie at the same place: that is refused unless `expanded(memory, values)` says how to do it."""
-    target, array, node = self.array, result.array, result.node
+    target, array, node = self._array, result._array, result._node
     if array.shape != target.shape or array.dtype != target.dtype:
         check_fits(target, array.shape, dt.of(array))
         result = result.to(self.dtype)
-        array = result.array
+        array = result._array
     write = np.copyto
     if is_expanded(target):
         if expanded is None or is_lazy(target):
             check_written(target)
         write = expanded
-    if result._requires_grad and self.view_info is not None and differentiates():
+    if result._requires_grad and self._view_info is not None and differentiates():
         _check_view(self)
     if node is not None and node.saved:
         _keep_original(node, self)
     try:
-        if self.view_info is not None and write is np.copyto and overlaps_itself(target):
+        if self._view_info is not None and write is np.copyto and overlaps_itself(target):
             np.copyto(target, array, where=array != target)    # what did not change is not written over what did
         else:
             write(target, array)
     except ValueError as error:
         raise refusal(error) from None
-    self.version[0] += 1
+    self._version_counter[0] += 1
     if usual.noting:
-        note_place(self.version)
+        note_place(self._version_counter)
     rebase(self, result)
     return self
 
@@ -391,11 +391,11 @@ def _keep_original(node, tensor):
     if node.versions is PACKED:
         for s in node.saved:
             if s.__class__ is Packed:
-                s.keep_original(tensor.array)
-    elif node.saved[first] is not None and node.versions and node.versions[0] is tensor.version:
+                s.keep_original(tensor._array)
+    elif node.saved[first] is not None and node.versions and node.versions[0] is tensor._version_counter:
         saved = list(node.saved)
-        if saved[first] is tensor.array:       # else it was converted
-            saved[first] = tensor.array.copy(order="K")
+        if saved[first] is tensor._array:       # else it was converted
+            saved[first] = tensor._array.copy(order="K")
         node.saved, node.versions = saved, ([0], 0) + tuple(node.versions[2:])
 
 
@@ -403,38 +403,38 @@ def rebase(self: Tensor, result: Tensor) -> None:
     """Give `self`, just overwritten with `result`, the history of `result`."""
     if not mode.grad or not (result._requires_grad or self._requires_grad):
         return
-    owner = self if self.view_info is None else self.view_info.base
-    if mode.grad is for_tangents and owner._requires_grad and owner.node is None:
+    owner = self if self._view_info is None else self._view_info.base
+    if mode.grad is for_tangents and owner._requires_grad and owner._node is None:
         return                                 # a leaf that gradients are wanted of stays one
-    node = result.node
-    if node is not None and node.saved and node.saved[ANS] is result.array:
+    node = result._node
+    if node is not None and node.saved and node.saved[ANS] is result._array:
         # The op saved its output, which is now this tensor: watch this one for later writes.
         saved = list(node.saved)
-        saved[ANS] = self.array
-        node.saved, node.versions = saved, (*node.versions[:-2], self.version, self.version[0])
-    if self.view_info is None:
-        if self.retains_grad and self.node is not None:
+        saved[ANS] = self._array
+        node.saved, node.versions = saved, (*node.versions[:-2], self._version_counter, self._version_counter[0])
+    if self._view_info is None:
+        if self.retains_grad and self._node is not None:
             move_retained(self, node)
-        self.node = _apart(self, node)
-        self._requires_grad = result._requires_grad or self.node is not node
+        self._node = _apart(self, node)
+        self._requires_grad = result._requires_grad or self._node is not node
         if node is not None:
-            note_write(self.version, node.name())
+            note_write(self._version_counter, node.name())
         return
-    base, before = self.view_info.base, self.node
-    part, whole = layouts(self.array, base.array)
+    base, before = self._view_info.base, self._node
+    part, whole = layouts(self._array, base._array)
     if before is not None and node is not None and node.edges[0] is before and (
-            before.edges[0] is not (base.node or base) or before.op.name == "as_strided" or before.hooks is not None
-            or not base.array.flags.c_contiguous):
+            before.edges[0] is not (base._node or base) or before.op.name == "as_strided" or before.hooks is not None
+            or not base._array.flags.c_contiguous):
         # What the view was before goes back to the base by place, whatever `as_strided` it came by, in the base's
         # strides; its hooks are for what it was.
         node.edges = (_view_node(base, part, whole), *node.edges[1:])
-    fresh = new_node(COPY_SLICE, (base.node, node), (None, None, part, whole, None, None), (), base.array.shape)
-    _tell(fresh, base.array)
+    fresh = new_node(COPY_SLICE, (base._node, node), (None, None, part, whole, None, None), (), base._array.shape)
+    _tell(fresh, base._array)
     fresh = _apart(base, fresh)
-    if base.retains_grad and base.node is not None:
+    if base.retains_grad and base._node is not None:
         move_retained(base, fresh)
-    base.node, base._requires_grad = fresh, True
-    note_write(self.version, base.node.name())
+    base._node, base._requires_grad = fresh, True
+    note_write(self._version_counter, base._node.name())
     if before is None:
         refresh(self, always=True)             # the next write through it follows this one
 
@@ -447,9 +447,9 @@ HISTORY = Op(lambda input: np.zeros_like(input), name="history", rules={
 def _history_of(g):
     if not isinstance(g, Tensor):
         return HISTORY.forward(g)
-    zeros = wrap(HISTORY.forward(g.array))
+    zeros = wrap(HISTORY.forward(g._array))
     if mode.grad and g._requires_grad:
-        zeros.node, zeros._requires_grad = new_node(HISTORY, (g.node or g,), (None, None, None), (), g.shape), True
+        zeros._node, zeros._requires_grad = new_node(HISTORY, (g._node or g,), (None, None, None), (), g.shape), True
     return zeros
 
 
@@ -464,9 +464,9 @@ WRITTEN_APART = Op(lambda before, after: after, name="written_apart", joint=_one
 
 def _apart(tensor, node):
     """The node of `tensor` after a write that made `node`."""
-    if mode.grad is not for_tangents or tensor.node is None:
+    if mode.grad is not for_tangents or tensor._node is None:
         return node
-    return new_node(WRITTEN_APART, (tensor.node, node), (None, None, None, None), (), tensor.array.shape)
+    return new_node(WRITTEN_APART, (tensor._node, node), (None, None, None, None), (), tensor._array.shape)
 
 
 def _tell(node, array):
@@ -478,7 +478,7 @@ def _tell(node, array):
 
 def move_retained(tensor: Tensor, node: Node | None) -> None:
     """`retain_grad` of a tensor that is given a new history keeps the gradient of its new value."""
-    kept = tensor.node.extras().kept
+    kept = tensor._node.extras().kept
     for reference in [r for r in kept if r() is tensor]:
         kept.remove(reference)
         if node is not None:

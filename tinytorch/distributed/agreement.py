@@ -38,9 +38,9 @@ def broadcast_coalesced(group: Any, tensors: Sequence[Tensor], source: int) -> N
     stay, as nobody has changed them."""
     root = dist.get_global_rank(group, source)
     for together in flat_groups(tensors):
-        flat = np.concatenate([t.array.reshape(-1) for t in together])
+        flat = np.concatenate([t._array.reshape(-1) for t in together])
         dist.broadcast(wrap(flat), root, group=group)
         end = 0
         for tensor in together:
-            begin, end = end, end + tensor.array.size
-            tensor.array[...] = flat[begin:end].reshape(tensor.array.shape)
+            begin, end = end, end + tensor._array.size
+            tensor._array[...] = flat[begin:end].reshape(tensor._array.shape)

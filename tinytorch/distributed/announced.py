@@ -25,7 +25,7 @@ def _said(kind, about, count):
     """What is compared: (OpType, shapes, dtypes). `count`: how many objects; None of a tensor."""
     if count is not None:
         return f"{kind}_OBJECTS", [[count]], []
-    return kind, [list(x.array.shape) for x in about[1]], [x.dtype.type_name for x in about[1]]
+    return kind, [list(x._array.shape) for x in about[1]], [x.dtype.type_name for x in about[1]]
 
 
 def announced_send(group: Any, about: tuple, count: int | None, array: np.ndarray, to: int, tag: int) -> Requests:

@@ -21,7 +21,7 @@ def assign(tensors: Sequence[Tensor], limits: Sequence[int], sparse: Sequence[bo
         if sparse and sparse[i]:
             done.append([i])
             continue
-        array = tensors[i].array
+        array = tensors[i]._array
         key = array.dtype
         indices, size = open_ones.get(key, ([], 0))
         indices.append(i)
@@ -40,7 +40,7 @@ def flat_groups(tensors: Iterable[Tensor]) -> list[list[Tensor]]:
     """The tensors by dtype, in the order in which dtypes come."""
     groups = {}
     for tensor in tensors:
-        groups.setdefault(tensor.array.dtype, []).append(tensor)
+        groups.setdefault(tensor._array.dtype, []).append(tensor)
     return list(groups.values())
 
 
@@ -69,7 +69,7 @@ class Bucket:
 
     def __init__(self, indices: Sequence[int], parameters: Sequence[Tensor], sparse: bool) -> None:
         self.indices, self.sparse, self.pending, self.started = list(indices), sparse, len(indices), None
-        arrays = [parameters[i].array for i in indices]
+        arrays = [parameters[i]._array for i in indices]
         dtype = arrays[0].dtype
         self.plain, self.flat, self.buffer, self.views, self.grads = dtype.kind in NATIVE, None, None, None, None
         if sparse:

@@ -59,13 +59,13 @@ def _check_dtypes(*tensors):
 
 def _shape(x):
     """As it is shown in messages: complex numbers are pairs."""
-    sizes = [*x.array.shape, *[2] * x.dtype.is_complex]
+    sizes = [*x._array.shape, *[2] * x.dtype.is_complex]
     return f"({', '.join(map(str, sizes))})"
 
 
 def _check_shapes(name, tensors, like):
     for i, x in enumerate(tensors):
-        if x.array.shape != like.array.shape:
+        if x._array.shape != like._array.shape:
             raise RuntimeError(f"ProcessGroupGloo::{name}: invalid tensor size at index {i} (expected {_shape(like)}, "
                                f"got {_shape(x)})")
 
@@ -86,17 +86,17 @@ def _written(tensor, array, own, after=None):
     def finish():
         if after is not None:
             after(array)
-        tensor.array[...] = array
+        tensor._array[...] = array
     return finish
 
 
 def _flat(tensors, array_dtype):
     """All numbers of the tensors one after the other, in an array that is ours."""
-    out = np.empty(sum([x.array.size for x in tensors]), array_dtype)
+    out = np.empty(sum([x._array.size for x in tensors]), array_dtype)
     at = 0
     for x in tensors:
-        out[at:at + x.array.size] = x.array.reshape(-1)
-        at += x.array.size
+        out[at:at + x._array.size] = x._array.reshape(-1)
+        at += x._array.size
     return out
 
 
@@ -105,8 +105,8 @@ def _spread(flat, tensors):
     def finish():
         at = 0
         for x in tensors:
-            x.array[...] = flat[at:at + x.array.size].reshape(x.array.shape)
-            at += x.array.size
+            x._array[...] = flat[at:at + x._array.size].reshape(x._array.shape)
+            at += x._array.size
     return finish
 
 
@@ -118,7 +118,7 @@ def all_reduce(tensor: Tensor, op: RedOpType | ReduceOp = SUM, group: ProcessGro
     TypeError for what is no tensor or no operation, ValueError for complex numbers that are not summed, RuntimeError
     for what cannot be reduced so (bits of floating-point numbers, the average of integers).
     """
-    if tensor.__class__ is not Tensor or tensor.array.__class__ is not np.ndarray:
+    if tensor.__class__ is not Tensor or tensor._array.__class__ is not np.ndarray:
         check_tensor(tensor, "tensor")
     group = joined(group, "all_reduce")
     if group is None:
@@ -150,7 +150,7 @@ def all_reduce_coalesced(tensors: list[Tensor], op: RedOpType | ReduceOp = SUM, 
     group = joined(group, "all_reduce_coalesced")
     if group is None:
         return None
-    flat = _flat(tensors, tensors[0].array.dtype)
+    flat = _flat(tensors, tensors[0]._array.dtype)
     plan = group.plan(op, flat, "all_reduce")
     about = "all_reduce_coalesced", tensors, op
     if detail.on:
@@ -211,13 +211,13 @@ def reduce_scatter(output: Tensor, input_list: list[Tensor], op: RedOpType | Red
     if len(input_list) != group.count:
         raise RuntimeError("invalid input tensor list size, must be world size")
     for x in input_list:
-        if x.array.shape != output.array.shape:
-            raise RuntimeError(f"reduce_scatter: output is of shape {tuple(output.array.shape)} and one of the inputs "
-                               f"of {tuple(x.array.shape)}")
+        if x._array.shape != output._array.shape:
+            raise RuntimeError(f"reduce_scatter: output is of shape {tuple(output._array.shape)} and one of the inputs "
+                               f"of {tuple(x._array.shape)}")
     about = "reduce_scatter", input_list, op
     if detail.on:
         detail.check(group, async_op, *about)
-    return _reduce_scatter(group, about, output, _flat(input_list, output.array.dtype), op, async_op)
+    return _reduce_scatter(group, about, output, _flat(input_list, output._array.dtype), op, async_op)
 
 
 def reduce_scatter_single(output: Tensor, input: Tensor, op: RedOpType | ReduceOp = SUM,
@@ -233,9 +233,9 @@ def reduce_scatter_single(output: Tensor, input: Tensor, op: RedOpType | ReduceO
         return None
     if output.dtype is not input.dtype:
         raise RuntimeError(f"reduce_scatter: output is of dtype {output.dtype} and input of {input.dtype}")
-    if output.array.size * group.count != input.array.size:
-        raise RuntimeError(f"reduce_scatter: input has {input.array.size} elements, and output {output.array.size} on "
-                           f"each of {group.count} ranks")
+    if output._array.size * group.count != input._array.size:
+        raise RuntimeError(f"reduce_scatter: input has {input._array.size} elements, and output {output._array.size} "
+                           f"on each of {group.count} ranks")
     about = "reduce_scatter_single", [input], op
     if detail.on:
         detail.check(group, async_op, *about)
@@ -290,7 +290,7 @@ def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | N
     about = "gather", [tensor], None, root
     if detail.on:
         detail.check(group, async_op, *about)
-    flat = np.empty(group.count * tensor.array.size, tensor.array.dtype) if here else None
+    flat = np.empty(group.count * tensor._array.size, tensor._array.dtype) if here else None
     sent = group.mpi.contiguous(tensor)[0]
     finish = _spread(flat, gather_list) if here else None
     return Call(group, about, async_op, finish, gather_list).gather(sent, flat, root)
@@ -331,7 +331,7 @@ def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int |
     if detail.on:
         detail.check(group, async_op, *about)
     array, own = group.mpi.contiguous(tensor)
-    sent = _flat(scatter_list, tensor.array.dtype) if here else None
+    sent = _flat(scatter_list, tensor._array.dtype) if here else None
     return Call(group, about, async_op, _written(tensor, array, own), [tensor]).scatter(sent, array, root)
 
 
@@ -352,7 +352,7 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: ProcessGroup | 
     about = "all_gather", [tensor]
     if detail.on:
         detail.check(group, async_op, *about)
-    flat = np.empty(group.count * tensor.array.size, tensor.array.dtype)
+    flat = np.empty(group.count * tensor._array.size, tensor._array.dtype)
     sent = group.mpi.contiguous(tensor)[0]
     return Call(group, about, async_op, _spread(flat, tensor_list), tensor_list).all_gather(sent, flat)
 
@@ -368,8 +368,9 @@ def all_gather_single(output_tensor: Tensor, input_tensor: Tensor, group: Proces
     if output_tensor.dtype is not input_tensor.dtype:
         raise RuntimeError(f"ProcessGroupGloo::allgather: invalid tensor type at index 0 (expected {input_tensor.dtype}"
                            f", got {output_tensor.dtype})")
-    if output_tensor.array.size != group.count * input_tensor.array.size:
-        first = output_tensor.array[:-(-len(output_tensor.array) // group.count)] if output_tensor.array.ndim else None
+    if output_tensor._array.size != group.count * input_tensor._array.size:
+        whole = output_tensor._array
+        first = whole[:-(-len(whole) // group.count)] if whole.ndim else None
         got = "()" if first is None else str(list(first.shape))[1:-1]
         raise RuntimeError("ProcessGroupGloo::allgather: invalid tensor size at index 0 (expected "
                            f"{_shape(input_tensor)}, got ({got}))")
@@ -412,12 +413,13 @@ def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[in
     check_tensor(input, "input")
     _check_dtypes(output, input)
     group = of_group(group)
-    if not output_split_sizes and not input_split_sizes and output.array.size != input.array.size:
-        raise RuntimeError(f"all_to_all_single: output has {output.array.size} elements, and input {input.array.size}")
+    if not output_split_sizes and not input_split_sizes and output._array.size != input._array.size:
+        raise RuntimeError(f"all_to_all_single: output has {output._array.size} elements, and input "
+                           f"{input._array.size}")
     parts = []
     for x, sizes in ((output, output_split_sizes), (input, input_split_sizes)):
-        length = x.array.shape[0] if x.array.ndim else 1
-        parts.append(_split(sizes, length, x.array.size // max(length, 1), group.count))
+        length = x._array.shape[0] if x._array.ndim else 1
+        parts.append(_split(sizes, length, x._array.size // max(length, 1), group.count))
     array, own = group.mpi.contiguous(output)
     sent = group.mpi.contiguous(input)[0]
     return _exchange(group, async_op, ("all_to_all_single", [input]), _written(output, array, own), [output], array,
@@ -450,8 +452,8 @@ def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor]
         if len(tensors) != group.count:
             raise RuntimeError(f"ProcessGroupGloo::alltoall: {word} tensor list size {len(tensors)} does not match "
                                f"world size {group.count}")
-    numpy_dtype = input_tensor_list[0].array.dtype
-    sizes = [[x.array.size for x in tensors] for tensors in (output_tensor_list, input_tensor_list)]
+    numpy_dtype = input_tensor_list[0]._array.dtype
+    sizes = [[x._array.size for x in tensors] for tensors in (output_tensor_list, input_tensor_list)]
     flat = np.empty(sum(sizes[0]), numpy_dtype)
     return _exchange(group, async_op, ("all_to_all", input_tensor_list), _spread(flat, output_tensor_list),
                      output_tensor_list, flat, sizes[0], _flat(input_tensor_list, numpy_dtype), sizes[1])

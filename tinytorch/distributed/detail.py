@@ -88,7 +88,7 @@ def check(group: ProcessGroup, async_op: bool, name: str, tensors: Sequence[Tens
     splits  of functions that send to each rank another number of elements: what is sent to each, and got from each
     """
     op = "" if op is None else str(getattr(op, "op", op)).rpartition(".")[2]
-    shapes = [list(x.array.shape) for x in tensors] if splits is None else []
+    shapes = [list(x._array.shape) for x in tensors] if splits is None else []
     if count is not None:
         shapes = [[count]]
     own = (group.sequence, _OP_TYPES.get(name, name.upper()), shapes,

@@ -25,7 +25,7 @@ def described(group: Any, name: str, tensors: Sequence[Tensor] = (), op: Any = N
     """The call and who makes it, for messages of errors."""
     words = [f"{name} on rank {group.own_rank} of group {group.name} ({group.count} ranks)"]
     if tensors:
-        words.append("with " + ", ".join([f"{x.dtype} {list(x.array.shape)}" for x in tensors]))
+        words.append("with " + ", ".join([f"{x.dtype} {list(x._array.shape)}" for x in tensors]))
     if op is not None:
         words.append(str(getattr(op, "op", op)))
     if root is not None:

@@ -141,7 +141,7 @@ def _of_length(length, size):
 
 def contiguous(tensor: Tensor) -> tuple[np.ndarray, bool]:
     """The tensor's own array, or a copy of it if that is not one piece of memory; and which it is."""
-    array = tensor.array
+    array = tensor._array
     if type(array) is np.ndarray and array.flags.c_contiguous and array.flags.writeable:
         return array, True
     return np.array(array, order="C", copy=True), False

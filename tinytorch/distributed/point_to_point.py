@@ -19,7 +19,7 @@ __all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
 
 def _memory(tensor):
     """The tensor's own array. RuntimeError if it is not one piece of memory, as torch's."""
-    array = tensor.array
+    array = tensor._array
     if type(array) is not np.ndarray or not array.flags.c_contiguous:
         raise RuntimeError("input tensor has to be contiguous")
     return array

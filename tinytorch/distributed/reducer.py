@@ -70,7 +70,7 @@ class Reducer:
             return False
         order = wrap(np.array(self.came, np.int64))
         self.dist.broadcast(order, self.dist.get_global_rank(self.group, 0), group=self.group)
-        self._make_buckets(assign(self.parameters, self.rebuilt_limits, self.sparse, order.array.tolist()))
+        self._make_buckets(assign(self.parameters, self.rebuilt_limits, self.sparse, order._array.tolist()))
         self._reset()
         self.rebuilt, self.came = True, []
         return True
@@ -169,11 +169,11 @@ class Reducer:
         view = bucket.views[k]
         if grad is None:
             view[...] = np.zeros((), view.dtype)
-        elif bucket.plain and grad.array.dtype == view.dtype:
+        elif bucket.plain and grad._array.dtype == view.dtype:
             if self.hook is None:
-                np.multiply(grad.array, 1.0 / self.divisor, out=view)
+                np.multiply(grad._array, 1.0 / self.divisor, out=view)
             elif grad is not bucket.grads[k]:
-                view[...] = grad.array
+                view[...] = grad._array
         else:
             if grad is not bucket.grads[k]:
                 bucket.grads[k].copy_(grad.detach())
@@ -203,7 +203,7 @@ class Reducer:
         if self._looks_for_unused() or self.static and self.iteration == 1:
             flags = wrap(self.used.copy())
             self.dist.all_reduce(flags, group=self.group)
-            globally_used = self.globally_used = flags.array
+            globally_used = self.globally_used = flags._array
             self.used[:] = 0
         elif self.static:
             globally_used = self.globally_used
@@ -226,15 +226,15 @@ class Reducer:
                 elif grad is None:
                     parameter._grad = wrap(bucket.views[k].copy(order="K"))
                 else:
-                    grad.array[...] = bucket.views[k]
-                    grad.version[0] += 1
+                    grad._array[...] = bucket.views[k]
+                    grad._version_counter[0] += 1
             bucket.started = None
 
     def _take(self, bucket, result):
         """What the hook gave becomes the contents of the bucket."""
         if not isinstance(result, Tensor):
             raise RuntimeError(f"Unable to cast {result} to Tensor")
-        if result.array is not bucket.flat:
+        if result._array is not bucket.flat:
             bucket.buffer.copy_(result.detach().reshape(-1))
 
     def _finish_sparse(self, bucket):
@@ -243,7 +243,7 @@ class Reducer:
         grad = bucket.grads
         if grad is not None:
             grad = grad.coalesce()
-            grad = grad.indices().array, grad.values().array
+            grad = grad.indices()._array, grad.values()._array
         parts = self._gather_sparse(grad)
         if parts:
             parameter = self.parameters[bucket.indices[0]]

@@ -370,7 +370,7 @@ def _basis(tensors, count):
     rows, first, found = sum(count), 0, []
     for x, n in zip(tensors, count):
         e = zeros((rows, n), dtype=x.dtype)
-        e.array[range(first, first + n), range(n)] = 1
+        e._array[range(first, first + n), range(n)] = 1
         found.append(e.reshape(rows, *x.shape))
         first += n
     return found

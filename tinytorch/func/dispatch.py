@@ -67,7 +67,7 @@ def batch_size(level: int, *values: Any) -> int | None:
     """How many samples the batches of a level hold."""
     for x in values:
         if isinstance(x, Tensor):
-            x = x.array
+            x = x._array
         if type(x) is Lazy:
             x = x.raw
         if type(x) is Batched:
@@ -82,7 +82,7 @@ def batch_size(level: int, *values: Any) -> int | None:
 def sample(x: Any, level: int, i: int | None) -> Any:
     """Sample `i` of arrays or tensors; with None zeros like one, to learn the shapes of a result of no samples."""
     if isinstance(x, Tensor):
-        return x if not level_of(x.array) else wrap(sample(x.array, level, i))
+        return x if not level_of(x._array) else wrap(sample(x._array, level, i))
     if type(x) is Lazy:
         x = resolved(x)
     if type(x) is Batched:
@@ -98,7 +98,7 @@ def gathered(results: Sequence[Any], level: int, size: int) -> Any:
     """The results for all samples as batches."""
     first = results[0]
     if isinstance(first, Tensor):
-        return wrap(gathered([r.array for r in results], level, size))
+        return wrap(gathered([r._array for r in results], level, size))
     if isinstance(first, (tuple, list)) and first.__class__ in (tuple, list) or hasattr(first, "_fields"):
         if all([len(r) == len(first) for r in results]):
             values = [gathered(column, level, size) for column in zip(*results)]
@@ -221,7 +221,7 @@ def all_at_once(arrange: Callable, function: Callable, args: tuple, kwargs: dict
 
 def _innermost(leaves):
     """The innermost vmap that any of the tensors are batches of."""
-    number = level_of(*[x.array for x in leaves if isinstance(x, Tensor)])
+    number = level_of(*[x._array for x in leaves if isinstance(x, Tensor)])
     level = next((level for level in mode.vmap_levels if level.number == number), None)
     if level is None:
         raise NotBatchable("no batch of a vmap at work")
@@ -239,7 +239,7 @@ def _outside(level):
 
 
 def _sample_of(x, i):
-    return x.select(0, i) if x.array.shape[0] else wrap(np.zeros(x.array.shape[1:], x.array.dtype))
+    return x.select(0, i) if x._array.shape[0] else wrap(np.zeros(x._array.shape[1:], x._array.dtype))
 
 
 def _stacked(values, level):
@@ -269,7 +269,7 @@ def public_of(record: Public, function: Callable) -> Callable:
         if not mode.vmap_levels:
             return function(*args, **kwargs)
         try:
-            if special and any([isinstance(x, Tensor) and level_of(x.array) for x in tree_leaves((args, kwargs))]):
+            if special and any([isinstance(x, Tensor) and level_of(x._array) for x in tree_leaves((args, kwargs))]):
                 return of_batches(*args, **kwargs)
             return function(*args, **kwargs)
         except NotBatchable:

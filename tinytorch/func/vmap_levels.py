@@ -108,9 +108,9 @@ TAKE_OUT = Op(lambda x, level: x, name="alias", rules={"x": _in_again})
 
 def taken_out(x: Tensor, level: VmapLevel) -> Tensor:
     """All samples of a tensor along the first dimension, for what goes through them and comes in again."""
-    result = wrap(_physical(x.array, level, 0))
+    result = wrap(_physical(x._array, level, 0))
     if mode.grad and is_tracked(x):
-        result.node = new_node(TAKE_OUT, (x.node or x,), (None, level, None, None), (), result.array.shape)
+        result._node = new_node(TAKE_OUT, (x._node or x,), (None, level, None, None), (), result._array.shape)
         result._requires_grad = True
     return result
 
@@ -118,23 +118,23 @@ def taken_out(x: Tensor, level: VmapLevel) -> Tensor:
 def enter(x: Tensor, level: VmapLevel, dim: int, again: bool = False) -> Tensor:
     """The tensor that shows one sample of `x`, in the same memory."""
     tensor = blank(Tensor)
-    tensor.array, tensor.version = entered(x.array, level.number, dim), x.version
-    tensor.view_info, tensor.node, tensor._requires_grad = None, None, False
+    tensor._array, tensor._version_counter = entered(x._array, level.number, dim), x._version_counter
+    tensor._view_info, tensor._node, tensor._requires_grad = None, None, False
     if is_tracked(x) and mode.grad:
-        tensor.node = new_node(ENTER_AGAIN if again else ENTER, (x.node or x,), (None, level, dim, None, None), (),
-                               tensor.array.shape)
+        tensor._node = new_node(ENTER_AGAIN if again else ENTER, (x._node or x,), (None, level, dim, None, None), (),
+                               tensor._array.shape)
         tensor._requires_grad = True
     return tensor
 
 
 def is_batched(x: Tensor, level: VmapLevel) -> bool:
     """Whether a tensor differs from sample to sample."""
-    return stripped(x.array, level.number) is not None
+    return stripped(x._array, level.number) is not None
 
 
 def leave(tensors: Sequence[Tensor], dims: Sequence[int], level: VmapLevel) -> list[Tensor]:
     """The tensors of all samples, which lie along dimensions `dims`."""
-    results = [wrap(_physical(t.array, level, dim)) for t, dim in zip(tensors, dims)]
+    results = [wrap(_physical(t._array, level, dim)) for t, dim in zip(tensors, dims)]
     tracked = [i for i, t in enumerate(tensors) if mode.grad and is_tracked(t)]
     if not tracked:
         return results
@@ -142,15 +142,15 @@ def leave(tensors: Sequence[Tensor], dims: Sequence[int], level: VmapLevel) -> l
     if not targets:
         return results
     inner = [(handle(tensors[i]), dims[i]) for i in tracked]
-    names = {t.node.op.backward_name if t.node is not None else "AliasBackward0" for t, _ in inner}
+    names = {t._node.op.backward_name if t._node is not None else "AliasBackward0" for t, _ in inner}
     edges = [target.edges[0] if _came_in(target, level) else target for target in targets]
     node = new_node(_leaving(names.pop() if len(names) == 1 else "VmapBackward0"), edges,
                     (None, None, (level, inner, targets)), UNWATCHED,
-                    tuple([results[i].array.shape for i in tracked]))
+                    tuple([results[i]._array.shape for i in tracked]))
     if mode.grad is not True:
-        mode.grad(node, tuple([results[i].array for i in tracked]), tuple(tensors))
+        mode.grad(node, tuple([results[i]._array for i in tracked]), tuple(tensors))
     for k, i in enumerate(tracked):
-        results[i].node = new_node(SELECT, (node,), (k, None, None), (), results[i].array.shape)
+        results[i]._node = new_node(SELECT, (node,), (k, None, None), (), results[i]._array.shape)
         results[i]._requires_grad = True
     return results
 
@@ -162,7 +162,7 @@ def _came_in(node, level):
 
 def _crossings(roots, level):
     """Where the tape of the inside ends: nodes of tensors that came in as batches, and nodes and leaves outside."""
-    found, seen, stack = {}, set(), [t.node or t for t in roots]
+    found, seen, stack = {}, set(), [t._node or t for t in roots]
     while stack:
         node = stack.pop()
         if node is None or node in seen:
@@ -170,7 +170,7 @@ def _crossings(roots, level):
         seen.add(node)
         if not isinstance(node, Node):
             own = node.__dict__.get("level")
-            if (own is None or own.alive) and stripped(node.array, level.number) is None:
+            if (own is None or own.alive) and stripped(node._array, level.number) is None:
                 found[node] = None
         elif _came_in(node, level) or node.sequence_nr > level.start:
             found[node] = None
@@ -201,7 +201,7 @@ def _backward(g, wanted, aux):
                     d, = leave([d], [target.saved[2]], level)
                 elif is_batched(d, level):
                     d = leave([d], [0], level)[0].sum(0)
-            results.append(d if d is None or taped else d.array)
+            results.append(d if d is None or taped else d._array)
     return results
 
 

@@ -49,10 +49,10 @@ def reduce_tensor(tensor):
     if tensor.requires_grad and not tensor.is_leaf:
         raise RuntimeError(shared.NON_LEAF)
     memory = share(tensor, with_descriptor=True)
-    array = raw(tensor.array)
+    array = raw(tensor._array)
     return _rebuild_tensor, (type(tensor), *_handle(memory), array.dtype, array.shape,
                              address_of(array) - address_of(memory) if array.size else 0, array.strides,
-                             bits_of(tensor.array), tensor.requires_grad)
+                             bits_of(tensor._array), tensor.requires_grad)
 
 
 def _rebuild_tensor(cls, descriptor, nbytes, dtype, shape, offset, strides, bits, requires_grad):

@@ -52,7 +52,7 @@ def calculate_gain(nonlinearity, param=None):
 
 def _calculate_fan_in_and_fan_out(tensor):
     """How many inputs an output of the layer with this weight depends on, and the other way round."""
-    shape = tensor.array.shape
+    shape = tensor._array.shape
     if len(shape) < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
     receptive_field = math.prod(shape[2:])
@@ -115,7 +115,7 @@ def zeros_(tensor):
 
 def _put(tensor, values):
     """Overwrite `tensor` with an array of real numbers."""
-    return assign(tensor, wrap(dt.cast(values, tensor.array.dtype)))
+    return assign(tensor, wrap(dt.cast(values, tensor._array.dtype)))
 
 
 @no_grad()
@@ -127,9 +127,9 @@ def eye_(tensor):
     tensor([[1., 0., 0.],
             [0., 1., 0.]])
     """
-    if tensor.array.ndim != 2:
+    if tensor._array.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
-    return _put(tensor, np.eye(*tensor.array.shape, dtype=np.float32))
+    return _put(tensor, np.eye(*tensor._array.shape, dtype=np.float32))
 
 
 @no_grad()
@@ -145,7 +145,7 @@ def dirac_(tensor, groups=1):
             [[0., 0., 0.],
              [0., 1., 0.]]])
     """
-    shape = tensor.array.shape
+    shape = tensor._array.shape
     if len(shape) not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
     if shape[0] % groups:
@@ -193,7 +193,7 @@ def _kaiming_std(tensor, a, mode, nonlinearity):
 
 
 def _nothing_to_do(tensor):
-    if 0 in tensor.array.shape:
+    if 0 in tensor._array.shape:
         warn("Initializing zero-element tensors is a no-op")
         return True
     return False
@@ -244,7 +244,7 @@ def orthogonal_(tensor, gain=1, generator=None):
     >>> torch.allclose(w @ w.t(), torch.eye(2), atol=1e-6)
     True
     """
-    array = tensor.array
+    array = tensor._array
     if array.ndim < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if array.size == 0 or tensor.is_meta:
@@ -252,13 +252,13 @@ def orthogonal_(tensor, gain=1, generator=None):
     if array.dtype not in (np.float32, np.float64, np.complex64, np.complex128):
         raise not_implemented("geqrf_cpu", array)
     rows, columns = array.shape[0], array.size // array.shape[0]
-    flat = wrap(np.empty((rows, columns), array.dtype)).normal_(0, 1, generator=generator).array
+    flat = wrap(np.empty((rows, columns), array.dtype)).normal_(0, 1, generator=generator)._array
     q, r = np.linalg.qr(flat.T if rows < columns else flat)
     q *= np.sign(np.diag(r))                                 # makes the distribution uniform
     q = q.T if rows < columns else q
     if isinstance(gain, Tensor):
-        check_broadcast(q.shape, gain.array.shape)
-        gain = gain.array
+        check_broadcast(q.shape, gain._array.shape)
+        gain = gain._array
     q = q * np.asarray(gain, array.dtype)
     return assign(tensor, wrap(q.reshape(array.shape)))
 
@@ -274,15 +274,15 @@ def sparse_(tensor, sparsity, std=0.01, generator=None):
     >>> (torch.nn.init.sparse_(torch.empty(4, 3), 0.5) == 0).sum(0)
     tensor([2, 2, 2])
     """
-    if tensor.array.ndim != 2:
+    if tensor._array.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     if tensor.is_meta:
         return tensor
-    rows, columns = tensor.array.shape
+    rows, columns = tensor._array.shape
     zeros = math.ceil(sparsity * rows)
     tensor.normal_(0, std, generator=generator)
     for column in range(columns):
-        tensor.array[randperm(rows).array[:zeros], column] = 0
+        tensor._array[randperm(rows)._array[:zeros], column] = 0
     return tensor
 
 
@@ -311,17 +311,17 @@ def _normal_cdf(x):
 
 
 def _redraw_outside(tensor, mean, std, a, b, generator):
-    low, high = (dt.cast(np.array(bound), tensor.array.dtype) for bound in (a, b))
-    if tensor.array.dtype == dt.BFLOAT16:
+    low, high = (dt.cast(np.array(bound), tensor._array.dtype) for bound in (a, b))
+    if tensor._array.dtype == dt.BFLOAT16:
         low, high = dt.from_bfloat16(low), dt.from_bfloat16(high)
     tensor.normal_(mean, std, generator=generator)
     while True:
-        values = dt.from_bfloat16(tensor.array) if tensor.array.dtype == dt.BFLOAT16 else tensor.array
+        values = dt.from_bfloat16(tensor._array) if tensor._array.dtype == dt.BFLOAT16 else tensor._array
         outside = (values < low) | (values > high)
         if not outside.any():
             return tensor
-        fresh = wrap(empty_like(tensor.array)).normal_(mean, std, generator=generator)
-        np.copyto(tensor.array, fresh.array, where=outside)
+        fresh = wrap(empty_like(tensor._array)).normal_(mean, std, generator=generator)
+        np.copyto(tensor._array, fresh._array, where=outside)
 
 
 def _redraw_unlikely(tensor, mean, std, a, b, generator):
@@ -333,12 +333,12 @@ def _redraw_unlikely(tensor, mean, std, a, b, generator):
     while True:
         log_ratio = ((candidates - mean) / std) ** 2 * -0.5 - log_peak
         chance = rand_like(tensor, generator=generator)
-        refused = (chance.log() > log_ratio).array
+        refused = (chance.log() > log_ratio)._array
         pending = refused if pending is None else pending & refused
         if not pending.any():
             return tensor
-        candidates = wrap(empty_like(tensor.array)).uniform_(a, b, generator=generator)
-        np.copyto(tensor.array, candidates.array, where=pending)
+        candidates = wrap(empty_like(tensor._array)).uniform_(a, b, generator=generator)
+        np.copyto(tensor._array, candidates._array, where=pending)
 
 
 # ------------------------------------------------------------------ old names, without the final underscore

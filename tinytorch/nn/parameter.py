@@ -13,13 +13,13 @@ __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter
 
 def _share(cls, data, requires_grad):
     """A leaf of class `cls` on the memory of `data`."""
-    if requires_grad and data.array.dtype.kind not in dt.DIFFERENTIABLE:
+    if requires_grad and data._array.dtype.kind not in dt.DIFFERENTIABLE:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     if requires_grad:
         check_not_inference(data)
     self = object.__new__(cls)
-    self.array, self.version = data.array, data.version
-    self.node, self._requires_grad, self.view_info = None, bool(requires_grad), None
+    self._array, self._version_counter = data._array, data._version_counter
+    self._node, self._requires_grad, self._view_info = None, bool(requires_grad), None
     return self
 
 
@@ -65,14 +65,14 @@ class Parameter(Tensor, metaclass=_ParameterType):
 
     def __deepcopy__(self, memo):
         if id(self) not in memo:
-            memo[id(self)] = type(self)(wrap(self.array.copy(order="K")), self.requires_grad)
+            memo[id(self)] = type(self)(wrap(self._array.copy(order="K")), self.requires_grad)
         return memo[id(self)]
 
     def __repr__(self):
         return "Parameter containing:\n" + super().__repr__()
 
     def _reduced(self):
-        return _rebuild_parameter, (type(self), self.array, self._requires_grad), own_attributes(self) or None
+        return _rebuild_parameter, (type(self), self._array, self._requires_grad), own_attributes(self) or None
 
 
 def _rebuild_parameter(cls, array, requires_grad):
@@ -111,7 +111,7 @@ class UninitializedTensorMixin:
     """A tensor whose shape is not known yet: it has a dtype and can be converted, nothing else."""
 
     @property
-    def array(self):
+    def _array(self):
         raise ValueError(
             f"Attempted to use an uninitialized parameter in an operation. This error happens when you are using a "
             "`LazyModule` or explicitly manipulating "
@@ -170,7 +170,7 @@ class UninitializedTensorMixin:
         return self._of(dt.float64)
 
     def detach(self):
-        return self.array                      # which there is not
+        return self._array                      # which there is not
 
     def share_memory_(self):
         raise RuntimeError(
@@ -182,7 +182,7 @@ class UninitializedTensorMixin:
         made = empty(shape, dtype=dtype or self.lazy_dtype, device=device or self.lazy_device)
         del self.__dict__["lazy_dtype"], self.__dict__["lazy_device"]
         self.__class__ = self.cls_to_become
-        self.array = made.array
+        self._array = made._array
 
     def __deepcopy__(self, memo):
         if id(self) not in memo:
@@ -198,7 +198,7 @@ class UninitializedTensorMixin:
 
 def _uninitialized(cls, requires_grad, device, dtype):
     self = object.__new__(cls)
-    self.node, self._requires_grad, self.version, self.view_info = None, bool(requires_grad), [0], None
+    self._node, self._requires_grad, self._version_counter, self._view_info = None, bool(requires_grad), [0], None
     self.__dict__["lazy_dtype"] = dtype or dt.get_default_dtype()
     self.__dict__["lazy_device"] = empty(0, device=device).device
     return self

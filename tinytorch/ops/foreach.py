@@ -102,8 +102,8 @@ def _make(function, method, prepare):
 def _named(results, name):
     """The results as a tuple, their nodes under the name of the function of lists."""
     for result in results:
-        if result.node is not None:
-            result.node.op = _renamed(result.node.op, name)
+        if result._node is not None:
+            result._node.op = _renamed(result._node.op, name)
     return tuple(results)
 
 

@@ -182,7 +182,7 @@ def on_meta(o, call, args):
     """The result of a primitive for arguments of which some are on `meta`, without numbers.
 
     RuntimeError for tensors of both devices, NotImplementedError for an operation that there is no rule for."""
-    devices = [x.device for x in args if isinstance(x, Tensor) and x.array.ndim]
+    devices = [x.device for x in args if isinstance(x, Tensor) and x._array.ndim]
     for device in devices:
         if device is not devices[0]:
             raise RuntimeError(f"Tensor on device {device} is not on the expected device {devices[0]}!") from None
@@ -213,7 +213,7 @@ def _variant(call):
 def _gradients(g, saved, edges):
     """The gradients, without numbers: each of the shape of its input."""
     one = next(x for x in g if x is not None) if isinstance(g, (list, tuple)) else g
-    array = one.array if isinstance(one, Tensor) else one
+    array = one._array if isinstance(one, Tensor) else one
     made = [None if edge is None else new_meta(tuple(shape_of(edge)), array.dtype) for edge in edges]
     return made if array is one else [None if d is None else wrap(d) for d in made]
 

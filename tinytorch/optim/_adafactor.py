@@ -67,8 +67,8 @@ class Adafactor(ArrayOptimizer):
             if name not in state:
                 raise AssertionError("row_var and col_var should be defined when grad is multidimensional"
                                      if p.ndim > 1 else "variance should be defined when grad is a vector")
-            if state[name].array.shape != shape:
-                refuse_sum(state[name].array.shape, shape)
+            if state[name]._array.shape != shape:
+                refuse_sum(state[name]._array.shape, shape)
 
     def _update(self, group, lr, p, g, state):
         step, weight_decay = count_step(state), group["weight_decay"]

@@ -51,7 +51,7 @@ class Muon(ArrayOptimizer):
             raise RuntimeError("Muon does not support complex parameters")
         state = self.state[p]
         if "momentum_buffer" not in state:
-            state["momentum_buffer"] = zeros_like(p._grad.array)
+            state["momentum_buffer"] = zeros_like(p._grad._array)
         return state
 
     def _update(self, group, lr, p, g, state):
@@ -66,5 +66,5 @@ class Muon(ArrayOptimizer):
             factor = 0.2 * max(rows, columns) ** 0.5
         else:
             factor = max(1, rows / columns) ** 0.5
-        kernels.muon(p, g, state["momentum_buffer"].array, float(lr * factor), float(1 - lr * group["weight_decay"]),
+        kernels.muon(p, g, state["momentum_buffer"]._array, float(lr * factor), float(1 - lr * group["weight_decay"]),
                      group["momentum"], group["nesterov"], group["ns_coefficients"], group["ns_steps"], group["eps"])

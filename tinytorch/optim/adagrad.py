@@ -45,7 +45,7 @@ class Adagrad(ArrayOptimizer):
             if group["fused"]:
                 check_fused(group["params"])
             for p in group["params"]:
-                self.state[p] = self._new_state(group, p.array)
+                self.state[p] = self._new_state(group, p._array)
 
     def _check(self, defaults):
         super()._check(defaults)
@@ -76,12 +76,12 @@ class Adagrad(ArrayOptimizer):
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")
         state = self._state_of(p, group)
         lr = float(lr / (1 + (count_step(state) - 1) * group["lr_decay"]))
-        elements = g.array.as_coalesced()
-        at, values, sums = tuple(elements.plan), wrap(elements.values), state["sum"].array
+        elements = g._array.as_coalesced()
+        at, values, sums = tuple(elements.plan), wrap(elements.values), state["sum"]._array
         values = -values if group["maximize"] else values
         square = wrap(sums[at]) + values * values
-        sums[at] = square.array
-        p.array[at] = (wrap(p.array[at]) + values / (square.sqrt() + group["eps"]) * -lr).array
+        sums[at] = square._array
+        p._array[at] = (wrap(p._array[at]) + values / (square.sqrt() + group["eps"]) * -lr)._array
 
     def share_memory(self):
         """Nothing to do: the state lives in this process."""

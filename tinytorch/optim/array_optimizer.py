@@ -123,7 +123,7 @@ class ArrayOptimizer(Optimizer):
         if usual.noting:
             for p in group["params"]:
                 if p._grad is not None:
-                    note_place(p.version)
+                    note_place(p._version_counter)
         if bundle is None and self.state:
             self._bundle(group)
 
@@ -170,7 +170,7 @@ class ArrayOptimizer(Optimizer):
             g = p.grad
             if g.is_sparse:
                 self._update_sparse(group, number_of(lr) if isinstance(lr, Tensor) else lr, p, g)
-                p.version[0] += 1
+                p._version_counter[0] += 1
                 continue
             self._record(group, lr, p, -g if group["maximize"] else g, self._state_of(p, group))
 
@@ -204,18 +204,18 @@ class ArrayOptimizer(Optimizer):
             grad = p._grad
             if grad is not None:
                 if grad.is_sparse:
-                    check_written(p.array)
+                    check_written(p._array)
                     self._update_sparse(group, lr, p, grad)
                 else:
                     state = self._state_of(p, group)
-                    self._check_shapes(p.array, grad.array, state)
-                    self._update(group, lr, p.array, grad.array, state)
-                p.version[0] += 1
+                    self._check_shapes(p._array, grad._array, state)
+                    self._update(group, lr, p._array, grad._array, state)
+                p._version_counter[0] += 1
 
     def _state_of(self, p, group):
         state = self.state[p]
         if not state:
-            state.update(self._new_state(group, p.array))
+            state.update(self._new_state(group, p._array))
         return state
 
     def _new_state(self, group, p):
@@ -232,8 +232,8 @@ class ArrayOptimizer(Optimizer):
         if g.shape != shape:
             refuse_sum(shape, g.shape)
         for name, value in state.items():
-            if name not in self._NUMBERS and isinstance(value, Tensor) and value.array.shape != shape:
-                refuse_sum(value.array.shape, shape)
+            if name not in self._NUMBERS and isinstance(value, Tensor) and value._array.shape != shape:
+                refuse_sum(value._array.shape, shape)
 
     def _update(self, group, lr, p, g, state):
         """Update array `p` in place from gradient `g`, and `state` with it."""
@@ -259,9 +259,9 @@ def update_each(kind: type[ArrayOptimizer], lr: Any, params: list[Tensor], grads
             optimiser.state = {p: parts}
             optimiser._update_sparse(group, lr, p, g)
         else:
-            optimiser._check_shapes(p.array, g.array, parts)
-            optimiser._update(group, lr, p.array, g.array, parts)
-        p.version[0] += 1
+            optimiser._check_shapes(p._array, g._array, parts)
+            optimiser._update(group, lr, p._array, g._array, parts)
+        p._version_counter[0] += 1
         for name, value in parts.items():
             if before.get(name) is not value:
                 states[name][i] = value
@@ -287,7 +287,7 @@ def check_betas(betas):
 def check_fused(params):
     """RuntimeError unless fused kernels can update `params`."""
     for p in params:
-        if p.array.dtype.kind not in dt.FLOATING:
+        if p._array.dtype.kind not in dt.FLOATING:
             raise RuntimeError("`fused=True` requires all the params to be floating point Tensors of supported "
                                "devices: ['mps', 'cuda', 'xpu', 'hpu', 'cpu', 'mtia', 'privateuseone'] but "
                                f"{p.dtype} and cpu")
@@ -308,7 +308,7 @@ def scalar(x):
 
 def number_of(tensor):
     """The one element of a tensor, in its dtype where NumPy has it."""
-    return tensor.array.reshape(())[()] if tensor.array.dtype.kind in dt.NATIVE else tensor.item()
+    return tensor._array.reshape(())[()] if tensor._array.dtype.kind in dt.NATIVE else tensor.item()
 
 
 def number(value, fused=False):
@@ -324,7 +324,7 @@ def new_count(group):
 
 def count_step(state):
     """Add one to state["step"] and return it as a Python number."""
-    count = state["step"].array
+    count = state["step"]._array
     count += 1
     return value_of(count)
 
@@ -352,7 +352,7 @@ def zeros_like(p):
 def array_of(state, name):
     """The array of a state tensor (complex as pairs of reals), or None if there is none."""
     tensor = state.get(name)
-    return None if tensor is None else real(tensor.array)
+    return None if tensor is None else real(tensor._array)
 
 
 # ------------------------------------------------------------------ differentiable steps

@@ -54,7 +54,7 @@ class ASGD(ArrayOptimizer):
         return {"step": new_count(group), "eta": number(float(group["lr"])), "mu": number(1), "ax": zeros_like(p)}
 
     def _update(self, group, lr, p, g, state):
-        step, eta, mu = count_step(state), state["eta"].array, state["mu"].array
+        step, eta, mu = count_step(state), state["eta"]._array, state["mu"]._array
         kernels.asgd(real(p), real(g), array_of(state, "ax"), value_of(eta), value_of(mu), group["lambd"],
                      group["weight_decay"], group["maximize"], group["foreach"])
         self._next(group, lr, np.asarray(step, eta.dtype)[()] if group["foreach"] else step, eta, mu)
@@ -63,8 +63,8 @@ class ASGD(ArrayOptimizer):
         """Set the arrays `eta` and `mu` for the step after this one: by way of torch's default dtype, whatever that of
         loaded state is."""
         rate = lr / (1 + group["lambd"] * lr * step) ** group["alpha"]
-        eta[...] = rate if isinstance(rate, np.floating) else number(rate).array
-        mu[...] = number(1 / max(1, step - group["t0"])).array
+        eta[...] = rate if isinstance(rate, np.floating) else number(rate)._array
+        mu[...] = number(1 / max(1, step - group["t0"]))._array
 
     def _record(self, group, lr, p, g, state):
         lambd, eta, mu = group["lambd"], state["eta"], state["mu"]

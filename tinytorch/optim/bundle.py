@@ -20,7 +20,7 @@ class Bundle:
     def __init__(self, params, states, numbers):
         self.params, self.states = params, states
         self.numbers = [name for name in states[0] if name in numbers]
-        self.arrays = [p.array for p in params]
+        self.arrays = [p._array for p in params]
         ends = np.cumsum([a.size for a in self.arrays]).tolist()
         self.bounds = list(zip([0] + ends, ends))
         self.values, self.value_views = self._flat()
@@ -28,13 +28,13 @@ class Bundle:
         self.state, self.owned = {}, []        # state: what the update gets; owned: (state, name, array in it)
         for name in states[0]:
             if name in numbers:
-                flat = np.empty(len(params), states[0][name].array.dtype)
+                flat = np.empty(len(params), states[0][name]._array.dtype)
                 views = [flat[i:i + 1].reshape(()) for i in range(len(params))]
             else:
                 flat, views = self._flat()
             for state, view in zip(states, views):
-                view[...] = state[name].array
-                state[name].array = view
+                view[...] = state[name]._array
+                state[name]._array = view
                 self.owned.append((state, name, view))
             self.state[name] = wrap(flat)
 
@@ -45,14 +45,14 @@ class Bundle:
     def holds(self):
         """Whether all the parameters have gradients, and values and state are where they were."""
         for p, array in zip(self.params, self.arrays):
-            if p._grad is None or p.array is not array or p._grad.array.size != array.size:
+            if p._grad is None or p._array is not array or p._grad._array.size != array.size:
                 return False
         for state, name, view in self.owned:
             tensor = state.get(name)
-            if tensor is None or tensor.array is not view:
+            if tensor is None or tensor._array is not view:
                 return False
         for name in self.numbers:
-            values = self.state[name].array.tolist()
+            values = self.state[name]._array.tolist()
             if values.count(values[0]) != len(values):
                 return False
         return True
@@ -61,19 +61,19 @@ class Bundle:
         """The values and the gradients as flat arrays."""
         for p, array, value, grad in zip(self.params, self.arrays, self.value_views, self.grad_views):
             value[...] = array
-            grad[...] = p._grad.array
+            grad[...] = p._grad._array
         return self.values, self.grads
 
     def put_back(self):
         """Write the flat values to the parameters."""
         for p, array, value in zip(self.params, self.arrays, self.value_views):
             array[...] = value
-            p.version[0] += 1
+            p._version_counter[0] += 1
 
 
 def _kind(p, state, numbers):
     """What parameters that are updated together have in common."""
-    return p.array.dtype, tuple(state), [state[name].item() for name in numbers if name in state]
+    return p._array.dtype, tuple(state), [state[name].item() for name in numbers if name in state]
 
 
 def bundled(params, state_of, numbers):
@@ -81,9 +81,9 @@ def bundled(params, state_of, numbers):
     twice is updated twice, one update after the other."""
     if len(set(map(id, params))) < len(params):
         return None
-    small = [p for p in params if p._grad is not None and not p._grad.is_sparse and p.array.size <= SMALL
-             and p.array.dtype.kind == dt.NATIVE and p.array.itemsize > 2 and p.array.flags.carray
-             and type(p.array) is np.ndarray and state_of.get(p)]
+    small = [p for p in params if p._grad is not None and not p._grad.is_sparse and p._array.size <= SMALL
+             and p._array.dtype.kind == dt.NATIVE and p._array.itemsize > 2 and p._array.flags.carray
+             and type(p._array) is np.ndarray and state_of.get(p)]
     kinds = [_kind(p, state_of[p], numbers) for p in small]
     alike = [p for p, kind in zip(small, kinds) if kind == kinds[0]]
     return Bundle(alike, [state_of[p] for p in alike], numbers) if len(alike) > 1 else None

@@ -59,7 +59,7 @@ class NAdam(ArrayOptimizer):
                 "exp_avg_sq": zeros_like(p)}
 
     def _update(self, group, lr, p, g, state):
-        step, product = count_step(state), state["mu_product"].array
+        step, product = count_step(state), state["mu_product"]._array
         mu, mu_next = _momenta(group, step)
         product *= mu
         kernels.nadam(real(p), real(g), array_of(state, "exp_avg"), array_of(state, "exp_avg_sq"),

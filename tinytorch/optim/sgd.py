@@ -53,10 +53,10 @@ class SGD(ArrayOptimizer):
         if group["momentum"] != 0 or group["weight_decay"] != 0:
             return super()._update_each(group, lr, params)
         params = [p for p in params if p._grad is not None]
-        left = kernels.descend([(p.array, p._grad.array) for p in params], float(lr), group["maximize"])
+        left = kernels.descend([(p._array, p._grad._array) for p in params], float(lr), group["maximize"])
         for i, p in enumerate(params):
             if i not in left:
-                p.version[0] += 1
+                p._version_counter[0] += 1
         if left:
             super()._update_each(group, lr, [params[i] for i in left])
 
@@ -66,7 +66,7 @@ class SGD(ArrayOptimizer):
             fresh = state.get("momentum_buffer") is None
             if fresh:
                 state["momentum_buffer"] = zeros_like(g)
-            buffer = state["momentum_buffer"].array
+            buffer = state["momentum_buffer"]._array
         numbers = real
         if p.dtype.kind == COMPLEX and (bits_of(p)[0] or bits_of(g)[0]):
             numbers = _whole                   # conjugates cannot be seen as pairs of reals
@@ -106,7 +106,7 @@ class SGD(ArrayOptimizer):
             else:
                 buffer.mul_(group["momentum"]).add_(g, alpha=1 - group["dampening"])
             g = g.add(buffer, alpha=group["momentum"]) if group["nesterov"] else buffer
-        (g.detach() * -float(lr)).array.added_to(p.array)
+        (g.detach() * -float(lr))._array.added_to(p._array)
 
 
 def _whole(array):

@@ -56,19 +56,19 @@ class SparseAdam(ArrayOptimizer):
 
     def _update_sparse(self, group, lr, p, g):
         state = self._state_of(p, group)
-        self._check_shapes(p.array, g.array, state)
+        self._check_shapes(p._array, g._array, state)
         state["step"] += 1
         beta1, beta2 = group["betas"]
-        elements = g.array.as_coalesced()
+        elements = g._array.as_coalesced()
         if not elements.values.size:
             return
-        at, g, m, v = tuple(elements.plan), wrap(elements.values), state["exp_avg"].array, state["exp_avg_sq"].array
+        at, g, m, v = tuple(elements.plan), wrap(elements.values), state["exp_avg"]._array, state["exp_avg_sq"]._array
         if group.get("maximize"):
             g = -g
         before, squares = wrap(m[at]), wrap(v[at])
         mean = (g - before) * (1 - beta1) + before
         square = (g * g - squares) * (1 - beta2) + squares
-        m[at], v[at] = mean.array, square.array
+        m[at], v[at] = mean._array, square._array
         step = state["step"]
         rate = float(lr) * math.sqrt(1 - beta2 ** step) / (1 - beta1 ** step)
-        p.array[at] = (wrap(p.array[at]) + mean / (square.sqrt() + group["eps"]) * -rate).array
+        p._array[at] = (wrap(p._array[at]) + mean / (square.sqrt() + group["eps"]) * -rate)._array

@@ -15,7 +15,7 @@ from .tensor import as_tensor, is_sparse, of_primitive, of_sparse, sparse_op, wr
 
 def _of_values(array, function):
     """A sparse array with `function` of its values, taken as a tensor."""
-    return array.with_values(function(wrap(array.values)).array)
+    return array.with_values(function(wrap(array.values))._array)
 
 
 # ------------------------------------------------------------------ products
@@ -28,7 +28,7 @@ def times(a, b):
 
 def plain_times(a, number):
     """An array times a number, in its dtype."""
-    return _of_values(a, lambda v: v * number) if isinstance(a, SparseArray) else (wrap(a) * number).array
+    return _of_values(a, lambda v: v * number) if isinstance(a, SparseArray) else (wrap(a) * number)._array
 
 
 @sparse_op("mul", input=lambda g, other: times(g, conjugate(other)),
@@ -71,7 +71,7 @@ def conjugate(x):
     """The conjugate of what a product was made of."""
     if not isinstance(x, (np.ndarray, SparseArray, Tensor)):
         return x.conjugate()                   # a number
-    array = x.array if isinstance(x, Tensor) else x
+    array = x._array if isinstance(x, Tensor) else x
     if not dt.is_complex(array.dtype):
         return x
     return _conj_physical(x) if is_sparse(x) else x.conj()
@@ -114,8 +114,8 @@ def _div(input, other):
 def div(input, other, *, rounding_mode=None):
     if not isinstance(other, (Tensor, *NUMBERS)):
         return NotImplemented
-    if not is_sparse(input) or isinstance(other, Tensor) and (is_sparse(other) or other.array.ndim):
-        shape = list(other.array.shape) if isinstance(other, Tensor) else []
+    if not is_sparse(input) or isinstance(other, Tensor) and (is_sparse(other) or other._array.ndim):
+        shape = list(other._array.shape) if isinstance(other, Tensor) else []
         raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
                            f"{shape} for divisor)")
     return _div(input, other) if rounding_mode is None else _rounded(input, other, rounding_mode)
@@ -180,18 +180,18 @@ def _unsupported(x):
 
 def _sum(primitive, name, input, other, alpha):
     if is_sparse(input) and not is_sparse(other):
-        if primitive is _add and isinstance(other, Tensor) and other.array.ndim and not input.is_sparse:
+        if primitive is _add and isinstance(other, Tensor) and other._array.ndim and not input.is_sparse:
             return _sum(primitive, name, other, input, alpha)      # alpha is that of the sparse one, as in torch
         if isinstance(other, (Tensor, *NUMBERS)):
             raise RuntimeError(f"{name}(sparse, dense) is not supported. Use add(dense, sparse) instead.")
         return NotImplemented
     if not isinstance(input, Tensor):
         raise RuntimeError(f"{name}(sparse, dense) is not supported. Use add(dense, sparse) instead.")
-    if input.array.shape != other.array.shape:
-        raise RuntimeError(f"add: expected sizes of 'self' and 'other' to match, but {list(input.array.shape)} != "
-                           f"{list(other.array.shape)}" if is_sparse(input) else
+    if input._array.shape != other._array.shape:
+        raise RuntimeError(f"add: expected sizes of 'self' and 'other' to match, but {list(input._array.shape)} != "
+                           f"{list(other._array.shape)}" if is_sparse(input) else
                            f"add: expected 'self' to have same size as 'other', but self has size "
-                           f"{list(input.array.shape)} while other has size {list(other.array.shape)} (FYI: dense-"
+                           f"{list(input._array.shape)} while other has size {list(other._array.shape)} (FYI: dense-"
                            "sparse addition does not currently support broadcasting)")
     return primitive(input, other, alpha)
 
@@ -225,7 +225,7 @@ def _relu(input):
 
 
 def _positive(x):
-    array = x.array if isinstance(x, Tensor) else x
+    array = x._array if isinstance(x, Tensor) else x
     found = _of_values(array, lambda v: (v > 0).to(v.dtype))
     return as_tensor(found) if isinstance(x, Tensor) else found
 
@@ -241,14 +241,14 @@ def _abs(input):
 
 
 def _sign(x):
-    array = x.array if isinstance(x, Tensor) else x
+    array = x._array if isinstance(x, Tensor) else x
     found = _of_values(array.as_coalesced() if array.layout is sparse_coo else array, lambda v: v.sgn())
     return as_tensor(found) if isinstance(x, Tensor) else found
 
 
 def _elementwise(name, input, *args, **kwargs):
     """A method of Tensor of the elements."""
-    array = input.array.as_coalesced() if input.is_sparse else input.array
+    array = input._array.as_coalesced() if input.is_sparse else input._array
     result = _of_values(array, lambda v: getattr(v, name)(*args, **kwargs))
     if mode.grad and input._requires_grad and result.dtype.kind in dt.DIFFERENTIABLE:
         raise NotImplementedError(f"tinytorch has no derivative of {name} of sparse tensors")
@@ -305,7 +305,7 @@ def power(input, exponent):
 def float_power(input, exponent):
     if is_sparse(input) and not input.is_sparse:
         raise _unsupported(input)
-    return power(input.to(dt.complex128 if dt.is_complex(input.array.dtype) else dt.float64), exponent)
+    return power(input.to(dt.complex128 if dt.is_complex(input._array.dtype) else dt.float64), exponent)
 
 
 # ------------------------------------------------------------------ transposes
@@ -337,7 +337,7 @@ def undone(g, dims):
 
 
 def _checked_order(input, dims):
-    dims, k = tuple(dims), input.array.sparse_dim
+    dims, k = tuple(dims), input._array.sparse_dim
     if sorted(dims[:k]) != list(range(k)):
         raise RuntimeError("permute(sparse_coo): transpositions between sparse and dense dimensions are not allowed."
                            "Only transpositions within sparse and dense dimensions are supported.")
@@ -347,11 +347,11 @@ def _checked_order(input, dims):
 @of_primitive("_swapped")
 @of_sparse("transpose", "swapaxes", "swapdims")
 def transpose(input, dim0, dim1):
-    a, b = check_dim(dim0, input.array.ndim), check_dim(dim1, input.array.ndim)
-    if a != b and max(a, b) >= input.array.sparse_dim:
+    a, b = check_dim(dim0, input._array.ndim), check_dim(dim1, input._array.ndim)
+    if a != b and max(a, b) >= input._array.sparse_dim:
         raise RuntimeError("sparse transpose: transposed dimensions must be sparse Got sparse_dim: "
-                           f"{input.array.sparse_dim}, d0: {a}, d1: {b}")
-    dims = list(range(input.array.ndim))
+                           f"{input._array.sparse_dim}, d0: {a}, d1: {b}")
+    dims = list(range(input._array.ndim))
     dims[a], dims[b] = dims[b], dims[a]
     return transposed(input, _checked_order(input, dims))
 
@@ -363,10 +363,10 @@ def _t_of_op(input, dim0, dim1):
 
 @of_sparse("t")
 def t(input):
-    if input.array.sparse_dim > 2 or input.array.dense_dim:
+    if input._array.sparse_dim > 2 or input._array.dense_dim:
         raise RuntimeError(f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got "
-                           f"{input.array.sparse_dim} sparse and {input.array.dense_dim} dense dimensions")
-    return _t(input, tuple(range(input.array.ndim))[::-1])
+                           f"{input._array.sparse_dim} sparse and {input._array.dense_dim} dense dimensions")
+    return _t(input, tuple(range(input._array.ndim))[::-1])
 
 
 @of_primitive("_permute")
@@ -379,10 +379,10 @@ def permute(input, *dims):
     if not input.is_sparse:
         refuse_sparse("as_strided", input)
     dims = dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
-    dims = [check_dim(d, input.array.ndim) for d in dims]
-    if len(dims) != input.array.ndim:
+    dims = [check_dim(d, input._array.ndim) for d in dims]
+    if len(dims) != input._array.ndim:
         raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
-                           f"the desired ordering of dimensions i.e. input.dim() = {input.array.ndim} is not equal to "
+                           f"the desired ordering of dimensions i.e. input.dim() = {input._array.ndim} is not equal to "
                            f"len(dims) = {len(dims)}")
     if len(set(dims)) != len(dims):
         raise RuntimeError("permute(): duplicate dims are not allowed.")
@@ -407,8 +407,8 @@ def clone(input, *, memory_format=None):
 
 @of_sparse("detach")
 def detach(input):
-    tensor = wrap_sparse(input.array)
-    tensor.version = input.version
+    tensor = wrap_sparse(input._array)
+    tensor._version_counter = input._version_counter
     return tensor
 
 
@@ -424,17 +424,17 @@ def _cast(input, numpy_dtype, before):
 
 def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
     """`self` in another dtype, or itself. The device is looked at as for dense tensors."""
-    plain = wrap(np.empty((0,), self.array.dtype)).to(*args, dtype=dtype, device=device)
-    if plain.array.dtype == self.array.dtype:
+    plain = wrap(np.empty((0,), self._array.dtype)).to(*args, dtype=dtype, device=device)
+    if plain._array.dtype == self._array.dtype:
         return _clone(self) if copy or any([x is True for x in args[1:]]) else self
-    return _cast(self, plain.array.dtype, self.array.dtype)
+    return _cast(self, plain._array.dtype, self._array.dtype)
 
 
 @of_sparse("zeros_like", "empty_like")
 def zeros_like(input, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False,
                memory_format=None):
-    like = wrap(np.empty((0,), input.array.dtype)).to(dtype=dtype, device=device).array.dtype
-    array = input.array
+    like = wrap(np.empty((0,), input._array.dtype)).to(dtype=dtype, device=device)._array.dtype
+    array = input._array
     if layout not in (None, array.layout):
         raise NotImplementedError(f"tinytorch has no zeros_like of layout {array.layout} in layout {layout}")
     result = wrap_sparse(empty_array(array.layout, array.shape, like, array.sparse_dim))
@@ -460,8 +460,8 @@ def written(self, array):
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     if self._requires_grad:
         raise NotImplementedError("tinytorch has no recorded writes to sparse tensors")
-    self.array = array.with_values(dt.cast(array.values, own.numpy))
-    self.version[0] += 1
+    self._array = array.with_values(dt.cast(array.values, own.numpy))
+    self._version_counter[0] += 1
     return self
 
 
@@ -469,23 +469,23 @@ def written_out(out, result):
     """`out`, a sparse tensor, with the numbers of a sparse `result`. RuntimeError if they differ in layout."""
     if out.layout is not result.layout:
         raise RuntimeError(f"a result of layout {result.layout} cannot be written to an out of layout {out.layout}")
-    return written(out, result.array)
+    return written(out, result._array)
 
 
 @of_sparse("detach_")
 def detach_(self):
-    self.node, self._requires_grad = None, False
+    self._node, self._requires_grad = None, False
     return self
 
 
 @of_sparse("zero_")
 def zero_(self):
-    return written(self, empty_array(self.array.layout, self.array.shape, self.array.dtype, self.array.sparse_dim))
+    return written(self, empty_array(self._array.layout, self._array.shape, self._array.dtype, self._array.sparse_dim))
 
 
 @of_sparse("mul_", "multiply_", "__imul__")
 def mul_(self, other):
-    array = _mul(self.detach(), other).array
+    array = _mul(self.detach(), other)._array
     if not is_sparse(other):
         array.coalesced = array.nnz < 2        # torch does not keep it
     return written(self, array)
@@ -493,7 +493,7 @@ def mul_(self, other):
 
 @of_sparse("div_", "__itruediv__", "__idiv__")
 def div_(self, other):
-    return written(self, div(self.detach(), other).array)
+    return written(self, div(self.detach(), other)._array)
 
 
 @of_sparse("add_", "__iadd__")
@@ -501,21 +501,21 @@ def add_(self, other, *, alpha=1):
     if not is_sparse(self):                    # the elements are added to memory that stays
         if self._requires_grad or other._requires_grad:
             raise NotImplementedError("tinytorch has no recorded writes of sparse tensors")
-        array = other.array if alpha == 1 else plain_times(other.array, alpha)
-        array.added_to(self.array)
-        self.version[0] += 1
+        array = other._array if alpha == 1 else plain_times(other._array, alpha)
+        array.added_to(self._array)
+        self._version_counter[0] += 1
         return self
-    return written(self, add(self.detach(), other, alpha=alpha).array)
+    return written(self, add(self.detach(), other, alpha=alpha)._array)
 
 
 @of_sparse("sub_", "subtract_", "__isub__")
 def sub_(self, other, *, alpha=1):
-    return written(self, sub(self.detach(), other, alpha=alpha).array)
+    return written(self, sub(self.detach(), other, alpha=alpha)._array)
 
 
 @of_sparse("floor_divide_", "__ifloordiv__")
 def floor_divide_(self, other):
-    return written(self, floor_divide(self.detach(), other).array)
+    return written(self, floor_divide(self.detach(), other)._array)
 
 
 @of_sparse("copy_")
@@ -523,5 +523,5 @@ def copy_(self, src, non_blocking=False):
     if not is_sparse(self) or not is_sparse(src):
         raise RuntimeError("copy_() between dense and sparse Tensors is not implemented! Found self type = "
                            f"{self.type()} and src type = {src.type()}")
-    array = src.array.as_layout(self.array.layout).duplicate()
-    return written(self, array.with_values(dt.cast(array.values, self.array.dtype)))
+    array = src._array.as_layout(self._array.layout).duplicate()
+    return written(self, array.with_values(dt.cast(array.values, self._array.dtype)))

@@ -24,7 +24,7 @@ def _values(values, dtype):
 
 def _indices(indices, whole=False):
     """Indices as an array, of int64 unless they are int32 and may stay so."""
-    array = indices.array if isinstance(indices, Tensor) else new_tensor(indices).array
+    array = indices._array if isinstance(indices, Tensor) else new_tensor(indices)._array
     return array if array.dtype == np.int32 and not whole else array.astype(np.int64, copy=False)
 
 
@@ -37,7 +37,7 @@ def _leaf(tensor, requires_grad):
     if not requires_grad or tensor._requires_grad:
         return tensor
     check_can_require_grad(tensor)
-    tensor = wrap_sparse(tensor.array)
+    tensor = wrap_sparse(tensor._array)
     tensor._requires_grad = True
     return tensor
 
@@ -62,7 +62,7 @@ def coo(*args, dtype=None, device=None, pin_memory=False, requires_grad=False, c
     values, places = _values(values, dtype), _indices(indices, True)
     if places.ndim == 1:
         places = places[:, None]
-    elements = values.array
+    elements = values._array
     if places.ndim != 2:
         raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(places.shape)}")
     if not elements.ndim:
@@ -121,7 +121,7 @@ def compressed(starts, inner, values, size=None, *, dtype=None, layout=None, dev
         raise RuntimeError(f"{function} expected sparse compressed tensor layout but got "
                            f"{'none' if layout is None else LAYOUT_NAMES[layout]}")
     starts, inner, values = _indices(starts), _indices(inner), _values(values, dtype)
-    if starts.ndim != 1 or values.array.ndim != 1:
+    if starts.ndim != 1 or values._array.ndim != 1:
         raise NotImplementedError(f"tinytorch has {layout} of single matrices only, without batches or dense "
                                   "dimensions")
     if size is None:
@@ -129,7 +129,7 @@ def compressed(starts, inner, values, size=None, *, dtype=None, layout=None, dev
         shape = shape if layout is sparse_csr else shape[::-1]
     else:
         shape = _shape(size)
-    check_compressed(layout, starts, inner, values.array, shape)
+    check_compressed(layout, starts, inner, values._array, shape)
     return _leaf(compressed_of_values(values, layout, (starts, inner), shape), requires_grad)
 
 

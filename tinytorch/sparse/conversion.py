@@ -68,7 +68,7 @@ def layout_of(x):
 
 
 def sparse_dim_of(x):
-    return (x.array if isinstance(x, Tensor) else x).sparse_dim
+    return (x._array if isinstance(x, Tensor) else x).sparse_dim
 
 
 def dense_gradient(g):
@@ -118,7 +118,7 @@ def _coalesced(input):
 
 def coalesced(x):
     """`x` coalesced, itself if it is; another layout as it is."""
-    array = x.array if isinstance(x, Tensor) else x
+    array = x._array if isinstance(x, Tensor) else x
     return x if array.layout is not sparse_coo or array.coalesced else _coalesced(x)
 
 
@@ -130,7 +130,7 @@ def _mask_rule(g, input, mask):
 
 
 def in_ones(mask):
-    array = mask.array if isinstance(mask, Tensor) else mask
+    array = mask._array if isinstance(mask, Tensor) else mask
     ones = array.with_values(np.ones(array.values.shape, array.dtype))
     return as_tensor(ones) if isinstance(mask, Tensor) else ones
 

@@ -46,10 +46,10 @@ def _in_place(name, function):
         if function not in FUNCTIONS or function in _OUT_OF_PLACE or function in _TURNS and not self.is_sparse:
             refuse_sparse(name, self)
         result = FUNCTIONS[function](self.detach(), *args, **kwargs)
-        array = result.array
-        if not isinstance(array, SparseArray) or array.shape != self.array.shape and function not in _TURNS:
+        array = result._array
+        if not isinstance(array, SparseArray) or array.shape != self._array.shape and function not in _TURNS:
             refuse_sparse(name, self)
-        if not args and array.coalesced and not self.array.coalesced and self.is_sparse:
+        if not args and array.coalesced and not self._array.coalesced and self.is_sparse:
             raise RuntimeError(f"{function}_ requires coalesced input")
         return written(self, array)
     method.__name__ = method.__qualname__ = name

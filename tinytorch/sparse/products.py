@@ -64,7 +64,7 @@ def _matrix_product(a, b):
     """a @ b, recorded or of arrays, whichever is sparse."""
     if is_sparse(a) or is_sparse(b):
         return product(a, b)
-    return (wrap(a) @ wrap(b)).array if isinstance(a, np.ndarray) else a @ b
+    return (wrap(a) @ wrap(b))._array if isinstance(a, np.ndarray) else a @ b
 
 
 @sparse_op("mm", input=lambda g, mat2: _matrix_product(g, adjoint(mat2)),
@@ -74,7 +74,7 @@ def product(input, mat2):
 
 
 def _outer(g, vec):
-    return (wrap(g[:, None]) * wrap(vec)).array if isinstance(g, np.ndarray) else g[:, None] * vec
+    return (wrap(g[:, None]) * wrap(vec))._array if isinstance(g, np.ndarray) else g[:, None] * vec
 
 
 @sparse_op("mv", input=lambda g, vec: _outer(g, conjugate(vec)), vec=lambda g, input: vector_product(adjoint(input), g))
@@ -84,7 +84,7 @@ def vector_product(input, vec):
 
 def _in_pattern(x, like):
     """A sparse matrix with zeros where another one has no elements."""
-    ones = like.as_coalesced() if not isinstance(like, Tensor) else like.array.as_coalesced()
+    ones = like.as_coalesced() if not isinstance(like, Tensor) else like._array.as_coalesced()
     return _zeroed(x, ones)
 
 
@@ -135,7 +135,7 @@ def _plain_addmm(input, mat1, mat2, beta, alpha):
 def _sampled_addmm(input, mat1, mat2, beta, alpha):
     rows, columns = input.indices
     values = (wrap(mat1[rows]) * wrap(mat2.T[columns])).sum(1) * alpha
-    return input.with_values((values + wrap(input.values) * beta).array)
+    return input.with_values((values + wrap(input.values) * beta)._array)
 
 
 def _rows_of_product(mat1, mat2):
@@ -170,19 +170,19 @@ _sspaddmm.op.backward_name = _hspmm.op.backward_name = REFUSED
 # ------------------------------------------------------------------ the functions
 def _check(a, b):
     for name, x in (("self", a), ("mat2", b)):
-        if x.array.ndim != 2:
-            raise RuntimeError(f"mm: expected {name} to be a matrix, but got a tensor of {x.array.ndim} dimensions")
-        if is_sparse(x) and x.array.dense_dim:
+        if x._array.ndim != 2:
+            raise RuntimeError(f"mm: expected {name} to be a matrix, but got a tensor of {x._array.ndim} dimensions")
+        if is_sparse(x) and x._array.dense_dim:
             raise NotImplementedError("tinytorch has no product of sparse matrices with dense dimensions")
-    (n, k), (m, p) = a.array.shape, b.array.shape
+    (n, k), (m, p) = a._array.shape, b._array.shape
     if k != m:
         want, got = (k, m) if a.is_sparse else (m, k)      # by a dense matrix on the left: all of it transposed
         raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {want}, got {got}"
                            if a.is_sparse or b.is_sparse else
                            f"mat1 and mat2 shapes cannot be multiplied ({n}x{k} and {m}x{p})")
-    if a.array.dtype != b.array.dtype:
+    if a._array.dtype != b._array.dtype:
         raise RuntimeError(f"expected scalar type {type_name(a)} but found {type_name(b)}")
-    if a.array.dtype.kind in dt.BOOL:
+    if a._array.dtype.kind in dt.BOOL:
         raise not_implemented("addmm_sparse_dense", a)
 
 
@@ -203,12 +203,12 @@ def mv(input, vec, *, out=None):
     _without_out(out)
     if not is_sparse(input) or is_sparse(vec):
         raise NotImplementedError("tinytorch has products of sparse matrices and dense vectors only")
-    if input.array.ndim != 2 or vec.array.ndim != 1:
-        raise RuntimeError(f"mv: two tensor dim should be 2 and 1, but got SparseTensor Dim: {input.array.ndim}Tensor "
-                           f"Dim: {vec.array.ndim}")
-    if input.array.shape[1] != vec.array.shape[0]:
+    if input._array.ndim != 2 or vec._array.ndim != 1:
+        raise RuntimeError(f"mv: two tensor dim should be 2 and 1, but got SparseTensor Dim: {input._array.ndim}Tensor "
+                           f"Dim: {vec._array.ndim}")
+    if input._array.shape[1] != vec._array.shape[0]:
         raise RuntimeError("mv: expected self.size(-1) == vec.size(-1)")
-    if input.array.dtype != vec.array.dtype:
+    if input._array.dtype != vec._array.dtype:
         raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(vec)}")
     return vector_product(input, vec)
 
@@ -217,9 +217,9 @@ def mv(input, vec, *, out=None):
 def matmul(input, other, *, out=None):
     if not isinstance(other, Tensor):
         return NotImplemented
-    if input.array.ndim == 1 and other.array.ndim == 2:
+    if input._array.ndim == 1 and other._array.ndim == 2:
         return product(input.unsqueeze(0), other).reshape(-1) if not is_sparse(input) else mv(other.t(), input)
-    if other.array.ndim == 1:
+    if other._array.ndim == 1:
         return mv(input, other, out=out)
     return mm(input, other, out=out)
 
@@ -233,8 +233,8 @@ def rmatmul(input, other):
 def _linear_of_op(input, weight, bias):
     if bias is not None:
         raise _not_by_dense()
-    result = mm(input.reshape(-1, input.array.shape[-1]), transposed(weight, (1, 0)))
-    return result.reshape(*input.array.shape[:-1], weight.array.shape[0])
+    result = mm(input.reshape(-1, input._array.shape[-1]), transposed(weight, (1, 0)))
+    return result.reshape(*input._array.shape[:-1], weight._array.shape[0])
 
 
 @of_primitive("_addmm")
@@ -259,7 +259,7 @@ def _added(primitive, input, mat1, mat2, beta, alpha, out=None):
         raise _not_by_dense()
     if is_sparse(input) or is_sparse(mat2):
         raise NotImplementedError("tinytorch has addmm of a dense tensor and a product with one sparse matrix only")
-    return primitive(input.expand(mat1.array.shape[0], mat2.array.shape[1]), mat1, mat2, beta, alpha)
+    return primitive(input.expand(mat1._array.shape[0], mat2._array.shape[1]), mat1, mat2, beta, alpha)
 
 
 def sparse_mm(mat1, mat2):
@@ -284,7 +284,7 @@ def _check_sparse_by_dense(name, mat1, mat2):
     for x in (mat1, mat2):
         if is_sparse(x) and not x.is_sparse:
             refuse_sparse(name, x)
-    a, b = mat1.array, mat2.array
+    a, b = mat1._array, mat2._array
     if is_sparse(mat1) and (a.sparse_dim != 2 or a.dense_dim):
         raise RuntimeError(f"{name}: Argument #2: " + (
             f"matrices expected, got {a.sparse_dim}D tensor" if a.sparse_dim != 2 else
@@ -325,10 +325,10 @@ def sparse_sum(input, mat1, mat2, *, beta=1, alpha=1):
 def _check_added(input, mat1, mat2):
     if not is_sparse(input):
         raise RuntimeError("sspaddmm: expected 'input' to have sparse layout, got 'input' with layout Strided")
-    for dim, (n, want) in enumerate(zip(input.array.shape, (mat1.array.shape[0], mat2.array.shape[1]))):
+    for dim, (n, want) in enumerate(zip(input._array.shape, (mat1._array.shape[0], mat2._array.shape[1]))):
         if n != want:
             raise RuntimeError(f"sspaddmm: Argument #1: Expected dim {dim} size {want}, got {n}")
-    if input.array.dtype != mat1.array.dtype:
+    if input._array.dtype != mat1._array.dtype:
         raise RuntimeError(f"dtype of values ({type_name(mat1)}) must match dtype of sparse tensor "
                            f"({type_name(input)})")
 
@@ -341,7 +341,7 @@ def hybrid_result(mat1, mat2):
     if is_sparse(mat2):
         raise RuntimeError("addmm_sparse_dense: expected strided result tensor, got tensor with layout "
                            f"{LAYOUT_NAMES[mat2.layout]}")
-    if mat1.array.dtype.kind in dt.BOOL:
+    if mat1._array.dtype.kind in dt.BOOL:
         raise not_implemented("addmm_sparse_dense", mat1)
     return _hspmm(mat1, mat2)
 
@@ -349,9 +349,10 @@ def hybrid_result(mat1, mat2):
 def sampled_addmm(input, mat1, mat2, beta, alpha):
     if input.layout is not sparse_csr or is_sparse(mat1) or is_sparse(mat2):
         raise NotImplementedError("tinytorch has sampled_addmm of a sparse_csr matrix and two dense ones only")
-    if input.array.shape != (mat1.array.shape[0], mat2.array.shape[1]) or mat1.array.shape[1] != mat2.array.shape[0]:
+    one, two = mat1._array.shape, mat2._array.shape
+    if input._array.shape != (one[0], two[1]) or one[1] != two[0]:
         raise RuntimeError("sampled_addmm: the sizes of the matrices do not fit: "
-                           f"{', '.join([str(list(x.array.shape)) for x in (input, mat1, mat2)])}")
-    if not input.array.dtype == mat1.array.dtype == mat2.array.dtype:
+                           f"{', '.join([str(list(x._array.shape)) for x in (input, mat1, mat2)])}")
+    if not input._array.dtype == mat1._array.dtype == mat2._array.dtype:
         raise RuntimeError("sampled_addmm: Expected mat1 and mat2 to have the same dtype as input")
     return _sampled_addmm(input, mat1, mat2, beta, alpha)

@@ -22,7 +22,7 @@ def _expanded(g, shape):
 
 @sparse_op("sum", input=_expanded)
 def _total(input):
-    return wrap(input.values).sum().array
+    return wrap(input.values).sum()._array
 
 
 def _split(array, dims):
@@ -38,10 +38,10 @@ def _summed(input, dims):
     if dense:
         values = values.sum(dense)
     if len(sparse) == array.sparse_dim:
-        return values.sum(0).array
+        return values.sum(0)._array
     kept = [d for d in range(array.sparse_dim) if d not in sparse]
     shape = [n for d, n in enumerate(array.shape) if d not in dims]
-    found = SparseArray(sparse_coo, array.plan[kept], values.array, shape, not sparse and array.coalesced)
+    found = SparseArray(sparse_coo, array.plan[kept], values._array, shape, not sparse and array.coalesced)
     return found.as_coalesced()
 
 
@@ -78,18 +78,18 @@ _summed_dims = sparse_op("sum.1", input=_spread)(_summed)
 
 def _dims(input, dim):
     dims = dim if isinstance(dim, (tuple, list)) else (dim,)
-    return tuple([check_dim(d, input.array.ndim) for d in dims])
+    return tuple([check_dim(d, input._array.ndim) for d in dims])
 
 
 def _in_sum_dtype(input, dtype):
     if dtype is not None:
         return input.to(dtype)
-    return input.to(dt.int64) if input.array.dtype.kind in dt.INTEGRAL else input
+    return input.to(dt.int64) if input._array.dtype.kind in dt.INTEGRAL else input
 
 
 @of_primitive("_sum")
 def _sum_of_op(input, dim, keepdim, dtype=None):
-    return total(input, None if len(dim) == input.array.ndim and not keepdim else dim, keepdim)
+    return total(input, None if len(dim) == input._array.ndim and not keepdim else dim, keepdim)
 
 
 @of_sparse("sum")
@@ -114,20 +114,20 @@ def total(input, dim=None, keepdim=False, *, dtype=None, out=None):
 def any_element(input, dim=None, keepdim=False):
     if dim is not None or not input.is_sparse:
         refuse_sparse("any", input)
-    return wrap(input.array.values).any()
+    return wrap(input._array.values).any()
 
 
 @of_sparse("norm")
 def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
     if not input.is_sparse or p == "nuc":
         refuse_sparse("norm", input)
-    if dim is not None and len(_dims(input, dim)) != input.array.ndim:
+    if dim is not None and len(_dims(input, dim)) != input._array.ndim:
         raise RuntimeError("norm_sparse currently only supports full reductions, so 'dim' must either be empty or "
                            "contain all dimensions of the input")
     if keepdim or dtype is not None:
         raise RuntimeError("norm_sparse currently does not support "
                            + ("keepdim=True" if keepdim else "'dtype' argument"))
-    if input.array.dtype.kind in dt.INTEGRAL:
+    if input._array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"norm(): input dtype should be either floating point or complex. Got {type_name(input)} "
                            "instead.")
     return _values(input).norm(2 if p == "fro" or p is None else p)
@@ -178,7 +178,7 @@ def _softmax(array, dim, logarithm):
     if dim >= array.sparse_dim:
         values = wrap(x).log_softmax(dim - array.sparse_dim + 1) if logarithm else wrap(x).softmax(
             dim - array.sparse_dim + 1)
-        return array.with_values(values.array)
+        return array.with_values(values._array)
     groups, count = _groups(array, dim)
     largest = np.full((count,) + x.shape[1:], -math.inf, x.dtype)
     np.maximum.at(largest, groups, x)
@@ -224,9 +224,9 @@ def softmax_of(name, primitive):
                                       f"{LAYOUT_NAMES[input.layout]} ones")
         if dtype is not None:
             input = input.to(dtype)
-        if input.array.dtype.char not in "fd":
+        if input._array.dtype.char not in "fd":
             raise NotImplementedError(f"\"{name}\" not implemented for '{input.dtype.type_name}'")
-        return primitive(input, check_dim(dim, input.array.ndim))
+        return primitive(input, check_dim(dim, input._array.ndim))
     return function
 
 

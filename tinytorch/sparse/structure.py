@@ -23,7 +23,7 @@ def _untracked(name, *tensors):
 
 def _coo(name, input):
     _untracked(name, input)
-    return input.array.as_layout(sparse_coo)
+    return input._array.as_layout(sparse_coo)
 
 
 def _coo_alone(name, input):
@@ -46,13 +46,13 @@ def _selected(array, dim, index):
     there = array.plan[dim] == index
     values = array.values[there]
     if k == 1:
-        return wrap(values).sum(0).to(dt.of(values)).array
+        return wrap(values).sum(0).to(dt.of(values))._array
     return SparseArray(sparse_coo, np.delete(array.plan[:, there], dim, 0), values, shape, len(values) < 2)
 
 
 @of_sparse("select")
 def select(input, dim, index):
-    array = _selected(_coo("select", input), check_dim(dim, input.array.ndim), operator.index(index))
+    array = _selected(_coo("select", input), check_dim(dim, input._array.ndim), operator.index(index))
     if not input.is_sparse and isinstance(array, SparseArray):
         array.coalesced = True                 # a row of a matrix of rows
     return wrap_sparse(array) if isinstance(array, SparseArray) else wrap(array)
@@ -61,7 +61,7 @@ def select(input, dim, index):
 @of_primitive("_unbind")
 @of_sparse("unbind")
 def unbind(input, dim=0):
-    return tuple([select(input, dim, i) for i in range(input.array.shape[check_dim(dim, input.array.ndim)])])
+    return tuple([select(input, dim, i) for i in range(input._array.shape[check_dim(dim, input._array.ndim)])])
 
 
 @of_sparse("narrow_copy")
@@ -89,15 +89,15 @@ def getitem(self, index):
     items = list(index) if isinstance(index, tuple) else [index]
     if Ellipsis in [x for x in items if not isinstance(x, Tensor)]:
         at = [x is Ellipsis for x in items].index(True)
-        items[at:at + 1] = [slice(None)] * (self.array.ndim - len(items) + 1)
-    if len(items) > self.array.ndim:
-        raise IndexError(f"too many indices for tensor of dimension {self.array.ndim}")
+        items[at:at + 1] = [slice(None)] * (self._array.ndim - len(items) + 1)
+    if len(items) > self._array.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {self._array.ndim}")
     result, dim = self, 0
     for at, x in enumerate(items):
         if isinstance(x, slice) and x == slice(None):
             dim += 1
         elif isinstance(x, (int, np.integer)) and not isinstance(x, bool):
-            n = self.array.shape[at]
+            n = self._array.shape[at]
             if not -n <= x < n:
                 raise IndexError(f"index {x} is out of bounds for dimension {dim} with size {n}")
             result = select(result, dim, x) if is_sparse(result) else result.select(dim, x)
@@ -115,8 +115,8 @@ def index_select(input, dim, index, *, out=None):
         raise IndexError("index_select() argument index must be 1-D strided (non-sparse) long-tensor.")
     if not input.is_sparse:
         refuse_sparse("index_select", input)
-    array, dim = _coo("index_select", input), check_dim(dim, input.array.ndim)
-    picked, n = index.array.reshape(-1), array.shape[dim]
+    array, dim = _coo("index_select", input), check_dim(dim, input._array.ndim)
+    picked, n = index._array.reshape(-1), array.shape[dim]
     if picked.size and (picked.min() < -n or picked.max() >= n):
         raise IndexError(f"index_select(): index contains values out of range for tensor of size {list(array.shape)} "
                          f"at dimension {dim}")
@@ -200,13 +200,13 @@ def _stack_of_op(dim, *tensors):
 
 @of_sparse("stack")
 def stack(tensors, dim=0, *, out=None):
-    return cat([unsqueeze(x, dim) for x in tensors], dim if dim >= 0 else dim + tensors[0].array.ndim + 1, out=out)
+    return cat([unsqueeze(x, dim) for x in tensors], dim if dim >= 0 else dim + tensors[0]._array.ndim + 1, out=out)
 
 
 @of_sparse("new_zeros", "new_empty")
 def new_zeros(self, *size, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     shape = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
-    numpy_dtype = self.array.dtype if dtype is None else dtype.numpy
+    numpy_dtype = self._array.dtype if dtype is None else dtype.numpy
     layout = self.layout if layout is None else layout
     if layout is not sparse_coo and len(shape) != 2:
         raise RuntimeError("torch.empty: Only batched sparse compressed (non-block) tensors are supported, but got "

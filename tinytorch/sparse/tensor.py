@@ -29,15 +29,15 @@ class SparseTensor(Tensor):
 
     @property
     def layout(self):
-        return self.array.layout
+        return self._array.layout
 
     @property
     def is_sparse(self):
-        return self.array.layout is sparse_coo
+        return self._array.layout is sparse_coo
 
     @property
     def is_sparse_csr(self):
-        return self.array.layout is sparse_csr
+        return self._array.layout is sparse_csr
 
     @property
     def nbytes(self):
@@ -48,7 +48,7 @@ class SparseTensor(Tensor):
     def stride(self, dim=None):
         if not self.is_sparse:
             raise RuntimeError("Sparse CSR tensors do not have strides")
-        steps = (0,) * self.array.ndim
+        steps = (0,) * self._array.ndim
         return steps if dim is None else steps[dim]
 
     def storage_offset(self):
@@ -65,23 +65,23 @@ class SparseTensor(Tensor):
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
 
     def item(self):
-        if self.array.size != 1:
-            raise RuntimeError(f"a Tensor with {self.array.size} elements cannot be converted to Scalar")
-        return wrap(self.array.dense()).item()
+        if self._array.size != 1:
+            raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
+        return wrap(self._array.dense()).item()
 
     def is_contiguous(self, memory_format=None):
         return False
 
     def __len__(self):
-        if not self.array.shape:
+        if not self._array.shape:
             raise TypeError("len() of a 0-d tensor")
-        return self.array.shape[0]
+        return self._array.shape[0]
 
     def _copied_array(self, memo):
-        return self.array.duplicate()
+        return self._array.duplicate()
 
     def __reduce_ex__(self, protocol):
-        array = self.array                     # whether it requires gradients is lost, as in torch
+        array = self._array                     # whether it requires gradients is lost, as in torch
         return _rebuilt, (array.layout, array.plan, array.values, array.shape, array.coalesced)
 
 
@@ -92,8 +92,8 @@ def _rebuilt(*parts):
 def wrap_sparse(array: SparseArray) -> SparseTensor:
     """A leaf around a SparseArray that requires no gradient."""
     tensor = blank(SparseTensor)
-    tensor.array, tensor.node, tensor._requires_grad, tensor.view_info = array, None, False, None
-    tensor.version = [0] if fresh.cell is None else fresh.cell()
+    tensor._array, tensor._node, tensor._requires_grad, tensor._view_info = array, None, False, None
+    tensor._version_counter = [0] if fresh.cell is None else fresh.cell()
     return tensor
 
 
@@ -115,11 +115,11 @@ def sparse_op(name: str, **rules: Callable) -> Callable:
             places = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
             arrays, edges, mask = list(args), [None] * len(args), 0
             for i in places:
-                arrays[i] = args[i].array
+                arrays[i] = args[i]._array
                 refresh(args[i])
                 if args[i]._requires_grad:
                     mask |= 1 << i
-                    edges[i] = args[i].node or args[i]
+                    edges[i] = args[i]._node or args[i]
             result = forward(*arrays)
             if not places:                     # a rule at work on arrays
                 return result
@@ -131,16 +131,16 @@ def sparse_op(name: str, **rules: Callable) -> Callable:
             kept, versions = o.kept(mask), []
             for i in places:
                 if i in kept:
-                    versions += (args[i].version, args[i].version[0])
+                    versions += (args[i]._version_counter, args[i]._version_counter[0])
                 else:
                     arrays[i] = None
             saved = [*arrays, result if ANS in kept else None, None]
             if ANS in kept:
-                versions += (tensor.version, 0)
-            tensor.node = new_node(o, edges, saved, versions or NOTHING, result.shape)
+                versions += (tensor._version_counter, 0)
+            tensor._node = new_node(o, edges, saved, versions or NOTHING, result.shape)
             tensor._requires_grad = True
             if recorder is not True:
-                recorder(tensor.node, result, args)
+                recorder(tensor._node, result, args)
             return tensor
         call.__name__ = call.__qualname__ = forward.__name__
         call.__doc__, call.__wrapped__, call.op = forward.__doc__, forward, o

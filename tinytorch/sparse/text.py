@@ -5,7 +5,7 @@ from ..printing import array_text, default_dtypes, graph_suffix, with_suffixes
 
 def sparse_text(tensor):
     """repr(tensor)."""
-    array, prefix = tensor.array, "tensor("
+    array, prefix = tensor._array, "tensor("
     if array.layout is sparse_coo:
         parts = {"indices": array.plan}
     else:

@@ -109,7 +109,7 @@ class _Frame:
         self.tensors = {}                      # those of the second run, by number, until they are used
 
     def pack(self, tensor):
-        self.metadata.append((tensor.array.shape, tensor.array.dtype))
+        self.metadata.append((tensor._array.shape, tensor._array.dtype))
         return len(self.metadata) - 1
 
     def unpack(self, number):
@@ -143,11 +143,11 @@ class _Frame:
                 f"recomputation.\nNumber of tensors saved during forward: {len(self.metadata)}\nNumber of tensors "
                 f"saved during recomputation: {len(found)}.")
         for i, ((shape, dtype), tensor) in enumerate(zip(self.metadata, found)):
-            if self.check and (tensor.array.shape, tensor.array.dtype) != (shape, dtype):
+            if self.check and (tensor._array.shape, tensor._array.dtype) != (shape, dtype):
                 raise CheckpointError(
                     "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
                     f"during the forward pass.\ntensor at position {i}:\nsaved metadata: {list(shape)} {dtype}\n"
-                    f"recomputed metadata: {list(tensor.array.shape)} {tensor.array.dtype}")
+                    f"recomputed metadata: {list(tensor._array.shape)} {tensor._array.dtype}")
 
 
 class _Enough(Exception):

@@ -140,17 +140,17 @@ def _through_checkpoint(module, forward, *args, **kwargs):
 def unchanged(modules: Iterable[Module]) -> Iterator[None]:
     """Puts parameters, buffers, gradients and random numbers back at the end."""
     tensors = {id(t): t for module in modules for t in [*module.parameters(), *module.buffers()]}
-    before = [(t, t.array.copy(), t.grad, None if t.grad is None else t.grad.array.copy()) for t in tensors.values()]
+    before = [(t, t._array.copy(), t.grad, None if t.grad is None else t.grad._array.copy()) for t in tensors.values()]
     state = get_rng_state()
     try:
         yield
     finally:
         set_rng_state(state)
         for t, array, grad, numbers in before:
-            t.array[...] = array
+            t._array[...] = array
             t.grad = grad
             if grad is not None:
-                np.copyto(grad.array, numbers)
+                np.copyto(grad._array, numbers)
 
 
 def _seconds(step, module, everything, repeats):

@@ -32,7 +32,7 @@ def held_arrays(x: Any, seen: set[int] | None = None) -> Iterator[tuple[np.ndarr
     if x is None or isinstance(x, _ENDS):
         return
     if isinstance(x, Tensor):
-        yield x.array, edge_of(x)
+        yield x._array, edge_of(x)
     elif isinstance(x, np.ndarray):
         yield x, None
     elif id(x) not in seen:
@@ -43,7 +43,7 @@ def held_arrays(x: Any, seen: set[int] | None = None) -> Iterator[tuple[np.ndarr
 
 def edge_of(tensor: Tensor) -> Edge:
     """Where the gradient of a tensor goes."""
-    return tensor.node or (tensor if tensor._requires_grad else None)
+    return tensor._node or (tensor if tensor._requires_grad else None)
 
 
 def _parts(x):

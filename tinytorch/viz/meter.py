@@ -139,7 +139,7 @@ class Meter(Recorder):
         if task is None or task is self._task():
             return
         self._task = weakref.ref(task)
-        roots = [root.node if isinstance(root, Tensor) else root.edge() for root in task.roots]
+        roots = [root._node if isinstance(root, Tensor) else root.edge() for root in task.roots]
         model = self.modules.get("")
         params = {} if model is None else dict(model.named_buffers()) | dict(model.named_parameters())
         Tape([root for root in roots if isinstance(root, Node)], params, origins=self.origins, before=self.before,

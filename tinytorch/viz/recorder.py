@@ -123,7 +123,7 @@ class Recorder:
         dtypes = tuple([dt.of(r) if isinstance(r, np.ndarray) else None for r in results])
         calls = tuple([call for _, call in self._open])
         first = node.op.first
-        given = tuple([(i, id(root_of(raw(x.array)))) for i, x in enumerate(args)
+        given = tuple([(i, id(root_of(raw(x._array)))) for i, x in enumerate(args)
                        if isinstance(x, Tensor) and (i < first or node.edges[i - first] is None)])
         at = place(sys._getframe(2))
         self.origins[node] = Origin(calls, at.file, at.line, at.function, at.text, dtypes, given)

@@ -71,7 +71,7 @@ class Leaf:
 
     def __init__(self, tensor: Tensor, name: str, kind: str) -> None:
         self.name, self.kind = name, kind
-        self.shape, self.dtype, self.nbytes = tensor.array.shape, dt.of(tensor.array), tensor.array.nbytes
+        self.shape, self.dtype, self.nbytes = tensor._array.shape, dt.of(tensor._array), tensor._array.nbytes
 
     def __repr__(self) -> str:
         return f"<{self.kind} {self.name} {list(self.shape)}>"
@@ -139,8 +139,8 @@ class Tape:
         for kind, tensors in ((INPUT, self.inputs), (PARAMETER, params or {})):
             for name, tensor in tensors.items():
                 self._named[id(tensor)] = name, kind
-                self._give_name(self._storage(tensor.array, kind, None), tensor, name, kind)
-        edges = [root if isinstance(root, Node) else root.node for root in roots]
+                self._give_name(self._storage(tensor._array, kind, None), tensor, name, kind)
+        edges = [root if isinstance(root, Node) else root._node for root in roots]
         for number, node in enumerate(sorted(_reached(edges), key=lambda node: -node.sequence_nr)):
             self._read(number, node)
         self.outputs = [self._source(edge) for edge in edges if edge is not None]
@@ -184,14 +184,14 @@ class Tape:
             name, kind = self._named.get(id(tensor), (f"leaf {len(self.leaves)}", PARAMETER))
             leaf = self._of[id(tensor)] = Leaf(tensor, name, kind)
             self.leaves.append(leaf)
-            storage = self._storage(tensor.array, kind, leaf)
+            storage = self._storage(tensor._array, kind, leaf)
             self._give_name(storage, tensor, name, kind)
             storage.maker = leaf
         return leaf
 
     def _give_name(self, storage, tensor, name, kind):
         storage.name, storage.kind = name, kind
-        storage.shape, storage.dtype = tensor.array.shape, dt.of(tensor.array)
+        storage.shape, storage.dtype = tensor._array.shape, dt.of(tensor._array)
 
     def _saved(self, step, node):
         """(name, array, who made it, kind) of each array that a node keeps."""
@@ -229,7 +229,7 @@ class Tape:
             else:
                 if isinstance(kept.kept, Tensor):
                     edge = edge_of(kept.kept)
-                array = kept.kept.array if isinstance(kept.kept, Tensor) else kept.kept
+                array = kept.kept._array if isinstance(kept.kept, Tensor) else kept.kept
                 yield name, array, *self._maker(step, edge, made_here=True)
         for name, value in vars(ctx).items():
             if name != "_saved":
@@ -312,7 +312,7 @@ def arrays_in(s: Any) -> Iterator[np.ndarray]:
     if isinstance(s, np.ndarray):
         yield s
     elif isinstance(s, Tensor):
-        yield s.array
+        yield s._array
     elif isinstance(s, (tuple, list)):
         for x in s:
             yield from arrays_in(x)

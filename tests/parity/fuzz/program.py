@@ -195,7 +195,7 @@ def _can_be_filled(x):
 
 def _fill(ours, theirs):
     """Give our tensor torch's numbers, if NumPy can."""
-    memory = ours.detach().array
+    memory = ours.detach()._array
     if memory.size and memory.shape == theirs.shape and memory.flags.writeable:
         memory[...] = tinytorch.dtypes.cast(array_of(theirs), memory.dtype)
 

@@ -23,11 +23,11 @@ Op = RedOpType | ReduceOp
 
 
 def _copy(x):
-    return wrap(np.array(x.array, order="C", copy=True))
+    return wrap(np.array(x._array, order="C", copy=True))
 
 
 def _empty(x, shape=None):
-    return wrap(np.empty(x.array.shape if shape is None else tuple(shape), x.array.dtype))
+    return wrap(np.empty(x._array.shape if shape is None else tuple(shape), x._array.dtype))
 
 
 class _Broadcast(Function):
@@ -61,7 +61,7 @@ class _Gather(Function):
     @staticmethod
     def forward(ctx, dst, group, tensor):
         ctx.dst, ctx.group = dst, group
-        outs = [wrap(np.zeros(tensor.array.shape, tensor.array.dtype)) for _ in range(get_world_size(group))]
+        outs = [wrap(np.zeros(tensor._array.shape, tensor._array.dtype)) for _ in range(get_world_size(group))]
         collectives.gather(tensor, outs if get_rank() == dst else None, dst, group)
         return tuple(outs)
 
@@ -74,7 +74,7 @@ class _Scatter(Function):
     @staticmethod
     def forward(ctx, src, group, *tensors):
         ctx.src, ctx.group = src, group
-        if any([x.array.shape != tensors[0].array.shape for x in tensors]):
+        if any([x._array.shape != tensors[0]._array.shape for x in tensors]):
             raise AssertionError("the tensors to scatter must be of one shape")
         out = _empty(tensors[0])
         collectives.scatter(out, list(tensors) if get_rank() == src else None, src, group)
@@ -114,7 +114,7 @@ class _AllGather(Function):
 class _AllToAll(Function):
     @staticmethod
     def forward(ctx, group, shapes, *tensors):
-        ctx.group, ctx.shapes = group, [x.array.shape for x in tensors]
+        ctx.group, ctx.shapes = group, [x._array.shape for x in tensors]
         outs = [_empty(tensors[0], shape) for shape in shapes]
         collectives.all_to_all(outs, list(tensors), group)
         return tuple(outs)
@@ -127,7 +127,7 @@ class _AllToAll(Function):
 class _AllToAllSingle(Function):
     @staticmethod
     def forward(ctx, group, shape, output_sizes, input_sizes, tensor):
-        ctx.group, ctx.shape, ctx.sizes = group, tensor.array.shape, (input_sizes, output_sizes)
+        ctx.group, ctx.shape, ctx.sizes = group, tensor._array.shape, (input_sizes, output_sizes)
         out = _empty(tensor, shape)
         collectives.all_to_all_single(out, tensor, output_sizes, input_sizes, group)
         return out
@@ -186,13 +186,13 @@ def all_gather(tensor: Tensor, group: ProcessGroup | None = None) -> tuple[Tenso
 def all_to_all(output_tensor_list: Sequence[Tensor], input_tensor_list: Sequence[Tensor],
                group: ProcessGroup | None = None) -> tuple[Tensor, ...]:
     """input_tensor_list[i] goes to rank i; `output_tensor_list` says the shapes of what comes."""
-    return _AllToAll.apply(group, [x.array.shape for x in output_tensor_list], *input_tensor_list)
+    return _AllToAll.apply(group, [x._array.shape for x in output_tensor_list], *input_tensor_list)
 
 
 def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[int] | None = None,
                       input_split_sizes: list[int] | None = None, group: ProcessGroup | None = None) -> Tensor:
     """The i-th part of `input` goes to rank i; `output` says the shape of what comes."""
-    return _AllToAllSingle.apply(group, output.array.shape, output_split_sizes, input_split_sizes, input)
+    return _AllToAllSingle.apply(group, output._array.shape, output_split_sizes, input_split_sizes, input)
 
 
 def all_reduce(tensor: Tensor, op: Op = SUM, group: ProcessGroup | None = None) -> Tensor:

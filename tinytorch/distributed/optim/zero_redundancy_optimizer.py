@@ -117,14 +117,14 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         for rank in range(self.world_size):
             by_dtype: dict = {}
             for p in self._of_rank(rank):
-                by_dtype.setdefault(p.array.dtype, []).append(p)
+                by_dtype.setdefault(p._array.dtype, []).append(p)
             for together in by_dtype.values():
-                flat = np.concatenate([p.array.reshape(-1) for p in together])
+                flat = np.concatenate([p._array.reshape(-1) for p in together])
                 self._buckets[rank].append(wrap(flat))
                 end = 0
                 for p in together:
-                    begin, end = end, end + p.array.size
-                    p.data = wrap(flat[begin:end].reshape(p.array.shape))
+                    begin, end = end, end + p._array.size
+                    p.data = wrap(flat[begin:end].reshape(p._array.shape))
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Adds a group of parameters, which are shared out as well. To be called by all processes."""

@@ -36,7 +36,7 @@ def room(array, like=None):
 
 def varied(x):
     """A tensor of parameters, as a batch for each vmap whose samples are to differ."""
-    array = x.array
+    array = x._array
     for level in mode.vmap_levels:
         batched = stripped(array, level.number) is not None
         if level.randomness == "different":
@@ -44,10 +44,10 @@ def varied(x):
                 array = _spread_over(array, level)
         elif batched:
             raise RuntimeError(_SAME)
-    if array is x.array:
+    if array is x._array:
         return x
     result = x.alias() if x.requires_grad else wrap(array)
-    result.array = array
+    result._array = array
     return result
 
 
@@ -105,7 +105,7 @@ def _categories(level, weights, *options):
 # ------------------------------------------------------------------ new tensors are batches beside a batch
 def beside(input, result):
     """`result`, new memory, for each sample of `input`."""
-    result.array = _spread_like(result.array, input.array)
+    result._array = _spread_like(result._array, input._array)
     return result
 
 

@@ -55,7 +55,7 @@ def _layer(call, kernel, backward, states, of_kernel, name):
                 *[x.physical for x in (input, *given) if type(x) is Batched]):
             with no_grad():
                 found = decomposition(*settings, *[x if x is None else wrap(x) for x in (input, *given, *weights)])
-            return tuple([y.array for y in found]), None
+            return tuple([y._array for y in found]), None
         x = _side_by_side(rnn._steps_first(input, None, batch_first), level, size, 1)
         order = rnn._order(None, x, reverse)
         flat = [_side_by_side(s, level, size, 1) for s in given]
@@ -101,7 +101,7 @@ def _of_steps(decomposition, settings, tensors, g, wanted):
         pairs = [(y, wrap(d)) for y, d in zip(decomposition(*settings, *operands), g) if d is not None]
     leaves = [x for x in operands if x is not None and x._requires_grad]
     found = iter(run_backward([y for y, _ in pairs], [d for _, d in pairs], False, False, leaves, False))
-    return [next(found).array if x is not None and x._requires_grad else None for x in operands]
+    return [next(found)._array if x is not None and x._requires_grad else None for x in operands]
 
 
 _layer(rnn._rnn, lambda settings: rnn._ELMAN[settings[0]], rnn_backward, 1, (2, 3), None)

@@ -12,7 +12,7 @@ _DYNAMIC = ("vmap: We do not support batching operators that can output dynamic 
 
 def is_batch(x):
     """Whether a tensor differs from sample to sample, in any vmap."""
-    return isinstance(x, Tensor) and level_of(x.array) > 0
+    return isinstance(x, Tensor) and level_of(x._array) > 0
 
 
 def before(name):
@@ -76,7 +76,7 @@ def _cov(input, *, correction=1, fweights=None, aweights=None):
     for weights in (fweights, aweights):
         if is_batch(weights):                  # whether they are negative
             try:
-                weights.array.item()
+                weights._array.item()
             except Unreadable as error:
                 raise RuntimeError(str(error)) from None
 
@@ -94,7 +94,7 @@ _MASK = ("vmap: We do not support batching operators that can support dynamic sh
 
 @before("index_put")
 def _index_put(input, indices, values, accumulate=False):
-    if any([is_batch(index) and index.array.dtype == bool for index in indices]):
+    if any([is_batch(index) and index._array.dtype == bool for index in indices]):
         raise RuntimeError(_MASK)
 
 

@@ -209,7 +209,7 @@ class _BackwardHook:
 
     def on_inputs(self, args):
         # All that is needed later of the arguments: what zeros of their shape are, for those that are tensors
-        self.inputs = [(a.array.shape, a.array.dtype) if isinstance(a, Tensor) else None for a in args]
+        self.inputs = [(a._array.shape, a._array.dtype) if isinstance(a, Tensor) else None for a in args]
         args, self.inputs_watched = self.watch(args, self.inputs_done)
         return args
 
@@ -297,7 +297,7 @@ def _like(g, grads):
             check_replacement("hook", new, as_tensor(old))
     if any(isinstance(d, Tensor) for d in g):
         return grads
-    return [d.array if isinstance(d, Tensor) else d for d in grads]
+    return [d._array if isinstance(d, Tensor) else d for d in grads]
 
 
 # ------------------------------------------------------------------ the old backward hooks

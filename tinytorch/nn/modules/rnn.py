@@ -126,13 +126,13 @@ class RNNBase(Module):
     # -------------------------------------------------------------- checks
     def check_input(self, input, batch_sizes):
         weight = self._flat_weights[0]
-        if input.array.dtype != weight.array.dtype:
+        if input._array.dtype != weight._array.dtype:
             raise ValueError(f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
                              f"Convert input: input.to({weight.dtype}), or convert model: model.to({input.dtype})")
         expected = 2 if batch_sizes is not None else 3
         if input.ndim != expected:
             raise RuntimeError(f"input must have {expected} dimensions, got {input.ndim}")
-        if self.input_size != input.array.shape[-1]:
+        if self.input_size != input._array.shape[-1]:
             raise RuntimeError("input.size(-1) must be equal to input_size. "
                                f"Expected {self.input_size}, got {input.size(-1)}")
 
@@ -144,7 +144,7 @@ class RNNBase(Module):
         return self.num_layers * (2 if self.bidirectional else 1), batch, self.proj_size or self.hidden_size
 
     def check_hidden_size(self, hx, expected_hidden_size, msg="Expected hidden size {}, got {}"):
-        if hx.array.shape != expected_hidden_size:
+        if hx._array.shape != expected_hidden_size:
             raise RuntimeError(msg.format(expected_hidden_size, list(hx.size())))
 
     def check_forward_args(self, input, hidden, batch_sizes):
@@ -295,7 +295,7 @@ class LSTM(RNNBase):
 
     def check_forward_args(self, input, hidden, batch_sizes):
         weight = self._flat_weights[0]
-        if batch_sizes is not None and input.array.dtype != weight.array.dtype:        # found by the product in torch
+        if batch_sizes is not None and input._array.dtype != weight._array.dtype:        # found by the product in torch
             raise RuntimeError("mat1 and mat2 must have the same dtype, but got "
                                f"{type_name(input)} and {type_name(weight)}")
         self.check_input(input, batch_sizes)

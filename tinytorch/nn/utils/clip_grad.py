@@ -25,7 +25,7 @@ def _gradients(parameters):
 
 def _write(grad, ufunc, number):
     """grad = ufunc(grad, number) in place, past the tape: this runs in every training step."""
-    array = grad.array
+    array = grad._array
     try:
         if array.dtype == dt.BFLOAT16:
             array[...] = dt.to_bfloat16(ufunc(dt.from_bfloat16(array), number))
@@ -33,7 +33,7 @@ def _write(grad, ufunc, number):
             ufunc(array, number, out=array)
     except ValueError as error:
         raise refusal(error) from None
-    grad.version[0] += 1
+    grad._version_counter[0] += 1
 
 
 @no_grad()

@@ -216,7 +216,7 @@ class _Orthogonal(Module):
 
 def _reflectors(Q):
     """The reflections of the QR decomposition of Q below a diagonal of signs: what `_Orthogonal.forward` reads."""
-    raw, tau = np.linalg.qr(Q.array, mode="raw")
+    raw, tau = np.linalg.qr(Q._array, mode="raw")
     A = wrap(np.ascontiguousarray(raw.swapaxes(-1, -2)))
     signs = A.diagonal(dim1=-2, dim2=-1)
     signs.copy_(signs.sign())

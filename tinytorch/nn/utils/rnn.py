@@ -95,8 +95,8 @@ def invert_permutation(permutation):
     """
     if permutation is None:
         return None
-    inverse = np.empty_like(permutation.array)
-    inverse[permutation.array] = np.arange(len(inverse))
+    inverse = np.empty_like(permutation._array)
+    inverse[permutation._array] = np.arange(len(inverse))
     return wrap(inverse)
 
 

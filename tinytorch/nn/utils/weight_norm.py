@@ -16,7 +16,7 @@ def norm_except_dim(v, pow=2, dim=0):
 
 
 def _weight_norm(v, g, dim=0):
-    if dim in (0, v.dim() - 1) and v.array.dtype.kind not in dt.FLOATING:      # elsewhere torch composes it as here
+    if dim in (0, v.dim() - 1) and v._array.dtype.kind not in dt.FLOATING:      # elsewhere torch composes it as here
         raise not_implemented("weight_norm_kernel", v)
     return v * (g / norm_except_dim(v, 2, dim))
 

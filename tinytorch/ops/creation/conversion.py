@@ -25,7 +25,7 @@ from .options import as_dtype, check_options, without_numbers, wrong
 
 def _converted_back(g, numpy_dtype, source):
     """The gradient of a conversion: rounded as the output was, then in the dtype of the source."""
-    have = g.array.dtype if isinstance(g, Tensor) else g.dtype
+    have = g._array.dtype if isinstance(g, Tensor) else g.dtype
     if have != numpy_dtype:
         g = _to_copy(g, numpy_dtype, have)
     return of_source(_to_copy(g, source, numpy_dtype), numpy_dtype)
@@ -108,7 +108,7 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
             device = check_device(device)
         else:
             check_options("to", None, device)
-        moved = self if device is CPU and type(self.array) is np.ndarray else _moved(self, device)
+        moved = self if device is CPU and type(self._array) is np.ndarray else _moved(self, device)
         if moved is not self:
             return to(moved, dtype=dtype, memory_format=memory_format)
     if non_blocking is not False or copy is not False:
@@ -116,18 +116,18 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
             if not isinstance(flag, bool):
                 raise wrong("to", name, "bool", flag)
     try:
-        own = self.array.dtype
+        own = self._array.dtype
     except AttributeError:
         raise TypeError(f"descriptor 'to' for 'torch._C.TensorBase' objects doesn't apply to a '{kind_of(self)}' "
                         "object") from None
     target = own if dtype is None else dtype.numpy if dtype.__class__ is dt.dtype else as_dtype(
         dtype, "to").numpy
-    order = "K" if memory_format is None else _order("to", memory_format, self.array.ndim)
+    order = "K" if memory_format is None else _order("to", memory_format, self._array.ndim)
     if target != own:
         result = of_source((_to_copy if target.kind in dt.DIFFERENTIABLE else _to_discrete)(self, target, own), own)
-        return result if order == "K" or laid_out(result.array, order) and _taken_for(result.array, order) else \
+        return result if order == "K" or laid_out(result._array, order) and _taken_for(result._array, order) else \
             _copied(result, order)
-    return _copied(self, order) if copy or order != "K" and not _taken_for(self.array, order) else self
+    return _copied(self, order) if copy or order != "K" and not _taken_for(self._array, order) else self
 
 
 _DEVICES = (str, Device)
@@ -187,11 +187,11 @@ def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor
     tensor([1, 2])
     """
     try:
-        ndim = input.array.ndim
+        ndim = input._array.ndim
     except AttributeError:
         return overridden(clone, input)
     if memory_format is None:
-        return _clone(input, "K" if input.view_info is None else "V")
+        return _clone(input, "K" if input._view_info is None else "V")
     return _clone(input, _order("clone", memory_format, ndim))
 
 
@@ -199,25 +199,25 @@ def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor
 def contiguous(self, *, memory_format=contiguous_format):
     """Itself if it lies in memory in C order (or in that of `memory_format`), else such a copy."""
     if memory_format is contiguous_format:
-        return self if self.array.flags.c_contiguous else _clone(self, "C")
+        return self if self._array.flags.c_contiguous else _clone(self, "C")
     if memory_format is preserve_format:
-        if self.array.flags.c_contiguous:
+        if self._array.flags.c_contiguous:
             return self
         raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
-    order = _order("contiguous", memory_format, self.array.ndim)
-    return self if laid_out(self.array, order) else _clone(self, order)
+    order = _order("contiguous", memory_format, self._array.ndim)
+    return self if laid_out(self._array, order) else _clone(self, order)
 
 
 @method()
 def is_contiguous(self, *, memory_format=contiguous_format):
     """Whether the elements lie densely in C order (or in that of `memory_format`)."""
     if memory_format is contiguous_format or memory_format is preserve_format:
-        return self.array.flags.c_contiguous
+        return self._array.flags.c_contiguous
     if not isinstance(memory_format, MemoryFormat):
         raise wrong("is_contiguous", "memory_format", "torch.memory_format", memory_format)
-    if self.array.ndim != len(memory_format.order):
+    if self._array.ndim != len(memory_format.order):
         return False
-    return laid_out(self.array, memory_format.order)
+    return laid_out(self._array, memory_format.order)
 
 
 @method()
@@ -303,7 +303,7 @@ def copy_values(self, other, non_blocking=False):
     """
     if isinstance(other, NUMBERS):
         other = dt.number_of(other)
-        other = wrap(np.asarray(other) if isinstance(other, complex) else stored_as(other, self.array.dtype))
+        other = wrap(np.asarray(other) if isinstance(other, complex) else stored_as(other, self._array.dtype))
     if not isinstance(other, Tensor):
         raise not_a_tensor("copy_", "other", 1, other)
     if non_blocking.__class__ is not bool:
@@ -312,12 +312,12 @@ def copy_values(self, other, non_blocking=False):
         other = _moved(other, self.device)
     check_in_place(self, other)
     same = other is self                       # the same elements: they may lie at one place
-    if same and is_expanded(self.array) and not self._requires_grad:
-        self.version[0] += 1
+    if same and is_expanded(self._array) and not self._requires_grad:
+        self._version_counter[0] += 1
         return self
-    if not same and may_share(self.array, other.array):
+    if not same and may_share(self._array, other._array):
         check_overlap(self, other, copying=True)
-        part, whole = layouts(other.array, self.array)
+        part, whole = layouts(other._array, self._array)
         same = part == whole
     return assign(self, _copy(self, to(other, self.dtype)), np.copyto if same else None)
 
@@ -373,7 +373,7 @@ def fill_(input: Tensor, value: Tensor | Number) -> Tensor:
     if not isinstance(input, Tensor) or not isinstance(value, _VALUES):
         return overridden(fill_, input, value)
     check_in_place(input, value)
-    if input.array.size > WHOLE and by_pieces(fill_, input, (value,)):
+    if input._array.size > WHOLE and by_pieces(fill_, input, (value,)):
         return input
     result = _filled_with(input, value, _fill, _fill_tensor)
     return assign(input, result, None if isinstance(value, Tensor) else np.copyto)
@@ -384,11 +384,11 @@ _VALUES = (Tensor, bool, int, float, complex, np.generic)
 
 def _filled_with(input, value, of_number, of_tensor):
     if isinstance(value, Tensor):
-        if value.array.ndim:
-            raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} "
+        if value._array.ndim:
+            raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value._array.ndim} "
                                "dimensions.")
         return of_tensor(input, to(value, input.dtype))
-    return of_number(input, filled_as(value, input.array.dtype, input.array.size))
+    return of_number(input, filled_as(value, input._array.dtype, input._array.size))
 
 
 @public(hot=True, method=True)
@@ -402,6 +402,6 @@ def zero_(input: Tensor) -> Tensor:
     if not isinstance(input, Tensor):
         return overridden(zero_, input)
     check_in_place(input)
-    if input.array.size > WHOLE and by_pieces(zero_, input):
+    if input._array.size > WHOLE and by_pieces(zero_, input):
         return input
-    return assign(input, _zero(input, stored_as(0, input.array.dtype)), np.copyto)
+    return assign(input, _zero(input, stored_as(0, input._array.dtype)), np.copyto)

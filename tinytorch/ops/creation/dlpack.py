@@ -65,7 +65,7 @@ def __dlpack__(self: Tensor, *, stream: int | None = None, max_version: tuple[in
     """
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
-    if bits_of(self.array)[0]:
+    if bits_of(self._array)[0]:
         raise BufferError("Can't export tensors with the conjugate bit set")
     if self.is_meta:
         raise BufferError("Cannot pack tensors on meta")
@@ -81,7 +81,7 @@ def __dlpack__(self: Tensor, *, stream: int | None = None, max_version: tuple[in
 
 
 def _capsule(tensor, versioned, copy=None):
-    array = tensor.array
+    array = tensor._array
     array = resolved(array) if type(array) is not np.ndarray else array
     array = array.copy() if copy else array
     code = _CODES.get(tensor.dtype)

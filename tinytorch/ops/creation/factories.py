@@ -87,11 +87,11 @@ def tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device = 
     if isinstance(data, Tensor):
         warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
              "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).")
-        result = wrap(data.array.copy() if dtype is None else dt.cast(data.array, dtype.numpy))
+        result = wrap(data._array.copy() if dtype is None else dt.cast(data._array, dtype.numpy))
     else:
         result = wrap(_array(data, dtype))
     if on_meta:
-        result = wrap(without_numbers(result.array))
+        result = wrap(without_numbers(result._array))
     if requires_grad:
         require_grad(result)
     return result
@@ -144,9 +144,9 @@ def asarray(obj: Any, *, dtype: dt.dtype | type | None = None, device: Device = 
             result = result.requires_grad_(False) if result.is_leaf else result.detach()
     elif isinstance(obj, np.ndarray):
         result = as_tensor(obj, dtype=dtype, device=device)
-        shared = np.may_share_memory(result.array, obj)
+        shared = np.may_share_memory(result._array, obj)
         if copy and shared:
-            result = wrap(result.array.copy())
+            result = wrap(result._array.copy())
     elif not isinstance(obj, np.generic) and _is_buffer(obj):
         result, shared = frombuffer(obj, dtype=dtype or dt.get_default_dtype()), not copy
         if copy:
@@ -156,7 +156,7 @@ def asarray(obj: Any, *, dtype: dt.dtype | type | None = None, device: Device = 
     if copy is False and not shared:
         raise ValueError("can't alias arbitrary sequence into a "
                          "tensor." if not isinstance(obj, (Tensor, np.ndarray)) else
-                         f"can't alias tensor with dtype '{dt.of(getattr(obj, 'array', obj)).type_name}' into dtype "
+                         f"can't alias tensor with dtype '{dt.of(getattr(obj, '_array', obj)).type_name}' into dtype "
                          f"'{dtype.type_name}'.")
     if requires_grad and not result.requires_grad:
         require_grad(result)
@@ -329,7 +329,7 @@ def _fill_like(function, fill, input, dtype, layout, device, requires_grad, pin_
             or pin_memory is not False):
         if check_options(function.__name__, layout, device, requires_grad, pin_memory) is not input.is_meta:
             input = elsewhere(input)
-    array = input.array
+    array = input._array
     if array.__class__ is above.sparse_array:
         return above.sparse(function.__name__, (input,), {"dtype": dtype, "requires_grad": requires_grad})
     numpy_dtype = array.dtype if dtype is None else as_dtype(dtype, function.__name__).numpy
@@ -351,8 +351,8 @@ def _fill_like(function, fill, input, dtype, layout, device, requires_grad, pin_
 def elsewhere(input):
     """A tensor like `input` on the other device, the CPU or `meta`: of the same shape, strides and dtype."""
     if not input.is_meta:
-        return wrap(without_numbers(input.array))
-    return wrap(restrided(np.empty((), input.array.dtype), input.array.shape, input.array.strides))
+        return wrap(without_numbers(input._array))
+    return wrap(restrided(np.empty((), input._array.dtype), input._array.shape, input._array.strides))
 
 
 def _fill_with(value):

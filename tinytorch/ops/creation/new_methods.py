@@ -15,7 +15,7 @@ def _beside(self, result):
 
 def _device(self, device):
     """The device that is told, else that of `self`; None for the CPU."""
-    return self.device if device is None and type(self.array) is not np.ndarray else device
+    return self.device if device is None and type(self._array) is not np.ndarray else device
 
 
 @method()

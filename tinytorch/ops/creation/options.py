@@ -89,7 +89,7 @@ def new_without_numbers(shape, numpy_dtype, order="C"):
 
 def require_grad(result):
     """Have a new leaf require gradients. RuntimeError for integers."""
-    if result.array.dtype.kind not in dt.DIFFERENTIABLE:
+    if result._array.dtype.kind not in dt.DIFFERENTIABLE:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     check_can_require_grad(result)
     result._requires_grad = True
@@ -99,7 +99,7 @@ def number_of(name, argument, position, value):
     """An argument as a Python number: it may be a NumPy number or a tensor without dimensions that requires no
     gradient. TypeError for what is none."""
     number = dt.number_of(value)
-    if isinstance(value, Tensor) and not value.array.ndim and not has_history(value):
+    if isinstance(value, Tensor) and not value._array.ndim and not has_history(value):
         number = value.item()
     if not isinstance(number, (int, float, complex)):
         raise TypeError(f"{name}(): argument '{argument}' (position {position}) must be Number, not "

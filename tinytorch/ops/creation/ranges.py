@@ -23,7 +23,7 @@ __all__ = ["arange", "eye", "linspace", "logspace", "range", "vander"]
 
 
 def _number(x):
-    return x.item() if isinstance(x, np.generic) or isinstance(x, Tensor) and not x.array.ndim else x
+    return x.item() if isinstance(x, np.generic) or isinstance(x, Tensor) and not x._array.ndim else x
 
 
 def _check_numbers(name, *given):
@@ -50,9 +50,9 @@ _LACKING = (dt.uint16, dt.uint32, dt.uint64, dt.complex32, *dt.FLOAT8)
 
 def _end(name, argument, x):
     """An end of a range of numbers, which may be a tensor without dimensions, as a number."""
-    if isinstance(x, Tensor) and x.array.ndim:
+    if isinstance(x, Tensor) and x._array.ndim:
         raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {argument} with "
-                           f"{x.array.ndim} dimension(s).")
+                           f"{x._array.ndim} dimension(s).")
     return _number(x)
 
 
@@ -102,8 +102,8 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
             raise ValueError("step must be nonzero")
         step = _whole(step)
     count = _counted(math.ceil((end - start) / step))
-    if out is not None and out.array.size not in (0, count):
-        warn(f"The number of elements in the out tensor of shape {list(out.array.shape)} is {out.array.size} "
+    if out is not None and out._array.size not in (0, count):
+        warn(f"The number of elements in the out tensor of shape {list(out._array.shape)} is {out._array.size} "
              f"which does not match the computed number of elements {count}. Note that this may occur as a "
              f"result of rounding error. The out tensor will be resized to a tensor of shape ({count},).")
     result = wrap(new_without_numbers((count,), dtype.numpy) if on_meta else _steps(start, step, count, dtype))
@@ -130,7 +130,7 @@ def _counted(count):
 def _into(out, result, by_count=False):
     """`refill`, of an `out` each of whose elements has a place of its own."""
     if isinstance(out, Tensor):
-        check_written(out.array)
+        check_written(out._array)
     return refill(out, result, by_count)
 
 
@@ -363,13 +363,13 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     >>> torch.vander(torch.tensor([1, 2, 3]), 3, increasing=True).tolist()
     [[1, 1, 1], [1, 2, 4], [1, 3, 9]]
     """
-    if x.array.ndim != 1:
+    if x._array.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
-    n = x.array.size if N is None else N
+    n = x._array.size if N is None else N
     if n < 0:
         raise RuntimeError("N must be non-negative.")
-    d = x.array.dtype if x.array.dtype.kind in dt.FLOATING + dt.COMPLEX else np.dtype(np.int64)
-    new_memory((x.array.size, n), d, np.empty)      # MemoryError for more than there is
+    d = x._array.dtype if x._array.dtype.kind in dt.FLOATING + dt.COMPLEX else np.dtype(np.int64)
+    new_memory((x._array.size, n), d, np.empty)      # MemoryError for more than there is
     column = x.to(dt.BY_NUMPY[d]).unsqueeze(1)
     powers = cat([column.new_ones(column.shape), column.expand(-1, max(n - 1, 0)).cumprod(1)], 1)[:, :n]
     return powers if increasing else powers.flip(1)

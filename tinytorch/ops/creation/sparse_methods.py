@@ -38,12 +38,12 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: layout_cla
     if layout not in (None, sparse_coo, sparse_csr, sparse_csc) or blocksize is not None:
         raise NotImplementedError(f"tinytorch has no sparse tensors of blocks: layout {layout}")
     if is_sparse(self):
-        if sparse_dim is not None and sparse_dim != self.array.sparse_dim:
+        if sparse_dim is not None and sparse_dim != self._array.sparse_dim:
             raise RuntimeError("to_sparse: conversion from Sparse to Sparse with sparse_dim argument "
                                "!=self.sparse_dim() is not supported")
         target = sparse_coo if layout is None else layout
         return self if target is self.layout else _operations().to_layout(self, target)
-    ndim = self.array.ndim
+    ndim = self._array.ndim
     if layout in (sparse_csr, sparse_csc):
         _check_matrix(ndim, layout)
         return _operations().to_layout(self, layout)
@@ -72,11 +72,11 @@ def to_sparse_coo(self: Tensor) -> Tensor:
 
 
 def _compressed(self, layout, primitive, dense_dim):
-    if dense_dim or is_sparse(self) and self.array.dense_dim:
+    if dense_dim or is_sparse(self) and self._array.dense_dim:
         raise NotImplementedError(f"tinytorch has {layout} without dense dimensions only")
     if self.layout is layout:
         return self
-    _check_matrix(self.array.ndim, layout)
+    _check_matrix(self._array.ndim, layout)
     return getattr(_operations(), primitive)(self, layout)
 
 
@@ -131,9 +131,9 @@ def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
     """
     if not is_sparse(mask):
         raise layout_expected("sparse_mask", "sparse ", mask)
-    if self.array.shape != mask.array.shape:
+    if self._array.shape != mask._array.shape:
         raise RuntimeError("sparse_mask(): operands have incompatible sizes; self has size "
-                           f"{list(self.array.shape)} but mask has size {list(mask.array.shape)}")
+                           f"{list(self._array.shape)} but mask has size {list(mask._array.shape)}")
     return _operations().masked_by(self, mask)
 
 
@@ -144,7 +144,7 @@ def _check_coo(function, self):
 
 
 def _check_coalesced(self, what):
-    if not self.array.coalesced:
+    if not self._array.coalesced:
         raise RuntimeError(f"Cannot get {what} on an uncoalesced tensor, please call .coalesce() first")
 
 
@@ -164,7 +164,7 @@ def coalesce(self: Tensor) -> Tensor:
 def is_coalesced(self: Tensor) -> bool:
     """Whether the indices of a sparse_coo tensor are known to be in order, each once."""
     _check_coo("is_coalesced", self)
-    return self.array.coalesced
+    return self._array.coalesced
 
 
 @method()
@@ -172,7 +172,7 @@ def indices(self: Tensor) -> Tensor:
     """The indices (S, N) of a coalesced sparse_coo tensor."""
     _check_coo("indices", self)
     _check_coalesced(self, "indices")
-    return wrap(self.array.plan)
+    return wrap(self._array.plan)
 
 
 @method()
@@ -195,39 +195,39 @@ def _check_backend(name, self, good):
 def _indices(self: Tensor) -> Tensor:
     """The indices of a sparse_coo tensor, coalesced or not."""
     _check_backend("_indices", self, self.layout is sparse_coo)
-    return wrap(self.array.plan)
+    return wrap(self._array.plan)
 
 
 @method()
 def _values(self: Tensor) -> Tensor:
     """The elements of a sparse_coo tensor, coalesced or not, outside the graph."""
     _check_backend("_values", self, self.layout is sparse_coo)
-    return wrap(self.array.values)
+    return wrap(self._array.values)
 
 
 @method()
 def _nnz(self: Tensor) -> int:
     """How many elements a sparse tensor holds."""
     _check_backend("_nnz", self, is_sparse(self))
-    return self.array.nnz
+    return self._array.nnz
 
 
 @method("sparse_dim", "_dimI")
 def sparse_dim(self: Tensor) -> int:
     """How many of the dimensions are sparse: of a dense tensor none."""
-    return self.array.sparse_dim if is_sparse(self) else 0
+    return self._array.sparse_dim if is_sparse(self) else 0
 
 
 @method("dense_dim", "_dimV")
 def dense_dim(self: Tensor) -> int:
     """How many of the dimensions are those of the values: of a dense tensor all."""
-    return self.array.dense_dim if is_sparse(self) else self.array.ndim
+    return self._array.dense_dim if is_sparse(self) else self._array.ndim
 
 
 def _part(function, self, layout, kind, number):
     if self.layout is not layout:
         raise layout_expected(function, f"sparse {kind} compressed ", self)
-    return wrap(self.array.plan[number])
+    return wrap(self._array.plan[number])
 
 
 @method()

@@ -42,7 +42,7 @@ def _window(name, compute, length, periodic, dtype, layout, *options):
                       dt.to_bfloat16(np.ones(length, np.float32)), *options)
     with no_grad():
         window = compute(arange(length + periodic, dtype=dtype))
-    return finish(window.array[:length], *options)
+    return finish(window._array[:length], *options)
 
 
 @public()
@@ -78,11 +78,11 @@ def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.5
 
 
 def _scaled(x, factor):
-    return x * wrap(stored_as(factor, x.array.dtype))
+    return x * wrap(stored_as(factor, x._array.dtype))
 
 
 def _raised_cosine(alpha, beta):
-    return lambda k: _scaled(cos(_scaled(k, math.pi * 2 / (k.array.size - 1))), -beta) + alpha
+    return lambda k: _scaled(cos(_scaled(k, math.pi * 2 / (k._array.size - 1))), -beta) + alpha
 
 
 @public()
@@ -98,7 +98,7 @@ def bartlett_window(window_length: int, periodic: bool = True, *, dtype: dt.dtyp
     tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
     def triangle(k):
-        window, half = _scaled(k, 2.0 / (k.array.size - 1)), (k.array.size - 1) // 2 + 1
+        window, half = _scaled(k, 2.0 / (k._array.size - 1)), (k._array.size - 1) // 2 + 1
         window[half:] = window[half:] * -1 + 2
         return window
     return _window("bartlett_window", triangle, window_length, periodic, dtype, layout, device, requires_grad,
@@ -119,7 +119,7 @@ def blackman_window(window_length: int, periodic: bool = True, *, dtype: dt.dtyp
     array([-0.  ,  0.63,  0.63], dtype=float32)
     """
     def cosines(k):
-        k = _scaled(k, math.pi / (k.array.size - 1))
+        k = _scaled(k, math.pi / (k._array.size - 1))
         return _scaled(cos(k * 4), 0.08) - _scaled(cos(k * 2), 0.5) + 0.42
     return _window("blackman_window", cosines, window_length, periodic, dtype, layout, device, requires_grad,
                    pin_memory)
@@ -139,8 +139,8 @@ def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0,
     tensor([0.7898, 1.0000, 0.7898])
     """
     def bessel(k):
-        wide = dt.float32 if k.array.dtype.char in "eV" else k.dtype      # halves are rounded once
-        middle, shape = (wrap(stored_as(x, k.array.dtype)).to(wide) for x in ((k.array.size - 1) / 2.0, float(beta)))
+        wide = dt.float32 if k._array.dtype.char in "eV" else k.dtype      # halves are rounded once
+        middle, shape = (wrap(stored_as(x, k._array.dtype)).to(wide) for x in ((k._array.size - 1) / 2.0, float(beta)))
         way = (k.to(wide) - middle) / middle
         return (i0(shape * sqrt(1 - way ** 2)) / i0(shape)).to(k.dtype)
     return _window("kaiser_window", bessel, window_length, periodic, dtype, layout, device, requires_grad, pin_memory)

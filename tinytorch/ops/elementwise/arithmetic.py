@@ -31,7 +31,7 @@ def conj(x):
 
 def is_complex(x):
     """Whether an array or Tensor is complex."""
-    dtype = (x.array if isinstance(x, Tensor) else x).dtype
+    dtype = (x._array if isinstance(x, Tensor) else x).dtype
     return dtype.kind in _MAYBE_COMPLEX and dt.is_complex(dtype)
 
 
@@ -55,7 +55,7 @@ def conjugate(self):
 
 def zeros_like(g):
     """The derivative rule of what does not change between its steps."""
-    return wrap(np.zeros_like(g.array)) if isinstance(g, Tensor) else np.zeros_like(g)
+    return wrap(np.zeros_like(g._array)) if isinstance(g, Tensor) else np.zeros_like(g)
 
 
 def rounded_once(function, *args):
@@ -84,7 +84,7 @@ def _add(input, other):
 
 
 def _is_bool(x):
-    return x.array.dtype == bool if isinstance(x, Tensor) else isinstance(x, bool)
+    return x._array.dtype == bool if isinstance(x, Tensor) else isinstance(x, bool)
 
 
 def _refuse_bools(input, other):
@@ -150,14 +150,14 @@ def _scaled(primitive, name, input, other, alpha):
     if not isinstance(alpha, (bool, int, float, complex)):
         raise TypeError(f"{name}(): argument 'alpha' must be Number, not {type(alpha).__name__}")
     input, other = promoted(input, other)
-    kind = input.array.dtype.kind
+    kind = input._array.dtype.kind
     if isinstance(alpha, bool) and kind not in dt.BOOL:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if isinstance(alpha, (float, complex)) and kind in dt.INTEGRAL:
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if isinstance(alpha, complex) and not is_complex(input):
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
-    stored = stored_as(alpha, input.array.dtype)
+    stored = stored_as(alpha, input._array.dtype)
     if kind in dt.INTEGRAL:
         alpha = stored
     return ternary(lambda a, b: primitive(a, b, alpha), input, other)
@@ -235,7 +235,7 @@ def positive(input: Tensor) -> Tensor:
     >>> torch.positive(torch.tensor([1, -2]))
     tensor([ 1, -2])
     """
-    if input.array.dtype == bool:
+    if input._array.dtype == bool:
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return input
 
@@ -421,8 +421,8 @@ def fmod(input, other):
 # ------------------------------------------------------------------ of several operands
 def alike(*tensors):
     """The tensors in their common dtype."""
-    d = tensors[0].array.dtype
-    return tensors if all(t.array.dtype is d for t in tensors) else promoted(*tensors)
+    d = tensors[0]._array.dtype
+    return tensors if all(t._array.dtype is d for t in tensors) else promoted(*tensors)
 
 
 def ternary(primitive, *operands):
@@ -433,11 +433,11 @@ def ternary(primitive, *operands):
         shape = ()
         for x in operands:
             if isinstance(x, Tensor):
-                check_broadcast(shape, x.array.shape)
-                shape = np.broadcast_shapes(shape, x.array.shape)
+                check_broadcast(shape, x._array.shape)
+                shape = np.broadcast_shapes(shape, x._array.shape)
         raise
     except TypeError:
-        if operands[0].array.dtype != dt.BFLOAT16:
+        if operands[0]._array.dtype != dt.BFLOAT16:
             raise
         return in_float32(primitive, *operands)
 
@@ -450,7 +450,7 @@ _subtracted_from = operator(_rsub)
 @method("__rsub__")
 def _subtract_from(self, other):
     """other - self."""
-    if isinstance(other, bool) and self.array.dtype == bool:
+    if isinstance(other, bool) and self._array.dtype == bool:
         return _sub(self, self)                # says what is wrong
     _refuse_bools(self, other)
     return _subtracted_from(self, other)

@@ -17,7 +17,7 @@ __all__ = ["i0"]
 
 def _no_half(g, kernel):
     """The gradient; NotImplementedError in half precision, for which torch has no kernel."""
-    array = g.array if isinstance(g, Tensor) else g
+    array = g._array if isinstance(g, Tensor) else g
     if array.dtype in (np.float16, dt.BFLOAT16):
         raise not_implemented(kernel, dt.of(array))
     return g
@@ -25,7 +25,7 @@ def _no_half(g, kernel):
 
 def _slope(input, ans, of_order_0):
     """The derivative of order 1, of_order_0(x) - ans / x, which is 1/2 near 0 (and in torch at NaN)."""
-    tiny = float(np.finfo((input.array if isinstance(input, Tensor) else input).dtype).eps)
+    tiny = float(np.finfo((input._array if isinstance(input, Tensor) else input).dtype).eps)
     plain = (input < -tiny) + (input > tiny)
     x = pick(plain, input, 1.0)
     return pick(plain, of_order_0(x) - ans / x, 0.5)

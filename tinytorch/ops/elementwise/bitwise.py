@@ -193,7 +193,7 @@ def lcm(input, other):
 @method("__invert__")
 def _invert(self):
     """~self: bits turned over. TypeError for floats."""
-    if self.array.dtype.kind not in dt.INTEGRAL:
+    if self._array.dtype.kind not in dt.INTEGRAL:
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return bitwise_not(self)
 

@@ -42,7 +42,7 @@ def _in_place(function):
         truth = function(self, other).to(self.dtype)
         if not isinstance(other, Tensor):
             return with_number(self, truth)
-        return with_tensor(self, other, truth, other.array.dtype)
+        return with_tensor(self, other, truth, other._array.dtype)
     return in_place(compared, common=False)
 
 
@@ -220,12 +220,12 @@ def isclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: floa
     >>> torch.isclose(torch.tensor([1., 2.]), torch.tensor([1.000001, 2.1]))
     tensor([ True, False])
     """
-    if input.array.dtype != other.array.dtype:
+    if input._array.dtype != other._array.dtype:
         raise RuntimeError(f"{type_name(input)} did not match {type_name(other)}")
     for name, value in (("rtol", rtol), ("atol", atol)):
         if not value >= 0:                     # of NaN too
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
-    a, b = input.array, other.array
+    a, b = input._array, other._array
     check_broadcast(a.shape, b.shape)
     if rtol or atol:
         refuse_records("mul_cpu_reduced_float", a, dt.FLOAT8_RECORDS)
@@ -239,7 +239,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: floa
         with ignored():
             allowed, gap = atol + np.abs(rtol * b), np.abs(a - b)
         close = close | (np.isfinite(gap) & (gap <= allowed))
-    return wrap(operand_order(as_array(close), input.array, other.array))
+    return wrap(operand_order(as_array(close), input._array, other._array))
 
 
 @public(out=EXACT)
@@ -261,7 +261,7 @@ def isin(elements: Tensor | Number, test_elements: Tensor | Number, *, assume_un
             raise RuntimeError(f"Unsupported input type encountered for isin(): {d.type_name}")
         if isinstance(x, Tensor):
             refuse_records("isin_default_cpu", x)
-    a, b = [dt.numbers(x.array) for x in promoted(elements, test_elements)]
+    a, b = [dt.numbers(x._array) for x in promoted(elements, test_elements)]
     return wrap(np.asarray(np.isin(a, b, assume_unique=assume_unique, invert=invert)))
 
 
@@ -275,7 +275,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: flo
     >>> torch.allclose(torch.tensor([1., 2.]), torch.tensor([1., 2.]))
     True
     """
-    return bool(isclose(input, other, rtol, atol, equal_nan).array.all())
+    return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
 
 
 @public(method=True)
@@ -286,11 +286,11 @@ def equal(input: Tensor, other: Tensor) -> bool:
     >>> torch.equal(torch.tensor([1, 2]), torch.tensor([1, 2]))
     True
     """
-    if input.array.shape != other.array.shape:
+    if input._array.shape != other._array.shape:
         return False
     a, b = promoted(input, other)
     refuse_records(*("equal_notnan_cpu", a) if input is other else ("equal_cpu", a, dt.ONLY_COMPLEX32))
-    return bool(eq(a, b).array.all())
+    return bool(eq(a, b)._array.all())
 
 
 @public(python=True)

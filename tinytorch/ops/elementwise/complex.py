@@ -53,19 +53,19 @@ def imag(input: Tensor) -> Tensor:
 
 def _part(input, k):
     """The real (0) or imaginary (1) part of complex numbers, by the steps that torch takes."""
-    if not bits_of(input.array)[0]:
+    if not bits_of(input._array)[0]:
         return _select(_parts(input), (..., k))
     parts = _parts(_conj_view(input))
     return _select(_negative(parts) if k else parts, (..., k))
 
 
 def _parts(input):
-    return of_source(_view_as_real(input), input.array.dtype)
+    return of_source(_view_as_real(input), input._array.dtype)
 
 
 def _set_part(part, value):
-    check_written(part.array)
-    part.copy_(value if isinstance(value, Tensor) else wrap(as_scalar_tensor(value, part.array.dtype)))
+    check_written(part._array)
+    part.copy_(value if isinstance(value, Tensor) else wrap(as_scalar_tensor(value, part._array.dtype)))
 
 
 def _set_real(self, value):
@@ -124,7 +124,7 @@ def view_as_real(input: Tensor) -> Tensor:
     """
     if not is_complex(input):
         raise RuntimeError("view_as_real is only supported for complex tensors")
-    if bits_of(input.array)[0]:
+    if bits_of(input._array)[0]:
         raise RuntimeError(UNRESOLVED)
     return _parts(input)
 
@@ -137,7 +137,7 @@ def view_as_complex(input: Tensor) -> Tensor:
     >>> torch.view_as_complex(torch.tensor([[1., 2.]]))
     tensor([1.+2.j])
     """
-    array = input.array
+    array = input._array
     if array.dtype.kind not in dt.NATIVE:
         raise RuntimeError("view_as_complex is only supported for half, float and double tensors, but got a tensor "
                            f"of scalar type: {type_name(input)}")
@@ -197,7 +197,7 @@ def is_conj(input: Tensor) -> bool:
     >>> torch.is_conj(torch.tensor(1j).conj())
     True
     """
-    return bits_of(input.array)[0]
+    return bits_of(input._array)[0]
 
 
 @public(method=True)
@@ -208,7 +208,7 @@ def is_neg(input: Tensor) -> bool:
     >>> torch.is_neg(torch.tensor(1j).conj().imag)
     True
     """
-    return bits_of(input.array)[1]
+    return bits_of(input._array)[1]
 
 
 _conj_in_memory = renamed(_conj_copy, "conj_physical.1")
@@ -224,7 +224,7 @@ def _conj_in_place(function):
             return assign(self, _conj_in_memory(self))
         if self.requires_grad:
             return assign(self, _conj_in_memory(self), lambda memory, values: None)
-        self.version[0] += 1                   # counted as a write although there is none
+        self._version_counter[0] += 1                   # counted as a write although there is none
         return self
     return conj_physical_
 
@@ -303,7 +303,7 @@ def _check_parts(first, second):
     if names[0] != names[1]:
         raise RuntimeError(f"Expected object of scalar type {names[0]} but got scalar type {names[1]} "
                            "for second argument")
-    check_broadcast(first.array.shape, second.array.shape)
+    check_broadcast(first._array.shape, second._array.shape)
 
 
 @public(out="Expected object of scalar type {Want} but got scalar type {Have} for argument 'out'")
@@ -333,7 +333,7 @@ def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([2.+0.j])
     """
     _check_parts(abs, angle)
-    if abs.array.dtype == np.float16:
+    if abs._array.dtype == np.float16:
         raise not_implemented("polar_cpu", abs)
     return _polar(abs, angle)
 

@@ -78,7 +78,7 @@ def _clamp_in_place(function):
             return changing(self, *args, **kwargs)
         except NotImplementedError:
             limits = [x for x in (*args, *kwargs.values()) if isinstance(x, NUMBERS)]
-            if limits and self.array.dtype.kind in dt.INTEGRAL:
+            if limits and self._array.dtype.kind in dt.INTEGRAL:
                 d = result_dtype((self, *limits))
                 if d.is_complex:
                     raise RuntimeError(f"result type {d.type_name} can't be cast to the desired output type "
@@ -105,7 +105,7 @@ def _limited(primitives, input, min, max, out):
     of_numbers, of_tensors = primitives
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    if (input.array.dtype.char in FLOATS and min.__class__ in _PLAIN and max.__class__ in _PLAIN
+    if (input._array.dtype.char in FLOATS and min.__class__ in _PLAIN and max.__class__ in _PLAIN
             and (min is None or -_LARGE < min < _LARGE) and (max is None or -_LARGE < max < _LARGE)):
         return write_out(out, of_numbers(input, min, max), input, exact=FOUND)
     if primitives is _CLAMPS and input.is_floating_point():
@@ -118,18 +118,18 @@ def _limited(primitives, input, min, max, out):
         _refuse_complex(primitives is _CLAMPS, min, max, input, *given)
     if any(isinstance(x, Tensor) for x in given):
         if not all(isinstance(x, Tensor) for x in given):
-            if all(not isinstance(x, Tensor) or x.array.ndim == 0 and not has_history(x) for x in given):
+            if all(not isinstance(x, Tensor) or x._array.ndim == 0 and not has_history(x) for x in given):
                 low, high = (x.item() if isinstance(x, Tensor) else x for x in (min, max))
                 return _limited(primitives, input, low, high, out)
             raise TypeError("clamp() received an invalid combination of arguments: "
                             "min and max must both be Tensors or both be numbers")
         input, *given = alike(input, *given)
-        if len(given) == 2 and input.array.dtype.kind in dt.BOOL:
+        if len(given) == 2 and input._array.dtype.kind in dt.BOOL:
             raise not_implemented("clamp_cpu", dt.bool)
         rest = iter(given)
         low, high = (None if x is None else next(rest) for x in (min, max))
         return write_out(out, ternary(of_tensors, input, low, high), input)
-    d = input.array.dtype if input.is_floating_point() else result_dtype((input, *given)).numpy
+    d = input._array.dtype if input.is_floating_point() else result_dtype((input, *given)).numpy
     if len(given) == 2 and any([x != x for x in given]):
         min = max = math.nan                   # whatever the other is
     if d.kind in dt.BOOL:
@@ -145,7 +145,7 @@ _PLAIN, _LARGE = (int, float, type(None)), 1e18     # what any float but a half 
 
 def _refuse_complex(both_sides, min, max, input, *given):
     """torch's error: it names a routine where tensors limit (for `clamp`, `both_sides`, if `input` itself is real)."""
-    if both_sides and input.array.dtype.kind in dt.INTEGRAL and not any([isinstance(x, Tensor) for x in given]):
+    if both_sides and input._array.dtype.kind in dt.INTEGRAL and not any([isinstance(x, Tensor) for x in given]):
         result_dtype((input, *given))          # numbers that have no common one
     if both_sides and isinstance(min, complex) | isinstance(max, complex) and input.is_floating_point():
         raise RuntimeError("value cannot be converted to type double without overflow")
@@ -257,7 +257,7 @@ def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = N
     refuse_complex_gradient("nan_to_num", input)
     nan = 0.0 if nan is None else nan
     refuse_records("nan_to_num", input)
-    if input.array.dtype.kind != dt.WIDENED:
+    if input._array.dtype.kind != dt.WIDENED:
         return _nan_to_num(input, nan, posinf, neginf)
     limit = dt.finfo(dt.bfloat16).max          # not that of float32, as it would be if the door widened
     posinf, neginf = limit if posinf is None else posinf, -limit if neginf is None else neginf

@@ -149,7 +149,7 @@ _to_number.op.in_bfloat16 = lambda input, other, number: _pow_in_bfloat16(input,
 
 def _pow_number(input, number):
     """`_pow` to a number that half precision does not hold as it is, or in another dtype."""
-    dtype = input.array.dtype
+    dtype = input._array.dtype
     halves = dtype.kind in dt.FLOATING and dtype.char not in "fd"
     stored = dt.cast(stored_as(number, dtype), np.dtype(float)).item() if halves else number
     return _to_number(input, stored, number)
@@ -204,7 +204,7 @@ def _float_power_in_place(function):
             raise RuntimeError(f"the base given to float_power_ has dtype {type_name(self)} but the operation's result "
                                f"requires dtype {d.type_name}")
         check_in_place(self)
-        if self.array.size > WHOLE and by_pieces(float_power_, self, (exponent,)):
+        if self._array.size > WHOLE and by_pieces(float_power_, self, (exponent,)):
             return self
         return assign(self, function(self, exponent))
     return float_power_
@@ -344,7 +344,7 @@ xlog1py.op.in_bfloat16 = _in_bfloat16(np.log1p)
 
 def _ldexp_slope(g, other):
     if isinstance(other, Tensor):
-        return g * conj(_pow(2 if other.array.dtype.kind in dt.INTEGER else 2.0, other))
+        return g * conj(_pow(2 if other._array.dtype.kind in dt.INTEGER else 2.0, other))
     if other.dtype.kind in dt.INTEGER:         # in their dtype: 0 where the exponent is negative or too large
         return g * _pow.op.forward(np.asarray(2, other.dtype), other).astype(g.dtype)
     return g * conj(2.0 ** other)
@@ -383,21 +383,21 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> torch.ldexp(torch.tensor([1.]), torch.tensor([3]))
     tensor([8.])
     """
-    if input.is_floating_point() and other.array.dtype.kind in dt.INTEGRAL:
-        if other.array.dtype.kind in dt.BOOL:
+    if input.is_floating_point() and other._array.dtype.kind in dt.INTEGRAL:
+        if other._array.dtype.kind in dt.BOOL:
             raise not_implemented("ldexp_cpu_exp", dt.bool)
         return ternary(_ldexp, input, other)
-    if input.array.dtype.kind in dt.INTEGRAL and other.array.dtype.kind in dt.DIFFERENTIABLE and other.dim():
-        input = converted(input, other.array.dtype)
-    if input.array.dtype == other.array.dtype and input.array.dtype.kind in dt.DIFFERENTIABLE:
+    if input._array.dtype.kind in dt.INTEGRAL and other._array.dtype.kind in dt.DIFFERENTIABLE and other.dim():
+        input = converted(input, other._array.dtype)
+    if input._array.dtype == other._array.dtype and input._array.dtype.kind in dt.DIFFERENTIABLE:
         return ternary(_ldexp, input, other)
-    power, d = _pow(2.0, other), result_dtype((wrap(np.empty((), input.array.dtype)), other))
-    if d is power.dtype or input.array.dtype == np.float32:
+    power, d = _pow(2.0, other), result_dtype((wrap(np.empty((), input._array.dtype)), other))
+    if d is power.dtype or input._array.dtype == np.float32:
         return mul(input, power)
     operands = alike(input, _pow(2.0, converted(other, d.numpy)))      # a wider power than that of `other` alone
-    if other.array.dtype.kind in dt.INTEGER:   # among them, where 2^-1 is 0
+    if other._array.dtype.kind in dt.INTEGER:   # among them, where 2^-1 is 0
         power = _pow(2, other)
-    return ternary(_times_power, *operands, converted(power, operands[0].array.dtype))
+    return ternary(_times_power, *operands, converted(power, operands[0]._array.dtype))
 
 
 def _frexp_grad(g, exponent):
@@ -421,15 +421,15 @@ def frexp(input: Tensor, *, out: Tensors | None = None) -> FrexpResult:
     >>> torch.frexp(torch.tensor([10.])).exponent
     tensor([4], dtype=torch.int32)
     """
-    if dt.kind(input.array.dtype) not in dt.FLOATING:
+    if dt.kind(input._array.dtype) not in dt.FLOATING:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
-    exponent = wrap(np.asarray(np.frexp(dt.widened(input.array))[1], np.int32))
+    exponent = wrap(np.asarray(np.frexp(dt.widened(input._array))[1], np.int32))
     return FrexpResult(_mantissa(input, exponent), exponent)
 
 
 def _atan2_beside_integer(input, other, dtype):
-    check_broadcast(input.array.shape, other.array.shape)
-    own = input if input.array.dtype.kind in dt.INTEGER else other
+    check_broadcast(input._array.shape, other._array.shape)
+    own = input if input._array.dtype.kind in dt.INTEGER else other
     factor = -own if own is input else own
     return _atan2_of(*[converted(x, dtype) for x in (input, other, factor, own * own)])
 

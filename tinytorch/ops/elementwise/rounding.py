@@ -151,7 +151,7 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     >>> torch.heaviside(torch.tensor([-1., 0., 2.]), torch.tensor([0.5]))
     tensor([0.0000, 0.5000, 1.0000])
     """
-    if any([x is not None and x.array.dtype != input.array.dtype for x in (values, out)]):
+    if any([x is not None and x._array.dtype != input._array.dtype for x in (values, out)]):
         raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
     return _heaviside(input, values, out=out)
 

@@ -127,7 +127,7 @@ def logit(input: Tensor, eps: float | bool | None = None, *, out: Tensor | None 
     tensor([0.0000, 2.0000])
     """
     input = to_default(input)
-    return _logit(input, eps if eps is None else scalar_of(eps, input.array.dtype, True))
+    return _logit(input, eps if eps is None else scalar_of(eps, input._array.dtype, True))
 
 
 @unary(lambda g, input: _SLOPE * exp(-square(input)) * g, to_float=True, kernel="erf_vml_cpu")
@@ -237,7 +237,7 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     if n == 0:
         return digamma(input)
     input = to_default(input)
-    if dt.kind(input.array.dtype) in dt.COMPLEX:
+    if dt.kind(input._array.dtype) in dt.COMPLEX:
         raise not_implemented("trigamma" if n == 1 else "polygamma", input)
     return _polygamma(n, input)
 
@@ -283,6 +283,6 @@ def mvlgamma(input: Tensor, p: int, *, out: Tensor | None = None) -> Tensor:
     """
     if p < 1:
         raise RuntimeError("p has to be greater than or equal to 1")
-    if dt.kind(input.array.dtype) in dt.COMPLEX:
+    if dt.kind(input._array.dtype) in dt.COMPLEX:
         raise not_implemented("arange_cpu", input)
     return _mvlgamma(to_default(input), p)

@@ -91,12 +91,12 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     tensor([4.])
     """
     input, tensor1, tensor2 = alike(input, tensor1, tensor2)
-    if input.array.dtype.kind in dt.INTEGRAL:
-        if input.array.dtype.kind in dt.BOOL:
+    if input._array.dtype.kind in dt.INTEGRAL:
+        if input._array.dtype.kind in dt.BOOL:
             raise not_implemented("addcmul_cpu_out", input)
-        value = stored_as(value, input.array.dtype)
+        value = stored_as(value, input._array.dtype)
     else:
-        value = _value(value, input.array.dtype)
+        value = _value(value, input._array.dtype)
     return ternary(lambda a, b, c: _addcmul(a, b, c, value), input, tensor1, tensor2)
 
 
@@ -108,12 +108,12 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
     >>> torch.addcdiv(torch.tensor([1.]), torch.tensor([2.]), torch.tensor([4.]), value=3)
     tensor([2.5000])
     """
-    if tensor1.array.dtype.kind in dt.INTEGRAL and tensor2.array.dtype.kind in dt.INTEGRAL:
+    if tensor1._array.dtype.kind in dt.INTEGRAL and tensor2._array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError("Integer division with addcdiv is no longer supported: "
                            "use (input + value * torch.trunc(tensor1 / tensor2)).to(input.dtype) for integer inputs "
                            "or (input + value * tensor1 / tensor2) for a true division.")
     input, tensor1, tensor2 = alike(input, tensor1, tensor2)
-    value = _value(value, input.array.dtype)
+    value = _value(value, input._array.dtype)
     return ternary(lambda a, b, c: _addcdiv(a, b, c, value), input, tensor1, tensor2)
 
 
@@ -128,22 +128,22 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | N
     tensor([2.0000, 2.5000])
     """
     for name, x in (("end", end), ("weight", weight)):
-        if isinstance(x, Tensor) and x.array.dtype != input.array.dtype and (name == "end" or x.array.ndim):
+        if isinstance(x, Tensor) and x._array.dtype != input._array.dtype and (name == "end" or x._array.ndim):
             want, got = (C_NAMES[type_name(y)] for y in (input, x))
             raise RuntimeError(f"expected dtype {want} for `{name}` but got dtype {got}")
-    if input.array.dtype.kind in dt.INTEGRAL:
+    if input._array.dtype.kind in dt.INTEGRAL:
         d = result_dtype((input, weight)) if isinstance(weight, Tensor) else None      # a weight that has a dtype
         if d is None or d.category < 2:
             raise not_implemented("lerp_kernel_scalar" if d is None else "lerp_kernel_tensor", input)
         input, end = converted(input, d.numpy), converted(end, d.numpy)
     exact = None                               # by a single weight the result may be cast
     if isinstance(weight, Tensor):
-        exact = FOUND if weight.array.ndim else None
+        exact = FOUND if weight._array.ndim else None
         d = result_dtype((input, weight))      # of another dtype is only a weight without dimensions
         if d is dt.complex32:
             raise not_implemented("lerp_kernel_tensor", d)
         input, end, weight = [converted(x, d.numpy) for x in (input, end, weight)]
-    elif not dt.is_complex(input.array.dtype):
-        weight = scalar_of(weight, input.array.dtype)
+    elif not dt.is_complex(input._array.dtype):
+        weight = scalar_of(weight, input._array.dtype)
     result = ternary(_lerp_tensor if isinstance(weight, Tensor) else _lerp, input, end, weight)
     return write_out(out, result, input, end, weight, exact=exact)

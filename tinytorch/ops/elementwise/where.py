@@ -33,7 +33,7 @@ def pick(condition, input, other):
     """np.where for derivative rules: arrays or Tensors, and Python floats for constants."""
     if not isinstance(condition, Tensor) and not isinstance(input, Tensor) and not isinstance(other, Tensor):
         return np.where(condition, input, other)
-    mask = condition.array if isinstance(condition, Tensor) else condition
+    mask = condition._array if isinstance(condition, Tensor) else condition
     input, other = promoted(input, other)
     return _where(mask, input, other)
 
@@ -57,8 +57,8 @@ def where(condition: Tensor, input: Tensor | Number = ..., other: Tensor | Numbe
         return overridden(where, condition)
     if input is ... and other is ...:
         return condition.nonzero(as_tuple=True)
-    mask = condition.array
-    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and input.array.dtype is other.array.dtype):
+    mask = condition._array
+    if not (isinstance(input, Tensor) and isinstance(other, Tensor) and input._array.dtype is other._array.dtype):
         if not isinstance(input, _OPERANDS) or not isinstance(other, _OPERANDS):
             return overridden(where, condition, input, other)
         input, other = _operands(input, other)
@@ -72,8 +72,8 @@ def where(condition: Tensor, input: Tensor | Number = ..., other: Tensor | Numbe
         return write_out(out, _where(condition, input, other), condition, input, other,
                          exact="Expected out type to be {Want} but got {Have}")
     except ValueError:
-        check_broadcast(input.array.shape, other.array.shape)
-        check_broadcast(mask.shape, np.broadcast_shapes(input.array.shape, other.array.shape))
+        check_broadcast(input._array.shape, other._array.shape)
+        check_broadcast(mask.shape, np.broadcast_shapes(input._array.shape, other._array.shape))
         raise
 
 

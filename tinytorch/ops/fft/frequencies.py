@@ -31,8 +31,8 @@ def _frequencies(name, n, d, parts, out, dtype, device, requires_grad, pin_memor
         factor = 1.0 / (n * d) if n * d else math.copysign(math.inf, n * d)
         scaled = whole * wrap(stored_as(factor, dtype.numpy))
     if out is not None:
-        arange(scaled.array.size, out=out)     # resizes it
-    return refill(out, finish(scaled.array, device, requires_grad, pin_memory), by_count=True)
+        arange(scaled._array.size, out=out)     # resizes it
+    return refill(out, finish(scaled._array, device, requires_grad, pin_memory), by_count=True)
 
 
 @public("fft_fftfreq")
@@ -63,10 +63,10 @@ def rfftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, dtype: dt.dty
 
 
 def _shifted(input, dim, shift):
-    ndim = input.array.ndim
+    ndim = input._array.ndim
     dims = tuple(range(ndim)) if dim is None else tuple(
         [_dim(d, ndim) for d in ((dim,) if isinstance(dim, int) else dim)])
-    return roll(input, tuple([shift(input.array.shape[d]) for d in dims]), dims)
+    return roll(input, tuple([shift(input._array.shape[d]) for d in dims]), dims)
 
 
 @public("fft_fftshift")

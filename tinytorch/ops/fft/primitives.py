@@ -113,7 +113,7 @@ def _c2r_grad(g, dim, normalization):
     if g.shape[last] == n:                     # 1 or 2: none does
         return result
     counts = np.ones([n if d == last else 1 for d in range(len(result.shape))],
-                     _REAL[(result.array if isinstance(result, Tensor) else result).dtype])
+                     _REAL[(result._array if isinstance(result, Tensor) else result).dtype])
     np.moveaxis(counts, last, 0)[1:1 + g.shape[last] - n] = 2
     return result * like(result, counts)
 

@@ -20,13 +20,13 @@ __all__ = ["istft", "stft"]
 def _described(name, input, window, **settings):
     """The call as torch's messages show it."""
     def kind(x):
-        return f"CPU{type_name(x)}Type" if x.array.dtype.kind == dt.COMPLEX else f"torch.{type_name(x)}Tensor"
+        return f"CPU{type_name(x)}Type" if x._array.dtype.kind == dt.COMPLEX else f"torch.{type_name(x)}Tensor"
 
-    window = "None" if window is None else f"{kind(window)}{{{list(window.array.shape)}}}"
+    window = "None" if window is None else f"{kind(window)}{{{list(window._array.shape)}}}"
     settings = {k: int(v) if isinstance(v, bool) else v for k, v in settings.items()}
     lengths = ", ".join(f"{k}={settings.pop(k)}" for k in ("n_fft", "hop_length", "win_length"))
     rest = ", ".join(f"{k}={v}" for k, v in settings.items())
-    return f"{name}({kind(input)}{list(input.array.shape)}, {lengths}, window={window}, {rest}) "
+    return f"{name}({kind(input)}{list(input._array.shape)}, {lengths}, window={window}, {rest}) "
 
 
 @public(method=True)
@@ -53,20 +53,20 @@ def stft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: i
     if center and align_to_window is not None:
         raise RuntimeError("stft align_to_window should only be set when center = false")
     if center:
-        shape = input.array.shape
+        shape = input._array.shape
         input = pad(input.view((1,) * (3 - len(shape)) + tuple(shape)), (n_fft // 2, n_fft // 2), pad_mode)
-        input = input.view(input.array.shape[-len(shape) if shape else 0:])
+        input = input.view(input._array.shape[-len(shape) if shape else 0:])
     hop_length = n_fft >> 2 if hop_length is None else hop_length
     win_length = n_fft if win_length is None else win_length
     return_complex = _check_stft(input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex,
                                  align_to_window)
-    single = input.array.ndim == 1
+    single = input._array.ndim == 1
     parts = _parts(input.unsqueeze(0) if single else input, n_fft, hop_length, win_length, align_to_window)
     window = _around(window, n_fft, win_length, parts)
     if window is not None:
         parts = parts * window
     scale = ROOT if normalized else NONE
-    if parts.array.dtype.kind == dt.COMPLEX:
+    if parts._array.dtype.kind == dt.COMPLEX:
         if onesided:
             raise RuntimeError("Cannot have onesided output if window or input is complex")
         result = _fft_c2c(parts, (2,), scale, True)
@@ -74,7 +74,7 @@ def stft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: i
         result = _fft_r2c(parts, (2,), scale, onesided is None or onesided)
     become(result, _transpose(result, 1, 2))
     if single:
-        become(result, _squeeze_dim(result, result.array.shape[1:]))
+        become(result, _squeeze_dim(result, result._array.shape[1:]))
     return result if return_complex else view_as_real(result)
 
 
@@ -88,7 +88,7 @@ def _check_stft(input, n_fft, hop_length, win_length, window, normalized, onesid
     call = _described("stft", input, window, n_fft=n_fft, hop_length=hop_length, win_length=win_length,
                       normalized=normalized, onesided=onesided, return_complex=return_complex,
                       align_to_window=align_to_window)
-    kinds = [x.array.dtype.kind for x in (input, window) if x is not None]
+    kinds = [x._array.dtype.kind for x in (input, window) if x is not None]
     if not (dt.COMPLEX in kinds if return_complex is None else return_complex):
         if return_complex is None:
             raise RuntimeError("stft requires the return_complex parameter be given for real inputs, and will further "
@@ -98,29 +98,29 @@ def _check_stft(input, n_fft, hop_length, win_length, window, normalized, onesid
                   "call torch.view_as_real on the complex output to recover the old return format.")
     if kinds[0] not in dt.DIFFERENTIABLE:
         raise RuntimeError(call + ": expected a tensor of floating point or complex values")
-    if input.array.ndim not in (1, 2):
+    if input._array.ndim not in (1, 2):
         raise RuntimeError(call + ": expected a 1D or 2D tensor")
-    length = input.array.shape[-1]
+    length = input._array.shape[-1]
     if not 0 < n_fft <= length:
         raise RuntimeError(call + f": expected 0 < n_fft < {length}, but got n_fft={win_length}")
     if hop_length <= 0:
         raise RuntimeError(call + f": expected hop_length > 0, but got hop_length={hop_length}")
     if not 0 < win_length <= n_fft:
         raise RuntimeError(call + f": expected 0 < win_length <= n_fft, but got win_length={win_length}")
-    if window is not None and window.array.shape != (win_length,):
+    if window is not None and window._array.shape != (win_length,):
         raise RuntimeError(call + f": expected a 1D window tensor of size equal to win_length={win_length}, but got "
-                           f"window with size {list(window.array.shape)}")
+                           f"window with size {list(window._array.shape)}")
     return return_complex is None or return_complex
 
 
 def _parts(input, n_fft, hop_length, win_length, align_to_window):
     """The parts of signals (B, L), as a view (B, frames, n_fft)."""
-    length, size = input.array.shape[1], n_fft
+    length, size = input._array.shape[1], n_fft
     if align_to_window:
         size = win_length
         input = constant_pad_nd(input, ((n_fft - win_length) // 2,) * 2)
     frames, (batch, step) = 1 + (length - size) // hop_length, input.stride()
-    return as_strided(input, (input.array.shape[0], frames, n_fft), (batch, hop_length * step, step))
+    return as_strided(input, (input._array.shape[0], frames, n_fft), (batch, hop_length * step, step))
 
 
 def _around(window, n_fft, win_length, parts):
@@ -153,7 +153,7 @@ def istft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: 
     onesided, call = _check_istft(input, n_fft, hop_length, win_length, window, center, normalized, onesided, length,
                                   return_complex)
     parts = view_as_real(input.resolve_conj())
-    single, frames = parts.array.ndim == 3, parts.array.shape[-2]
+    single, frames = parts._array.ndim == 3, parts._array.shape[-2]
     window = ones(win_length, dtype=parts.dtype) if window is None else window
     if win_length != n_fft:
         left = (n_fft - win_length) // 2
@@ -192,14 +192,14 @@ def _check_istft(input, n_fft, hop_length, win_length, window, center, normalize
     call = _described("istft", input, window, n_fft=n_fft, hop_length=hop_length, win_length=win_length,
                       center=center, normalized=normalized, onesided=onesided, length=length,
                       return_complex=return_complex)
-    if input.array.dtype.kind != dt.COMPLEX:
+    if input._array.dtype.kind != dt.COMPLEX:
         raise RuntimeError("istft requires a complex-valued input tensor matching the output from stft with "
                            "return_complex=True.")
-    shape = (*input.array.shape, 2)            # the parts of complex numbers count as a dimension
+    shape = (*input._array.shape, 2)            # the parts of complex numbers count as a dimension
     check_dim(-2, len(shape))
     check_dim(-3, len(shape))
     size = shape[-3]
-    if not input.array.size:
+    if not input._array.size:
         raise RuntimeError(call + ": input tensor cannot be empty.")
     if len(shape) not in (3, 4):
         raise RuntimeError(call + f": expected a tensor with 3 or 4 dimensions, but got {len(shape)}")
@@ -212,10 +212,10 @@ def _check_istft(input, n_fft, hop_length, win_length, window, center, normalize
         raise RuntimeError(call + ": expected 0 < hop_length <= win_length")
     if not 0 < win_length <= n_fft:
         raise RuntimeError(call + ": expected 0 < win_length <= n_fft")
-    if window is not None and window.array.shape != (win_length,):
+    if window is not None and window._array.shape != (win_length,):
         raise RuntimeError(call + ": Invalid window shape. window has to be 1D and length of `win_length`")
     if return_complex and onesided:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
-    if not return_complex and window is not None and window.array.dtype.kind == dt.COMPLEX:
+    if not return_complex and window is not None and window._array.dtype.kind == dt.COMPLEX:
         raise RuntimeError("Complex windows are incompatible with return_complex=False")
     return onesided, call

@@ -19,14 +19,14 @@ __all__ = ["fft", "fft2", "fftn", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "if
 
 # ------------------------------------------------------------------ arguments
 def _is_complex(tensor):
-    return tensor.array.dtype.kind == dt.COMPLEX
+    return tensor._array.dtype.kind == dt.COMPLEX
 
 
 def _promoted(input, to_complex=False):
     """`input` in a dtype that can be transformed. RuntimeError for half precision."""
     if _is_complex(input):
         return input
-    d = dt.get_default_dtype() if input.array.dtype.kind in dt.INTEGRAL else dt.of(input.array)
+    d = dt.get_default_dtype() if input._array.dtype.kind in dt.INTEGRAL else dt.of(input._array)
     if d not in (dt.float32, dt.float64):
         raise RuntimeError(f"Unsupported dtype {d.type_name}")
     return converted(input, np.result_type(d.numpy, np.complex64) if to_complex else d.numpy)
@@ -56,7 +56,7 @@ def _check_points(n):
 
 def _resized(input, dim, size):
     """`input` cut off or filled up with zeros at the end of the dimensions, to these sizes."""
-    shape, widths = input.array.shape, [(0, 0)] * input.array.ndim
+    shape, widths = input._array.shape, [(0, 0)] * input._array.ndim
     for d, n in zip(dim, size):
         if n > shape[d]:
             widths[d] = (0, n - shape[d])
@@ -67,7 +67,7 @@ def _resized(input, dim, size):
 
 def _shape_and_dim(input, s, dim):
     """The sizes and the dimensions of an n-dimensional transform."""
-    shape, ndim = input.array.shape, input.array.ndim
+    shape, ndim = input._array.shape, input._array.ndim
     if dim is not None:
         dim = tuple([_dim(d, ndim) for d in ((dim,) if isinstance(dim, int) else dim)])
         if len(set(dim)) < len(dim):
@@ -96,15 +96,15 @@ def _some(name, dim):
 def _check_out(name, out, to_complex=True):
     if out is None or not isinstance(out, Tensor):
         return
-    if to_complex != _is_complex(out) or out.array.dtype.kind in dt.INTEGRAL:
+    if to_complex != _is_complex(out) or out._array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"{name} expects a {'complex' if to_complex else 'floating point'} output tensor, but got "
                            f"{type_name(out)}")
 
 
 def _written(out, result, exact=None):
     """`result`, in the tensor given as `out=` if there is one: resized, it is contiguous."""
-    if isinstance(out, Tensor) and out.array.shape != result.array.shape and not result._requires_grad:
-        result = wrap(np.ascontiguousarray(result.array))
+    if isinstance(out, Tensor) and out._array.shape != result._array.shape and not result._requires_grad:
+        result = wrap(np.ascontiguousarray(result._array))
     return write_out(out, result, exact=exact)
 
 
@@ -112,9 +112,9 @@ def _written(out, result, exact=None):
 def _prepared(input, n, dim, to_complex):
     """The input of a transform of `n` points along one dimension, and that dimension."""
     input = _promoted(input, to_complex)
-    dim = _dim(dim, input.array.ndim)
+    dim = _dim(dim, input._array.ndim)
     if n is None:
-        n = input.array.shape[dim]
+        n = input._array.shape[dim]
     _check_points(n)
     return _resized(input, (dim,), (n,)), (dim,)
 
@@ -140,8 +140,8 @@ def _of_complex(name, input, n, dim, norm, out, forward):
 def _to_real(name, input, n, dim, norm, out, forward):
     _check_out(name, out, False)
     input = _promoted(input, True)
-    dim = _dim(dim, input.array.ndim)
-    size = 2 * (input.array.shape[dim] - 1) if n is None else n
+    dim = _dim(dim, input._array.ndim)
+    size = 2 * (input._array.shape[dim] - 1) if n is None else n
     _check_points(size)
     input = input if n is None else _resized(input, (dim,), (n // 2 + 1,))
     scale = _scale(norm, forward)
@@ -249,7 +249,7 @@ def _half_prepared(name, input, s, dim):
     """The input of a transform to real numbers, its dimensions, and the size of the last one of the result."""
     sizes, dim = _shape_and_dim(input, s, dim)
     _some(name, dim)
-    last = 2 * (input.array.shape[dim[-1]] - 1) if s is None or not isinstance(s, int) and s[-1] == -1 else sizes[-1]
+    last = 2 * (input._array.shape[dim[-1]] - 1) if s is None or not isinstance(s, int) and s[-1] == -1 else sizes[-1]
     _check_points(last)
     return _resized(_promoted(input, True), dim, [*sizes[:-1], last // 2 + 1]), dim, last
 

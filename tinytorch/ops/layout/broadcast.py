@@ -36,7 +36,7 @@ def expand(self: Tensor, *args: int | Ints, size: Ints | None = None, implicit: 
     tensor([[1, 1, 1],
             [2, 2, 2]])
     """
-    asked, shape = sizes(args if size is None else (size,), "expand"), self.array.shape
+    asked, shape = sizes(args if size is None else (size,), "expand"), self._array.shape
     lead = len(asked) - len(shape)
     if lead < 0:
         raise RuntimeError(f"expand({_kind(self.dtype)}{{{list(shape)}}}, size={list(asked)}): the number of sizes "
@@ -69,7 +69,7 @@ _LEGACY = ("Double", "Float", "Half", "Byte", "Char", "Short", "Int", "Long")
 @public(method=True)
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """`self.expand(other.size())`."""
-    return expand(self, other.array.shape)
+    return expand(self, other._array.shape)
 
 
 @public()
@@ -131,8 +131,8 @@ def broadcast_tensors(*tensors: Tensor) -> Tensors:
     """
     size = ()
     for tensor in elements(tensors):
-        size = common_shape(size, tensor.array.shape)
-    return tuple([tensor if tensor.array.shape == size else expand(tensor, size) for tensor in tensors])
+        size = common_shape(size, tensor._array.shape)
+    return tuple([tensor if tensor._array.shape == size else expand(tensor, size) for tensor in tensors])
 
 
 def common_shape(a, b):

@@ -67,11 +67,11 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     >>> torch.tensor([[1, 2], [3, 4]]).diagonal()
     tensor([1, 4])
     """
-    ndim = input.array.ndim
+    ndim = input._array.ndim
     first, second = check_dim(dim1, ndim), check_dim(dim2, ndim)
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    offset = max(min(offset, input.array.shape[second]), -input.array.shape[first])      # 32 bits are all NumPy takes
+    offset = max(min(offset, input._array.shape[second]), -input._array.shape[first])      # 32 bits are all NumPy takes
     return _diagonal(input, offset, first, second)
 
 
@@ -84,7 +84,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
     tensor([[1, 0],
             [0, 2]])
     """
-    ndim = input.array.ndim
+    ndim = input._array.ndim
     if ndim not in (1, 2):
         raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {ndim}D")
     result = diag_embed(input, diagonal) if ndim == 1 else _diagonal_copy(input, diagonal, 0, 1)
@@ -105,7 +105,7 @@ def fill_diagonal_(self, fill_value, wrap=False):
     fill_value = number_of("fill_diagonal_", "fill_value", 1, fill_value)
     if not isinstance(wrap, bool):
         raise TypeError(f"fill_diagonal_(): argument 'wrap' must be bool, not {type(wrap).__name__}")
-    shape = self.array.shape
+    shape = self._array.shape
     if len(shape) < 2:
         raise RuntimeError("dimensions must larger than 1")
     if len(shape) > 2 and len(set(shape)) > 1:
@@ -114,7 +114,7 @@ def fill_diagonal_(self, fill_value, wrap=False):
     self.as_strided((size,), (step,)).fill_(fill_value)
     if wrap and len(shape) == 2 and shape[0] > shape[1] + 1:
         first = self.stride(0) * (shape[1] + 1)
-        size = self.array.size - (shape[1] + 1) * shape[1]
+        size = self._array.size - (shape[1] + 1) * shape[1]
         self.as_strided((-(-size // (shape[1] + 1)),), (step,), self.storage_offset() + first).fill_(fill_value)
     return self
 
@@ -129,7 +129,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
             [0, 0, 2],
             [0, 0, 0]])
     """
-    shape = input.array.shape
+    shape = input._array.shape
     if not shape:
         raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got -2)")
     first, second = check_dim(dim1, len(shape) + 1), check_dim(dim2, len(shape) + 1)
@@ -156,7 +156,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
 
 
 def _triangle_of(name, primitive, input, diagonal):
-    if input.array.ndim < 2:
+    if input._array.ndim < 2:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
     refuse_records(name, input, dt.FLOAT8_RECORDS)
     return primitive(input, diagonal)

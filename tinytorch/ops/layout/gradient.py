@@ -44,7 +44,7 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: int | Sequence[int] | None
 
 def _arranged(input, spacing, dim):
     """(spacing of each dimension, dimensions), of what may be numbers and lists."""
-    if input.array.dtype.name == "uint8":
+    if input._array.dtype.name == "uint8":
         raise RuntimeError("torch.gradient does not support uint8 input.")
     spacing = 1 if spacing is None else spacing
     if dim is None:

@@ -110,12 +110,12 @@ def _index_put(input, values, indices, accumulate):
 
 def _watching(result, index):
     """`result`, whose node has saved the tensors among `index`: writes to them are errors in backward."""
-    node = result.node
+    node = result._node
     if node is not None and node.versions is not PACKED:
         versions = []
         for item in index if index.__class__ is tuple or _is_tuple_in_disguise(index) else (index,):
-            if isinstance(item, Tensor) and item.array.ndim:
-                versions += (item.version, item.version[0])
+            if isinstance(item, Tensor) and item._array.ndim:
+                versions += (item._version_counter, item._version_counter[0])
         node.versions = versions or UNWATCHED
     return result
 
@@ -223,7 +223,7 @@ def _told_tuple(index):
 def _plain(item):
     """An element of an index as an int, bool, slice, None, Ellipsis, or array of ints or bools."""
     if isinstance(item, Tensor):
-        return _plain_array(item.array)
+        return _plain_array(item._array)
     if isinstance(item, np.ndarray):           # of any numbers, where a tensor is to be of some
         known = not item.ndim or item.dtype in _INDICES or item.dtype.kind not in dt.INTEGER + dt.NATIVE
         return _plain_array(item.copy() if known else item.astype(np.int64))   # the caller may write to his own
@@ -235,7 +235,7 @@ def _plain(item):
         if not len(item):
             return np.zeros(0, np.int64)
         try:
-            array = np.array([x.array if isinstance(x, Tensor) else x for x in item])
+            array = np.array([x._array if isinstance(x, Tensor) else x for x in item])
         except ValueError:                     # ragged, or nested too deep
             check_not_in_itself(item)
             array = array_of(list(item))
@@ -308,7 +308,7 @@ def _simple(shape, index):
 def getitem(self, index):
     """self[index]: a view for numbers, slices, None and Ellipsis, else a copy."""
     try:
-        shape = self.array.shape
+        shape = self._array.shape
     except AttributeError:
         raise TypeError("descriptor '__getitem__' requires a 'torch._C.TensorBase' object but received a "
                         f"'{type(self).__name__}'") from None
@@ -317,7 +317,7 @@ def getitem(self, index):
         simple = _simple(shape, index if kind is tuple else (index,))
         if simple is not None:
             return (_slice if kind is slice else simple[1])(self, simple[0])
-    basic, primitive, advanced = parse(self.array.shape, index)
+    basic, primitive, advanced = parse(self._array.shape, index)
     if basic is not None:
         self = primitive(self, basic)
     if advanced is None:
@@ -341,50 +341,50 @@ def setitem(self, index, value):
         raise ValueError("Overflow when unpacking long long")
     if index is True:
         self, index = self.unsqueeze(0), Ellipsis
-    if isinstance(value, complex) and not dt.is_complex(self.array.dtype):
-        as_scalar_tensor(value, self.array.dtype)              # refuses it
-    basic, primitive, advanced = parse(self.array.shape, index)
+    if isinstance(value, complex) and not dt.is_complex(self._array.dtype):
+        as_scalar_tensor(value, self._array.dtype)              # refuses it
+    basic, primitive, advanced = parse(self._array.shape, index)
     if advanced is not None:
         check_masks(index if index.__class__ is tuple else (index,), value)
-        if isinstance(value, Tensor) and value.array.ndim > 1 and value.array.shape[0] == 1:
-            size = value.array.shape           # which counts without the dimensions of size 1 it begins with
+        if isinstance(value, Tensor) and value._array.ndim > 1 and value._array.shape[0] == 1:
+            size = value._array.shape           # which counts without the dimensions of size 1 it begins with
             value = value.reshape(size[next((i for i, n in enumerate(size) if n != 1), len(size)):])
         if value is self:
             check_overlap(self, value, True)
     if mode.grad and (has_history(self) or isinstance(value, Tensor) and has_history(value)):
-        target = self if basic is None or _is_all(self.array.shape, basic) else primitive(self, basic)
+        target = self if basic is None or _is_all(self._array.shape, basic) else primitive(self, basic)
         if advanced is not None:
-            if isinstance(value, Tensor) and value.array.ndim and may_share(target.array, value.array):
-                check_overlap(wrap(target.array), value, True)
-            value = value if isinstance(value, Tensor) else wrap(as_scalar_tensor(value, self.array.dtype))
+            if isinstance(value, Tensor) and value._array.ndim and may_share(target._array, value._array):
+                check_overlap(wrap(target._array), value, True)
+            value = value if isinstance(value, Tensor) else wrap(as_scalar_tensor(value, self._array.dtype))
             _put_in_place(target, advanced, value, False, index)
-        elif isinstance(value, Tensor) and value.array.ndim:
-            target.copy_(_spread(value, target.array.shape))
+        elif isinstance(value, Tensor) and value._array.ndim:
+            target.copy_(_spread(value, target._array.shape))
         else:
-            check_written(target.array)
-            target.fill_(value if isinstance(value, Tensor) else wrap(as_scalar_tensor(value, self.array.dtype)))
+            check_written(target._array)
+            target.fill_(value if isinstance(value, Tensor) else wrap(as_scalar_tensor(value, self._array.dtype)))
         return
-    if self.version.__class__ is not list:
+    if self._version_counter.__class__ is not list:
         check_inference(self)
-    array = self.array if basic is None else self.array[basic]
+    array = self._array if basic is None else self._array[basic]
     if advanced is None and 0 in array.strides:
-        if isinstance(value, Tensor) and may_share(array, value.array):
-            part, whole = layouts(_spread(value, array.shape).array, array)
+        if isinstance(value, Tensor) and may_share(array, value._array):
+            part, whole = layouts(_spread(value, array.shape)._array, array)
             if part == whole:                  # there is nothing to copy: torch does not look at the elements
-                self.version[0] += 1
+                self._version_counter[0] += 1
                 return
         check_written(array)
     source = value
     if isinstance(value, Tensor):
-        if may_share(array, value.array):
+        if may_share(array, value._array):
             check_overlap(wrap(array), _spread(value, array.shape) if advanced is None else value,
-                          advanced is not None and value.array.ndim > 0, copying=advanced is None)
-        if value.array.dtype == array.dtype:
-            value = value.array
+                          advanced is not None and value._array.ndim > 0, copying=advanced is None)
+        if value._array.dtype == array.dtype:
+            value = value._array
         else:
             if advanced is not None:
                 value = _fitting(wrap(array), value, advanced)
-            value = dt.cast(value.array, array.dtype)
+            value = dt.cast(value._array, array.dtype)
     else:
         value = as_scalar_tensor(value, array.dtype)
     if advanced is not None:
@@ -399,9 +399,9 @@ def setitem(self, index, value):
             if isinstance(source, Tensor):
                 _spread(source, array.shape)   # says what does not fit
             raise refusal(error) from None
-    self.version[0] += 1
+    self._version_counter[0] += 1
     if usual.noting:
-        note_place(self.version)
+        note_place(self._version_counter)
 
 
 def _is_all(shape, basic):
@@ -413,7 +413,7 @@ def _is_all(shape, basic):
 
 def _spread(value, shape):
     """`value`, without the dimensions of size 1 it begins with, expanded to `shape`."""
-    size = value.array.shape
+    size = value._array.shape
     if size == shape:
         return value
     ones = next((i for i, n in enumerate(size) if n != 1), len(size))
@@ -422,12 +422,12 @@ def _spread(value, shape):
 
 def _fitting(self, values, advanced, accumulate=False):
     """`values` in the dtype of `self`. RuntimeError if it has another, but for one value written where a mask says."""
-    if values.array.dtype == self.array.dtype:
+    if values._array.dtype == self._array.dtype:
         return values
-    if values.array.size == 1 and not accumulate and advanced[-1].dtype == bool:
-        stored_as(values.item(), self.array.dtype)             # refuses what does not fit
+    if values._array.size == 1 and not accumulate and advanced[-1].dtype == bool:
+        stored_as(values.item(), self._array.dtype)             # refuses what does not fit
         return values.to(self.dtype)
-    pick(self.array, advanced)                 # the errors of the index come first
+    pick(self._array, advanced)                 # the errors of the index come first
     raise RuntimeError("Index put requires the source and destination dtypes match, got "
                        f"{type_name(self)} for the destination and {type_name(values)} for the source.")
 
@@ -437,7 +437,7 @@ def _parse_put(shape, indices):
     if len(indices) > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})")
     return parse(shape, tuple([
-        _ALL if i is None else i.reshape(1) if isinstance(i, Tensor) and not i.array.ndim and i.array.dtype.kind in
+        _ALL if i is None else i.reshape(1) if isinstance(i, Tensor) and not i._array.ndim and i._array.dtype.kind in
         dt.INTEGER else i for i in indices]))[2]
 
 
@@ -446,7 +446,7 @@ def _put(input, indices, values, accumulate, index=None):
     refuse_records("index_put", input, _NOT_PUT)
     if not accumulate:
         check_masks(indices, values)
-    advanced = _parse_put(input.array.shape, indices)
+    advanced = _parse_put(input._array.shape, indices)
     values = _fitting(input, values, advanced, accumulate)
     return _watching(_index_put(input, values, advanced, accumulate), tuple(indices) if index is None else index)
 
@@ -460,16 +460,16 @@ def _put_in_place(self, indices, values, accumulate, index=None):
     if not accumulate:
         check_masks(indices, values)
     if not mode.grad or not (has_history(self) or has_history(values)):
-        advanced = _parse_put(self.array.shape, indices)
+        advanced = _parse_put(self._array.shape, indices)
         values = _fitting(self, values, advanced, accumulate)
-        if self.array.flags.c_contiguous or not accumulate and 0 not in self.array.strides:
-            put_values(self.array, values.array, advanced, accumulate)
-            self.version[0] += 1
+        if self._array.flags.c_contiguous or not accumulate and 0 not in self._array.strides:
+            put_values(self._array, values._array, advanced, accumulate)
+            self._version_counter[0] += 1
             if usual.noting:
-                note_place(self.version)
+                note_place(self._version_counter)
             return self
     return assign(self, _put(self, indices, values, accumulate, index),
-                  lambda memory, _: _put_expanded(memory, values.array, _parse_put(memory.shape, indices), accumulate))
+                  lambda memory, _: _put_expanded(memory, values._array, _parse_put(memory.shape, indices), accumulate))
 
 
 @public(method=True)

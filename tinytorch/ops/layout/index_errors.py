@@ -62,7 +62,7 @@ def check_mask(mask, at, there, shape):
 
 def check_masks(index, value):
     """RuntimeError for one value written where one mask of bytes says: torch does it with masked_fill."""
-    if not isinstance(value, Tensor) or value.array.size == 1:
-        arrays = [x for x in index if isinstance(x, Tensor) and x.array.ndim]
-        if len(arrays) == 1 and arrays[0].array.dtype == np.uint8:
+    if not isinstance(value, Tensor) or value._array.size == 1:
+        arrays = [x for x in index if isinstance(x, Tensor) and x._array.ndim]
+        if len(arrays) == 1 and arrays[0]._array.dtype == np.uint8:
             raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")

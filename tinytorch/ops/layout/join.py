@@ -78,9 +78,9 @@ def _same_dtype(tensors, name):
         raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not "
                         f"{type(tensors).__name__}")
     try:
-        first = tensors[0].array.dtype
+        first = tensors[0]._array.dtype
         for tensor in tensors:
-            if tensor.array.dtype != first:
+            if tensor._array.dtype != first:
                 break
         else:
             return tensors
@@ -108,24 +108,24 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
     except TypeError:
         return overridden(cat, tensors, dim if axis is None else axis)
     for i, tensor in enumerate(tensors):
-        if not tensor.array.ndim:
+        if not tensor._array.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
     if out is not None:
         _check_out(out, tensors)
     kept = tensors
-    if any([tensor.array.ndim != 1 for tensor in tensors]):
-        kept = [tensor for tensor in tensors if tensor.array.shape != (0,)]
-    first = kept[0].array.shape
+    if any([tensor._array.ndim != 1 for tensor in tensors]):
+        kept = [tensor for tensor in tensors if tensor._array.shape != (0,)]
+    first = kept[0]._array.shape
     try:
         dim = check_dim(dim if axis is None else axis, len(first))
     except IndexError:
-        if any([tensor.array.shape != (0,) for tensor in tensors]):
+        if any([tensor._array.shape != (0,) for tensor in tensors]):
             raise
         dim = 0                                # torch skips all of them, and looks at no dimension
     except (RuntimeError, TypeError):
         return overridden(cat, tensors, dim if axis is None else axis)
     for tensor in kept:
-        shape = tensor.array.shape
+        shape = tensor._array.shape
         if len(shape) != len(first):
             raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
         if shape[:dim] != first[:dim] or shape[dim + 1:] != first[dim + 1:]:
@@ -134,7 +134,7 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
                                f"but got size {shape[wrong]} for tensor number "
                                f"{next(i for i, t in enumerate(tensors) if t is tensor)} "
                                "in the list.")
-    return write_out(out, _cat(dim, tuple([t.array.shape[dim] for t in kept]), *kept), *tensors, apart="resized")
+    return write_out(out, _cat(dim, tuple([t._array.shape[dim] for t in kept]), *kept), *tensors, apart="resized")
 
 
 def _check_out(out, tensors):
@@ -143,7 +143,7 @@ def _check_out(out, tensors):
     if isinstance(out, Tensor) and differentiates() and any([x.requires_grad for x in (*tensors, out)]):
         raise RuntimeError("cat(): functions with out=... arguments don't support automatic differentiation, but one "
                            "of the arguments requires grad.")
-    if isinstance(out, Tensor) and not dt.can_cast(dt.of(tensor.array), dt.of(out.array)):
+    if isinstance(out, Tensor) and not dt.can_cast(dt.of(tensor._array), dt.of(out._array)):
         raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {type_name(out)}")
 
 
@@ -172,14 +172,14 @@ def stack(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tenso
         raise RuntimeError("stack expects a non-empty TensorList")
     try:
         tensors = _same_dtype(tensors, "stack")
-        first = tensors[0].array.shape
+        first = tensors[0]._array.shape
         dim = check_dim(dim if axis is None else axis, len(first) + 1)
     except (RuntimeError, TypeError):
         return overridden(stack, tensors, dim if axis is None else axis)
     for i, tensor in enumerate(tensors):
-        if tensor.array.shape != first:
+        if tensor._array.shape != first:
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
-                               f"{list(tensor.array.shape)} at entry {i}")
+                               f"{list(tensor._array.shape)} at entry {i}")
     if out is not None:
         _check_out(out, tensors)
     return write_out(out, _stack(dim, *tensors), *tensors, apart="resized")
@@ -199,7 +199,7 @@ def atleast_1d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
     >>> torch.atleast_1d(torch.tensor(1.))
     tensor([1.])
     """
-    return _grown(tensors, lambda x: x if x.array.ndim else reshape(x, 1))
+    return _grown(tensors, lambda x: x if x._array.ndim else reshape(x, 1))
 
 
 @public(python=True)
@@ -210,7 +210,7 @@ def atleast_2d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
     >>> torch.atleast_2d(torch.tensor(1.))
     tensor([[1.]])
     """
-    return _grown(tensors, lambda x: x if x.array.ndim >= 2 else unsqueeze(reshape(x, -1), 0))
+    return _grown(tensors, lambda x: x if x._array.ndim >= 2 else unsqueeze(reshape(x, -1), 0))
 
 
 @public(python=True)
@@ -222,9 +222,9 @@ def atleast_3d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
     tensor([[[1.]]])
     """
     def grow(x):
-        if x.array.ndim >= 3:
+        if x._array.ndim >= 3:
             return x
-        return unsqueeze(x, -1) if x.array.ndim == 2 else unsqueeze(unsqueeze(reshape(x, -1), 0), -1)
+        return unsqueeze(x, -1) if x._array.ndim == 2 else unsqueeze(unsqueeze(reshape(x, -1), 0), -1)
     return _grown(tensors, grow)
 
 
@@ -243,7 +243,7 @@ def hstack(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
     tensor([1, 2, 3])
     """
     tensors = atleast_1d(tuple(_nonempty(tensors, "hstack")))
-    return cat(tensors, 0 if tensors[0].array.ndim == 1 else 1, out=out)
+    return cat(tensors, 0 if tensors[0]._array.ndim == 1 else 1, out=out)
 
 
 @public()
@@ -284,7 +284,7 @@ def column_stack(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
     tensor([[1, 3],
             [2, 4]])
     """
-    return hstack([reshape(t, -1, 1) if t.array.ndim <= 1 else t for t in _nonempty(tensors, "column_stack")], out=out)
+    return hstack([reshape(t, -1, 1) if t._array.ndim <= 1 else t for t in _nonempty(tensors, "column_stack")], out=out)
 
 
 @public(python=True)
@@ -297,13 +297,13 @@ def block_diag(*tensors: Tensor) -> Tensor:
             [0, 0, 3]])
     """
     for i, tensor in enumerate(elements(tensors)):
-        if tensor.array.ndim > 2:
+        if tensor._array.ndim > 2:
             raise RuntimeError(f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has "
-                               f"{tensor.array.ndim} dimensions")
+                               f"{tensor._array.ndim} dimensions")
     if not tensors:
         return wrap(np.empty((1, 0), np.float32))
     tensors = _same_dtype(tensors, "block_diag")
-    shapes = [x.array.shape for x in tensors]
+    shapes = [x._array.shape for x in tensors]
     return _block_diag([(1, 1, *shape)[-2:] for shape in shapes], shapes, *tensors)
 
 
@@ -317,8 +317,8 @@ def cartesian_prod(*tensors: Tensor | Tensors) -> Tensor:
     """
     tensors = unpacked(tensors)
     for tensor in tensors:
-        if tensor.array.ndim != 1:
-            raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor.array.shape)}")
+        if tensor._array.ndim != 1:
+            raise RuntimeError(f"Expect a 1D vector, but got shape {list(tensor._array.shape)}")
     if len(tensors) == 1:
         return tensors[0]
     return stack([flatten(grid) for grid in meshgrid(*tensors, indexing="ij")], 1)
@@ -332,13 +332,13 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     >>> torch.combinations(torch.tensor([1, 2, 3])).tolist()
     [[1, 2], [1, 3], [2, 3]]
     """
-    if input.array.ndim != 1:
-        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input.array.shape)}")
+    if input._array.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(input._array.shape)}")
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
-        return wrap(np.empty(0, input.array.dtype))
-    n, places = input.array.size, np.arange(input.array.size)
+        return wrap(np.empty(0, input._array.dtype))
+    n, places = input._array.size, np.arange(input._array.size)
     rising = (np.less_equal if with_replacement else np.less)(places[:, None], places)
     mask = np.ones((n,) * r, bool)
     for d in range(r - 1):
@@ -358,10 +358,10 @@ def meshgrid(*tensors: Tensor | Tensors, indexing: str | None = None) -> Tensors
     tensors = unpacked(tensors)
     if not tensors:
         raise RuntimeError("meshgrid expects a non-empty TensorList")
-    if any(tensor.array.dtype != tensors[0].array.dtype for tensor in tensors):
+    if any(tensor._array.dtype != tensors[0]._array.dtype for tensor in tensors):
         raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     for tensor in tensors:
-        if tensor.array.ndim > 1:
+        if tensor._array.ndim > 1:
             raise RuntimeError(f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: {tensor}")
     if indexing is not None and not isinstance(indexing, str):
         raise TypeError(f"meshgrid(): argument 'indexing' must be str, not {type(indexing).__name__}")
@@ -372,7 +372,7 @@ def meshgrid(*tensors: Tensor | Tensors, indexing: str | None = None) -> Tensors
     swap = indexing == "xy" and len(tensors) > 1
     if swap:
         tensors = (tensors[1], tensors[0], *tensors[2:])
-    size = tuple([tensor.array.size for tensor in tensors])
+    size = tuple([tensor._array.size for tensor in tensors])
     grids = [expand(view(tensor, (1,) * i + (-1,) + (1,) * (len(size) - 1 - i)), size)
              for i, tensor in enumerate(tensors)]
     if swap:
@@ -398,7 +398,7 @@ def _chunk_cat(tensors: Tensors, dim: int, num_chunks: int, *, out: Tensor | Non
         raise RuntimeError("_chunk_cat expects a non-empty input tensor list")
     if num_chunks < 1:
         raise RuntimeError("_chunk_cat expects positive num_chunks")
-    arrays = [x.array for x in tensors]
+    arrays = [x._array for x in tensors]
     first = arrays[0]
     if any([x.dtype != first.dtype for x in arrays]):
         raise RuntimeError("_chunk_cat expects all input tensors with the same dtype")

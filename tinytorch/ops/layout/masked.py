@@ -58,7 +58,7 @@ def _masked_select_backward(g, input, mask):
 
 
 def _array(x):
-    return x.array if isinstance(x, Tensor) else x
+    return x._array if isinstance(x, Tensor) else x
 
 
 def _take_backward(g, input, index):
@@ -113,7 +113,7 @@ _put.op.converts = True                        # bfloat16 is rounded whenever so
 
 def _fill_expanded(memory, values, mask, value):
     warn_expanded("masked_fill_", "tensor[mask] = scalar")
-    np.copyto(memory, values, where=mask.array)
+    np.copyto(memory, values, where=mask._array)
 
 
 @public(hot=True, method=True, inplace=lambda function: in_place(function, _fill_expanded), elementwise=True)
@@ -127,7 +127,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     tensor([0, 2, 0])
     """
     try:
-        boolean, dtype = mask.array.dtype == bool, input.array.dtype
+        boolean, dtype = mask._array.dtype == bool, input._array.dtype
     except AttributeError:
         return overridden(masked_fill, input, mask, value)
     if not boolean:
@@ -136,12 +136,12 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
         raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype "
                            f"{names.get(mask.dtype.name, mask.dtype.name)}")
     if isinstance(value, Tensor):
-        if value.array.ndim:
+        if value._array.ndim:
             raise RuntimeError("masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                               f"{value.array.ndim} dimension(s).")
+                               f"{value._array.ndim} dimension(s).")
         if dtype.kind not in dt.BOOL and not dt.is_complex(dtype) and value.item().imag != 0:
             raise RuntimeError("value cannot be converted to type " + type_name(input).lower() + " without overflow")
-        if value.array.dtype != dtype:
+        if value._array.dtype != dtype:
             stored_as(value.item(), dtype)     # refuses what does not fit
             value = value.to(input.dtype)
     elif isinstance(value, (bool, int, float, complex, np.generic)):
@@ -150,7 +150,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
         raise TypeError(f"masked_fill() received an invalid combination of arguments - got (Tensor, "
                         f"{type(value).__name__}), but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor "
                         "mask, Number value)\n")
-    common_shape(mask.array.shape, input.array.shape)
+    common_shape(mask._array.shape, input._array.shape)
     refuse_records("masked_fill", input, dt.FLOAT8_RECORDS)
     return (_masked_fill_tensor if isinstance(value, Tensor) else _masked_fill)(input, mask, value)
 
@@ -163,9 +163,9 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     >>> torch.masked_select(torch.tensor([1, 2, 3]), torch.tensor([True, False, True]))
     tensor([1, 3])
     """
-    if mask.array.dtype != bool:
+    if mask._array.dtype != bool:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    common_shape(input.array.shape, mask.array.shape)
+    common_shape(input._array.shape, mask._array.shape)
     return _masked_select(input, mask)
 
 
@@ -177,17 +177,17 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     >>> torch.zeros(3).masked_scatter(torch.tensor([True, False, True]), torch.tensor([1., 2., 3.]))
     tensor([1., 0., 2.])
     """
-    if mask.array.dtype != bool:
+    if mask._array.dtype != bool:
         raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {type_name(mask)}")
-    if source.array.dtype != input.array.dtype:
+    if source._array.dtype != input._array.dtype:
         raise RuntimeError(f"masked_scatter: expected self and source to have same dtypes but got{type_name(input)} "
                            f"and {type_name(source)}")
-    size = common_shape(mask.array.shape, input.array.shape)
-    mask = mask if mask.array.shape == size else expand(mask, size)
-    if source.array.size < np.count_nonzero(mask.array):
+    size = common_shape(mask._array.shape, input._array.shape)
+    mask = mask if mask._array.shape == size else expand(mask, size)
+    if source._array.size < np.count_nonzero(mask._array):
         raise RuntimeError("Number of elements of source < number of ones in mask")
     refuse_records("masked_scatter", input)
-    return _masked_scatter(input if input.array.shape == size else expand(input, size), mask, source)
+    return _masked_scatter(input if input._array.shape == size else expand(input, size), mask, source)
 
 
 @public(method=True)
@@ -200,7 +200,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
             [2]]), (tensor([1]),))
     """
     refuse_records("nonzero_count_cpu", input, dt.FLOAT8_RECORDS)
-    array = dt.numbers(input.array)
+    array = dt.numbers(input._array)
     if as_tuple:
         if out is not None:
             raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
@@ -222,7 +222,7 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tenso
     """
     if size < 0:
         raise RuntimeError("nonzero_static: 'size' must be an non-negative integer")
-    found = nonzero(input).array[:size]
+    found = nonzero(input)._array[:size]
     result = np.full((size, found.shape[1]), fill_value, np.int64)
     result[:len(found)] = found
     return write_out(out, wrap(result), input, apart=True, exact="nonzero_static: Expected out tensor to have "
@@ -238,7 +238,7 @@ def unravel_index(indices: Tensor, shape: int | Ints) -> tuple[Tensor, ...]:
     >>> torch.unravel_index(torch.tensor([4, 1]), (3, 2))
     (tensor([2, 0]), tensor([0, 1]))
     """
-    if indices.array.dtype.kind not in dt.INTEGER:
+    if indices._array.dtype.kind not in dt.INTEGER:
         raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     if not isinstance(shape, (int, Sequence)):
         raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
@@ -265,7 +265,7 @@ def argwhere(input: Tensor) -> Tensor:
 
 
 def _check_places(input, index, nothing):
-    count, array = input.array.size, index.array
+    count, array = input._array.size, index._array
     if not count and array.size:
         raise IndexError(nothing)
     if array.size and (array.min() < -count or array.max() >= count):
@@ -282,7 +282,7 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> torch.take(torch.tensor([[1, 2], [3, 4]]), torch.tensor([0, 3]))
     tensor([1, 4])
     """
-    if index.array.dtype != np.int64:
+    if index._array.dtype != np.int64:
         raise RuntimeError(f"take(): Expected a long tensor for index, but got {type_name(index)}")
     refuse_records("take_cpu", input)
     _check_places(input, index, "take(): tried to take from an empty tensor")
@@ -298,14 +298,14 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     tensor([[0., 0.],
             [0., 1.]])
     """
-    if index.array.dtype != np.int64:
+    if index._array.dtype != np.int64:
         raise RuntimeError(f"put_(): Expected a long tensor for index, but got {type_name(index)}")
-    if source.array.dtype != input.array.dtype:
+    if source._array.dtype != input._array.dtype:
         raise RuntimeError(f"put_(): self and source expected to have the same dtype, but got self.dtype = "
                            f"{type_name(input)} and source.dtype = {type_name(source)}")
-    if source.array.size != index.array.size:
+    if source._array.size != index._array.size:
         raise IndexError("put_(): Expected source and index to have the same number of elements, but got "
-                         f"source.numel() = {source.array.size}, index.numel() = {index.array.size}")
+                         f"source.numel() = {source._array.size}, index.numel() = {index._array.size}")
     refuse_records("take_put_cpu", input)
     _check_places(input, index, "put_(): Tried to put elements into an empty tensor")
     return _put(input, index, source, accumulate)
@@ -325,18 +325,18 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
     """
     if dim is None:
         return gather(reshape(input, -1), 0, reshape(indices, -1), out=out)
-    if indices.array.dtype != np.int64:
+    if indices._array.dtype != np.int64:
         raise RuntimeError("torch.take_along_dim(): dtype of indices should be Long but got " + type_name(indices))
-    ndim = input.array.ndim
-    if ndim != indices.array.ndim:
+    ndim = input._array.ndim
+    if ndim != indices._array.ndim:
         raise RuntimeError("torch.take_along_dim(): input and indices should have the same number of dimensions, but "
-                           f"got {ndim} dimensions for input, and {indices.array.ndim} dimensions for indices")
+                           f"got {ndim} dimensions for input, and {indices._array.ndim} dimensions for indices")
     if not ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = check_dim(dim, ndim)
-    shape, places = list(input.array.shape), list(indices.array.shape)
+    shape, places = list(input._array.shape), list(indices._array.shape)
     common = list(common_shape(shape[:dim] + [1] + shape[dim + 1:], places[:dim] + [1] + places[dim + 1:]))
     shape, places = [common[:dim] + [n] + common[dim + 1:] for n in (shape[dim], places[dim])]
-    if input.array.shape[dim]:                 # as torch has it, one too large counts from the start again
-        indices = wrap(indices.array % input.array.shape[dim])
+    if input._array.shape[dim]:                 # as torch has it, one too large counts from the start again
+        indices = wrap(indices._array % input._array.shape[dim])
     return gather(expand(input, shape), dim, expand(indices, places), out=out)

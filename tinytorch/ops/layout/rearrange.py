@@ -78,7 +78,7 @@ def repeat(self: Tensor, *args: int | Ints, repeats: Ints | None = None) -> Tens
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    repeats, shape = sizes(args if repeats is None else (repeats,), "repeat", "repeats"), self.array.shape
+    repeats, shape = sizes(args if repeats is None else (repeats,), "repeat", "repeats"), self._array.shape
     if len(repeats) < len(shape):
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     if repeats and min(repeats) < 0:
@@ -96,7 +96,7 @@ def tile(input: Tensor, dims: Ints) -> Tensor:
     tensor([[1, 1],
             [2, 2]])
     """
-    return repeat(input, (1,) * (input.array.ndim - len(dims)) + tuple(dims))
+    return repeat(input, (1,) * (input._array.ndim - len(dims)) + tuple(dims))
 
 
 @method("tile")
@@ -121,22 +121,22 @@ def repeat_interleave(input: Tensor, repeats: Tensor | int | None = None, dim: i
             raise _no_repeats()
         counts = _counts(input, "repeat_interleave only accept 1D vector as repeat")
         return wrap(_repeated(counts))
-    if isinstance(repeats, Tensor) and is_lazy(input.array):   # it stays what it is: torch repeats the memory
+    if isinstance(repeats, Tensor) and is_lazy(input._array):   # it stays what it is: torch repeats the memory
         conjugated, negated = is_conj(input), is_neg(input)
         input = input.conj() if conjugated else input
         result = repeat_interleave(_neg_view(input) if negated else input, repeats, dim, output_size=output_size)
         result = result.conj() if conjugated else result
         return _neg_view(result) if negated else result
     if isinstance(repeats, Tensor):
-        _check_counts(repeats.array)           # before the dimension
+        _check_counts(repeats._array)           # before the dimension
     if dim is None:
         input, dim = reshaped(input, -1), 0
-    elif not input.array.ndim and isinstance(repeats, Tensor):
+    elif not input._array.ndim and isinstance(repeats, Tensor):
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    dim = check_dim(dim, input.array.ndim)
+    dim = check_dim(dim, input._array.ndim)
     if not isinstance(repeats, Tensor):
         return _repeat_each(input, repeats, dim, output_size)
-    counts, n = _counts(repeats), input.array.shape[dim]
+    counts, n = _counts(repeats), input._array.shape[dim]
     if counts.size == 1:
         counts = np.broadcast_to(counts.reshape(-1), (n,))
     elif counts.size != n:
@@ -150,11 +150,11 @@ def repeat_interleave(input: Tensor, repeats: Tensor | int | None = None, dim: i
 def _repeat_each(input, repeats, dim, output_size):
     if repeats < 0:
         raise RuntimeError("Repeats must be non-negative")
-    if output_size is not None and input.array.ndim and input.array.shape[dim] * repeats != output_size:
+    if output_size is not None and input._array.ndim and input._array.shape[dim] * repeats != output_size:
         raise RuntimeError("repeat_interleave: Invalid output_size, expected "
-                           f"{input.array.shape[dim] * repeats} but got {output_size}")
+                           f"{input._array.shape[dim] * repeats} but got {output_size}")
     spread = input.unsqueeze(dim + 1)
-    shape = spread.array.shape
+    shape = spread._array.shape
     spread = spread.expand(shape[:dim + 1] + (repeats,) + shape[dim + 2:])
     return spread.clone(memory_format=contiguous_format).flatten(dim, dim + 1)
 
@@ -185,7 +185,7 @@ def _repeated(counts):
 
 def _counts(repeats, alone=None):
     """The counts in a tensor, checked; `alone`: what is told of those that are no vector, if they must be one."""
-    counts = repeats.array
+    counts = repeats._array
     if counts.dtype not in (np.int32, np.int64):
         raise not_implemented("repeat_interleave_cpu", repeats)
     if alone is not None and counts.ndim != 1:
@@ -212,11 +212,11 @@ def roll(input: Tensor, shifts: int | Ints, dims: int | Ints | None = None) -> T
         return _roll(input, shifts, None)
     if len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
-    if not input.array.size:
+    if not input._array.size:
         return _roll(input, shifts, None)      # whatever the dimensions
-    if not input.array.ndim:
+    if not input._array.ndim:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
-    return _roll(input, shifts, tuple([check_dim(d, input.array.ndim) for d in dims]))
+    return _roll(input, shifts, tuple([check_dim(d, input._array.ndim) for d in dims]))
 
 
 @public()
@@ -228,8 +228,8 @@ def flip(input: Tensor, dims: Ints) -> Tensor:
     tensor([[4, 3],
             [2, 1]])
     """
-    dims = distinct_dims(ints_of(dims, "flip", "dims", 2), input.array.ndim)
-    return _flip(input, dims if input.array.ndim else ())
+    dims = distinct_dims(ints_of(dims, "flip", "dims", 2), input._array.ndim)
+    return _flip(input, dims if input._array.ndim else ())
 
 
 @method("flip")
@@ -246,7 +246,7 @@ def fliplr(input: Tensor) -> Tensor:
     >>> torch.fliplr(torch.tensor([[1, 2]]))
     tensor([[2, 1]])
     """
-    if input.array.ndim < 2:
+    if input._array.ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
     return _flip(input, (1,))
 
@@ -259,7 +259,7 @@ def flipud(input: Tensor) -> Tensor:
     >>> torch.flipud(torch.tensor([1, 2]))
     tensor([2, 1])
     """
-    if input.array.ndim < 1:
+    if input._array.ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
     return _flip(input, (0,))
 
@@ -275,10 +275,10 @@ def rot90(input: Tensor, k: int = 1, dims: Ints = (0, 1)) -> Tensor:
     """
     if len(dims) != 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
-    if input.array.ndim < 2:
-        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input.array.ndim}")
+    if input._array.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {input._array.ndim}")
     a, b = dims
-    if a == b or abs(a - b) == input.array.ndim:
+    if a == b or abs(a - b) == input._array.ndim:
         raise RuntimeError(f"expected rotation dims to be different, but got dim0 = {a} and dim1 = {b}")
-    a, b = check_dim(a, input.array.ndim), check_dim(b, input.array.ndim)
+    a, b = check_dim(a, input._array.ndim), check_dim(b, input._array.ndim)
     return _rot90(input, k % 4, (a, b))

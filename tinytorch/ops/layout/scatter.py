@@ -88,7 +88,7 @@ def _ones(like, shape):
 
 def _as_numbers(mask, like):
     """A boolean mask in the dtype of `like`."""
-    target = like.array.dtype if isinstance(like, Tensor) else like.dtype
+    target = like._array.dtype if isinstance(like, Tensor) else like.dtype
     return _to_copy(mask, target, np.dtype(bool))
 
 
@@ -212,7 +212,7 @@ def _any_outside(array, n):
 
 
 def _check_bounds(index, dim, n, error=RuntimeError, prefix=""):
-    array = index.array
+    array = index._array
     if _any_outside(array, n):
         raise error(f"{prefix}index {_first_outside(array, n)} is out of bounds for dimension {dim} with size {n}")
 
@@ -223,11 +223,11 @@ def _first_outside(array, n):
 
 def _check_ranks(input, index, dim, name):
     """The dimension from the front, after the checks of gather and scatter."""
-    shape, places = input.array.shape, index.array.shape
+    shape, places = input._array.shape, index._array.shape
     dim = check_dim(dim, len(shape))
-    if index.array.size and index.array.dtype not in (np.int64, np.int32):
+    if index._array.size and index._array.dtype not in (np.int64, np.int32):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
-    if index.array.size and max(len(shape), 1) != max(len(places), 1):
+    if index._array.size and max(len(shape), 1) != max(len(places), 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor"
                            if name == "gather" else "Index tensor must have the same number of dimensions as self "
                                                     "tensor")
@@ -247,8 +247,8 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
             [4, 3]])
     """
     dim = _check_ranks(input, index, dim, "gather")
-    shape, places = input.array.shape, index.array.shape
-    if not index.array.size:
+    shape, places = input._array.shape, index._array.shape
+    if not index._array.size:
         return _gather(input, dim, index)
     for d, (n, m) in enumerate(zip(places, shape)):
         if d != dim and n > m:
@@ -264,13 +264,13 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
 def _scatter_arguments(input, dim, index, src, name, kernel=None):
     """(dimension, index) after torch's checks. `kernel`: which routine torch lacks for the dtype, if it does."""
     dim = _check_ranks(input, index, dim, name)
-    shape, places = input.array.shape, index.array.shape
-    if isinstance(src, Tensor) and src.array.dtype != input.array.dtype:
+    shape, places = input._array.shape, index._array.shape
+    if isinstance(src, Tensor) and src._array.dtype != input._array.dtype:
         raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
-    if not index.array.size:
+    if not index._array.size:
         return dim, wrap(np.empty(places, np.int64))           # it may have had any dtype
     if isinstance(src, Tensor):
-        there = src.array.shape
+        there = src._array.shape
         if max(len(there), 1) != max(len(places), 1):
             raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
         if any(n > m for d, (n, m) in enumerate(zip(places, shape)) if d != dim) or any(
@@ -309,7 +309,7 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | Number = ..., 
     dim, index = _scatter_arguments(input, dim, index, src, "scatter")
     put = _scatter
     if not isinstance(src, Tensor):
-        put, src = _scatter_number, stored_as(src, input.array.dtype) if index.array.size else 0
+        put, src = _scatter_number, stored_as(src, input._array.dtype) if index._array.size else 0
     if reduce is None:
         result = put(input, dim, index, src)
     else:
@@ -343,7 +343,7 @@ def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: 
     """
     if reduce not in _UFUNCS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    kind = input.array.dtype.kind
+    kind = input._array.dtype.kind
     lacking = kind in dt.BOOL and reduce == "mean" or kind in dt.COMPLEX and reduce in ("amax", "amin")
     dim, index = _scatter_arguments(input, dim, index, src, "scatter",
                                     f"scatter_gather_tensor_cpu_reduce_{reduce}" if lacking else None)

@@ -7,7 +7,7 @@ from .rearrange import flip
 @method("__iter__")
 def iterate(self):
     """The slices along the first dimension. TypeError for a 0-dim tensor."""
-    if not self.array.ndim:
+    if not self._array.ndim:
         raise TypeError("iteration over a 0-d tensor")
     return iter(self.unbind(0))
 
@@ -24,4 +24,4 @@ def contains(self, element):
 @method("__reversed__")
 def backwards(self):
     """`flip` of the first dimension: reversed() gives a tensor. A 0-dim tensor is its own."""
-    return flip(self, (0,)) if self.array.ndim else self
+    return flip(self, (0,)) if self._array.ndim else self

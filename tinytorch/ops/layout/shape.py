@@ -98,7 +98,7 @@ def view(self: Tensor, *args: int | Ints | dt.dtype, size: Ints | None = None, d
         names = ", ".join(type(n).__name__ for n in args)
         raise TypeError(f"view() received an invalid combination of arguments - got ({names}), but expected one of:\n"
                         " * (torch.dtype dtype)\n * (tuple of ints size)\n") from None
-    array = self.array
+    array = self._array
     size = resolve_size(size, array.size)
     if not viewable(array, size):
         raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension "
@@ -116,7 +116,7 @@ def reshape(input: Tensor, *size: int | Ints, shape: Ints | None = None) -> Tens
             [2, 3]])
     """
     try:
-        array = input.array
+        array = input._array
     except AttributeError:
         return overridden(reshape, input)
     size = resolve_size(sizes(size if shape is None else (shape,), "reshape", "shape"), array.size)
@@ -128,13 +128,13 @@ def reshape(input: Tensor, *size: int | Ints, shape: Ints | None = None) -> Tens
 @public(method=True)
 def view_as(self: Tensor, other: Tensor) -> Tensor:
     """`self.view(other.size())`."""
-    return view(self, other.array.shape)
+    return view(self, other._array.shape)
 
 
 @public(method=True)
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """`self.reshape(other.size())`."""
-    return reshape(self, other.array.shape)
+    return reshape(self, other._array.shape)
 
 
 @public(hot=True, method=True)
@@ -146,7 +146,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     torch.Size([2, 12])
     """
     try:
-        shape = input.array.shape
+        shape = input._array.shape
         start, end = check_dim(start_dim, len(shape)), check_dim(end_dim, len(shape))
     except (AttributeError, RuntimeError, TypeError):
         return overridden(flatten, input, start_dim, end_dim)
@@ -167,8 +167,8 @@ def unflatten(input: Tensor, dim: int, sizes: Ints) -> Tensor:
     >>> torch.zeros(2, 12).unflatten(1, (3, -1)).shape
     torch.Size([2, 3, 4])
     """
-    dim, sizes = check_dim(dim, input.array.ndim), ints_of(sizes, "unflatten", "sizes", 3) if sizes else ()
-    shape = input.array.shape
+    dim, sizes = check_dim(dim, input._array.ndim), ints_of(sizes, "unflatten", "sizes", 3) if sizes else ()
+    shape = input._array.shape
     if not shape:
         raise RuntimeError("unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions")
     if not sizes:
@@ -201,7 +201,7 @@ def ravel(input: Tensor) -> Tensor:
     >>> torch.zeros(2, 3).ravel().shape
     torch.Size([6])
     """
-    return input.contiguous().view(input.array.size)
+    return input.contiguous().view(input._array.size)
 
 
 # ------------------------------------------------------------------ order of dimensions
@@ -214,7 +214,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     torch.Size([3, 2])
     """
     try:
-        ndim = input.array.ndim
+        ndim = input._array.ndim
         dim0, dim1 = check_dim(dim0, ndim), check_dim(dim1, ndim)
     except (AttributeError, IndexError, RuntimeError, TypeError):
         return overridden(transpose, input, dim0, dim1)
@@ -256,7 +256,7 @@ def _permute_method(self: Tensor, *args: int | Ints, dims: Ints | None = None) -
 
 
 def _permuted(input, dims):
-    ndim = input.array.ndim
+    ndim = input._array.ndim
     if len(dims) != ndim:
         raise RuntimeError("permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
                            f"the desired ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = "
@@ -275,7 +275,7 @@ def movedim(input: Tensor, source: int | Ints, destination: int | Ints) -> Tenso
     >>> torch.zeros(2, 3, 4).movedim(0, -1).shape
     torch.Size([3, 4, 2])
     """
-    ndim, several = input.array.ndim, isinstance(source, (tuple, list))
+    ndim, several = input._array.ndim, isinstance(source, (tuple, list))
     if several != isinstance(destination, (tuple, list)):
         raise TypeError("movedim() received an invalid combination of arguments: source and destination must both be "
                         "int or both tuple of ints")
@@ -309,31 +309,31 @@ def t(input: Tensor) -> Tensor:
     torch.Size([3, 2])
     """
     try:
-        ndim = input.array.ndim
+        ndim = input._array.ndim
     except AttributeError:
         return overridden(t, input)
     if ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
-    return _t(input, 0, 1) if ndim == 2 else _t_vector(input, input.array.shape)
+    return _t(input, 0, 1) if ndim == 2 else _t_vector(input, input._array.shape)
 
 
 def _reversed(self):
     """The view with all dimensions reversed."""
-    if self.array.ndim not in (0, 2):
+    if self._array.ndim not in (0, 2):
         warn("The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and "
              "it will throw an error in a future release. Consider `x.mT` to transpose batches of matrices or "
              "`x.permute(*torch.arange(x.ndim - 1, -1, -1))` to reverse the dimensions of a tensor.")
-    return _permute(self, tuple(range(self.array.ndim))[::-1])
+    return _permute(self, tuple(range(self._array.ndim))[::-1])
 
 
 def _matrix(self, name):
     """The view with the last two dimensions swapped; a number itself."""
-    if not self.array.ndim:
+    if not self._array.ndim:
         return self
-    if self.array.ndim < 2:
+    if self._array.ndim < 2:
         raise RuntimeError(f"tensor.{name} is only supported on matrices or batches of matrices. "
-                           f"Got {self.array.ndim}-D tensor.")
-    return _transpose(self, self.array.ndim - 2, self.array.ndim - 1)
+                           f"Got {self._array.ndim}-D tensor.")
+    return _transpose(self, self._array.ndim - 2, self._array.ndim - 1)
 
 
 @public(method=True)
@@ -349,10 +349,10 @@ def adjoint(input: Tensor) -> Tensor:
 
 def _hermitian(self):
     """The conjugate transpose of a matrix."""
-    if self.array.ndim not in (0, 2):
-        more = " For batches of matrices, consider using tensor.mH" if self.array.ndim > 2 else ""
+    if self._array.ndim not in (0, 2):
+        more = " For batches of matrices, consider using tensor.mH" if self._array.ndim > 2 else ""
         raise RuntimeError("tensor.H is only supported on matrices (2-D tensors). "
-                           f"Got {self.array.ndim}-D tensor.{more}")
+                           f"Got {self._array.ndim}-D tensor.{more}")
     return _matrix(self, "H").conj()
 
 
@@ -366,12 +366,12 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     torch.Size([2, 1, 3])
     """
     try:
-        shape = input.array.shape
+        shape = input._array.shape
         dim = check_dim(dim, len(shape) + 1)
     except (AttributeError, RuntimeError, TypeError):
         return overridden(unsqueeze, input, dim)
     size = shape[:dim] + (1,) + shape[dim:]
-    return _unsqueeze(input, size) if input.view_info is None else _unsqueeze_view(input, size, dim)
+    return _unsqueeze(input, size) if input._view_info is None else _unsqueeze_view(input, size, dim)
 
 
 @public(hot=True, method=True, inplace=changes_itself)
@@ -383,7 +383,7 @@ def squeeze(input: Tensor, dim: int | Ints = ..., *more: int) -> Tensor:
     torch.Size([2, 1])
     """
     try:
-        shape = input.array.shape
+        shape = input._array.shape
     except AttributeError:
         return overridden(squeeze, input)
     if dim is ...:                             # not given: None is no dimension
@@ -407,13 +407,13 @@ def numel(input: Tensor) -> int:
     >>> torch.numel(torch.zeros(2, 3))
     6
     """
-    return input.array.size
+    return input._array.size
 
 
 @public(method=True)
 def is_same_size(self: Tensor, other: Tensor) -> bool:
     """Whether the shapes are equal."""
-    return self.array.shape == other.array.shape
+    return self._array.shape == other._array.shape
 
 
 Tensor.T = property(_reversed)

@@ -28,7 +28,7 @@ _ALL = slice(None)
 # ------------------------------------------------------------------ primitives
 def _at(dim, index):
     """NumPy's index of the slices `index` of dimension `dim`."""
-    index = index.array if isinstance(index, Tensor) else index
+    index = index._array if isinstance(index, Tensor) else index
     return (_ALL,) * dim + (owned(index.reshape(-1)),)
 
 
@@ -113,7 +113,7 @@ _index_fill_tensor = renamed(_index_fill, "index_fill.1")
 def _vector(dim, places):
     """The index of slices, from where all their elements are."""
     if isinstance(places, Tensor):
-        return wrap(_vector(dim, places.array))
+        return wrap(_vector(dim, places._array))
     if not places.size:
         return np.zeros(places.shape[dim], np.int64)
     return places[(0,) * dim + (_ALL,) + (0,) * (places.ndim - dim - 1)] if places.ndim else places
@@ -134,13 +134,13 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     tensor([[2],
             [4]])
     """
-    if index.array.ndim > 1:
+    if index._array.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    if index.array.dtype not in (np.int64, np.int32):
+    if index._array.dtype not in (np.int64, np.int32):
         raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
-    shape = input.array.shape
+    shape = input._array.shape
     dim = check_dim(dim, len(shape))
-    array = index.array
+    array = index._array
     if (len(shape) < 2 or shape[dim]) and _any_outside(array, shape[dim] if shape else 1):
         raise _out_of_range(array, shape, dim)
     if not shape and array.size != 1:
@@ -149,27 +149,27 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
 
 
 def _check_kind(index, name):
-    if index.array.dtype not in (np.int64, np.int32):
+    if index._array.dtype not in (np.int64, np.int32):
         raise RuntimeError(f"{name}_(): Expected dtype int32/int64 for index but got: {type_name(index)}")
 
 
 def _slices(input, dim, index, source, name):
     """The dimension, after the checks of index_add and index_reduce."""
-    shape, there, places = input.array.shape, source.array.shape, index.array.shape
+    shape, there, places = input._array.shape, source._array.shape, index._array.shape
     dim = check_dim(dim, len(shape))
     if len(places) > 1:
         raise IndexError(f"{name}_(): Index is supposed to be a vector, but got dim: {len(places)} with type: "
                          f"{type_name(index)} and size: {list(places)}")
     _check_kind(index, name)
-    if source.array.dtype != input.array.dtype:
+    if source._array.dtype != input._array.dtype:
         raise RuntimeError(f"{name}_(): self ({type_name(input)}) and source ({type_name(source)}) must have the same "
                            "scalar type")
     if dim and dim >= len(there):
         raise RuntimeError(f"{name}_(): Indexing dim {dim} is out of bounds of the source tensor with dim {len(there)}")
-    if index.array.size != (there[dim] if there else 1):
+    if index._array.size != (there[dim] if there else 1):
         if not there:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-        raise RuntimeError(f"{name}_(): Number of indices ({index.array.size}) should be equal to source.size(dim): "
+        raise RuntimeError(f"{name}_(): Number of indices ({index._array.size}) should be equal to source.size(dim): "
                            f"({there[dim]}), for dim: {dim}")
     if len(there) != len(shape) or there[:dim] != shape[:dim] or there[dim + 1:] != shape[dim + 1:]:
         raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got "
@@ -190,12 +190,12 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     tensor([3., 0., 0.])
     """
     dim = _slices(input, dim, index, source, "index_add")
-    by_scatter_add = _by_scatter_add(input.array.shape, dim, index.array, 1)
+    by_scatter_add = _by_scatter_add(input._array.shape, dim, index._array, 1)
     refuse_records("scatter_gather_tensor_cpu" if by_scatter_add else "index_add_", input, dt.FLOAT8_RECORDS)
-    alpha = 1 if alpha == 1 else stored_as(alpha, input.array.dtype)
-    shape = input.array.shape
-    if _any_outside(index.array, shape[dim] if shape else 1) and (len(shape) < 2 or input.array.size):
-        if _by_scatter_add(shape, dim, index.array, alpha):
+    alpha = 1 if alpha == 1 else stored_as(alpha, input._array.dtype)
+    shape = input._array.shape
+    if _any_outside(index._array, shape[dim] if shape else 1) and (len(shape) < 2 or input._array.size):
+        if _by_scatter_add(shape, dim, index._array, alpha):
             _check_bounds(index, dim, shape[dim])
         raise IndexError("index out of range in self")
     return write_out(out, _index_add(input, dim, index, source, alpha), source, index, apart="resized", exact=EXACT)
@@ -209,18 +209,18 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: T
     >>> torch.zeros(3).index_copy(0, torch.tensor([2]), torch.tensor([1.]))
     tensor([0., 0., 1.])
     """
-    shape, there, count = input.array.shape, source.array.shape, index.array.size
+    shape, there, count = input._array.shape, source._array.shape, index._array.size
     dim = check_dim(dim, len(shape))
-    if index.array.ndim > 1:
-        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.array.ndim})")
+    if index._array.ndim > 1:
+        raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index._array.ndim})")
     if not there and count != 1:
         raise IndexError(f"index_copy_(): When source is scalar, index should have one element (got {count})")
     if shape and there and len(shape) != len(there):
         raise IndexError("index_copy_(): When source and destination are not scalars, their dimensionality must match. "
                          f"Source dimensionality ({len(there)}), destination dimensionality ({len(shape)})")
-    if index.array.dtype != np.int64:
+    if index._array.dtype != np.int64:
         raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {type_name(index)}")
-    if source.array.dtype != input.array.dtype:
+    if source._array.dtype != input._array.dtype:
         raise RuntimeError("index_copy_(): self and source expected to have the same dtype, but got (self) "
                            f"{type_name(input)} and (source) {type_name(source)}")
     slices = [[*sizes[:dim], *sizes[dim + 1:]] for sizes in (shape, there)]
@@ -233,7 +233,7 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: T
                          f"({there[dim]})")
     refuse_records("index_copy_cpu", input, dt.FLOAT8_RECORDS)
     n = _check_room(input, dim, index)
-    if input.array.size:                       # else torch does not look at the index
+    if input._array.size:                       # else torch does not look at the index
         _check_bounds(index, dim, n, IndexError, "index_copy_(): ")
     return write_out(out, _index_copy(input, dim, index, source), source, index, apart="resized", exact=EXACT)
 
@@ -241,10 +241,10 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: T
 def _check_room(input, dim, index):
     """The length of dimension `dim`. RuntimeError if it is 0 and `index` names something there: torch finds no memory
     for what it is to fill before it looks at the index."""
-    n = input.array.shape[dim] if input.array.ndim else 1
-    if not n and index.array.size:
-        size, stride = list(input.array.shape), list(input.stride())
-        size[dim], stride[dim] = index.array.size, 0
+    n = input._array.shape[dim] if input._array.ndim else 1
+    if not n and index._array.size:
+        size, stride = list(input._array.shape), list(input.stride())
+        size[dim], stride[dim] = index._array.size, 0
         as_strided(input, size, stride)
     return n
 
@@ -265,22 +265,22 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | Number) -
     """
     number = value
     if isinstance(value, Tensor):
-        if value.array.ndim:
+        if value._array.ndim:
             raise RuntimeError("index_fill_ only supports a 0-dimensional value tensor, but got tensor with "
-                               f"{value.array.ndim} dimension(s).")
+                               f"{value._array.ndim} dimension(s).")
         number = value.item()
-    if index.array.dtype != np.int64:
+    if index._array.dtype != np.int64:
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
-    dim = check_dim(dim, input.array.ndim)
-    if index.array.ndim > 1:
+    dim = check_dim(dim, input._array.ndim)
+    if index._array.ndim > 1:
         raise RuntimeError("Index has to be a vector/scalar")
-    if isinstance(number, complex) and not dt.is_complex(input.array.dtype):
+    if isinstance(number, complex) and not dt.is_complex(input._array.dtype):
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     n = _check_room(input, dim, index)
     refuse_records("index_fill_cpu", input, dt.FLOAT8_RECORDS)
-    number = stored_as(number, input.array.dtype)
-    places = index.array
-    if input.array.size and places.size and (places.min() < -n or places.max() >= n):
+    number = stored_as(number, input._array.dtype)
+    places = index._array
+    if input._array.size and places.size and (places.min() < -n or places.max() >= n):
         wrong = places.reshape(-1)[((places < -n) | (places >= n)).reshape(-1)][0]
         raise IndexError(f"index {wrong} is out of bounds for dimension {dim} with size {n}")
     if isinstance(value, Tensor):
@@ -300,17 +300,17 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     dim = _slices(input, dim, index, source, "index_reduce")
-    shape, kind = input.array.shape, dt.kind(input.array.dtype)
+    shape, kind = input._array.shape, dt.kind(input._array.dtype)
     refuse_records("index_func_", input, dt.FLOAT8_RECORDS)
-    if len(shape) > 1 and index.array.size and not shape[dim]:
+    if len(shape) > 1 and index._array.size and not shape[dim]:
         raise IndexError(f"select(): index 0 out of range for tensor of size {list(shape)} at dimension {dim}")
-    if kind in dt.BOOL + dt.COMPLEX and (index.array.size or len(shape) < 2 or not include_self):
+    if kind in dt.BOOL + dt.COMPLEX and (index._array.size or len(shape) < 2 or not include_self):
         _check_computable(input, reduce, include_self)
-    if _any_outside(index.array, shape[dim] if shape else 1):
+    if _any_outside(index._array, shape[dim] if shape else 1):
         if not include_self:
             _check_bounds(index, dim, shape[dim] if shape else 1, IndexError)
         raise IndexError("index out of range in self")
-    there = source.array.shape
+    there = source._array.shape
     places = expand(reshape(index, (1,) * dim + (-1,) + (1,) * (len(there) - 1 - dim)), there) if there else index
     result = _index_reduce(input, dim, places, source, reduce, include_self)
     return write_out(out, result, source, index, apart="resized", exact=EXACT)
@@ -321,9 +321,9 @@ def _check_computable(input, reduce, include_self):
     kernel = ""
     if not include_self:
         kernel = "index_reduce_func_exclude_input_init"
-    elif input.array.ndim < 2:
+    elif input._array.ndim < 2:
         kernel = "index_func_"
-    elif input.array.dtype.kind in dt.BOOL:
+    elif input._array.dtype.kind in dt.BOOL:
         kernel = "div_floor_cpu" if reduce == "mean" else ""
     elif reduce in ("amax", "amin"):
         kernel = "maximum_cpu" if reduce == "amax" else "minimum_cpu"

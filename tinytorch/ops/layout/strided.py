@@ -71,11 +71,11 @@ def unlike(src, target):
 
 def view_as_dtype(self, dtype):
     """The memory of the tensor `self` read as another dtype."""
-    conjugated, negated = bits_of(self.array)
+    conjugated, negated = bits_of(self._array)
     if conjugated or negated:
         what = "conjugate view tensors" if conjugated else "tensors with negative bit set"
         raise RuntimeError(f"torch.Tensor.view is not supported for {what} when converting to a different dtype.")
-    array, want = self.array, dtype.numpy
+    array, want = self._array, dtype.numpy
     have = array.dtype.itemsize
     if have != want.itemsize:
         if not array.ndim:
@@ -98,7 +98,7 @@ def view_as_dtype(self, dtype):
                                    f"{self.dtype.type_name} as {dtype.type_name} (different element "
                                    f"sizes), but got {step}")
     result = wrap(array.view(want))
-    result.version = self.version
+    result._version_counter = self._version_counter
     return result
 
 

@@ -52,20 +52,20 @@ def _put(mask, indices, input, values):
 def _arrays(input, mask, indices):
     """The arrays of a mask and indices, checked. RuntimeError or IndexError in torch's words."""
     for index in indices:
-        if index.array.dtype not in (np.int64, np.int32):
+        if index._array.dtype not in (np.int64, np.int32):
             raise RuntimeError(f"_unsafe_masked_index found unexpected index type {type_name(index)}")
     if not indices:
         raise IndexError("at least one index must be provided")
-    if len(indices) > input.array.ndim:
-        raise IndexError(f"too many indices for tensor of dimension {input.array.ndim} (got {len(indices)})")
-    if mask.array.dtype.kind not in dt.BOOL:
+    if len(indices) > input._array.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {input._array.ndim} (got {len(indices)})")
+    if mask._array.dtype.kind not in dt.BOOL:
         mask = mask.bool()
-    return mask.array, tuple([index.array for index in indices])
+    return mask._array, tuple([index._array for index in indices])
 
 
 def _shape_of(input, indices):
     """That of input[indices]."""
-    return reduce(common_shape, [index.shape for index in indices]) + input.array.shape[len(indices):]
+    return reduce(common_shape, [index.shape for index in indices]) + input._array.shape[len(indices):]
 
 
 @public(widen=True)
@@ -90,11 +90,11 @@ def _unsafe_masked_index_put_accumulate(input: Tensor, mask: Tensor, indices: Te
     >>> torch._unsafe_masked_index_put_accumulate(torch.zeros(2), torch.tensor([True, False]), at, torch.ones(2))
     tensor([0., 1.])
     """
-    if input.array.dtype != values.array.dtype:
+    if input._array.dtype != values._array.dtype:
         raise RuntimeError(f"Index put requires the source and destination dtypes match, got {type_name(input)} for "
                            f"the destination and {type_name(values)} for the source.")
     mask, indices = _arrays(input, mask, indices)
-    given, wanted = common_shape(mask.shape, values.array.shape), _shape_of(input, indices)
+    given, wanted = common_shape(mask.shape, values._array.shape), _shape_of(input, indices)
     if len(given) > len(wanted) or any([n not in (1, m) for n, m in zip(given[::-1], wanted[::-1])]):
         raise RuntimeError(f"shape mismatch: value tensor of shape {list(given)} cannot be broadcast to indexing "
                            f"result of shape {list(wanted)}")

@@ -103,9 +103,9 @@ def slice_copy(input: Tensor, dim: int = 0, start: int | None = None, end: int |
     """A copy of the slice start:end:step of dimension `dim`."""
     if step <= 0:
         raise RuntimeError("slice step must be positive")
-    if not input.array.ndim:
+    if not input._array.ndim:
         raise RuntimeError("slice() cannot be applied to a 0-dim tensor.")
-    return _slice(input, (_ALL,) * check_dim(dim, input.array.ndim) + (slice(start, end, step), ...))
+    return _slice(input, (_ALL,) * check_dim(dim, input._array.ndim) + (slice(start, end, step), ...))
 
 
 @_copies

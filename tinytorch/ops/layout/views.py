@@ -105,7 +105,7 @@ def as_strided(input: Tensor, size: Ints, stride: Ints, storage_offset: int | No
     if not isinstance(input, Tensor):
         return overridden(as_strided, input)
     part = _places("as_strided", 1, input, size, stride, storage_offset)
-    return _as_strided(input, *part, layouts(input.array, input.array)[1])
+    return _as_strided(input, *part, layouts(input._array, input._array)[1])
 
 
 def _places(name, position, input, size, stride, storage_offset):
@@ -133,7 +133,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     >>> torch.tensor([[1, 2], [3, 4]]).select(1, 0)
     tensor([1, 3])
     """
-    shape, index = input.array.shape, as_int(index)
+    shape, index = input._array.shape, as_int(index)
     if not shape:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     dim = check_dim(dim, len(shape))
@@ -150,12 +150,12 @@ def narrow(input: Tensor, dim: int, start: Tensor | int, length: int) -> Tensor:
     >>> torch.arange(5).narrow(0, 1, 3)
     tensor([1, 2, 3])
     """
-    shape = input.array.shape
+    shape = input._array.shape
     if not shape:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")
-    if isinstance(start, Tensor) and (start.array.ndim or start.array.dtype.kind not in dt.INTEGER):
+    if isinstance(start, Tensor) and (start._array.ndim or start._array.dtype.kind not in dt.INTEGER):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
     dim, start = check_dim(dim, len(shape)), as_int(start)
     n = shape[dim]
@@ -181,7 +181,7 @@ def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Tensor
     >>> torch.narrow_copy(torch.arange(5), 0, 1, 3)
     tensor([1, 2, 3])
     """
-    if 0 < input.array.ndim <= dim:            # here torch has other words than everywhere else
+    if 0 < input._array.ndim <= dim:            # here torch has other words than everywhere else
         raise RuntimeError("Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could "
                            "this error message be improved?  If so, please report an enhancement request to PyTorch.)")
     return _narrow_copy(narrow(input, dim, start, length))
@@ -196,11 +196,11 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
     tensor([[0, 1, 2],
             [2, 3, 4]])
     """
-    ndim = self.array.ndim
+    ndim = self._array.ndim
     dimension = int_of(dimension, "unfold", "dimension", 1)
     size, step = int_of(size, "unfold", "size", 2), int_of(step, "unfold", "step", 3)
     dim = check_dim(dimension, ndim)
-    n = self.array.shape[dim] if ndim else 1
+    n = self._array.shape[dim] if ndim else 1
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")
     if size > n:
@@ -219,9 +219,9 @@ def unbind(input: Tensor, dim: int = 0) -> Tensors:
     >>> torch.tensor([[1, 2], [3, 4]]).unbind(1)
     (tensor([1, 3]), tensor([2, 4]))
     """
-    if not input.array.ndim:
+    if not input._array.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
-    return _unbind(input, check_dim(dim, input.array.ndim))
+    return _unbind(input, check_dim(dim, input._array.ndim))
 
 
 @public(python=True)
@@ -239,7 +239,7 @@ def split(tensor: Tensor, split_size_or_sections: int | Ints, dim: int = 0) -> T
 def _split_method(self: Tensor, split_size: int | Ints, dim: int = 0) -> Tensors:
     """Views along `dim`: each of the given size but maybe the last (an int), or of the given sizes (a list)."""
     if split_size.__class__ is not int:
-        if isinstance(split_size, (tuple, list)) or isinstance(split_size, Tensor) and split_size.array.size != 1:
+        if isinstance(split_size, (tuple, list)) or isinstance(split_size, Tensor) and split_size._array.size != 1:
             return split_with_sizes(self, split_size, dim)
         split_size = int_of(int(split_size) if isinstance(split_size, Tensor) else split_size, "split", "split_size", 2)
     return _in_pieces(_split, self, in_64_bits(split_size), dim)
@@ -261,11 +261,11 @@ def _lengths(n, size):
 
 
 def _length(tensor, dim, name):
-    ndim = tensor.array.ndim
+    ndim = tensor._array.ndim
     if not ndim:
         raise RuntimeError(f"{name} expects at least a 1-dimensional tensor")
     dim = check_dim(dim, ndim)
-    return tensor.array.shape[dim], dim
+    return tensor._array.shape[dim], dim
 
 
 @public(method=True)
@@ -308,7 +308,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Tensors:
 def _in_chunks(primitive, empty, input, chunks, dim):
     if chunks.__class__ is not int or chunks >= 1 << 63:
         chunks = int_of(chunks, "chunk", "chunks", 2)
-    if not input.array.ndim:
+    if not input._array.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {in_64_bits(chunks)}")
@@ -328,15 +328,15 @@ def tensor_split(input: Tensor, sections: Tensor | int | Ints | None = None, dim
     (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
     given = _cuts("tensor_split", sections, indices, tensor_indices_or_sections)
-    if not input.array.ndim:
+    if not input._array.ndim:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     if isinstance(given, Tensor):
-        if given.array.dtype != np.int64 or given.array.ndim > 1:
+        if given._array.dtype != np.int64 or given._array.ndim > 1:
             raise RuntimeError("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or "
                                "one-dimensional tensor of dtype long")
         given = given.tolist()
-    dim = check_dim(dim, input.array.ndim)
-    n = input.array.shape[dim]
+    dim = check_dim(dim, input._array.ndim)
+    n = input._array.shape[dim]
     if not isinstance(given, (tuple, list)):
         if given <= 0:
             raise RuntimeError(f"number of sections must be larger than 0, got {given}")
@@ -358,7 +358,7 @@ def _cuts(name, *given):
 
 def _split_evenly(name, least, dim, input, sections, indices):
     """hsplit, vsplit and dsplit: `tensor_split` of tensors of at `least` so many dimensions along `dim`."""
-    given, shape = _cuts(name, sections, indices), input.array.shape
+    given, shape = _cuts(name, sections, indices), input._array.shape
     if len(shape) < least:
         raise RuntimeError(f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with "
                            f"{len(shape)} dimensions!")
@@ -376,7 +376,7 @@ def hsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints |
     >>> torch.hsplit(torch.arange(4), 2)
     (tensor([0, 1]), tensor([2, 3]))
     """
-    return _split_evenly("hsplit", 1, int(input.array.ndim != 1), input, sections, indices)
+    return _split_evenly("hsplit", 1, int(input._array.ndim != 1), input, sections, indices)
 
 
 @public(method=True)
@@ -439,8 +439,8 @@ def _replaced(input, src, part):
     """A copy of `input` with the view that `part` makes of it replaced by `src`."""
     result = input.clone()
     target = part(result)
-    if target.array.shape != src.array.shape:
-        raise unlike(src.array, target.array)
+    if target._array.shape != src._array.shape:
+        raise unlike(src._array, target._array)
     target.copy_(src)
     return result
 
@@ -468,7 +468,7 @@ def slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: int | None = 
     tensor([0., 1., 1., 0.])
     """
     refuse_complex_gradient("slice_scatter", input, src)
-    dim = check_dim(dim, input.array.ndim)
+    dim = check_dim(dim, input._array.ndim)
     return _replaced(input, src, lambda x: _slice(x, (_ALL,) * dim + (slice(start, end, step), ...)))
 
 
@@ -498,6 +498,6 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Ints, stride: Ints,
     """
     if not isinstance(input, Tensor) or not isinstance(src, Tensor):
         return overridden(as_strided_scatter, input, src)
-    part = layout_of(*_places("as_strided_scatter", 2, input, size, stride, storage_offset), input.array.dtype,
-                     bits_of(input.array))
-    return _as_strided_scatter(input, src, part, layouts(input.array, input.array)[1])
+    part = layout_of(*_places("as_strided_scatter", 2, input, size, stride, storage_offset), input._array.dtype,
+                     bits_of(input._array))
+    return _as_strided_scatter(input, src, part, layouts(input._array, input._array)[1])

@@ -210,7 +210,7 @@ def _rounded(dtype, *factors):
 
 def _check_empty_sum(input, *factors):
     """Where nothing is added up, torch multiplies `input` by beta, of whatever dtype that is."""
-    kind = input.array.dtype.kind
+    kind = input._array.dtype.kind
     for beta in factors if kind in dt.INTEGRAL else ():
         if beta != 0 and not isinstance(beta, int if kind in dt.INTEGER else bool):
             raise RuntimeError(f"result type {dt.of_scalar(beta).type_name} can't be cast to the desired output type "
@@ -229,7 +229,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha:
     tensor([[5., 5.]])
     """
     try:
-        own, a, b = input.array, mat1.array, mat2.array
+        own, a, b = input._array, mat1._array, mat2._array
     except AttributeError:
         return overridden(addmm, input, mat1, mat2)
     for name, x in (("mat1", a), ("mat2", b)):
@@ -258,7 +258,7 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: N
     >>> torch.addmv(torch.ones(2), torch.ones(2, 3), torch.ones(3))
     tensor([4., 4.])
     """
-    own, a, b = input.array, mat.array, vec.array
+    own, a, b = input._array, mat._array, vec._array
     if own.ndim > 1 or a.ndim != 2 or b.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {own.ndim}, {a.ndim}, {b.ndim}")
     if a.shape[1] != b.shape[0] or own.size not in (1, a.shape[0]):
@@ -286,13 +286,13 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: 
             [2.]])
     """
     for name, x in (("vec1", vec1), ("vec2", vec2)):
-        if x.array.ndim != 1:
-            raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {x.array.ndim}-D")
-    check_expand(input.array.shape, (vec1.array.size, vec2.array.size))
-    if not input.array.ndim:
+        if x._array.ndim != 1:
+            raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {x._array.ndim}-D")
+    check_expand(input._array.shape, (vec1._array.size, vec2._array.size))
+    if not input._array.ndim:
         input = input.unsqueeze(0)             # its dtype counts as that of any matrix
     input, vec1, vec2 = promoted(input, vec1, vec2)
-    dtype = input.array.dtype
+    dtype = input._array.dtype
     for name, value in (("beta", beta), ("alpha", alpha)):
         if value.__class__ is bool and dtype.kind not in dt.BOOL:
             raise RuntimeError(f"Boolean {name} only supported for Boolean results.")
@@ -304,9 +304,9 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: 
 def _of_batches(input, batch1, batch2):
     """The dtype of a sum with products of batches. IndexError first for one that has no dimension whose size is
     needed."""
-    check_dim(1, batch1.array.ndim)
-    check_dim(2, batch2.array.ndim)
-    return input.array.dtype
+    check_dim(1, batch1._array.ndim)
+    check_dim(2, batch2._array.ndim)
+    return input._array.dtype
 
 
 @public(out=EXACT, method=True, inplace=True,
@@ -320,15 +320,15 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, 
     tensor([[[3.]]])
     """
     dtype = _of_batches(input, batch1, batch2)
-    if dtype != batch1.array.dtype or batch1.array.size and batch2.array.size and dtype != batch2.array.dtype:
+    if dtype != batch1._array.dtype or batch1._array.size and batch2._array.size and dtype != batch2._array.dtype:
         names = [C_NAMES[type_name(x)] for x in (input, batch1, batch2)]
         raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
-    check_expand(input.array.shape, batch1.array.shape[:2] + batch2.array.shape[2:])
+    check_expand(input._array.shape, batch1._array.shape[:2] + batch2._array.shape[2:])
     check_batches(batch1, batch2, "baddbmm")
-    count, n, k = batch1.array.shape
-    if not k and count and n and batch2.array.shape[2]:
+    count, n, k = batch1._array.shape
+    if not k and count and n and batch2._array.shape[2]:
         _check_empty_sum(input, beta)
-    dtype = batch2.array.dtype                 # another one only where there is nothing to multiply
+    dtype = batch2._array.dtype                 # another one only where there is nothing to multiply
     return _baddbmm(_factor(beta, dtype), _factor(alpha, dtype), converted(input, dtype), converted(batch1, dtype),
                     batch2)
 
@@ -344,22 +344,22 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, a
     tensor([[7.]])
     """
     dtype = _of_batches(input, batch1, batch2)
-    shape = batch1.array.shape[1:2] + batch2.array.shape[2:]
-    check_expand(input.array.shape, shape)
-    if len(batch1.array) and dtype != batch2.array.dtype and batch1.array.shape[::2] == batch2.array.shape[:2]:
+    shape = batch1._array.shape[1:2] + batch2._array.shape[2:]
+    check_expand(input._array.shape, shape)
+    if len(batch1._array) and dtype != batch2._array.dtype and batch1._array.shape[::2] == batch2._array.shape[:2]:
         raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_name(input)} and "
                            f"{type_name(batch2)}")
-    if len(batch1.array) and batch1.array.dtype != batch2.array.dtype:
+    if len(batch1._array) and batch1._array.dtype != batch2._array.dtype:
         raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {type_name(batch1)} and "
                            f"{type_name(batch2)}")
     check_batches(batch1, batch2, "addmm_impl_cpu_")
-    count, n, k = batch1.array.shape
+    count, n, k = batch1._array.shape
     if not count or not k and n and shape[1]:
         _check_empty_sum(input, beta, *[1] * (count > 1))
     batches = [converted(x, dtype) for x in (batch1, batch2)]
     result = _addbmm(_factor(beta, dtype), _factor(alpha, dtype), input, *batches)
-    if out is not None and out.array.shape != shape:
-        out.array = resized(out.array, result.array)           # here torch does so without a warning
+    if out is not None and out._array.shape != shape:
+        out._array = resized(out._array, result._array)           # here torch does so without a warning
     if out is not None and not count:
         out.copy_(input.expand(shape))         # and, with no products, computes in whatever dtype that is
         return out.zero_() if beta == 0 else out.mul_(beta)

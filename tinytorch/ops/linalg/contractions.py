@@ -60,7 +60,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> torch.inner(torch.ones(2, 3), torch.ones(4, 3)).shape
     torch.Size([2, 4])
     """
-    a, b = input.array.shape, other.array.shape
+    a, b = input._array.shape, other._array.shape
     if not a or not b:
         return input * other
     if a[-1] != b[-1]:
@@ -77,9 +77,9 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> torch.kron(torch.tensor([1, 2]), torch.tensor([1, 10]))
     tensor([ 1, 10,  2, 20])
     """
-    ndim = max(input.array.ndim, other.array.ndim)
-    a = (1,) * (ndim - input.array.ndim) + input.array.shape
-    b = (1,) * (ndim - other.array.ndim) + other.array.shape
+    ndim = max(input._array.ndim, other._array.ndim)
+    a = (1,) * (ndim - input._array.ndim) + input._array.shape
+    b = (1,) * (ndim - other._array.ndim) + other._array.shape
     product = unsafe_view(input, [n for size in a for n in (size, 1)]) * unsafe_view(
         other, [n for size in b for n in (1, size)])
     return unsafe_view(product, tuple([n * m for n, m in zip(a, b)]))
@@ -110,31 +110,31 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor |
         raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
     else:
         first, second = list(range(-dims, 0)), list(range(dims))
-        if dims > min(a.array.ndim, b.array.ndim):
+        if dims > min(a._array.ndim, b._array.ndim):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
     if len(first) != len(second):
         raise RuntimeError("both dimension lists should have same length")
-    if a.array.dtype != b.array.dtype:
+    if a._array.dtype != b._array.dtype:
         raise RuntimeError("both inputs should have same dtype")
     for i, j in zip(first, second):
-        n, m = (x.array.shape[check_dim(d, x.array.ndim)] for x, d in ((a, i), (b, j)))
+        n, m = (x._array.shape[check_dim(d, x._array.ndim)] for x, d in ((a, i), (b, j)))
         if n != m and 1 not in (n, m):
             raise RuntimeError(f"contracted dimensions need to match, but first has size {n} in dim {i} and second "
                                f"has size {m} in dim {j}")
         if n != m:                             # a size of 1 is broadcast: the other is summed
             a, b = (a.sum(i, keepdim=True, dtype=a.dtype), b) if m == 1 else \
                 (a, b.sum(j, keepdim=True, dtype=b.dtype))
-    first = [check_dim(d, a.array.ndim) for d in first]
-    second = [check_dim(d, b.array.ndim) for d in second]
-    free_a = [i for i in range(a.array.ndim) if i not in first]
-    free_b = [j for j in range(b.array.ndim) if j not in second]
-    shape = [a.array.shape[i] for i in free_a] + [b.array.shape[j] for j in free_b]
-    count = count_of([a.array.shape[i] for i in first])
+    first = [check_dim(d, a._array.ndim) for d in first]
+    second = [check_dim(d, b._array.ndim) for d in second]
+    free_a = [i for i in range(a._array.ndim) if i not in first]
+    free_b = [j for j in range(b._array.ndim) if j not in second]
+    shape = [a._array.shape[i] for i in free_a] + [b._array.shape[j] for j in free_b]
+    count = count_of([a._array.shape[i] for i in first])
     rows, columns = count_of(shape[:len(free_a)]), count_of(shape[len(free_a):])
     left, right = a.permute(free_a + first), b.permute(second + free_b)
     if rows != 1 or columns != 1:
         product = matmul(left.reshape(rows, count), right.reshape(count, columns))
-    elif count != 1 and left.array.flags.c_contiguous and right.array.flags.c_contiguous:
+    elif count != 1 and left._array.flags.c_contiguous and right._array.flags.c_contiguous:
         product = matmul(left.reshape(count), right.reshape(count))
     else:
         product = (left.squeeze() * right.squeeze()).sum(dtype=a.dtype)
@@ -149,9 +149,9 @@ def trace(input: Tensor) -> Tensor:
     >>> torch.trace(torch.tensor([[1, 2], [3, 4]]))
     tensor(5)
     """
-    if input.array.ndim != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.array.ndim}")
-    if input.array.dtype.kind in dt.INTEGER:
+    if input._array.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input._array.ndim}")
+    if input._array.dtype.kind in dt.INTEGER:
         input = converted(input, np.dtype(np.int64))
     return _trace(input)
 
@@ -164,7 +164,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor |
     >>> torch.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]), dim=0)
     tensor([0, 0, 1])
     """
-    a, b = input.array.shape, other.array.shape
+    a, b = input._array.shape, other._array.shape
     if len(a) != len(b):
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     if dim is None:
@@ -175,8 +175,8 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor |
     if a[dim] != 3 or b[dim] != 3:
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {a[dim]} and {b[dim]}")
     check_broadcast(a, b)
-    if input.array.dtype.kind in dt.BOOL:
+    if input._array.dtype.kind in dt.BOOL:
         raise not_implemented("cross", dt.bool)
-    if input.array.dtype != other.array.dtype:
+    if input._array.dtype != other._array.dtype:
         raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(other)}")
     return _cross(dim, input, other)

@@ -34,7 +34,7 @@ def _check(name, A, square=True, argument="A", kernel=None, by_kernel=dt.FLOATIN
     """RuntimeError in torch's words unless A is floating point matrices (square ones). `kernel`: the routine that
     refuses the kinds `by_kernel` with NotImplementedError, but (with `empty`) takes matrices without elements.
     `narrow`: float16 will do. `refusal`: the words where there are no others."""
-    array = A.array
+    array = A._array
     if array.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor {argument} must have at least 2 dimensions.")
     if square and array.shape[-1] != array.shape[-2]:
@@ -287,9 +287,9 @@ def logdet(input: Tensor) -> Tensor:
     """
     _check("logdet", input)
     sign, size = _slogdet(input)
-    if input.array.dtype.kind in dt.COMPLEX:
+    if input._array.dtype.kind in dt.COMPLEX:
         return size + sign.log()
-    return where(wrap(sign.array == -1), np.nan, size)
+    return where(wrap(sign._array == -1), np.nan, size)
 
 
 @op(name="linalg_solve_ex", first=2, joint=lambda g, wanted, vectors, left, A, ans: _solve_grad(
@@ -325,7 +325,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None)
     >>> torch.linalg.solve(torch.tensor([[2., 0.], [0., 4.]]), torch.tensor([2., 2.]))
     tensor([1.0000, 0.5000])
     """
-    if A.array.dtype.char not in "eV" or A.array.dtype == B.array.dtype:
+    if A._array.dtype.char not in "eV" or A._array.dtype == B._array.dtype:
         _check("linalg.solve", A, kernel="lu_cpu")
     vectors = _check_sides(A, B, left)
     return _solve(vectors, left or vectors, A, B)
@@ -333,10 +333,10 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None)
 
 def _check_sides(A, B, left):
     """Whether B is a batch of vectors. RuntimeError unless it fits A in the equation to be solved."""
-    if A.array.dtype != B.array.dtype:
+    if A._array.dtype != B._array.dtype:
         raise RuntimeError(f"linalg.solve: Expected A and B to have the same dtype, but found A of type "
                            f"{type_name(A)} and B of type {type_name(B)} instead")
-    a, b = A.array.shape, B.array.shape
+    a, b = A._array.shape, B._array.shape
     vectors = len(b) == 1 or len(b) == len(a) - 1 and b == a[:-1]
     if not b:
         raise RuntimeError("linalg.solve: The input tensor B must have at least 2 dimensions.")

@@ -89,14 +89,14 @@ def dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor:
     >>> torch.dist(torch.tensor([0., 3.]), torch.tensor([4., 0.]))
     tensor(5.)
     """
-    if input.array.dtype == bool or other.array.dtype == bool:
+    if input._array.dtype == bool or other._array.dtype == bool:
         return sub(input, other)               # an error
     input, other = promoted(input, other)
-    check_broadcast(input.array.shape, other.array.shape)
-    if input.array.dtype.kind in dt.INTEGRAL:
+    check_broadcast(input._array.shape, other._array.shape)
+    if input._array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError("norm(): input dtype should be either floating point or complex. "
                            f"Got {type_name(input)} instead.")
-    if (p < 0 or p == float("inf")) and not input.array.size * other.array.size:
+    if (p < 0 or p == float("inf")) and not input._array.size * other._array.size:
         return vector_norm(input - other, float(p))              # an error
     return at_once(_dist, input, other, float(p))
 
@@ -200,31 +200,31 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     refuse(cdist, x1, x2, p)                   # what torch does next is not in Python
     p = float(p)
     for name, x in (("X1", x1), ("X2", x2)):
-        if x.array.ndim < 2:
-            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.array.ndim}D")
-    if x1.array.shape[-1] != x2.array.shape[-1]:
-        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1.array.shape[-1]} "
-                           f"X2: {x2.array.shape[-1]}")
+        if x._array.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x._array.ndim}D")
+    if x1._array.shape[-1] != x2._array.shape[-1]:
+        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1._array.shape[-1]} "
+                           f"X2: {x2._array.shape[-1]}")
     for name, x in (("X1", x1), ("X2", x2)):
-        if dt.kind(x.array.dtype) not in dt.FLOATING:
+        if dt.kind(x._array.dtype) not in dt.FLOATING:
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {type_name(x)}")
     if not p >= 0:
         raise RuntimeError("cdist only supports non-negative p values")
-    full = x1.array.size and x2.array.size
+    full = x1._array.size and x2._array.size
     by_product = full and p == 2 and compute_mode != _MODES[2] and (
-        compute_mode == _MODES[1] or max(x1.array.shape[-2], x2.array.shape[-2]) > 25)
-    if full and not by_product and x1.array.dtype.char not in "fd":
+        compute_mode == _MODES[1] or max(x1._array.shape[-2], x2._array.shape[-2]) > 25)
+    if full and not by_product and x1._array.dtype.char not in "fd":
         raise not_implemented("cdist", x1)
-    if full and x1.array.dtype != x2.array.dtype:
+    if full and x1._array.dtype != x2._array.dtype:
         one, two = type_name(x1), type_name(x2)
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {C_NAMES[one]} != {C_NAMES[two]}"
                            if by_product else f"expected scalar type {one} but found {two}")
     if by_product:
         found = at_once(_euclidean_dist, x1, x2)
         return found.view(found.shape)
-    if not full and (x1.array.dtype != x2.array.dtype or x1.array.dtype.char not in "fd"):
+    if not full and (x1._array.dtype != x2._array.dtype or x1._array.dtype.char not in "fd"):
         x1_wide, x2_wide = (converted(x, np.dtype(np.float32)) for x in (x1, x2))
-        return converted(_cdist(x1_wide, x2_wide, p), x1.array.dtype)
+        return converted(_cdist(x1_wide, x2_wide, p), x1._array.dtype)
     return _cdist(x1, x2, p)
 
 
@@ -240,7 +240,7 @@ def _wider(x, dtype):
 def _renorm_grad(g, input, p, dim, maxnorm):
     """In torch's steps: the norms in the next wider dtype."""
     axes = _other_axes(input.shape, dim)
-    own = (input.array if isinstance(input, Tensor) else input).dtype
+    own = (input._array if isinstance(input, Tensor) else input).dtype
     dtype = np.dtype(np.float32) if own in (np.float16, dt.BFLOAT16) else np.result_type(own, np.float64)
     size = vector_norm_over(_wider(input, dtype), p, axes, True)
     along = (input.conj() * g).real
@@ -272,7 +272,7 @@ def renorm(input: Tensor, p: Number, dim: int, maxnorm: Number, *, out: Tensor |
     tensor([[0.6000, 0.8000],
             [0.0000, 1.0000]])
     """
-    array = input.array
+    array = input._array
     for name, number in (("p", p), ("maxnorm", maxnorm)):
         if isinstance(number, complex):
             raise RuntimeError(f"renorm: {name} must be real-valued")

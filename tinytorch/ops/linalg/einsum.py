@@ -42,10 +42,10 @@ def einsum(*args) -> Tensor:
         if not isinstance(x, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type(x).__name__}")
     if len(operands) == 1:
-        diagonals, order, summed = _plan_of_one(equation, operands[0].array.shape)
+        diagonals, order, summed = _plan_of_one(equation, operands[0]._array.shape)
         x = _diagonals(operands[0], diagonals).permute(order)
         return x.sum(summed) if summed else x
-    terms, pairs, last = _plan(equation, tuple([x.array.shape for x in operands]))
+    terms, pairs, last = _plan(equation, tuple([x._array.shape for x in operands]))
     terms = [_laid_out(_diagonals(x, diagonals), None, shape) for x, (diagonals, shape) in zip(operands, terms)]
     result = terms[0]
     for x, pair in zip(terms[1:], pairs):
@@ -260,8 +260,8 @@ def _pair(a, b, sum_a, sum_b, contracted, swapped, layout_a, layout_b, shape):
     a, b = _laid_out(a, *layout_a), _laid_out(b, *layout_b)
     if not contracted:
         return a * b
-    if a.array.dtype is not b.array.dtype or a.array.dtype.kind in dt.BOOL:
-        refuse_bools(a.array, "bmm")
-        if a.array.dtype != b.array.dtype:
+    if a._array.dtype is not b._array.dtype or a._array.dtype.kind in dt.BOOL:
+        refuse_bools(a._array, "bmm")
+        if a._array.dtype != b._array.dtype:
             raise RuntimeError(f"expected scalar type {type_name(a)} but found {type_name(b)}")
-    return _laid_out(_mm(a, b) if a.array.ndim == 2 else _matmul(a, b), None, shape)
+    return _laid_out(_mm(a, b) if a._array.ndim == 2 else _matmul(a, b), None, shape)

@@ -39,7 +39,7 @@ def norm(input: Tensor, ord: Number | str | None = None, dim: int | Ints | None 
     if dims is not None and len(dims) not in (1, 2):
         raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dims)}")
     if dims is None and ord is not None:
-        ndim = input.array.ndim
+        ndim = input._array.ndim
         if ndim not in (1, 2):
             raise RuntimeError("linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
                                f"{ndim}D.")
@@ -81,14 +81,14 @@ def matrix_rank(input: Tensor, tol: float | Tensor = None, hermitian: bool = Fal
         raise TypeError(f"linalg_matrix_rank() received an invalid combination of arguments - got (Tensor, "
                         f"rtol={type(rtol).__name__}, atol={type(atol).__name__})")
     _check("linalg.matrix_rank", input, square=hermitian, refusal=_NEITHER)
-    s = abs(eigvalsh(input).array) if hermitian else svdvals(input.detach()).array
-    limit = _limit(input.array, s, tol if tol is not None else atol, 0 if tol is not None else rtol)
+    s = abs(eigvalsh(input)._array) if hermitian else svdvals(input.detach())._array
+    limit = _limit(input._array, s, tol if tol is not None else atol, 0 if tol is not None else rtol)
     return wrap(np.asarray((s > limit).sum(-1, dtype=np.int64)))
 
 
 def _limit(array, s, atol, rtol):
     """max(atol, rtol * largest of s): below it, a singular value counts as zero."""
-    atol, rtol = (t.array[..., None] if isinstance(t, Tensor) else t for t in (atol, rtol))
+    atol, rtol = (t._array[..., None] if isinstance(t, Tensor) else t for t in (atol, rtol))
     for limit in (atol, rtol):
         if isinstance(limit, np.ndarray):
             check_broadcast(limit.shape[:-1], s.shape[:-1])
@@ -107,7 +107,7 @@ def cond(input: Tensor, p: Number | str | None = None, *, out: Tensor | None = N
     tensor(2.)
     """
     two = p in (None, 2, -2)
-    array = input.array
+    array = input._array
     if array.ndim > 1 and not array.size:      # of any dtype
         return wrap(dt.cast(np.zeros(array.shape[:-2]), array.real.dtype if array.dtype.kind in dt.COMPLEX
                             else array.dtype))
@@ -150,14 +150,14 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
     tensor([[1., 3.],
             [0., 1.]])
     """
-    shape = input.array.shape
+    shape = input._array.shape
     if len(shape) < 2:
         raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
     if shape[-1] != shape[-2]:
         raise RuntimeError(f"linalg.matrix_power: A must be batches of square matrices, "
                            f"but they are {shape[-2]} by {shape[-1]} matrices")
     if n == 0:
-        one = wrap(dt.cast(np.broadcast_to(np.eye(shape[-1]), shape), input.array.dtype))
+        one = wrap(dt.cast(np.broadcast_to(np.eye(shape[-1]), shape), input._array.dtype))
         return masked(input, False) + one      # a constant, but on the tape as in torch
     if n < 0:
         input, n = inv(input), -n
@@ -194,11 +194,11 @@ def multi_dot(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
     tensors = list(tensors)
     if len(tensors) < 2:
         raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
-    first, last = tensors[0].array.ndim == 1, tensors[-1].array.ndim == 1
+    first, last = tensors[0]._array.ndim == 1, tensors[-1]._array.ndim == 1
     for i, x in enumerate(tensors):
-        if x.array.ndim != 2 and not (x.array.ndim == 1 and i in (0, len(tensors) - 1)):
-            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {x.array.ndim}D")
-        if x.array.dtype != tensors[0].array.dtype:
+        if x._array.ndim != 2 and not (x._array.ndim == 1 and i in (0, len(tensors) - 1)):
+            raise RuntimeError(f"multi_dot(): tensor {i} must be 2D but got {x._array.ndim}D")
+        if x._array.dtype != tensors[0]._array.dtype:
             one, two = (C_NAMES[type_name(y)] for y in (tensors[0], x))
             raise RuntimeError(f"multi_dot(): all tensors must have be the same dtype but tensor 0 is {one} and tensor "
                                f"{i} {two}")
@@ -207,10 +207,10 @@ def multi_dot(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
     if last:
         tensors[-1] = tensors[-1].unsqueeze(1)
     for i, (a, b) in enumerate(zip(tensors, tensors[1:])):
-        if a.array.shape[1] != b.array.shape[0] and len(tensors) > 2:
-            raise RuntimeError(f"multi_dot(): tensors {i} and {i + 1} with shapes {list(a.array.shape)} and "
-                               f"{list(b.array.shape)} cannot be multiplied")
-    sizes = [x.array.shape[0] for x in tensors] + [tensors[-1].array.shape[1]]
+        if a._array.shape[1] != b._array.shape[0] and len(tensors) > 2:
+            raise RuntimeError(f"multi_dot(): tensors {i} and {i + 1} with shapes {list(a._array.shape)} and "
+                               f"{list(b._array.shape)} cannot be multiplied")
+    sizes = [x._array.shape[0] for x in tensors] + [tensors[-1]._array.shape[1]]
     split = _cheapest(sizes)
     if len(tensors) == 3:                      # where both orders cost the same, torch takes the other one for three
         a, b, c, d = sizes
@@ -245,8 +245,8 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     for i, x in enumerate(matrices):
         if not isinstance(x, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
-        if x.array.ndim != 2:
-            raise RuntimeError(f"Tensor dimension is {x.array.ndim}, expected 2 instead.")
+        if x._array.ndim != 2:
+            raise RuntimeError(f"Tensor dimension is {x._array.ndim}, expected 2 instead.")
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
     return write_out(out, matrices[0].clone()) if len(matrices) == 1 else multi_dot(matrices, out=out)
@@ -352,9 +352,9 @@ def pinv(input: Tensor, rcond: float | Tensor = None, hermitian: bool = False, *
     tensor([[0.5000, 0.0000]])
     """
     _check("linalg.pinv", input, square=hermitian, refusal=(
-        f"linalg.pinv({type_name(input)}{{{list(input.array.shape)}}}): expected a tensor with 2 or more dimensions of "
-        "float, double, cfloat or cdouble types"))
-    atol, rtol = (t.array[..., None] if isinstance(t, Tensor) else t for t in (atol, rcond if rtol is None else rtol))
+        f"linalg.pinv({type_name(input)}{{{list(input._array.shape)}}}): expected a tensor with 2 or more dimensions "
+        "of float, double, cfloat or cdouble types"))
+    atol, rtol = (t._array[..., None] if isinstance(t, Tensor) else t for t in (atol, rcond if rtol is None else rtol))
     return _pinv(input, atol, rtol, hermitian)
 
 
@@ -418,16 +418,16 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str |
     _check("torch.linalg.lstsq", input, square=False, argument="input", refusal=_NEITHER)
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
         raise RuntimeError("torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
-    if input.array.dtype != b.array.dtype:
+    if input._array.dtype != b._array.dtype:
         raise RuntimeError("torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's dtype "
                            f"{type_name(input)} and other's dtype {type_name(b)}")
-    vectors = b.array.ndim == input.array.ndim - 1
-    rows, columns = input.array.shape[-2:]
-    _check_right_side(input.array.shape, b.array.shape, vectors)
+    vectors = b._array.ndim == input._array.ndim - 1
+    rows, columns = input._array.shape[-2:]
+    _check_right_side(input._array.shape, b._array.shape, vectors)
     if rcond is not None and rcond >= 1:
         rcond = None                           # as LAPACK has it
-    s = svd_of(input.array, False)[1]
-    rank = np.asarray((s > _limit(input.array, s, None, rcond)).sum(-1, dtype=np.int64))
+    s = svd_of(input._array, False)[1]
+    rank = np.asarray((s > _limit(input._array, s, None, rcond)).sum(-1, dtype=np.int64))
     squares = driver not in (None, "gelsy") and rows > columns and (rank == columns).all()
     X, residuals = _lstsq(vectors, input, b, rcond, squares)
     nothing = wrap(np.empty(0, s.dtype))
@@ -480,9 +480,9 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) ->
     >>> torch.linalg.vecdot(torch.ones(2, 3), torch.ones(3))
     tensor([3., 3.])
     """
-    if x.array.dtype.kind in dt.INTEGRAL:
+    if x._array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {type_name(x)}")
-    if x.array.dtype != y.array.dtype:
+    if x._array.dtype != y._array.dtype:
         raise RuntimeError("linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
                            f"{type_name(x)} and y of type {type_name(y)} instead")
-    return vdot(x, y) if x.array.ndim == y.array.ndim == 1 else (x.conjugate() * y).sum(dim)
+    return vdot(x, y) if x._array.ndim == y._array.ndim == 1 else (x.conjugate() * y).sum(dim)

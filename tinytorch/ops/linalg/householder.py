@@ -41,9 +41,9 @@ def geqrf(input: Tensor, *, out: Tensors | None = None) -> return_types.geqrf:
     >>> torch.geqrf(torch.tensor([[3., 0.], [4., 5.]])).a[0].abs()
     tensor([5., 4.])
     """
-    if input.array.ndim < 2:
+    if input._array.ndim < 2:
         raise RuntimeError("torch.geqrf: input must have at least 2 dimensions.")
-    if input.array.dtype.char not in "fdFD":
+    if input._array.dtype.char not in "fdFD":
         raise not_implemented("geqrf_cpu", input)
     return return_types.geqrf(*_geqrf(input))
 
@@ -103,7 +103,7 @@ def householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = None
     tensor([[-1.],
             [ 0.]])
     """
-    name, a, t = "torch.linalg.householder_product", input.array, tau.array
+    name, a, t = "torch.linalg.householder_product", input._array, tau._array
     if a.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
     if a.shape[-2] < a.shape[-1]:
@@ -164,7 +164,7 @@ def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, tran
     tensor([[-1.,  0.],
             [ 0.,  1.]])
     """
-    a, t, c = input.array, input2.array, input3.array
+    a, t, c = input._array, input2._array, input3._array
     side = -2 if left else -1
     if a.ndim < 2:
         raise RuntimeError("torch.ormqr: input must have at least 2 dimensions.")
@@ -186,7 +186,7 @@ def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, tran
             raise RuntimeError(f"torch.ormqr: Expected batch dimensions of {name} to be equal to input.shape[:-2], but "
                                f"got {list(batch)}")
     for name, x in (("tau", input2), ("other", input3)):
-        if x.array.dtype != a.dtype:
+        if x._array.dtype != a.dtype:
             raise RuntimeError(f"torch.ormqr: Expected input and {name} to have the same dtype, but input has dtype"
                                f"{type_name(input)} and {name} has dtype {type_name(x)}")
     if a.dtype.char not in "fdFD":

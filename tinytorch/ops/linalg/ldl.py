@@ -37,8 +37,8 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
     """
     _check("torch.linalg.ldl_factor_ex", A, kernel="ldl_factor_kernel_cpu")
     LD, pivots, info = _factor(A, hermitian)
-    if check_errors and info.array.any():
-        k = int(info.array[info.array != 0].reshape(-1)[0])
+    if check_errors and info._array.any():
+        k = int(info._array[info._array != 0].reshape(-1)[0])
         raise RuntimeError(f"torch.linalg.ldl_factor: the element {k} of D is zero")
     return return_types.linalg_ldl_factor_ex(LD, pivots, info)
 
@@ -67,7 +67,7 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False,
     tensor([[0.5000],
             [0.2500]])
     """
-    a, b, p = LD.array, B.array, pivots.array
+    a, b, p = LD._array, B._array, pivots._array
     if a.ndim < 2:
         raise RuntimeError("torch.linalg.ldl_solve: The input tensor A must have at least 2 dimensions.")
     if a.shape[-1] != a.shape[-2]:

@@ -53,13 +53,13 @@ def _gradient(A, E, U, g_E, g_U):
 def _solved(A, B, X, iK, k, n, niter, tol, largest):
     *batch, m, _ = A.shape
     E, U = [], []
-    arrays = [None if x is None else x.array.reshape(-1, *x.array.shape[-2:]) for x in (A, B, X)]
+    arrays = [None if x is None else x._array.reshape(-1, *x._array.shape[-2:]) for x in (A, B, X)]
     for i in range(len(arrays[0])):
-        start = randn(m, n, dtype=A.dtype).array if X is None else arrays[2][i]
+        start = randn(m, n, dtype=A.dtype)._array if X is None else arrays[2][i]
         if start.shape != (m, n):
             raise AssertionError(f"X shape mismatch: got {Size(start.shape)}, expected {(m, n)}")
         values, vectors = kernels.lobpcg(arrays[0][i], None if B is None else arrays[1][i], start,
-                                         None if iK is None else iK.array, k, niter, tol, largest)
+                                         None if iK is None else iK._array, k, niter, tol, largest)
         E.append(values)
         U.append(vectors)
     return wrap(np.reshape(E, (*batch, -1))), wrap(np.reshape(U, (*batch, m, -1)))
@@ -89,7 +89,7 @@ def lobpcg(A: Tensor, k: int | None = None, B: Tensor | None = None, X: Tensor |
         raise AssertionError(f"A must be square, got shape {A.shape}")
     if B is not None and A.shape != B.shape:
         raise AssertionError(f"A and B must have same shape, got {A.shape} vs {B.shape}")
-    if A.array.dtype not in _TOLERANCES:
+    if A._array.dtype not in _TOLERANCES:
         raise not_implemented("lobpcg", A)
     if k is None:
         k = 1 if X is None else X.shape[-1]
@@ -101,7 +101,7 @@ def lobpcg(A: Tensor, k: int | None = None, B: Tensor | None = None, X: Tensor |
                          f"than 3 x the number of requested eigenpairs (={n})")
     if tracker is not None or ortho_iparams or ortho_fparams or ortho_bparams:
         raise NotImplementedError("lobpcg: tracker and the ortho_ parameters are not supported")
-    settings = (X, iK, k, n, 1000 if niter is None else niter, _TOLERANCES[A.array.dtype] if tol is None else tol,
+    settings = (X, iK, k, n, 1000 if niter is None else niter, _TOLERANCES[A._array.dtype] if tol is None else tol,
                 largest is None or largest)
     if with_gradients:
         symmetric = [None if x is None else (x + x.transpose(-1, -2)) / 2 for x in (A, B)]

@@ -129,22 +129,22 @@ def _solve(left, adjoint, pivots, LU, B):
 
 # ------------------------------------------------------------------ factors
 def _check_matrix(name, A):
-    if A.array.ndim < 2:
-        raise RuntimeError(f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A.array.shape)} "
+    if A._array.ndim < 2:
+        raise RuntimeError(f"{name}: Expected tensor with 2 or more dimensions. Got size: {list(A._array.shape)} "
                            "instead")
     _check(name, A, square=False, kernel="lu_cpu", by_kernel=dt.INTEGRAL + dt.FLOATING, empty=False)
 
 
 def _factored(name, A, pivot, check_errors):
     _check_matrix("torch.lu_factor", A)
-    if not pivot and A.array.size:
+    if not pivot and A._array.size:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
     LU, pivots, info = _factor(A)
-    if check_errors and info.array.any():
-        k = int(info.array[info.array != 0].reshape(-1)[0])
-        raise RuntimeError(f"{name}: {_where(info.array != 0)}U[{k},{k}] is zero and using it on lu_solve would result "
-                           "in a division by zero. If you still want to perform the factorization, consider calling "
-                           "linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)")
+    if check_errors and info._array.any():
+        k = int(info._array[info._array != 0].reshape(-1)[0])
+        raise RuntimeError(f"{name}: {_where(info._array != 0)}U[{k},{k}] is zero and using it on lu_solve would "
+                           "result in a division by zero. If you still want to perform the factorization, consider "
+                           "calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)")
     return LU, pivots, info
 
 
@@ -185,11 +185,11 @@ def linalg_lu(A: Tensor, *, pivot: bool = True, out: Tensors | None = None) -> r
             [0., 1.]])
     """
     _check_matrix("linalg.lu", A)
-    if not pivot and A.array.size:
+    if not pivot and A._array.size:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
     P, L, U = _lu(A)
-    permutation = wrap(P.array if pivot else np.empty(0, A.array.dtype))
-    permutation.version = P.version            # it has no history, but is what backward has saved
+    permutation = wrap(P._array if pivot else np.empty(0, A._array.dtype))
+    permutation._version_counter = P._version_counter            # it has no history, but is what backward has saved
     return return_types.linalg_lu(permutation, L, U)
 
 
@@ -217,7 +217,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
     tensor([[0., 1.],
             [1., 0.]])
     """
-    shape, pivots = LU_data.array.shape, LU_pivots.array
+    shape, pivots = LU_data._array.shape, LU_pivots._array
     if len(shape) < 2:
         raise RuntimeError("torch.lu_unpack: The input tensor LU_data must have at least 2 dimensions.")
     if unpack_pivots and pivots.dtype != np.int32:
@@ -227,9 +227,9 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
     if unpack_pivots and pivots.size and not ((pivots >= 1) & (pivots <= shape[-2])).all():
         raise RuntimeError("pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive.Did you properly "
                            "pass the result of lu_factor?")
-    P = kernels.permutation(pivots, shape[-2], LU_data.array.dtype) if unpack_pivots else \
-        np.empty(0, LU_data.array.dtype)
-    L, U = _unpack(shape[-2:], LU_data) if unpack_data else [wrap(np.empty(0, LU_data.array.dtype)) for _ in range(2)]
+    P = kernels.permutation(pivots, shape[-2], LU_data._array.dtype) if unpack_pivots else \
+        np.empty(0, LU_data._array.dtype)
+    L, U = _unpack(shape[-2:], LU_data) if unpack_data else [wrap(np.empty(0, LU_data._array.dtype)) for _ in range(2)]
     return return_types.lu_unpack(wrap(P), L, U)
 
 
@@ -245,26 +245,26 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     tensor([[0.5000],
             [0.2500]])
     """
-    if LU.array.dtype.kind not in "fc" or LU.array.dtype.itemsize == 2:
+    if LU._array.dtype.kind not in "fc" or LU._array.dtype.itemsize == 2:
         _check("torch.linalg.lu_solve", LU)
-    if pivots.array.dtype != np.int32:
+    if pivots._array.dtype != np.int32:
         raise RuntimeError("linalg.lu_solve: pivots should be a Tensor of scalar type torch.int32")
-    if LU.array.dtype != B.array.dtype:
+    if LU._array.dtype != B._array.dtype:
         raise RuntimeError(f"linalg.lu_solve: Expected LU and B to have the same dtype, but found LU of type "
                            f"{type_name(LU)} and B of type {type_name(B)} instead")
     _check("torch.linalg.lu_solve", LU)
-    a, b = LU.array.shape, B.array.shape
+    a, b = LU._array.shape, B._array.shape
     if len(b) < 2:
         raise RuntimeError("linalg.lu_solve: The input tensor B must have at least 2 dimensions.")
     if a[-1] != b[-2 if left else -1]:
         equation = "AX = B" if left else "XA = B"
         raise RuntimeError(f"linalg.lu_solve: Incompatible shapes of A and B for the equation {equation} "
                            f"({a[-2]}x{a[-1]} and {b[-2]}x{b[-1]})")
-    if pivots.array.shape[-1:] != a[-1:]:
+    if pivots._array.shape[-1:] != a[-1:]:
         raise RuntimeError("linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix")
-    if pivots.array.shape[:-1] != a[:-2]:
+    if pivots._array.shape[:-1] != a[:-2]:
         raise RuntimeError(f"linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots "
-                           f"with shape {list(pivots.array.shape)} instead")
+                           f"with shape {list(pivots._array.shape)} instead")
     numbers = raw(pivots)
     if type(numbers) is np.ndarray and numbers.size and not (1 <= numbers.min() and numbers.max() <= a[-1]):
         which = "greater or equal to 1" if numbers.min() < 1 else "smaller or equal to LU.size(-2)"

@@ -84,7 +84,7 @@ norm_over = renamed(vector_norm_over, "norm.1")
 
 def _prepared(name, input, dtype):
     """`input`, checked, in the dtype that was asked for."""
-    if input.array.dtype.kind in dt.INTEGRAL:
+    if input._array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {type_name(input)}")
     if dtype is None:
         return input
@@ -113,7 +113,7 @@ def vector_norm(input: Tensor, ord: Number = 2, dim: int | Ints | None = None, k
     if isinstance(ord, complex):
         raise RuntimeError("linalg.vector_norm: Expected a non-complex scalar as the order of norm.")
     input = _prepared("linalg.vector_norm", input, dtype)
-    array = input.array
+    array = input._array
     over = axes(dim, array.ndim)
     if not array.size and (ord < 0 or ord == float("inf")):
         if dim is None or builtins.any(not array.shape[d] for d in over):
@@ -128,7 +128,7 @@ def _extreme(x, largest, dim, keepdim):
     """The largest (0 if there is none) or smallest element along `dim`."""
     if not largest:
         return x.amin(dim, keepdim)
-    return x.amax(dim, keepdim) if x.array.shape[dim] else x.detach().sum(dim, keepdim)
+    return x.amax(dim, keepdim) if x._array.shape[dim] else x.detach().sum(dim, keepdim)
 
 
 @public("linalg_matrix_norm", out=_DTYPE, apart=None)
@@ -141,7 +141,7 @@ def matrix_norm(input: Tensor, ord: Number | str = "fro", dim: Ints = (-2, -1), 
     >>> torch.linalg.matrix_norm(torch.tensor([[3., 0.], [0., -4.]]), 1)
     tensor(4.)
     """
-    ndim = input.array.ndim
+    ndim = input._array.ndim
     if ndim < 2:
         raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
     input = _prepared("linalg.matrix_norm", input, dtype)
@@ -153,7 +153,7 @@ def matrix_norm(input: Tensor, ord: Number | str = "fro", dim: Ints = (-2, -1), 
     if ord == "fro":
         return vector_norm(input, 2, (row, column), keepdim)
     if ord in ("nuc", 2, -2):
-        if input.array.dtype in _LOW:
+        if input._array.dtype in _LOW:
             raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {type_name(input)}")
         order = [d for d in range(ndim) if d not in (row, column)] + [row, column]
         s = svdvals(input.permute(order))

@@ -67,10 +67,10 @@ def full_dot(a, b):
 
 
 def _same_dtype(a, b, kernel="addmm_impl_cpu_"):
-    if a.array.dtype != b.array.dtype:
+    if a._array.dtype != b._array.dtype:
         raise RuntimeError("expected m1 and m2 to have the same dtype, but got: "
                            f"{C_NAMES[type_name(a)]} != {C_NAMES[type_name(b)]}")
-    refuse_bools(a.array, kernel)
+    refuse_bools(a._array, kernel)
 
 
 def refuse_bools(array, kernel="addmm_impl_cpu_"):
@@ -136,7 +136,7 @@ def every_product(input, vec2):
         raise RuntimeError("outer: Expected 1-D argument self, but got 0-D")
     if not isinstance(input, Tensor):
         return input[:, None] * vec2
-    return input.unsqueeze(1) * vec2 if input.array.dtype.char in HALF else _outer(input, vec2)
+    return input.unsqueeze(1) * vec2 if input._array.dtype.char in HALF else _outer(input, vec2)
 
 
 @binary(name="dot", kernel="dot", method=False, inplace=False, input=lambda g, tensor: g * tensor.conjugate(),
@@ -197,28 +197,28 @@ def check_matrices(a, b):
 
 
 def _check_vectors(a, b):
-    if a.array.ndim != 1 or b.array.ndim != 1:
-        raise RuntimeError(f"1D tensors expected, but got {a.array.ndim}D and {b.array.ndim}D tensors")
-    if a.array.dtype != b.array.dtype:
+    if a._array.ndim != 1 or b._array.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {a._array.ndim}D and {b._array.ndim}D tensors")
+    if a._array.dtype != b._array.dtype:
         raise RuntimeError("dot : expected both vectors to have same dtype, but found "
                            f"{type_name(a)} and {type_name(b)}")
-    if a.array.size != b.array.size:
-        n, m = a.array.size, b.array.size
+    if a._array.size != b._array.size:
+        n, m = a._array.size, b._array.size
         raise RuntimeError(f"inconsistent tensor size, expected tensor [{n}] and src [{m}] to have the same number of "
                            f"elements, but got {n} and {m} elements respectively")
 
 
 def check_batches(a, b, kernel="bmm"):
     for name, x in (("batch1", a), ("batch2", b)):
-        if x.array.ndim != 3:
+        if x._array.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
-    n, _, k = a.array.shape
-    if b.array.shape[:2] != (n, k):
+    n, _, k = a._array.shape
+    if b._array.shape[:2] != (n, k):
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {k}] but got: "
-                           f"{list(b.array.shape[:2])}.")
-    if a.array.size and b.array.size:          # else there is nothing to multiply, whatever the dtypes
-        refuse_bools(a.array, kernel)
-        if a.array.dtype != b.array.dtype:
+                           f"{list(b._array.shape[:2])}.")
+    if a._array.size and b._array.size:          # else there is nothing to multiply, whatever the dtypes
+        refuse_bools(a._array, kernel)
+        if a._array.dtype != b._array.dtype:
             raise RuntimeError(f"expected scalar type {type_name(a)} but found {type_name(b)}")
 
 
@@ -234,7 +234,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     tensor([3., 3.])
     """
     try:
-        a, b = input.array, other.array
+        a, b = input._array, other._array
     except AttributeError:
         return overridden(matmul, input, other)
     if a.ndim == 2 == b.ndim:
@@ -247,7 +247,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
         if b.ndim == 2 or a.size and b.size:
             _same_dtype(input, other)
         input = converted(input, b.dtype)
-        a = input.array
+        a = input._array
     if b.ndim == 2 and a.ndim > 2:
         return write_out(out, _mm_of_rows(input, other), exact=EXACT)
     if not a.ndim or not b.ndim:
@@ -295,7 +295,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
             [3., 3.]])
     """
     try:
-        a, b = input.array, mat2.array
+        a, b = input._array, mat2._array
     except AttributeError:
         return overridden(mm, input, mat2)
     if a.ndim != 2:
@@ -317,8 +317,8 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
         check_batches(input, mat2)
     except (AttributeError, RuntimeError):
         return overridden(bmm, input, mat2)
-    if mat2.array.dtype is not input.array.dtype:
-        input = converted(input, mat2.array.dtype)
+    if mat2._array.dtype is not input._array.dtype:
+        input = converted(input, mat2._array.dtype)
     return write_out(out, _matmul(input, mat2), exact=EXACT)
 
 
@@ -330,7 +330,7 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> torch.mv(torch.ones(2, 3), torch.ones(3))
     tensor([3., 3.])
     """
-    a, b = input.array, vec.array
+    a, b = input._array, vec._array
     if not a.ndim:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     if a.ndim != 2 or b.ndim != 1:
@@ -358,7 +358,7 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
         _check_vectors(input, tensor)
     except AttributeError:
         return overridden(dot, input, tensor)
-    refuse_bools(input.array, "dot")
+    refuse_bools(input._array, "dot")
     return write_out(out, _inner(input, tensor), exact=_DOT_DTYPE)
 
 
@@ -371,7 +371,7 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor(11.)
     """
     _check_vectors(input, other)
-    refuse_bools(input.array, "dot")
+    refuse_bools(input._array, "dot")
     return _conjugated_inner(input, other)
 
 
@@ -385,9 +385,9 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
             [6, 8]])
     """
     for name, x in (("self", input), ("vec2", vec2)):
-        if x.array.ndim != 1:
-            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x.array.ndim}-D")
-    return every_product(input, vec2) if input.array.dtype == vec2.array.dtype else input.unsqueeze(1) * vec2
+        if x._array.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {x._array.ndim}-D")
+    return every_product(input, vec2) if input._array.dtype == vec2._array.dtype else input.unsqueeze(1) * vec2
 
 
 @public(out="", apart="resized", method=True)
@@ -407,14 +407,14 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     tensor([[3., 3., 3.]])
     """
     try:
-        x, w = input.array, weight.array
+        x, w = input._array, weight._array
     except AttributeError:
         return overridden(linear, input, weight, bias)
     if not x.ndim:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {w.ndim}D")
     if w.ndim != 2:
         refuse(linear, input, weight, bias)
-        if bias is not None and (x.ndim == 2 or w.ndim == bias.array.ndim == 1):
+        if bias is not None and (x.ndim == 2 or w.ndim == bias._array.ndim == 1):
             raise RuntimeError(f"mat2 must be a matrix, got {w.ndim}-D tensor")
         result = matmul(input, weight.t())
         return result if bias is None else result + bias
@@ -439,7 +439,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 def _check_bias(bias, x, w):
     if not isinstance(bias, Tensor):
         raise not_a_tensor("linear", "bias", 3, bias)
-    b = bias.array
+    b = bias._array
     if b.dtype is not w.dtype and b.dtype != w.dtype:
         raise RuntimeError(f"self and mat2 must have the same dtype, but got {type_name(bias)} and "
                            f"{dt.of(w).type_name}")
@@ -461,7 +461,7 @@ def check_expand(shape, target):
 def __matmul__(self, other):
     if not isinstance(other, Tensor):
         return NotImplemented
-    return _mm(self, other) if self.array.ndim == 2 == other.array.ndim else matmul(self, other)
+    return _mm(self, other) if self._array.ndim == 2 == other._array.ndim else matmul(self, other)
 
 
 @method()

@@ -157,8 +157,8 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Tenso
     _check("linalg.svd", input, square=False, kernel="linalg_svd_cpu")
     U, S, Vh = _svd(input, compute_uv and not some)
     if not compute_uv:
-        batch, m, n = input.array.shape[:-2], *input.array.shape[-2:]
-        U, V = (wrap(np.zeros((*batch, size, size), input.array.dtype)) for size in (m, n))
+        batch, m, n = input._array.shape[:-2], *input._array.shape[-2:]
+        U, V = (wrap(np.zeros((*batch, size, size), input._array.dtype)) for size in (m, n))
         return return_types.svd(U, S, V)
     return return_types.svd(U, S, Vh.mH)
 
@@ -248,8 +248,8 @@ def eig(input: Tensor, *, out: Tensors | None = None) -> return_types.linalg_eig
     tensor([0.+1.j, 0.-1.j])
     """
     _check("linalg.eig", input, kernel="linalg_eig_out_cpu", empty=False)
-    real = input.array.dtype.kind in dt.NATIVE
-    complex_type = np.result_type(input.array.dtype, np.complex64)
+    real = input._array.dtype.kind in dt.NATIVE
+    complex_type = np.result_type(input._array.dtype, np.complex64)
     return return_types.linalg_eig(*_eig(converted(input, complex_type), real))
 
 

@@ -21,7 +21,7 @@ def tensorinv(input: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tens
     >>> torch.linalg.tensorinv(torch.eye(6).reshape(6, 2, 3), ind=1).shape
     torch.Size([2, 3, 6])
     """
-    shape = input.array.shape
+    shape = input._array.shape
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
     if ind > len(shape):
@@ -49,7 +49,7 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Ints | None = None, *, out: 
     """
     if dims is not None:
         input = input.movedim(tuple(dims), tuple(range(input.dim() - len(dims), input.dim())))
-    shape, n = input.array.shape, other.array.ndim
+    shape, n = input._array.shape, other._array.ndim
     rows, columns = math.prod(shape[:n]), math.prod(shape[n:])
     if rows != columns:
         raise RuntimeError("Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
@@ -68,13 +68,13 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
     tensor([[1, 2, 4],
             [1, 3, 9]])
     """
-    array = x.array
+    array = x._array
     if array.dtype.kind not in dt.INTEGER and array.dtype.char not in "fdFD":
         raise RuntimeError("linalg.vander supports floating point, complex, and integer tensors, but got "
                            f"{type_name(x)}")
     if not array.ndim:
         x = x.unsqueeze(-1)
-    n = x.array.shape[-1] if N is None else N
+    n = x._array.shape[-1] if N is None else N
     if n <= 1:
         raise RuntimeError("N must be greater than 1.")
     from ..layout.join import cat

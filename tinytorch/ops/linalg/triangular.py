@@ -55,14 +55,14 @@ def solve_triangular(input: Tensor, B: Tensor, *, upper: bool, left: bool = True
     """
     _check("linalg.solve_triangular", input, kernel="triangular_solve_cpu", by_kernel=dt.INTEGRAL + dt.FLOATING,
            empty=False)
-    a, b = input.array.shape, B.array.shape
+    a, b = input._array.shape, B._array.shape
     if len(b) < 2:
         raise RuntimeError("linalg.solve_triangular: The input tensor B must have at least 2 dimensions.")
     if a[-1] != b[-2 if left else -1]:
         equation = "AX = B" if left else "XA = B"
         raise RuntimeError(f"linalg.solve_triangular: Incompatible shapes of A and B for the equation {equation} "
                            f"({a[-2]}x{a[-1]} and {b[-2]}x{b[-1]})")
-    return _solve_triangular(upper, left, unitriangular, input, converted(B, input.array.dtype))
+    return _solve_triangular(upper, left, unitriangular, input, converted(B, input._array.dtype))
 
 
 def _triangular_solve_grad(g, wanted, upper, transpose, unitriangular, A, ans):
@@ -99,25 +99,25 @@ def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bo
             [0.2500]])
     """
     for name, x in (("b", input), ("A", A)):
-        if x.array.ndim < 2:
+        if x._array.ndim < 2:
             raise RuntimeError(f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has "
-                               f"{x.array.ndim} dimensions instead")
+                               f"{x._array.ndim} dimensions instead")
     _check_system("triangular_solve", input, A)
-    if A.array.dtype.kind not in dt.NATIVE + dt.COMPLEX or A.array.itemsize == 2:
+    if A._array.dtype.kind not in dt.NATIVE + dt.COMPLEX or A._array.itemsize == 2:
         raise not_implemented("triangular_solve_cpu", A)
     return return_types.triangular_solve(*_solve_and_copy(upper, transpose, unitriangular, input, A))
 
 
 def _check_system(name, input, A):
     """RuntimeError unless `A` are square matrices, of the dtype and as many rows as `input`."""
-    rows, columns_ = A.array.shape[-2:]
+    rows, columns_ = A._array.shape[-2:]
     if rows != columns_:
         raise RuntimeError(f"A must be batches of square matrices, but they are {rows} by {columns_} matrices")
-    if input.array.shape[-2] != rows:
-        n, m = input.array.shape[-2:]
+    if input._array.shape[-2] != rows:
+        n, m = input._array.shape[-2:]
         raise RuntimeError(f"Incompatible matrix sizes for {name}: each A matrix is {rows} by {rows} but each "
                            f"b matrix is {n} by {m}")
-    if input.array.dtype != A.array.dtype:
+    if input._array.dtype != A._array.dtype:
         raise RuntimeError(f"Expected b and A to have the same dtype, but found b of type {type_name(input)} and A of "
                            f"type {type_name(A)} instead.")
 
@@ -153,8 +153,8 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: T
             [2.]])
     """
     for name, x in (("b", input), ("u", input2)):
-        if x.array.ndim < 2:
-            raise RuntimeError(f"{name} should have at least 2 dimensions, but has {x.array.ndim} dimensions instead")
+        if x._array.ndim < 2:
+            raise RuntimeError(f"{name} should have at least 2 dimensions, but has {x._array.ndim} dimensions instead")
     _check_system("cholesky_solve", input, input2)
     _refuse("cholesky_solve_cpu", input)
     return _cholesky_solve(upper, input, input2)
@@ -162,7 +162,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: T
 
 def _refuse(name, input):
     """NotImplementedError for what no triangular system is solved in."""
-    if input.array.dtype.char not in "fdFD":
+    if input._array.dtype.char not in "fdFD":
         raise not_implemented(name, input)
 
 
@@ -187,7 +187,7 @@ def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None =
     tensor([[0.2500, 0.0000],
             [0.0000, 0.0625]])
     """
-    shape = input.array.shape
+    shape = input._array.shape
     if len(shape) < 2:
         raise RuntimeError("cholesky_inverse: The input tensor A must have at least 2 dimensions.")
     if shape[-1] != shape[-2]:

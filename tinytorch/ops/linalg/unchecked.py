@@ -55,7 +55,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False, out: Tensors | None = None)
     tensor(2, dtype=torch.int32)
     """
     _check("linalg.inv", A)
-    info = _failures(A.array)
+    info = _failures(A._array)
     if check_errors:
         _raise("linalg.inv_ex", info, "The diagonal element {} is zero, the inversion could not be completed because "
                                       "the input matrix is singular.")
@@ -82,7 +82,7 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
     """
     _check("linalg.solve", A, kernel="lu_cpu")
     vectors = _check_sides(A, B, left)
-    info = _failures(A.array)
+    info = _failures(A._array)
     if check_errors:
         _raise("torch.linalg.solve_ex", info, "The solver failed because the input matrix is singular.")
     result = (_solutions if info.any() else _solve)(vectors, left or vectors, A, B)
@@ -114,7 +114,7 @@ def cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool = Fals
     tensor(1, dtype=torch.int32)
     """
     _check("linalg.cholesky", input, kernel="cholesky_cpu", by_kernel=dt.FLOATING)
-    array = input.array
+    array = input._array
     info = np.zeros(array.shape[:-2], np.int32)
     try:
         result = _cholesky(input, upper)

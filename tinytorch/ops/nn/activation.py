@@ -61,8 +61,8 @@ def hardtanh(input: Tensor, min_val: Number = -1, max_val: Number = 1) -> Tensor
     >>> torch.nn.functional.hardtanh(torch.tensor([-2., 0.5]))
     tensor([-1.0000,  0.5000])
     """
-    refuse_clamp(("Bool", "hardtanh"), input.array)
-    stored = _INT64 if input.array.dtype.kind in dt.INTEGER else input.array.dtype
+    refuse_clamp(("Bool", "hardtanh"), input._array)
+    stored = _INT64 if input._array.dtype.kind in dt.INTEGER else input._array.dtype
     min_val, max_val = scalar_of(min_val, stored, True), scalar_of(max_val, stored, True)
     if stored is _INT64:
         if min_val < 0 and not input.dtype.is_signed:
@@ -89,7 +89,7 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
     >>> torch.threshold(torch.tensor([0.5, 2.]), 1, 20)
     tensor([20.,  2.])
     """
-    dtype = input.array.dtype
+    dtype = input._array.dtype
     return _threshold(input, scalar_of(threshold, dtype), scalar_of(value, dtype, True))
 
 
@@ -111,7 +111,7 @@ def hardshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     >>> torch.hardshrink(torch.tensor([0.25, -2.]))
     tensor([ 0., -2.])
     """
-    return _hardshrink(input, scalar_of(lambd, input.array.dtype, True))
+    return _hardshrink(input, scalar_of(lambd, input._array.dtype, True))
 
 
 _softshrink_backward = renamed(_shrink_backward, "softshrink_backward")
@@ -293,7 +293,7 @@ def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
     >>> torch.nn.functional.softplus(torch.tensor([0., 30.]))
     tensor([ 0.6931, 30.0000])
     """
-    return _softplus(input, scalar_of(beta, input.array.dtype), scalar_of(threshold, input.array.dtype))
+    return _softplus(input, scalar_of(beta, input._array.dtype), scalar_of(threshold, input._array.dtype))
 
 
 @op(name="log_sigmoid_backward", grad=lambda g, input: _log_sigmoid_backward(g, input),
@@ -345,7 +345,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     >>> torch.nn.functional.tanhshrink(torch.tensor([0., 1.]))
     tensor([0.0000, 0.2384])
     """
-    if input.array.dtype.kind in dt.BOOL:
+    if input._array.dtype.kind in dt.BOOL:
         return input - input                   # refused, as torch refuses it
     return input - input.tanh()
 
@@ -358,15 +358,15 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     >>> torch.nn.functional.glu(torch.tensor([4., 0.]))
     tensor([2.])
     """
-    if input.array.ndim == 0:
+    if input._array.ndim == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors")
     if dim.__class__ is not int:
         refuse(glu, input, dim)
-    size = input.array.shape[check_dim(dim, input.array.ndim)]
+    size = input._array.shape[check_dim(dim, input._array.ndim)]
     if size % 2:
-        raise RuntimeError(f"Halving dimension must be even, but dimension {check_dim(dim, input.array.ndim)} "
+        raise RuntimeError(f"Halving dimension must be even, but dimension {check_dim(dim, input._array.ndim)} "
                            f"is size {size}")
-    if dt.kind(input.array.dtype) not in dt.FLOATING:
+    if dt.kind(input._array.dtype) not in dt.FLOATING:
         raise not_implemented("glu_cpu", input)
     return input.narrow(dim, 0, size // 2) * input.narrow(dim, size // 2, size // 2).sigmoid()
 

@@ -142,7 +142,7 @@ def _target(function, n, input, output_size):
     """The output's spatial size, None filled in; errors for a bad one or a bad input."""
     if n > 1:
         check_sized(input)
-    shape = list(input.array.shape)
+    shape = list(input._array.shape)
     if n == 1:
         several = isinstance(output_size, (tuple, list))
         if several and len(output_size) != 1:
@@ -166,7 +166,7 @@ def _target(function, n, input, output_size):
         raise RuntimeError(f"{function}: elements of output_size must be greater than or equal to 0 but received "
                            f"{{{', '.join(map(str, out))}}}")
     if "avg" in function and out == (1,) * n:  # torch takes the mean, of whatever there is
-        if input.array.dtype.kind in dt.INTEGRAL:
+        if input._array.dtype.kind in dt.INTEGRAL:
             raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or "
                                f"complex dtype. Got: {type_name(input)}")
         return out
@@ -185,10 +185,10 @@ def _target(function, n, input, output_size):
 
 def _adaptive_average(function, n, input, output_size):
     out = _target(function, n, input, output_size)
-    size = input.array.shape[-n:]
-    if input.array.dtype.kind not in dt.FLOATING:
+    size = input._array.shape[-n:]
+    if input._array.dtype.kind not in dt.FLOATING:
         return input.mean(tuple(range(-n, 0)), True) if out == (1,) * n else input.new_empty(
-            input.array.shape[:-n] + out)
+            input._array.shape[:-n] + out)
     if out == (1,) * n:
         primitive, settings = _means[n], (n,)
     elif min(out) > 0 and not any([n % m for n, m in zip(size, out)]):
@@ -196,7 +196,7 @@ def _adaptive_average(function, n, input, output_size):
         primitive, settings = _evens[n], (out, kernel, kernel, (0,) * n, True, None)
     else:
         primitive, settings = _unevens[n], (out,)
-    if input.array.dtype == dt.BFLOAT16:
+    if input._array.dtype == dt.BFLOAT16:
         return in_float32(primitive, *settings, input)
     return primitive(*settings, input)
 
@@ -236,9 +236,9 @@ def adaptive_avg_pool3d(input: Tensor, output_size: int | Ints) -> Tensor:
 
 def _adaptive_maximum(function, n, input, output_size):
     out = _target(function, n, input, output_size)
-    top, indices = in_float32(_adaptive_max, out, input) if input.array.dtype == dt.BFLOAT16 else \
+    top, indices = in_float32(_adaptive_max, out, input) if input._array.dtype == dt.BFLOAT16 else \
         _adaptive_max(out, input)
-    return _adaptive_max_ats[n](n, [top.array], input, indices), indices
+    return _adaptive_max_ats[n](n, [top._array], input, indices), indices
 
 
 @public(python=True)
@@ -316,8 +316,8 @@ def _let_through(input):
 
 def _like(result, input):
     """`result`, laid out as `input` is, along sizes of 1 too: memory formats are told by those."""
-    if result.array.strides != input.array.strides:
-        result.array = operand_order(result.array, input.array)
+    if result._array.strides != input._array.strides:
+        result._array = operand_order(result._array, input._array)
     return result
 
 
@@ -380,19 +380,19 @@ def _unpool(function, n, input, indices, kernel_size, stride, padding, output_si
 
 
 def _check_unpool(n, input, indices, size):
-    shape, flat = input.array.shape, n == 1
+    shape, flat = input._array.shape, n == 1
     if len(size) != n:
         names = ("depth", "height", "width")[-n:]
         raise RuntimeError(f"There should be exactly {('two', 'three')[n - 2]} elements ({', '.join(names)}) in "
                            f"output_size, but got {len(size)} elements.")
-    if indices.array.dtype != np.int64:
+    if indices._array.dtype != np.int64:
         raise RuntimeError(f"elements in indices should be type int64 but got: {type_name(indices)}")
     if len(shape) not in (n + 1, n + 2):
         raise RuntimeError(f"Input to max_unpooling{n + flat}d should be a {n + flat + 1}d or {n + flat + 2}d Tensor, "
                            f"but got a tensor with {len(shape) + flat} dimensions.")
-    if indices.array.shape != shape:
+    if indices._array.shape != shape:
         raise RuntimeError(f"Expected shape of indices to be same as that of the input tensor ({list(shape)}) but got "
-                           f"indices tensor with shape: {list(indices.array.shape)}")
+                           f"indices tensor with shape: {list(indices._array.shape)}")
     check_dtype(f"max_unpool{n + flat}d", input, dt.FLOATING)
     full = shape[:-1] + (shape[-1], 1) if flat else shape
     for i in range(len(full) - n - flat - (len(full) == n + flat + 1), len(full)):
@@ -401,15 +401,16 @@ def _check_unpool(n, input, indices, size):
                                f"non-batch dimensions, but got {list(full)} with dimension {i} being empty.")
     if 0 in size:                              # nowhere to write to
         return
-    bad = (indices.array < 0) | (indices.array >= math.prod(size))
+    bad = (indices._array < 0) | (indices._array >= math.prod(size))
     if bad.any():
         volume = "x".join(map(str, size + (1,) * flat))
-        raise RuntimeError(f"Found an invalid max index: {indices.array[bad][0]} (output volumes are of size {volume})")
+        raise RuntimeError(f"Found an invalid max index: {indices._array[bad][0]} (output volumes are of size "
+                           f"{volume})")
 
 
 def _unpool_size(input, kernel, stride, padding, wanted):
     """The output's spatial size: `wanted`, if that is within a stride of what pooling may have had."""
-    shape, n = input.array.shape, len(kernel)
+    shape, n = input._array.shape, len(kernel)
     size = [(shape[d - n] - 1) * stride[d] + kernel[d] - 2 * padding[d] for d in range(n)]
     if wanted is not None:
         if len(wanted) == n + 2:

@@ -39,30 +39,30 @@ def _safe_softmax(input, dim):
 
 def _added(mask, like):
     """A mask as what is added to scores: -inf where a bool is False."""
-    if mask.array.dtype.kind in dt.BOOL:
-        return wrap(dt.cast(np.where(mask.array, 0, -np.inf), like.array.dtype))
+    if mask._array.dtype.kind in dt.BOOL:
+        return wrap(dt.cast(np.where(mask._array, 0, -np.inf), like._array.dtype))
     return mask
 
 
 def _by_operations(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa):
-    narrow = query.array.dtype.itemsize == 2
-    given = query.array.dtype
+    narrow = query._array.dtype.itemsize == 2
+    given = query._array.dtype
     if narrow:                                 # in single precision up to the end
         query, key, value = [converted(x, _FLOAT32) for x in (query, key, value)]
     root = math.sqrt(abs(scale))
     query = query * (-root if scale < 0 else root)
     if is_causal:
-        rows, columns = query.array.shape[-2], key.array.shape[-2]
+        rows, columns = query._array.shape[-2], key._array.shape[-2]
         mask = wrap(np.tril(np.ones((rows, columns), bool))).to(query.device)
     if enable_gqa:
-        heads = query.array.shape[-3]
-        if any([not x.array.shape[-3] or heads % x.array.shape[-3] for x in (key, value)]):
+        heads = query._array.shape[-3]
+        if any([not x._array.shape[-3] or heads % x._array.shape[-3] for x in (key, value)]):
             raise RuntimeError("Number of heads in key and value must divide the number of heads in ")
-        key, value = [repeat_interleave(x, heads // x.array.shape[-3], -3) for x in (key, value)]
+        key, value = [repeat_interleave(x, heads // x._array.shape[-3], -3) for x in (key, value)]
     scores = matmul(query, key.transpose(-2, -1) * root)
     if mask is not None:
-        scores = scores + converted(_added(mask, query), query.array.dtype)
-    weights = _safe_softmax(scores, scores.array.ndim - 1)
+        scores = scores + converted(_added(mask, query), query._array.dtype)
+    weights = _safe_softmax(scores, scores._array.ndim - 1)
     if dropout_p > 0:
         weights = dropout(weights, dropout_p, True)
     return converted(matmul(weights, value), given)
@@ -93,7 +93,7 @@ def _attend(mask, is_causal, scale, query, key, value):
 
 def _in_one(query, key, value, mask, dropout_p, enable_gqa):
     """Whether torch's one operation takes this."""
-    q, k, v = (x.array for x in (query, key, value))
+    q, k, v = (x._array for x in (query, key, value))
     if dropout_p or not q.ndim == k.ndim == v.ndim == 4 or q.dtype.kind not in dt.FLOATING:
         return False
     if not q.shape[0] == k.shape[0] == v.shape[0] or not q.shape[3] == k.shape[3] == v.shape[3]:
@@ -107,20 +107,20 @@ def _in_one(query, key, value, mask, dropout_p, enable_gqa):
         return False
     if mask is None:
         return True
-    full = (*q.shape[:3], k.shape[2])[-mask.array.ndim:]
-    return (mask.array.ndim in (2, 4) and not mask.requires_grad
-            and all([m in (1, n) for m, n in zip(mask.array.shape, full)]))
+    full = (*q.shape[:3], k.shape[2])[-mask._array.ndim:]
+    return (mask._array.ndim in (2, 4) and not mask.requires_grad
+            and all([m in (1, n) for m, n in zip(mask._array.shape, full)]))
 
 
 # ------------------------------------------------------------------ the function
 def _check(query, key, value, mask, is_causal):
     tensors = query, key, value
-    if not query.array.dtype == key.array.dtype == value.array.dtype:
+    if not query._array.dtype == key._array.dtype == value._array.dtype:
         q, k, v = [C_NAMES[type_name(x)] for x in tensors]
         raise RuntimeError(f"Expected query, key, and value to have the same dtype, but got query.dtype: {q} "
                            f"key.dtype: {k} and value.dtype: {v} instead.")
-    if min([x.array.ndim for x in tensors]) < 2:
-        q, k, v = [x.array.ndim for x in tensors]
+    if min([x._array.ndim for x in tensors]) < 2:
+        q, k, v = [x._array.ndim for x in tensors]
         raise RuntimeError("Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
                            f"{q} key.dim: {k} and value.dim: {v} instead.")
     if mask is None:
@@ -156,10 +156,10 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
     if not flash and not by_operations:
         raise RuntimeError("No viable backend for scaled_dot_product_attention was found. This is likely due to "
                            "turning off both the math kernel and the fused kernels.")
-    size = query.array.shape[-1]
+    size = query._array.shape[-1]
     scale = float(scale) if scale is not None else 1 / math.sqrt(size) if size else math.inf
     if flash and _in_one(query, key, value, attn_mask, dropout_p, enable_gqa):
-        mask = None if attn_mask is None else in_single(_added(attn_mask, query).array)[0]
+        mask = None if attn_mask is None else in_single(_added(attn_mask, query)._array)[0]
         return _attend(mask, is_causal, scale, query, key, value)
     if not by_operations:
         raise RuntimeError("No available kernel.  Aborting execution.")

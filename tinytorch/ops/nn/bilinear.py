@@ -56,7 +56,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     tensor([9.])
     """
     _check(input1, input2, weight, bias)
-    if input1.array.dtype.kind in dt.BOOL:
+    if input1._array.dtype.kind in dt.BOOL:
         raise not_implemented("bmm", input1)
     refuse_complex_gradient("_trilinear", input1, input2, weight)
     out, in1, in2 = weight.shape

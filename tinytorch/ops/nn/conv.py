@@ -86,7 +86,7 @@ def _conv_input_grad(last, size, stride, padding, dilation, groups, input, weigh
         _conv(last, False, shape[2:], stride, padding, dilation, groups, input.conjugate(), g, None))
 def _conv_weight_grad(last, kernel, stride, padding, dilation, groups, columns, input, grad):
     if isinstance(columns, Tensor):            # what was saved, in a derivative that is recorded
-        columns = columns.array
+        columns = columns._array
     result = kernels.weight_grad(_wide(input), _wide(grad), kernel, stride, padding, dilation, groups, columns)
     if last[2]:
         result = in_channels_last(result)
@@ -155,8 +155,8 @@ def _overridden(function, *args):
 
 
 def _check_dtypes(input, weight, bias, transposed=False):
-    dtype = input.array.dtype
-    if dtype is weight.array.dtype and (bias is None or bias.array.dtype is dtype) and dtype.kind not in dt.BOOL:
+    dtype = input._array.dtype
+    if dtype is weight._array.dtype and (bias is None or bias._array.dtype is dtype) and dtype.kind not in dt.BOOL:
         return
     have, want = type_name(input), type_name(weight)
     if bias is not None and type_name(bias) != have and (have == want or not transposed):
@@ -211,23 +211,23 @@ def _by(sizes):
 # ------------------------------------------------------------------ public
 def _forward(function, n, input, weight, bias, stride, padding, dilation, groups):
     try:
-        _check_dims(function, n, input.array, weight.array)
-        if input.array.ndim == n + 1:
+        _check_dims(function, n, input._array, weight._array)
+        if input._array.ndim == n + 1:
             return squeeze(_forward(function, n, unsqueeze(input, 0), weight, bias, stride, padding, dilation, groups),
                            0)
         _check_dtypes(input, weight, bias)
-        settings = _settings(n, input.array.shape, weight.array.shape, bias if bias is None else bias.array.shape,
+        settings = _settings(n, input._array.shape, weight._array.shape, bias if bias is None else bias._array.shape,
                              stride, padding, dilation, groups)
     except (AttributeError, RuntimeError, TypeError):
         return _overridden(function, input, weight, bias, stride, padding, dilation, groups)
     if padding.__class__ is str:
         input, settings = _evenly_padded(input, *settings)
-    x, w = input.array.strides, weight.array.strides
+    x, w = input._array.strides, weight._array.strides
     last = _FIRST
-    if x[1] <= x[-1] or w[1] < w[-1] or w[1] == w[-1] and weight.array.shape[1] == 1:
-        last = _last(n, input.array, weight.array, settings[1], *settings[3:])
-    if input.array.dtype.kind == dt.WIDENED:
-        if input.array.dtype == dt.BFLOAT16:
+    if x[1] <= x[-1] or w[1] < w[-1] or w[1] == w[-1] and weight._array.shape[1] == 1:
+        last = _last(n, input._array, weight._array, settings[1], *settings[3:])
+    if input._array.dtype.kind == dt.WIDENED:
+        if input._array.dtype == dt.BFLOAT16:
             return in_float32(_conv, last, weight._requires_grad, *settings, input, weight, bias)
         refuse_records("slow_conv2d_cpu", input, dt.FLOAT8_RECORDS)
         return _by_parts(lambda *given: _forward(function, n, *given, stride, padding, dilation, groups), input, weight,
@@ -307,25 +307,25 @@ def _evenly_padded(input, out, stride, pairs, *rest):
 
 def _transposed(function, n, input, weight, bias, stride, padding, output_padding, groups, dilation):
     try:
-        _check_dims(function, n, input.array, weight.array)
-        if input.array.ndim == n + 1:
+        _check_dims(function, n, input._array, weight._array)
+        if input._array.ndim == n + 1:
             return squeeze(_transposed(function, n, unsqueeze(input, 0), weight, bias, stride, padding, output_padding,
                                        groups, dilation), 0)
         _check_dtypes(input, weight, bias, True)
-        settings = _transposed_settings(n, input.array.shape, weight.array.shape,
-                                        bias if bias is None else bias.array.shape, stride, padding, output_padding,
+        settings = _transposed_settings(n, input._array.shape, weight._array.shape,
+                                        bias if bias is None else bias._array.shape, stride, padding, output_padding,
                                         groups, dilation)
     except (AttributeError, RuntimeError, TypeError):
         return _overridden(function, input, weight, bias, stride, padding, output_padding, groups, dilation)
-    x, w = input.array.strides, weight.array.strides
+    x, w = input._array.strides, weight._array.strides
     last = _FIRST
     if 0 in settings[0]:
-        _check_empty(n, input.array, weight.array.shape, output_padding, *settings)
-    if x[1] <= x[-1] or w[1] < w[-1] or w[1] == w[-1] and weight.array.shape[1] == 1:
-        last = _last(n, input.array, weight.array, settings[1], *settings[3:],
+        _check_empty(n, input._array, weight._array.shape, output_padding, *settings)
+    if x[1] <= x[-1] or w[1] < w[-1] or w[1] == w[-1] and weight._array.shape[1] == 1:
+        last = _last(n, input._array, weight._array, settings[1], *settings[3:],
                      _far(output_padding, n, settings[1]))
-    if input.array.dtype.kind == dt.WIDENED:
-        if input.array.dtype == dt.BFLOAT16:
+    if input._array.dtype.kind == dt.WIDENED:
+        if input._array.dtype == dt.BFLOAT16:
             return in_float32(_conv_input_grad, last, *settings, input, weight, bias)
         refuse_records("slow_conv2d_cpu" if n < 3 else "slow_conv_transpose3d_out_cpu", input, dt.FLOAT8_RECORDS)
         return _by_parts(lambda *given: _transposed(function, n, *given, stride, padding, output_padding, groups,
@@ -473,7 +473,7 @@ def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints
     >>> torch.convolution(x, w, None, (1,), (0,), (1,), False, (0,), 1)
     tensor([[[2., 2., 2.]]])
     """
-    n = weight.array.ndim - 2
+    n = weight._array.ndim - 2
     if transposed:
         return _transposed(convolution, n, input, weight, bias, stride, padding, output_padding, groups, dilation)
     return _forward(convolution, n, input, weight, bias, stride, padding, dilation, groups)

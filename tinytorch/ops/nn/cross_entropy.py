@@ -132,7 +132,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
     """
     reduction = reduction_of(reduction, size_average, reduce)
     try:
-        x, t = input.array, target.array
+        x, t = input._array, target._array
     except AttributeError:
         return overridden(nll_loss, input, target)
     if weight is not None or ignore_index.__class__ is not int or not -LARGEST <= ignore_index <= LARGEST:
@@ -144,23 +144,23 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
 
 def _batched(primitive, input, target, weight, ignore_index, reduction):
     """primitive(...) with a batch dimension added if there is none."""
-    x = input.array
+    x = input._array
     classes = x.shape[0 if x.ndim == 1 else 1]
-    if target.array.dtype.char not in "lqB":
+    if target._array.dtype.char not in "lqB":
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {type_name(target)}")
-    if x.ndim > 2 and target.array.dtype.kind in dt.UNSIGNED:
+    if x.ndim > 2 and target._array.dtype.kind in dt.UNSIGNED:
         raise RuntimeError("expected scalar type Long but found Byte")
     if weight is not None:
-        if weight.array.shape != (classes,) and x.ndim == 4:
+        if weight._array.shape != (classes,) and x.ndim == 4:
             raise RuntimeError("weight tensor should be defined either for all or no classes")
-        if weight.array.shape != (classes,):
+        if weight._array.shape != (classes,):
             raise RuntimeError(f"weight tensor should be defined either for all {classes} classes or no classes but "
-                               f"got weight tensor of shape: {list(weight.array.shape)}")
-        if weight.array.dtype != x.dtype:
+                               f"got weight tensor of shape: {list(weight._array.shape)}")
+        if weight._array.dtype != x.dtype:
             raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(weight)}")
     if x.ndim == 1:
         loss = _batched(primitive, input.unsqueeze(0), target.reshape(1), weight, ignore_index, reduction)
-        return loss.reshape(target.array.shape) if reduction == "none" else loss
+        return loss.reshape(target._array.shape) if reduction == "none" else loss
     if x.dtype.kind not in dt.FLOATING:
         raise not_implemented("nll_loss_out_frame", input)
     if x.dtype.itemsize == 2 and primitive.op.aux:               # two kernels in torch: their result is rounded twice
@@ -186,7 +186,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
     """
     reduction = reduction_of(reduction, size_average, reduce)
     try:
-        x, t = input.array, target.array
+        x, t = input._array, target._array
     except AttributeError:
         return overridden(cross_entropy, input, target)
     if weight is not None or label_smoothing.__class__ is not float or ignore_index.__class__ is not int or (
@@ -217,21 +217,21 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
 def _weighted(log_p, weight, class_dim):
     if weight is None:
         return log_p
-    return log_p * weight.reshape([-1 if i == class_dim else 1 for i in range(log_p.array.ndim)])
+    return log_p * weight.reshape([-1 if i == class_dim else 1 for i in range(log_p._array.ndim)])
 
 
 def _with_probabilities(input, target, weight, reduction, label_smoothing, class_dim):
-    classes = input.array.shape[class_dim]
-    if weight is not None and weight.array.shape != (classes,):
+    classes = input._array.shape[class_dim]
+    if weight is not None and weight._array.shape != (classes,):
         raise RuntimeError(f"cross_entropy: weight tensor should be defined either for all {classes} classes or no "
-                           f"classes but got weight tensor of shape: {list(weight.array.shape)}")
+                           f"classes but got weight tensor of shape: {list(weight._array.shape)}")
     log_p = log_softmax(input, class_dim)
     if label_smoothing > 0:
         target = target * (1 - label_smoothing) + label_smoothing / classes
     loss = _weighted(log_p * target, weight, class_dim)
     if reduction == "none":
         return -loss.sum(class_dim)
-    rows = input.array.size // classes if classes else 0
+    rows = input._array.size // classes if classes else 0
     return -loss.sum() if reduction == "sum" else -loss.sum() / (rows or float("nan"))
 
 
@@ -246,4 +246,4 @@ def _smoothed(log_p, target, weight, ignore_index, reduction, label_smoothing, c
         uniform = uniform.sum() / (~ignored).sum()
     elif reduction == "mean":
         uniform = uniform.sum() / weight.gather(0, target.masked_select(~ignored)).sum()
-    return loss * (1 - label_smoothing) + uniform * (label_smoothing / log_p.array.shape[class_dim])
+    return loss * (1 - label_smoothing) + uniform * (label_smoothing / log_p._array.shape[class_dim])

@@ -43,7 +43,7 @@ def _ctc_loss(log_probs, targets, counts, labels, blank, zero_infinity):
 
 
 def _lengths(name, values):
-    values = values.array if isinstance(values, Tensor) else np.array(values, np.int64)
+    values = values._array if isinstance(values, Tensor) else np.array(values, np.int64)
     if values.dtype.kind not in dt.INTEGER:
         raise RuntimeError(f"{name} must be integral")
     return np.atleast_1d(values).astype(np.int64)
@@ -69,12 +69,12 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, t
         raise TypeError("ctc_loss() received an invalid combination of arguments - input_lengths and target_lengths "
                         "must both be Tensors or both be tuples of ints")
     frames, lengths = _lengths("input_lengths", input_lengths), _lengths("target_lengths", target_lengths)
-    if log_probs.array.dtype.kind not in dt.NATIVE or log_probs.array.itemsize == 2:
+    if log_probs._array.dtype.kind not in dt.NATIVE or log_probs._array.itemsize == 2:
         raise not_implemented("ctc_loss_cpu", log_probs)
-    single = log_probs.array.ndim == 2
+    single = log_probs._array.ndim == 2
     if single:
         log_probs = log_probs.unsqueeze(1)
-    steps, batch, classes = log_probs.array.shape
+    steps, batch, classes = log_probs._array.shape
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
     for name, values in (("input_lengths", frames), ("target_lengths", lengths)):
@@ -85,7 +85,7 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, t
     if frames.size and frames.max() > steps:
         raise RuntimeError(f"Expected input_lengths to have value at most {steps}, but got value {frames.max()} "
                            "(while checking arguments for ctc_loss_allocate_outputs)")
-    labels = targets.array.astype(np.int64)
+    labels = targets._array.astype(np.int64)
     width = int(lengths.max()) if lengths.size else 0
     if labels.ndim == 1:
         if labels.size != lengths.sum():
@@ -98,7 +98,7 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, t
         if len(labels) != batch:
             raise RuntimeError(f"Expected tensor to have size {batch} at dimension 0, but got size {len(labels)} for "
                                "argument #2 'targets' (while checking arguments for ctc_loss_allocate_outputs)")
-        if not log_probs.array.size:
+        if not log_probs._array.size:
             raise RuntimeError("log_probs tensor must not be empty")
         labels = labels.reshape(batch, -1)
         if labels.shape[1] < width:

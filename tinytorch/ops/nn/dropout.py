@@ -76,7 +76,7 @@ def _arithmetic(array):
 
 def _dropped(input, p, feature):
     """`input` times noise that is 0 with probability p and 1 / (1 - p) otherwise."""
-    array = input.array
+    array = input._array
     if p == 1:
         return input * wrap(np.zeros((), array.dtype))
     step, rounded = _arithmetic(array)
@@ -89,7 +89,7 @@ def _dropped(input, p, feature):
 
 def _alpha_dropped(input, p, feature):
     """Dropout that sends elements to selu's lower limit, then rescales to keep mean and variance."""
-    array = input.array
+    array = input._array
     step, rounded = _arithmetic(array)
     a = 1.0 / math.sqrt((_SELU_LOW * _SELU_LOW * p + 1) * (1 - p))
 
@@ -102,16 +102,16 @@ def _alpha_dropped(input, p, feature):
     noise, shifts = kept * rounded(step(a)), np.where(kept, shift(1), shift(0))
     if array.dtype == dt.BFLOAT16:
         result = in_float32(lambda x: _times_channels(x, wrap(noise)), input) + wrap(dt.to_bfloat16(shifts))
-        result.array = operand_order(result.array, array)
+        result._array = operand_order(result._array, array)
         return result
     return _times_plus(input, wrap(noise), shifts)
 
 
 def drop(input, p, train, inplace, alpha=False, feature=False):
     """What every form of dropout does once `p` is known to be valid."""
-    if p == 0 or not train or input.array.size == 0:
+    if p == 0 or not train or input._array.size == 0:
         return input
-    if feature and p != 1 and input.array.ndim < 2:
+    if feature and p != 1 and input._array.ndim < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
     function = _alpha_dropped if alpha and p != 1 else _dropped
     result = function(input, p, feature)
@@ -195,7 +195,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
             [0., 0.],
             [2., 2.]])
     """
-    ndim = input.array.ndim
+    ndim = input._array.ndim
     _check(dropout1d, input, p, training)
     if ndim not in (2, 3):
         raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {ndim}D input. Note that dropout1d "
@@ -226,7 +226,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
              [[0., 0.]],
              [[2., 2.]]]])
     """
-    ndim = input.array.ndim
+    ndim = input._array.ndim
     _check(dropout2d, input, p, training)
     if ndim not in (3, 4):
         _warn_of_rank("dropout2d", 2, ndim)
@@ -252,7 +252,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
             [[[0., 0.]]],
             [[[2., 2.]]]])
     """
-    ndim = input.array.ndim
+    ndim = input._array.ndim
     _check(dropout3d, input, p, training)
     if ndim not in (4, 5):
         _warn_of_rank("dropout3d", 3, ndim)

@@ -79,7 +79,7 @@ def elu(input: Tensor, alpha: Number = 1.0, scale: Number = 1, input_scale: Numb
     >>> torch.nn.functional.elu(torch.tensor([-1., 2.]))
     tensor([-0.6321,  2.0000])
     """
-    dtype = input.array.dtype
+    dtype = input._array.dtype
     return _elu(input, scalar_of(alpha, dtype), scalar_of(scale, dtype), scalar_of(input_scale, dtype))
 
 
@@ -107,7 +107,7 @@ def celu(input: Tensor, alpha: Number = 1.0) -> Tensor:
     alpha = scalar_of(alpha)
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    return _celu(input, scalar_of(alpha, input.array.dtype), 1.0, 1.0 / alpha)
+    return _celu(input, scalar_of(alpha, input._array.dtype), 1.0, 1.0 / alpha)
 
 
 elu_, selu_, celu_ = map(in_place, (elu, selu, celu))

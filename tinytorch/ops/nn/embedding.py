@@ -58,28 +58,28 @@ _embedding_of_rows.op.converts = True          # the gradient of records is of r
 def _padding_row(padding_idx, weight):
     if padding_idx is None:
         return -1
-    count = weight.array.shape[0]
+    count = weight._array.shape[0]
     if not -count <= padding_idx < count:
         raise AssertionError("Padding_idx must be within num_embeddings")
     return int_of(padding_idx, "embedding", "padding_idx", 3) % count
 
 
 def _check_lookup(input, weight, function="embedding"):
-    if weight.array.ndim != 2:
+    if weight._array.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
-    if input.array.dtype.char not in "ilq":
-        found = "CPUBoolType" if input.array.dtype.kind in dt.BOOL else f"torch.{input.dtype.tensor_type}"
+    if input._array.dtype.char not in "ilq":
+        found = "CPUBoolType" if input._array.dtype.kind in dt.BOOL else f"torch.{input.dtype.tensor_type}"
         raise RuntimeError("Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, "
                            f"Int; but got {found} instead (while checking arguments for {function})")
 
 
 def _renorm(weight, input, max_norm, norm_type):
-    if weight.array.dtype.kind in dt.INTEGRAL:
+    if weight._array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
                            f"{type_name(weight)} instead.")
-    check_written(weight.array)
-    kernels.limit_norms(weight.array, input.array, max_norm, norm_type)
-    weight.version[0] += 1
+    check_written(weight._array)
+    kernels.limit_norms(weight._array, input._array, max_norm, norm_type)
+    weight._version_counter[0] += 1
 
 
 @public()
@@ -113,7 +113,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
     padding = _padding_row(padding_idx, weight)
     try:
         _check_lookup(input, weight)
-        if weight.array.dtype.kind == dt.COMPLEX:
+        if weight._array.dtype.kind == dt.COMPLEX:
             refuse_complex_gradient("embedding", weight)
         if max_norm is not None:
             _renorm(weight, input, max_norm, norm_type)
@@ -138,7 +138,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     tensor([[1, 0, 0],
             [0, 0, 1]])
     """
-    index = input.array
+    index = input._array
     if index.dtype != np.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     if not index.size:

@@ -18,7 +18,7 @@ from .embedding import _check_lookup, _embedding, _embedding_backward, _padding_
 def _wide(x):
     """An array or Tensor in what half precision is computed in: float32. Any other as it is."""
     if isinstance(x, Tensor):
-        return x.float() if x.array.itemsize == 2 else x
+        return x.float() if x._array.itemsize == 2 else x
     return dt.cast(x, np.dtype(np.float32)) if x.itemsize == 2 else x
 
 
@@ -116,12 +116,12 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
     tensor([[4., 6.],
             [3., 4.]])
     """
-    if per_sample_weights is not None and per_sample_weights.array.shape != input.array.shape:
+    if per_sample_weights is not None and per_sample_weights._array.shape != input._array.shape:
         raise ValueError(f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not None, "
                          f"then it must have the same shape as the input ({input.shape})")
-    if weight.array.ndim != 2:
-        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.array.ndim}")
-    starts, count = _bags(input.array, offsets, include_last_offset)
+    if weight._array.ndim != 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight._array.ndim}")
+    starts, count = _bags(input._array, offsets, include_last_offset)
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if mode == "max" and scale_grad_by_freq:
@@ -129,25 +129,25 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
     if mode == "max" and sparse:
         raise ValueError("max mode does not support sparse weights")
     _check_lookup(input, weight, "embedding_bag")
-    rows = weight.array.shape[0]
+    rows = weight._array.shape[0]
     if padding_idx is not None:
         padding_idx = int_of(padding_idx, "embedding_bag", "padding_idx", None)
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise RuntimeError(f"padding_idx must be within the number of embeddings, -{rows} through {rows - 1}, but got "
                            f"{padding_idx}")
-    _check_rows(input.array, rows)
+    _check_rows(input._array, rows)
     if max_norm is not None:
         _renorm(weight, input, max_norm, norm_type)
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError("embedding_bag: per_sample_weights was not None. per_sample_weights is only "
                                   f"supported for mode='sum' (got mode='{mode}'). "
                                   "Please open a feature request on GitHub.")
-    if dt.kind(weight.array.dtype) not in dt.FLOATING:
+    if dt.kind(weight._array.dtype) not in dt.FLOATING:
         raise RuntimeError("Expected tensor for argument #1 'weight' to have one of the following scalar types: Half, "
                            f"BFloat16, Float, Double; but got torch.{weight.dtype.tensor_type} instead (while "
                            "checking arguments for embedding_bag)")
-    if per_sample_weights is not None and per_sample_weights.array.dtype != weight.array.dtype:
-        names = ["CPUBFloat16Type" if x.array.dtype.kind == "V" else f"torch.{x.dtype.tensor_type}"
+    if per_sample_weights is not None and per_sample_weights._array.dtype != weight._array.dtype:
+        names = ["CPUBFloat16Type" if x._array.dtype.kind == "V" else f"torch.{x.dtype.tensor_type}"
                  for x in (weight, per_sample_weights)]
         raise RuntimeError("Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
                            f"'per_sample_weights'; but type {names[0]} does not equal {names[1]} (while checking "
@@ -177,13 +177,13 @@ def _bags(input, offsets, include_last):
         return np.arange(0, input.size, input.shape[1]), len(input)
     if input.ndim != 1:
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
-    if offsets is None or offsets.array.ndim != 1:
+    if offsets is None or offsets._array.ndim != 1:
         raise ValueError("offsets has to be a 1D Tensor" + (" but got None" if offsets is None else ""))
-    if offsets.array.dtype.kind not in dt.INTEGER:
+    if offsets._array.dtype.kind not in dt.INTEGER:
         raise RuntimeError("Expected tensor for argument #1 'offsets' to have one of the following scalar types: Long, "
                            f"Int; but got torch.{offsets.dtype.tensor_type} instead (while checking arguments for "
                            "embedding_bag)")
-    starts = offsets.array
+    starts = offsets._array
     if starts.size and starts[0] != 0:
         raise RuntimeError(f"offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
                            f"position 0. However, got {starts[0]}")

@@ -63,7 +63,7 @@ def _sliding(kernel_size, dilation, padding, stride):
 
 
 def _check_floating(name, input):
-    if input.array.dtype.kind in dt.INTEGER:   # bools torch sorts and fills, but never adds up
+    if input._array.dtype.kind in dt.INTEGER:   # bools torch sorts and fills, but never adds up
         raise not_implemented(f"{name}_out_cpu", input)
     refuse_records(f"{name}_out_cpu", input)
 
@@ -84,7 +84,7 @@ def unfold(input: Tensor, kernel_size: int | Ints, dilation: int | Ints = 1, pad
              [4., 5., 7., 8.]]])
     """
     kernel, dilation, padding, stride = _sliding(kernel_size, dilation, padding, stride)
-    shape = input.array.shape
+    shape = input._array.shape
     for dim in (1, 2):                         # both are looked at before they are counted: IndexError
         check_dim(dim, len(shape))
     if len(shape) not in (3, 4) or 0 in shape[-3:]:
@@ -117,7 +117,7 @@ def fold(input: Tensor, output_size: int | Ints, kernel_size: int | Ints, dilati
               [1., 2., 1.]]]])
     """
     kernel, dilation, padding, stride = _sliding(kernel_size, dilation, padding, stride)
-    size, shape = _pair(output_size, "output_size"), input.array.shape
+    size, shape = _pair(output_size, "output_size"), input._array.shape
     if len(shape) not in (2, 3) or 0 in shape[-2:]:
         raise RuntimeError("Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero "
                            f"dimensions for input, but got: {list(shape)}")

@@ -76,7 +76,7 @@ def _check_input(n, shape, kernel, out):
 
 
 def _check_samples(n, input, samples):
-    x, drawn = input.array, samples.array
+    x, drawn = input._array, samples._array
     if drawn.dtype != x.dtype:
         raise RuntimeError("Expect _random_samples to have the same dtype as input")
     if drawn.ndim != 3:
@@ -109,10 +109,10 @@ def _pooled(n, input, kernel_size, output_size, output_ratio, samples):
             raise not_a_tensor(name, argument, position, value)
     kernel = _numbers(kernel_size, name, "kernel_size", 2, n)
     out = _numbers(output_size, name, "output_size", 3, n)
-    _check_input(n, input.array.shape, kernel, out)
+    _check_input(n, input._array.shape, kernel, out)
     _check_samples(n, input, samples)
     top, indices = _fractional_max(kernel, out, input, samples)
-    return _fractional_max_ats[n](n, [top.array], samples, input, indices), indices
+    return _fractional_max_ats[n](n, [top._array], samples, input, indices), indices
 
 
 @public(python=True)

@@ -98,7 +98,7 @@ def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None)
     tensor([0.0000, 0.8413])
     """
     try:
-        array = input.array
+        array = input._array
     except AttributeError:
         return overridden(gelu, input)
     if approximate not in ("none", "tanh"):

@@ -42,8 +42,8 @@ def _moving(mode, padding, align_corners, input, grid):
     corners) of tensors."""
     n, c, *size = input.shape
     places = grid.reshape(grid.shape[0], math.prod(grid.shape[1:-1]), len(size))
-    dtype = grid.array.dtype
-    axes = kernels.axes_of(places.array, tuple(size), mode, padding, align_corners)
+    dtype = grid._array.dtype
+    axes = kernels.axes_of(places._array, tuple(size), mode, padding, align_corners)
 
     def constant(x):
         return wrap(dt.cast(np.ascontiguousarray(x), dtype))
@@ -103,7 +103,7 @@ def _second(g, wanted, args):
                  if d is not None and y.requires_grad]
     found = iter(run_backward([y for y, _ in pairs], [d for _, d in pairs], False, False,
                               [x for x in operands if x.requires_grad], False))
-    found = [next(found).array if w else None for w in wanted]
+    found = [next(found)._array if w else None for w in wanted]
     return [d if d is None or not half else dt.from_bfloat16(d) for d in found]
 
 
@@ -129,7 +129,7 @@ _grads = {2: _sample_grad, 3: renamed(_sample_grad, "grid_sampler_3d_backward")}
 
 # ------------------------------------------------------------------ sampling
 def _sampler(n, input, grid, interpolation_mode, padding_mode, align_corners):
-    shape, places = input.array.shape, grid.array.shape
+    shape, places = input._array.shape, grid._array.shape
     if len(shape) != n + 2 or len(places) != n + 2:
         raise RuntimeError(f"grid_sampler(): expected {n + 2}D input and grid with same number of dimensions, but got "
                            f"input with sizes {list(shape)} and grid with sizes {list(places)}")
@@ -138,16 +138,16 @@ def _sampler(n, input, grid, interpolation_mode, padding_mode, align_corners):
     if not (0 <= interpolation_mode < 3 and 0 <= padding_mode < 3):
         raise RuntimeError("grid_sampler(): interpolation_mode and padding_mode are 0, 1 or 2, but got "
                            f"{interpolation_mode} and {padding_mode}")
-    if input.array.dtype.kind not in dt.FLOATING:
+    if input._array.dtype.kind not in dt.FLOATING:
         raise not_implemented("grid_sampler_2d_cpu_kernel_impl" if n == 2 else "grid_sampler3d_cpu", input)
-    if grid.array.dtype != input.array.dtype:
+    if grid._array.dtype != input._array.dtype:
         raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(grid)}")
     return _samples[n](_MODES[interpolation_mode], _PADDINGS[padding_mode], align_corners,
-                       input.array.dtype == dt.BFLOAT16, input, grid)
+                       input._array.dtype == dt.BFLOAT16, input, grid)
 
 
 def _check(input, grid):
-    shape, places = input.array.shape, grid.array.shape
+    shape, places = input._array.shape, grid._array.shape
     if shape[0] != places[0]:
         raise RuntimeError("grid_sampler(): expected grid and input to have same batch size, but got input with sizes "
                            f"{list(shape)} and grid with sizes {list(places)}")
@@ -182,7 +182,7 @@ def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_m
     """`nn.functional.grid_sample` with numbers for the modes (0 bilinear, 1 nearest, 2 bicubic) and paddings (0 zeros,
     1 border, 2 reflection)."""
     _check(input, grid)
-    return _sampler(2 if input.array.ndim == 4 else 3, input, grid, interpolation_mode, padding_mode, align_corners)
+    return _sampler(2 if input._array.ndim == 4 else 3, input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 def _default_corners(align_corners):
@@ -224,7 +224,7 @@ def _base(size, align_corners, d):
     """(P, axes + 1): the places of the elements of an image, the last axis first, and a column of ones."""
     lines = []
     for n in size[::-1]:
-        line = linspace(-1, 1, n, dtype=d).array if n > 1 else dt.cast(np.zeros(n, np.float32), d.numpy)
+        line = linspace(-1, 1, n, dtype=d)._array if n > 1 else dt.cast(np.zeros(n, np.float32), d.numpy)
         if not align_corners:
             line = plain(stepwise(line) * (n - 1) / n)
         lines.append(line)
@@ -245,14 +245,14 @@ def affine_grid_generator(theta: Tensor, size: Ints, align_corners: bool) -> Ten
     size = tuple(map(int, size))
     if len(size) not in (4, 5):
         raise RuntimeError("AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
-    shape, n = theta.array.shape, len(size) - 1
+    shape, n = theta._array.shape, len(size) - 1
     if len(shape) != 3 or shape[0] != size[0] or shape[2] != n:
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{size[0]}, {n}] but got: "
                            f"[{', '.join(map(str, (shape[0], *shape[:1:-1])))}].")
-    if 1 in size[2:] and theta.array.itemsize == 2:
+    if 1 in size[2:] and theta._array.itemsize == 2:
         raise not_implemented("tensor_cpu", theta)
     base = _base(size[2:], align_corners, theta.dtype)
-    if theta.array.dtype == dt.BFLOAT16:
+    if theta._array.dtype == dt.BFLOAT16:
         return in_float32(_affine, dt.from_bfloat16(base), size, align_corners, theta)
     return _affine(base, size, align_corners, theta)
 

@@ -30,8 +30,8 @@ def _group_norm_gradient(g, wanted, input, weight, groups, eps, aux):
 def _recorded_group_norm_gradient(g, wanted, input, weight, bias, groups, eps):
     """The gradients by torch's formula for those that are differentiated again, whose rounding and memory order it
     decides."""
-    shape, narrow = input.shape, input.array.itemsize == 2
-    dtypes = [None if v is None else v.array.dtype for v in (input, weight)] + [None if bias is None else bias[1]]
+    shape, narrow = input.shape, input._array.itemsize == 2
+    dtypes = [None if v is None else v._array.dtype for v in (input, weight)] + [None if bias is None else bias[1]]
     if narrow and all([dtype is None or dtype == dtypes[0] for dtype in dtypes]):
         return gradients_by_steps(g, wanted, input, weight, bias and bias[0], groups, eps)
     x, d, scale = (v if v is None or not narrow else v.float() for v in (input, g, weight))
@@ -91,7 +91,7 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bia
 
 
 def _by_group(input, num_groups, weight, bias, eps):
-    shape = input.array.shape
+    shape = input._array.shape
     if len(shape) >= 2:
         per_group = [shape[0] * shape[1] // num_groups, num_groups, *shape[2:]]
         if math.prod(per_group[:1] + per_group[2:]) == 1:
@@ -102,18 +102,18 @@ def _by_group(input, num_groups, weight, bias, eps):
 
 def check_groups(input, num_groups, weight, bias):
     """What is wrong with sizes or dtypes."""
-    shape = input.array.shape
+    shape = input._array.shape
     if len(shape) < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
     if shape[1] % num_groups:
         raise RuntimeError("Expected number of channels in input to be divisible by num_groups, but got input of shape "
                            f"{list(shape)} and num_groups={num_groups}")
     for name, value in (("weight", weight), ("bias", bias)):
-        if value is not None and value.array.shape != shape[1:2]:
+        if value is not None and value._array.shape != shape[1:2]:
             raise RuntimeError(f"Expected {name} to be a vector of size equal to the number of channels in input, but "
-                               f"got {name} of shape {list(value.array.shape)} and input of shape {list(shape)}")
+                               f"got {name} of shape {list(value._array.shape)} and input of shape {list(shape)}")
     check_types(input, weight, bias)
-    if input.array.dtype.kind not in dt.FLOATING:
+    if input._array.dtype.kind not in dt.FLOATING:
         raise not_implemented("GroupNormKernelImpl", input)
 
 
@@ -128,21 +128,21 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
     tensor([[[0.7378],
              [0.5946]]])
     """
-    shape = input.array.shape
+    shape = input._array.shape
     if len(shape) < 3:
         raise ValueError(f"Expected 3D or higher dimensionality                          input (got {len(shape)} "
                          "dimensions)")
-    if not input.array.size:
+    if not input._array.size:
         return input
     squares = input * input
     if len(shape) > 3:                         # RuntimeError where memory has no such view
         squares = squares.view(*shape[:3], -1)
-    pooled = input.array.dtype == np.int64 or input.array.dtype.kind in dt.FLOATING and not input.is_complex() and (
-        len(shape) == 3 or input.array.itemsize > 2)
+    pooled = input._array.dtype == np.int64 or input._array.dtype.kind in dt.FLOATING and not input.is_complex() and (
+        len(shape) == 3 or input._array.itemsize > 2)
     if not pooled:                             # torch takes the mean by a pooling
         raise not_implemented("avg_pool2d" if len(shape) == 3 else "avg_pool3d_out_frame", input)
     size = as_int(size)
-    squares = pad(squares, (0, 0) * (squares.array.ndim - 2) + (size // 2, (size - 1) // 2))
+    squares = pad(squares, (0, 0) * (squares._array.ndim - 2) + (size // 2, (size - 1) // 2))
     window = squares.narrow(1, 0, shape[1])
     for i in range(1, size):
         window = window + squares.narrow(1, i, shape[1])

@@ -31,7 +31,7 @@ def _statistics_gradient(g, wanted, input, ans, groups):
         share = mean.expand(x.shape) / count
         grad = share if grad is None else grad + share
     grad = grad.reshape(input.shape)
-    return grad if recorded else grad.array,
+    return grad if recorded else grad._array,
 
 
 @op(name="native_group_norm", multi=True, inputs=1, steps=True, joint=_statistics_gradient)

@@ -122,7 +122,7 @@ def _numbers(name, n, output_size, scales, align_corners):
 
 
 def _check(name, n, input, output_size):
-    shape, size = input.array.shape, input.array.shape[2:]
+    shape, size = input._array.shape, input._array.shape[2:]
     if min(size) <= 0 or min(output_size) <= 0:
         given, wanted = (", ".join([f"{axis}: {m}" for axis, m in zip("DHW"[-n:], sizes)])
                          for sizes in (size, output_size))
@@ -134,7 +134,7 @@ def _check(name, n, input, output_size):
 
 
 def _check_dtype(name, input, vectorised):
-    array, (mode, _, smoothed) = input.array, _MODES[name]
+    array, (mode, _, smoothed) = input._array, _MODES[name]
     kinds = dt.NATIVE if smoothed else dt.FLOATING
     good = array.dtype.kind in kinds and not (smoothed and array.itemsize == 2)
     if good or array.dtype == np.uint8 and (name in _BYTES or "nearest" in name):
@@ -154,9 +154,9 @@ def _upsample(name, input, output_size, scales, align_corners=None):
     n = _MODES[name][1]
     output_size, scales = _numbers(name, n, output_size, scales, align_corners)
     if output_size is None:
-        output_size = tuple([_scaled_size(m, scale) for m, scale in zip(input.array.shape[2:], scales)])
+        output_size = tuple([_scaled_size(m, scale) for m, scale in zip(input._array.shape[2:], scales)])
     _check(name, n, input, output_size)
-    array = input.array
+    array = input._array
     # torch has a routine for channels that lie together, which it takes for small images too.
     last = n > 1 and array.ndim == n + 2 and channels_last(array) and array.shape[1] > 3
     vectorised = name not in _UNVECTORISED and (last or n == 2 and sum(output_size) <= 128)

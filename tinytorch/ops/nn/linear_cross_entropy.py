@@ -72,7 +72,7 @@ def _pieces(input, weight, bias, target, of_classes, ignore_index, rows, reducti
 def _single(x):
     """Outside the graph, half precision in single."""
     x = x.detach()
-    return x.float() if x.array.dtype.itemsize == 2 else x
+    return x.float() if x._array.dtype.itemsize == 2 else x
 
 
 def _added_up(found, weight, bias):

@@ -39,8 +39,8 @@ def reduced(loss, reduction, *operands):
     """`loss`, its mean or its sum. `operands`: the tensors that torch's formula reads, in that order; by them it lays
     out in memory a loss that is not added up."""
     if reduction == "none":
-        if operands and loss.array.strides != operands[0].array.strides:
-            loss.array = operand_order(loss.array, *[x.array for x in operands])
+        if operands and loss._array.strides != operands[0]._array.strides:
+            loss._array = operand_order(loss._array, *[x._array for x in operands])
         return loss
     return loss.mean() if reduction == "mean" else loss.sum()
 
@@ -48,16 +48,16 @@ def reduced(loss, reduction, *operands):
 def _paired(input, target):
     """The two in one dtype, with torch's warning if they must be broadcast."""
     check_sized(input, target)
-    if input.array.shape != target.array.shape:
+    if input._array.shape != target._array.shape:
         warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
              "This will likely lead to incorrect results due to broadcasting. "
              "Please ensure they have the same size.")
-        check_broadcast(input.array.shape, target.array.shape)
-    return (input, target) if input.array.dtype is target.array.dtype else promoted(input, target)
+        check_broadcast(input._array.shape, target._array.shape)
+    return (input, target) if input._array.dtype is target._array.dtype else promoted(input, target)
 
 
 def _check_weight(input, weight):
-    if weight is not None and weight.array.shape != input.array.shape:
+    if weight is not None and weight._array.shape != input._array.shape:
         raise ValueError("Weights and input must have the same size.")
 
 
@@ -100,7 +100,7 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, re
         input, target = _paired(input, target)
     except AttributeError:
         return overridden(mse_loss, input, target)
-    kind = input.array.dtype.kind
+    kind = input._array.dtype.kind
     if weight is not None:
         _check_weight(input, weight)
         difference = input - target
@@ -152,12 +152,12 @@ _huber_of.op.in_bfloat16 = lambda input, target, delta: _huber_by_size(
 
 
 def _huber(kernel, input, target, delta, divisor=None):
-    if input.array.dtype == dt.BFLOAT16 and divisor is not None:           # torch computes it in float32
+    if input._array.dtype == dt.BFLOAT16 and divisor is not None:           # torch computes it in float32
         return in_float32(lambda a, b: _huber(kernel, a, b, delta, divisor), input, target)
-    if dt.kind(input.array.dtype) not in dt.FLOATING:
+    if dt.kind(input._array.dtype) not in dt.FLOATING:
         raise not_implemented(kernel, input)
-    if input.array.itemsize == 2 and divisor is None:
-        delta = dt.cast(scalar_as(delta, input.array.dtype), np.dtype(np.float32)).item()
+    if input._array.itemsize == 2 and divisor is None:
+        delta = dt.cast(scalar_as(delta, input._array.dtype), np.dtype(np.float32)).item()
     loss = _huber_of(input, target, delta)
     return loss if divisor is None else loss / divisor
 
@@ -263,22 +263,22 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     """
     reduction = reduction_of(reduction, size_average, reduce)
     check_sized(target, input)
-    if target.array.shape != input.array.shape:
+    if target._array.shape != input._array.shape:
         raise ValueError(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}) is "
                          "deprecated. Please ensure they have the same size.")
     if weight is not None:
         check_sized(weight)
-        weight = weight.expand(np.broadcast_shapes(target.array.shape, weight.array.shape))
-    if input.array.dtype != target.array.dtype:
+        weight = weight.expand(np.broadcast_shapes(target._array.shape, weight._array.shape))
+    if input._array.dtype != target._array.dtype:
         raise RuntimeError(f"Found dtype {type_name(target)} but expected {type_name(input)}")
-    if dt.kind(input.array.dtype) not in dt.FLOATING:
+    if dt.kind(input._array.dtype) not in dt.FLOATING:
         raise not_implemented("binary_cross_entropy", input)
     refuse_gradient("binary_cross_entropy", "weight", weight)
-    _check_chances("input", input.array)
-    _check_chances("target", target.array)
+    _check_chances("input", input._array)
+    _check_chances("target", target._array)
     loss = _bce(input, target)
     if weight is not None:                     # in place in torch
-        check_fits(loss.array, weight.array.shape, result_dtype((loss, weight)))
+        check_fits(loss._array, weight._array.shape, result_dtype((loss, weight)))
         loss = (loss * weight).to(loss.dtype)
     return reduced(loss, reduction)
 
@@ -336,29 +336,29 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
     """
     reduction = reduction_of(reduction, size_average, reduce)
     check_sized(target, input)
-    if target.array.shape != input.array.shape:
+    if target._array.shape != input._array.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     if isinstance(pos_weight, Tensor):
-        check_broadcast(pos_weight.array.shape, target.array.shape)
+        check_broadcast(pos_weight._array.shape, target._array.shape)
     if weight is not None or pos_weight is not None:
         refuse(binary_cross_entropy_with_logits, input, target, weight, None, None, reduction, pos_weight)
         refuse_gradient("binary_cross_entropy_with_logits", "weight", weight)
         refuse_gradient("binary_cross_entropy_with_logits", "pos_weight", pos_weight)
-    if dt.kind(input.array.dtype) not in dt.FLOATING:
+    if dt.kind(input._array.dtype) not in dt.FLOATING:
         raise not_implemented("log_sigmoid_cpu", input)
-    if target.array.dtype.kind in dt.INTEGRAL:
+    if target._array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"result type Float can't be cast to the desired output type {type_name(target)}")
-    same = input.array.dtype == target.array.dtype
-    if pos_weight is None and same and input.array.dtype.kind in dt.NATIVE:
+    same = input._array.dtype == target._array.dtype
+    if pos_weight is None and same and input._array.dtype.kind in dt.NATIVE:
         loss = _bce_logits(input, target)
-    elif pos_weight is not None and same and pos_weight.array.dtype == input.array.dtype:
+    elif pos_weight is not None and same and pos_weight._array.dtype == input._array.dtype:
         loss = _bce_weighted_logits(input, target, pos_weight)
     else:                                      # torch writes each step over the one before, in its dtype
         rest = logsigmoid(input) if pos_weight is None else converted(_weighted_part(input, target, pos_weight),
-                                                                      input.array.dtype)
-        loss = converted(converted((1 - target) * input, target.array.dtype) - rest, target.array.dtype)
+                                                                      input._array.dtype)
+        loss = converted(converted((1 - target) * input, target._array.dtype) - rest, target._array.dtype)
     if weight is not None:
-        loss = converted(loss * weight, loss.array.dtype)
+        loss = converted(loss * weight, loss._array.dtype)
     return reduced(loss, reduction, target)
 
 
@@ -380,7 +380,7 @@ def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, redu
              "'mean' will be changed to behave the same as 'batchmean' in the next major release.")
     reduction = reduction_of("sum" if by_batch else reduction, size_average, reduce)
     refuse(kl_div, input, target, None, None, reduction, log_target)
-    kinds = input.array.dtype.kind + target.array.dtype.kind
+    kinds = input._array.dtype.kind + target._array.dtype.kind
     if any(kind in dt.COMPLEX for kind in kinds):
         raise RuntimeError("kl_div: Complex inputs not supported.")
     if any(kind in dt.INTEGRAL for kind in kinds):
@@ -390,7 +390,7 @@ def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, redu
     else:
         loss = target.xlogy(target) - target * input
     loss = reduced(loss, reduction, target, input)
-    return loss / input.array.shape[0] if by_batch and input.array.ndim else loss
+    return loss / input._array.shape[0] if by_batch and input._array.ndim else loss
 
 
 @public(python=True)
@@ -429,12 +429,12 @@ def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor | float, full: 
     if isinstance(var, float):
         if var < 0:
             raise ValueError("var has negative entry/entries")
-        var = wrap(np.full_like(input.array, var))
+        var = wrap(np.full_like(input._array, var))
     elif not isinstance(var, Tensor):
         raise not_a_tensor("gaussian_nll_loss", "var", 3, var)
     elif (var < 0).any():
         raise ValueError("var has negative entry/entries")
-    have, want = var.array.shape, input.array.shape
+    have, want = var._array.shape, input._array.shape
     if have != want:
         if want[:-1] == have:
             var = var.unsqueeze(-1)

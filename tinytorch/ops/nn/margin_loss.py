@@ -42,7 +42,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, siz
     """
     reduction = reduction_of(reduction, size_average, reduce)
     refuse(hinge_embedding_loss, input, target, margin)
-    if input.array.dtype.kind in dt.INTEGER:   # torch keeps the margin in the dtype of the input
+    if input._array.dtype.kind in dt.INTEGER:   # torch keeps the margin in the dtype of the input
         margin = int(margin)
     apart = (margin - input).clamp_min(0)
     loss = apart.masked_fill(target == 1, 0) + input.masked_fill(target == -1, 0)
@@ -64,12 +64,12 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     """
     reduction = reduction_of(reduction, size_average, reduce)
     refuse(cosine_embedding_loss, input1, input2, target, margin)
-    dims, a, b = target.array.ndim, input1.array.ndim, input2.array.ndim
+    dims, a, b = target._array.ndim, input1._array.ndim, input2._array.ndim
     if dims > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if a != dims + 1 or b != dims + 1:
         raise RuntimeError(f"{dims}D target tensor expects {dims + 1}D input tensors, but found inputs with sizes "
-                           f"{list(input1.array.shape)} and {list(input2.array.shape)}.")
+                           f"{list(input1._array.shape)} and {list(input2._array.shape)}.")
     tiny = 1e-12
     squares = ((input1 * input1).sum(dims) + tiny) * ((input2 * input2).sum(dims) + tiny)
     cosine = (input1 * input2).sum(dims) / squares.sqrt()
@@ -89,7 +89,7 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
     tensor(2.)
     """
     reduction = reduction_of(reduction, size_average, reduce)
-    if not input1.array.ndim == input2.array.ndim == target.array.ndim:
+    if not input1._array.ndim == input2._array.ndim == target._array.ndim:
         raise RuntimeError("margin_ranking_loss : All input tensors should have same dimension but got sizes: "
                            f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} ")
     refuse(margin_ranking_loss, input1, input2, target, margin)
@@ -101,7 +101,7 @@ def _by_tensors(rule):
     def of_any(g, *args):
         if isinstance(g, Tensor):
             return rule(g, *args)
-        return rule(*[wrap(x) if isinstance(x, np.ndarray) else x for x in (g, *args)]).array
+        return rule(*[wrap(x) if isinstance(x, np.ndarray) else x for x in (g, *args)])._array
     return of_any
 
 
@@ -139,7 +139,7 @@ def _soft_margin_backward(grad, input, target, reduction):
 @op(name="soft_margin_loss", steps=True, elementwise=True,
     input=lambda g, input, target, reduction: _soft_margin_backward(g, input, target, reduction))
 def _soft_margin(input, target, reduction):
-    return reduced(wrap(plain(np.log1p(np.exp(-stepwise(input) * stepwise(target))))), reduction).array
+    return reduced(wrap(plain(np.log1p(np.exp(-stepwise(input) * stepwise(target))))), reduction)._array
 
 
 @public(python=True)
@@ -153,13 +153,14 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = 
     """
     reduction = reduction_of(reduction, size_average, reduce)
     refuse(soft_margin_loss, input, target)
-    if input.array.dtype.kind in dt.INTEGRAL:
+    if input._array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"result type Float can't be cast to the desired output type {type_name(input)}")
     refuse_gradient("soft_margin_loss", "target", target)
     refuse_complex_gradient("soft_margin_loss", input)
-    check_broadcast(input.array.shape, target.array.shape)
-    check_fits(input.array, np.broadcast_shapes(input.array.shape, target.array.shape), result_dtype((input, target)))
-    loss = _soft_margin(input, converted(target, input.array.dtype), reduction)
+    check_broadcast(input._array.shape, target._array.shape)
+    shape = np.broadcast_shapes(input._array.shape, target._array.shape)
+    check_fits(input._array, shape, result_dtype((input, target)))
+    loss = _soft_margin(input, converted(target, input._array.dtype), reduction)
     return loss if reduction != "none" else reduced(loss, reduction, input, target)
 
 
@@ -175,7 +176,7 @@ def _row_slopes(name, slopes, for_tangents=None):
         raise RuntimeError(f"derivative for aten::{name}_backward is not implemented")
 
     def with_arrays(input, settings):          # create_graph makes tensors of saved arrays
-        return slopes(_rows(input), *[x.array if isinstance(x, Tensor) else x for x in settings])
+        return slopes(_rows(input), *[x._array if isinstance(x, Tensor) else x for x in settings])
 
     @op(name=name + "_slopes", inputs=1)
     def slopes_of(input, settings):
@@ -247,21 +248,21 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: Number = 1, margin: Numb
     reduction = reduction_of(reduction, size_average, reduce)
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
-    if weight is not None and weight.array.ndim != 1:
+    if weight is not None and weight._array.ndim != 1:
         raise ValueError("weight must be one-dimensional")
     refuse(multi_margin_loss, input, target, p, margin, weight)
-    classes = input.array.shape[-1] if input.array.ndim else 1
-    index = np.atleast_1d(target.array)
-    if input.array.ndim > 2 or input.array.ndim == 2 and index.shape != input.array.shape[:1]:
-        raise RuntimeError(f"inconsistent target size, expected {list(input.array.shape[:-1])} but got "
-                           f"{list(target.array.shape)}")
-    if weight is not None and weight.array.size != classes:
-        raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.array.shape)}")
+    classes = input._array.shape[-1] if input._array.ndim else 1
+    index = np.atleast_1d(target._array)
+    if input._array.ndim > 2 or input._array.ndim == 2 and index.shape != input._array.shape[:1]:
+        raise RuntimeError(f"inconsistent target size, expected {list(input._array.shape[:-1])} but got "
+                           f"{list(target._array.shape)}")
+    if weight is not None and weight._array.size != classes:
+        raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight._array.shape)}")
     _check_long(target)
-    if input.array.size:
+    if input._array.size:
         _check_kernel("multi_margin_loss_cpu_kernel", input)
-        margin = scalar_of(margin, input.array.dtype)
-        if weight is not None and weight.array.dtype != input.array.dtype:
+        margin = scalar_of(margin, input._array.dtype)
+        if weight is not None and weight._array.dtype != input._array.dtype:
             raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(weight)}")
     if index.size and (index.min() < 0 or index.max() >= classes):
         raise RuntimeError("target out of range")
@@ -270,12 +271,12 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: Number = 1, margin: Numb
 
 
 def _check_kernel(kernel, input):
-    if input.array.dtype.kind not in dt.NATIVE or input.array.itemsize == 2:
+    if input._array.dtype.kind not in dt.NATIVE or input._array.itemsize == 2:
         raise not_implemented(kernel, input)
 
 
 def _check_long(target):
-    if target.array.dtype != np.int64:
+    if target._array.dtype != np.int64:
         raise RuntimeError(f"expected scalar type Long but found {type_name(target)}")
 
 
@@ -326,17 +327,17 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | N
     """
     reduction = reduction_of(reduction, size_average, reduce)
     refuse(multilabel_margin_loss, input, target)
-    if input.array.shape != target.array.shape and input.array.ndim:
-        raise RuntimeError(f"inconsistent target size: {list(target.array.shape)} for input of size: "
-                           f"{list(input.array.shape)}")
-    classes = input.array.shape[-1] if input.array.ndim else 1
-    if not classes or input.array.ndim > 2:
+    if input._array.shape != target._array.shape and input._array.ndim:
+        raise RuntimeError(f"inconsistent target size: {list(target._array.shape)} for input of size: "
+                           f"{list(input._array.shape)}")
+    classes = input._array.shape[-1] if input._array.ndim else 1
+    if not classes or input._array.ndim > 2:
         raise RuntimeError("Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
-                           f"{list(input.array.shape)}")
+                           f"{list(input._array.shape)}")
     _check_kernel("multilabel_margin_loss_forward_out_frame", input)
-    if target.array.dtype.kind in dt.WIDENED + dt.COMPLEX:           # cannot be compared with the range
+    if target._array.dtype.kind in dt.WIDENED + dt.COMPLEX:           # cannot be compared with the range
         _check_long(target)
-    labels = target.array.reshape(-1, classes)
+    labels = target._array.reshape(-1, classes)
     if labels.size and (labels.min() < -1 or labels.max() >= classes):
         raise RuntimeError("argument #2 'target' is out of range")
     _check_long(target)
@@ -357,7 +358,7 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | 
     loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     if weight is not None:
         loss = loss * weight
-    return reduced(loss.sum(-1) / input.array.shape[-1], reduction)
+    return reduced(loss.sum(-1) / input._array.shape[-1], reduction)
 
 
 @public(python=True)

@@ -90,15 +90,15 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     >>> torch.native_dropout(torch.ones(4), 0.5, True)
     (tensor([0., 0., 2., 0.]), tensor([False, False,  True, False]))
     """
-    kept = samplers.empty_like(input.array, bool)
+    kept = samplers.empty_like(input._array, bool)
     if train is not None and not train:
         kept[...] = True
         return input.clone(), wrap(kept)
     refuse_complex_gradient("native_dropout", input)
     stream = stream_of(None)
     with stream.lock:
-        mask = wrap(samplers.bernoulli(room(kept, input.array), 1 - p, stream))
+        mask = wrap(samplers.bernoulli(room(kept, input._array), 1 - p, stream))
     scale = 1.0 / (1 - p) if p < 1 else 0.0
-    if input.array.itemsize == 2:
-        scale = wrap(scalar_as(scale, input.array.dtype))      # rounded
+    if input._array.itemsize == 2:
+        scale = wrap(scalar_as(scale, input._array.dtype))      # rounded
     return input * mask * scale, mask

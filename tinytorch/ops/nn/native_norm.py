@@ -20,7 +20,7 @@ __all__ = ["_native_batch_norm_legit", "native_batch_norm", "native_group_norm",
 
 
 def _arrays(*tensors):
-    return [None if x is None else x.array for x in tensors]
+    return [None if x is None else x._array for x in tensors]
 
 
 def _shaped(statistics, shape, dtype):
@@ -28,9 +28,9 @@ def _shaped(statistics, shape, dtype):
 
 
 def _with_statistics(input, weight, bias, running_mean, running_var, training, momentum, eps):
-    if not input.array.size:
+    if not input._array.size:
         raise RuntimeError("input tensor must have at least one element, but got input_sizes = "
-                           f"{list(input.array.shape)}")
+                           f"{list(input._array.shape)}")
     arrays = _arrays(input, weight, bias, running_mean, running_var)
     kept = _kept_in(*arrays)
     copies = [x if x is None else x.copy() for x in arrays[3:]]        # they move once
@@ -67,8 +67,8 @@ def _native_batch_norm_legit(input: Tensor, weight: Tensor | None, bias: Tensor 
     """
     without = len(args) + len(kwargs) == 3
     result = native_batch_norm(input, weight, bias, *((None, None) if without else ()), *args, **kwargs)
-    if result[0].node is not None:
-        result[0].node.op = result[0].node.op.renamed("native_batch_norm_legit" + ".1" * without)
+    if result[0]._node is not None:
+        result[0]._node.op = result[0]._node.op.renamed("native_batch_norm_legit" + ".1" * without)
     return result
 
 
@@ -85,14 +85,14 @@ def native_layer_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | No
     arrays, n = _arrays(input, weight, bias), len(normalized_shape)
     with ignored():
         _, statistics = _layer_norm.op.forward(*arrays, tuple(normalized_shape), eps, True)
-    shape = input.array.shape[:-n] + (1,) * n
+    shape = input._array.shape[:-n] + (1,) * n
     return result, *map(wrap, _shaped(statistics, shape, _kept_in(*arrays)))
 
 
 def _in_single(x):
     """What is in half precision in single, of arrays and Tensors."""
     if isinstance(x, Tensor):
-        return x.float() if x.array.itemsize == 2 else x
+        return x.float() if x._array.itemsize == 2 else x
     return wide(x)
 
 
@@ -142,8 +142,8 @@ def native_group_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None,
     (tensor([[-1.,  1.]]), tensor([[2.]]), tensor([[1.]]))
     """
     check_groups(input, group, weight, bias)
-    if not input.array.flags.c_contiguous and not channels_last(input.array):
+    if not input._array.flags.c_contiguous and not channels_last(input._array):
         raise RuntimeError(_UNMET.format("X.is_contiguous(memory_format)"))
-    if input.array.size != N * C * HxW:
+    if input._array.size != N * C * HxW:
         raise RuntimeError(_UNMET.format("X.numel() == N * C * HxW"))
     return _native_group_norm(input, weight, bias, group, eps)

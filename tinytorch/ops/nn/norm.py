@@ -82,7 +82,7 @@ def shaped(grads, input, weight, bias, like=None, is_last=channels_last):
 
 def _single(function, input, *parameters):
     """A decomposition's result: of the tensors in single precision, rounded, if the input is in half precision."""
-    if input.array.itemsize != 2:
+    if input._array.itemsize != 2:
         return function(input, *parameters)
     return function(input.float(), *[p if p is None else p.float() for p in parameters]).to(input.dtype)
 
@@ -90,7 +90,7 @@ def _single(function, input, *parameters):
 # ------------------------------------------------------------------ batch norm
 def _spread(vector, like):
     """A vector by channel, laid out along dimension 1 of tensor `like`."""
-    return vector.reshape((1, -1) + (1,) * (like.array.ndim - 2))
+    return vector.reshape((1, -1) + (1,) * (like._array.ndim - 2))
 
 
 def _affine(x, weight, bias):
@@ -102,7 +102,7 @@ def _affine(x, weight, bias):
 def _with_channels_last(g):
     if not isinstance(g, Tensor):
         return in_channels_last(g)
-    return g.clone(memory_format=CHANNELS_LAST if g.array.ndim == 4 else CHANNELS_LAST_3D)
+    return g.clone(memory_format=CHANNELS_LAST if g._array.ndim == 4 else CHANNELS_LAST_3D)
 
 
 @op(name="alias", input=_with_channels_last)
@@ -112,14 +112,14 @@ def _gradient_in_channels_last(input):
 
 def _ordered(input):
     """`input`, whose gradient has channels last in memory if `input` has."""
-    array = input.array
+    array = input._array
     if array.ndim not in (4, 5) or array.strides[1] > array.strides[-1] or not _filled_last(array):
         return input
     return _gradient_in_channels_last(input)
 
 
 def _batch_norm_decomposition(input, weight, bias, running_mean, running_var, momentum, eps):
-    dims = tuple(i for i in range(input.array.ndim) if i != 1)
+    dims = tuple(i for i in range(input._array.ndim) if i != 1)
 
     def normalised(input, weight, bias):
         centred = input - input.mean(dims, keepdim=True)
@@ -228,7 +228,7 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
             [ 1.0000]])
     """
     if training:
-        _check_batch(input.array.shape)
+        _check_batch(input._array.shape)
         if eps <= 0:
             raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     elif eps < 0:
@@ -246,15 +246,15 @@ def _by_batch(input, running_mean, running_var, weight, bias, training, momentum
         for name, value in (("mean", running_mean), ("var", running_var)):
             if value is None:
                 raise RuntimeError(f"running_{name} must be defined in evaluation mode")
-    if not input.array.size:
+    if not input._array.size:
         refuse(batch_norm, input, running_mean, running_var, weight, bias, training, momentum, eps)
         return _affine(input * 1, *(v if v is None else v[0] for v in (weight, bias)))
-    channels = input.array.shape[1] if input.array.ndim > 1 else 1
+    channels = input._array.shape[1] if input._array.ndim > 1 else 1
     for name, value in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight),
                         ("bias", bias)):
-        if value is not None and value.array.size != channels:
-            raise RuntimeError(f"{name} should contain {channels} elements not {value.array.size}")
-    if input.array.dtype.kind not in dt.FLOATING:
+        if value is not None and value._array.size != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {value._array.size}")
+    if input._array.dtype.kind not in dt.FLOATING:
         raise not_implemented("batch_norm", input)
     check_types(input, weight, bias, running_mean, running_var)
     refuse_gradient("native_batch_norm", "running_mean", running_mean)
@@ -267,15 +267,15 @@ def _by_batch(input, running_mean, running_var, weight, bias, training, momentum
 def check_types(input, *parameters):
     """RuntimeError unless all have one dtype, or the input is in half precision and the rest in single."""
     given = [p for p in parameters if p is not None]
-    dtype = input.array.dtype
-    if all([p.array.dtype is dtype or p.array.dtype == dtype for p in given]):
+    dtype = input._array.dtype
+    if all([p._array.dtype is dtype or p._array.dtype == dtype for p in given]):
         return
-    if given[0].array.dtype == dtype and dtype.kind in dt.FLOATING:
-        other = next(p for p in given if p.array.dtype != dtype)
+    if given[0]._array.dtype == dtype and dtype.kind in dt.FLOATING:
+        other = next(p for p in given if p._array.dtype != dtype)
         raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(other)}")
-    if given[0].array.dtype != dtype and any(p.array.dtype != np.float32 for p in given):
+    if given[0]._array.dtype != dtype and any(p._array.dtype != np.float32 for p in given):
         raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
-    if given[0].array.dtype != dtype and (dtype.itemsize != 2 or dtype.kind not in dt.FLOATING):
+    if given[0]._array.dtype != dtype and (dtype.itemsize != 2 or dtype.kind not in dt.FLOATING):
         raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
 
 
@@ -298,12 +298,12 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
     tensor([[[-1.0000,  1.0000]]])
     """
     try:
-        single = use_input_stats and math.prod(input.array.shape[2:]) == 1
+        single = use_input_stats and math.prod(input._array.shape[2:]) == 1
     except AttributeError:
         return overridden(instance_norm, input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
     if single:
         raise ValueError("Expected more than 1 spatial element when training, got input size "
-                         f"{Size(input.array.shape)}")
+                         f"{Size(input._array.shape)}")
     if use_input_stats.__class__ is not bool or momentum.__class__ is not float or eps.__class__ is not float:
         refuse(instance_norm, input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
     try:
@@ -314,7 +314,7 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
 
 
 def _by_example(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps):
-    shape = input.array.shape
+    shape = input._array.shape
     means = [running_mean, running_var]
     if weight is None:                         # nothing that has a dtype of its own
         means = [v if v is None else v.to(input.dtype) for v in means]
@@ -325,11 +325,11 @@ def _by_example(input, running_mean, running_var, weight, bias, use_input_stats,
     result = _by_batch(input.contiguous().reshape((1, batch * shape[1]) + shape[2:]), *repeated, True, momentum, eps)
     for running, moved in ((running_mean, repeated[0]), (running_var, repeated[1])):
         if running is not None:
-            check_written(running.array)
+            check_written(running._array)
             with ignored():
-                mean = wide(moved.array).reshape(batch, shape[1]).sum(0) / (batch or math.nan)
-                running.array[...] = dt.cast(dt.cast(mean, moved.array.dtype), running.array.dtype)
-            running.version[0] += 1
+                mean = wide(moved._array).reshape(batch, shape[1]).sum(0) / (batch or math.nan)
+                running._array[...] = dt.cast(dt.cast(mean, moved._array.dtype), running._array.dtype)
+            running._version_counter[0] += 1
     return result.reshape(shape)
 
 
@@ -372,16 +372,16 @@ def rounded(computed, input, weight, bias):
 
 
 def _check_normalized(input, normalized_shape, weight, bias, star):
-    shape, have = normalized_shape, input.array.shape
+    shape, have = normalized_shape, input._array.shape
     if shape.__class__ is not tuple:
         shape = ints_of(shape, "layer_norm" if star == "*, " else "rms_norm", "normalized_shape", 2)
     if not shape:
         raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
                            "element, but got normalized_shape = []")
     for name, value in (("weight", weight), ("bias", bias)):
-        if value is not None and value.array.shape != shape:
+        if value is not None and value._array.shape != shape:
             raise RuntimeError(f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
-                               f"{list(value.array.shape)} and normalized_shape = {list(shape)}")
+                               f"{list(value._array.shape)} and normalized_shape = {list(shape)}")
     if have[-len(shape):] != shape or len(have) < len(shape):
         raise RuntimeError(f"Given normalized_shape={list(shape)}, expected input with shape [{star}"
                            f"{', '.join(map(str, shape))}], but got input of size{list(have)}")
@@ -404,7 +404,7 @@ def layer_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = No
     try:
         shape = _check_normalized(input, normalized_shape, weight, bias, "*, ")
         check_types(input, weight, bias)
-        if input.array.dtype.kind not in dt.FLOATING:
+        if input._array.dtype.kind not in dt.FLOATING:
             raise not_implemented("LayerNormKernelImpl", input)
         return _layer_norm(input, weight, bias, shape, eps, True)
     except WRONG:
@@ -432,22 +432,22 @@ def rms_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None
 def _times(input, weight):
     """The product, laid out in memory as `input`, with which a weight of as many dimensions may disagree."""
     result = input * weight
-    if result.array.strides != input.array.strides:
-        result.array = operand_order(result.array, input.array)
+    if result._array.strides != input._array.strides:
+        result._array = operand_order(result._array, input._array)
     return result
 
 
 def _rms_norm(input, shape, weight, eps):
-    if input.array.dtype.kind in dt.COMPLEX:
+    if input._array.dtype.kind in dt.COMPLEX:
         squares = (input * input).mean(tuple(range(-len(shape), 0)), keepdim=True)
         return _affine(input * (squares + (dt.finfo(input.dtype).eps if eps is None else eps)) ** -0.5, weight, None)
-    if input.array.dtype.kind not in dt.FLOATING:
+    if input._array.dtype.kind not in dt.FLOATING:
         raise not_implemented("rms_norm", input)
-    if weight is not None and weight.array.dtype != input.array.dtype and (
-            input.array.itemsize > 2 or weight.array.dtype == np.float64):
-        x = input.float() if input.array.itemsize == 2 else input
+    if weight is not None and weight._array.dtype != input._array.dtype and (
+            input._array.itemsize > 2 or weight._array.dtype == np.float64):
+        x = input.float() if input._array.itemsize == 2 else input
         return _times(_rms_norm(x, shape, None, eps), weight).to(input.dtype)
-    if input.array.itemsize == 2:
+    if input._array.itemsize == 2:
         return _single(lambda input, weight: _rms_norm(input, shape, weight, eps), input, weight)
     if weight is not None and weight._requires_grad and not input._requires_grad:
         return _times(_rms_norm(input, shape, None, eps), weight)  # torch saves the product's factors alone

@@ -23,7 +23,7 @@ __all__ = ["_pack_padded_sequence", "_pad_packed_sequence"]
 
 def sizes_of_steps(batch_sizes: Tensor) -> list[int]:
     """The rows of each step of a packed batch. IndexError or TypeError unless they are a list of numbers."""
-    n = batch_sizes.array
+    n = batch_sizes._array
     if not n.ndim:
         raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
                          "to convert a 0-dim tensor to a number")
@@ -76,7 +76,7 @@ def _pack_padded_sequence(input: Tensor, lengths: Tensor, batch_first: bool) -> 
 
     RuntimeError if a length is not positive, longer than the batch or longer than the one before it.
     """
-    n = lengths.array
+    n = lengths._array
     if n.ndim != 1 or n.dtype != np.int64:
         raise RuntimeError(f"'lengths' argument should be a 1D CPU int64 tensor, but got {n.ndim}D cpu "
                            f"{type_name(lengths)} tensor")
@@ -103,11 +103,11 @@ def _pack_padded_sequence(input: Tensor, lengths: Tensor, batch_first: bool) -> 
 def _pad_packed_sequence(data: Tensor, batch_sizes: Tensor, batch_first: bool, padding_value: Number,
                          total_length: int) -> tuple[Tensor, Tensor]:
     """(padded batch, lengths) of packed rows; `total_length` steps, as many as there are if it is not positive."""
-    if batch_sizes.array.ndim == 1 and not batch_sizes.array.size:
+    if batch_sizes._array.ndim == 1 and not batch_sizes._array.size:
         raise RuntimeError("batch_sizes can not be empty")
     sizes = sizes_of_steps(batch_sizes)
-    used = check_steps(sizes, len(data.array), 1)
-    if used < len(data.array):
+    used = check_steps(sizes, len(data._array), 1)
+    if used < len(data._array):
         data = data[:used]
     falling = -np.array(sizes)
     lengths = np.searchsorted(falling, -np.arange(sizes[0]))       # how many steps have a row for each sequence
@@ -116,8 +116,8 @@ def _pad_packed_sequence(data: Tensor, batch_sizes: Tensor, batch_first: bool, p
     elif total_length < len(sizes):
         raise RuntimeError("Expected total_length to be at least the length of the longest sequence in input, but got "
                            f"total_length={total_length} and max sequence length being {len(sizes)}")
-    padded = _unpack(data, (total_length, sizes[0]) + data.array.shape[1:], places(sizes, False),
-                     stored_as(padding_value, data.array.dtype))
+    padded = _unpack(data, (total_length, sizes[0]) + data._array.shape[1:], places(sizes, False),
+                     stored_as(padding_value, data._array.dtype))
     return padded.transpose(0, 1) if batch_first else padded, wrap(lengths)
 
 
@@ -142,15 +142,15 @@ def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float
             raise RuntimeError("pad_sequence: expected sequences of at least one dimension")
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
-    rest, dtype = sequences[0].array.shape[1:], sequences[0].array.dtype
+    rest, dtype = sequences[0]._array.shape[1:], sequences[0]._array.dtype
     same = []
     for s in sequences:
-        shape = s.array.shape
+        shape = s._array.shape
         if shape[1:] != rest:
             check_broadcast(shape[:1] + rest, shape)
             s = s.expand(shape[:1] + rest)
         same.append(converted(s, dtype))
-    lengths = [len(s.array) for s in same]
+    lengths = [len(s._array) for s in same]
     longest = max(lengths)
     steps = np.concatenate([np.arange(n) + (longest - n if padding_side == "left" else 0) for n in lengths])
     members = np.repeat(np.arange(len(same)), lengths)

@@ -97,7 +97,7 @@ def constant_pad_nd(input: Tensor, pad: Ints, value: Number = 0) -> Tensor:
 
 
 def _constant_pad(input, pad, value):
-    shape = input.array.shape
+    shape = input._array.shape
     if len(pad) % 2:
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
     if len(pad) > 2 * len(shape):
@@ -140,7 +140,7 @@ _PLAIN = {int}
 def _pad(input, pad, mode, value):
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
-    ndim = input.array.ndim
+    ndim = input._array.ndim
     if len(pad) > 2 * ndim:
         raise RuntimeError("Padding length should be less than or equal to two times the input dimension but got "
                            f"padding length {len(pad)} and input of dimension {ndim}")
@@ -157,7 +157,7 @@ def _pad(input, pad, mode, value):
             "Supported combinations for non-constant padding:\n  - 2D or 3D input: padding size = 2 (pads last "
             "dimension)\n  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n  - 4D or 5D input: padding "
             "size = 6 (pads last 3 dimensions)")
-    shape, axes = input.array.shape, len(pad) // 2
+    shape, axes = input._array.shape, len(pad) // 2
     if mode != "circular":
         _check_edges(mode, axes, input, pad)
     picks = tuple([(axis, _INDEX[mode](shape, axis, before, after)) for axis, (before, after) in
@@ -165,7 +165,7 @@ def _pad(input, pad, mode, value):
     if mode == "circular":
         return _by_index(False, picks, input)
     refuse_records(f"{'reflection' if mode == 'reflect' else 'replication'}_pad{axes}d", input)
-    x = input.array
+    x = input._array
     last = axes > 1 and ndim > 3 and x.strides[1] <= x.strides[-1] and channels_last(x)
     if last and mode == "reflect" and axes == 3 and not all([len(index) for _, index in picks]):
         last = False                           # a result without elements, whose gradient torch has in C order
@@ -174,7 +174,7 @@ def _pad(input, pad, mode, value):
 
 def _check_edges(mode, axes, input, pad):
     """torch's errors of reflection and replication."""
-    shape = list(input.array.shape)
+    shape = list(input._array.shape)
     if 0 in shape[-axes - 1:]:
         raise RuntimeError(f"Expected {axes + 1}D or {axes + 2}D (batch mode) tensor with possibly 0 batch size and "
                            f"other non-zero dimensions for input, but got: {shape}")
@@ -199,7 +199,7 @@ def _check_edges(mode, axes, input, pad):
         if mode == "reflect" and axes == 2:
             raise RuntimeError("numel: integer multiplication overflow")
         raise RuntimeError(f"Trying to create tensor with negative dimension {min(sizes)}: {shape[:-axes] + sizes}")
-    if input.array.dtype.kind in dt.BOOL:
+    if input._array.dtype.kind in dt.BOOL:
         raise not_implemented(f"{'reflection' if mode == 'reflect' else 'replication'}_pad{axes}d", input)
 
 

@@ -41,9 +41,9 @@ def _laid_out(result, like):
 
 
 def _check(name, input, argument, factor):
-    if input.array.ndim < 3:
+    if input._array.ndim < 3:
         raise RuntimeError(f"{name} expects input to have at least 3 dimensions, but got input with "
-                           f"{input.array.ndim} dimension(s)")
+                           f"{input._array.ndim} dimension(s)")
     refuse_records(name, input)
     if factor <= 0:
         raise RuntimeError(f"{name} expects a positive {argument}, but got {factor}")
@@ -61,7 +61,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
              [2., 3.]]])
     """
     _check("pixel_shuffle", input, "upscale_factor", upscale_factor)
-    channels, square = input.array.shape[-3], upscale_factor ** 2
+    channels, square = input._array.shape[-3], upscale_factor ** 2
     if channels % square:
         raise RuntimeError("pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
                            f"upscale_factor, but input.size(-3)={channels} is not divisible by {square}")
@@ -78,9 +78,9 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """
     _check("pixel_unshuffle", input, "downscale_factor", downscale_factor)
     for dim, side in ((-2, "height"), (-1, "width")):
-        if input.array.shape[dim] % downscale_factor:
+        if input._array.shape[dim] % downscale_factor:
             raise RuntimeError(f"pixel_unshuffle expects {side} to be divisible by downscale_factor, but "
-                               f"input.size({dim})={input.array.shape[dim]} is not divisible by {downscale_factor}")
+                               f"input.size({dim})={input._array.shape[dim]} is not divisible by {downscale_factor}")
     return _unshuffle(input, downscale_factor)
 
 
@@ -105,7 +105,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     >>> torch.channel_shuffle(torch.arange(4.).reshape(1, 4, 1), 2).flatten()
     tensor([0., 2., 1., 3.])
     """
-    shape = input.array.shape
+    shape = input._array.shape
     if len(shape) <= 2:
         raise RuntimeError(f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(shape)}")
     if groups > 0 and shape[1] % groups:

@@ -267,7 +267,7 @@ def _check_output(function, n, shape, out, kernel, padding):
 
 
 def check_dtype(name, input, kinds):
-    if input.array.dtype.kind not in dt.NATIVE and dt.kind(input.array.dtype) not in kinds:
+    if input._array.dtype.kind not in dt.NATIVE and dt.kind(input._array.dtype) not in kinds:
         raise not_implemented(name, input)
 
 
@@ -284,24 +284,24 @@ def _max(function, n, input, kernel_size, stride, padding, dilation, ceil_mode, 
     in_a_row = n == 1 and not return_indices   # with indices torch takes it as pooling of images of one row
     find = _max_settings if in_a_row or n > 1 else _max_settings_of_row
     try:
-        settings = find(_MAX[n], n, input.array.shape, kernel_size, stride, padding, dilation, ceil_mode)
+        settings = find(_MAX[n], n, input._array.shape, kernel_size, stride, padding, dilation, ceil_mode)
         if in_a_row:
             check_dtype("max_pool2d" if input._requires_grad else "max_pool1d_impl", input, dt.FLOATING)
         else:
             check_dtype(_MAX[max(n, 2)], input, _INTEGER_TOO)
     except _WRONG:
         return overridden(function, input, kernel_size, stride, padding, dilation, ceil_mode)
-    if n == 3 and input.array.ndim == 4 and channels_last(input.array):
+    if n == 3 and input._array.ndim == 4 and channels_last(input._array):
         raise RuntimeError("Unsupported memory format. Supports only ChannelsLast3d, Contiguous")
-    narrow = input.array.dtype == dt.BFLOAT16
-    if in_a_row and not input.array.flags.c_contiguous and not (input._requires_grad and mode.grad):
+    narrow = input._array.dtype == dt.BFLOAT16
+    if in_a_row and not input._array.flags.c_contiguous and not (input._requires_grad and mode.grad):
         input = input.contiguous()             # torch's routine for values alone makes them in the usual order
     if return_indices:
         top, indices = in_float32(_max_and_indices, *settings, input) if narrow else _max_and_indices(*settings, input)
-        return _max_ats[n](n, [top.array], input, indices), indices
+        return _max_ats[n](n, [top._array], input, indices), indices
     result = in_float32(_max_pools[n], *settings, input) if narrow else _max_pools[n](*settings, input)
-    if result.node is not None:
-        result.node.saved[-1] += result.version, result.version[0]
+    if result._node is not None:
+        result._node.saved[-1] += result._version_counter, result._version_counter[0]
     return result
 
 
@@ -417,16 +417,16 @@ _AVERAGE = {n: f"avg_pool{n}d" for n in (1, 2, 3)}
 
 def _average(function, n, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     try:
-        settings = _average_settings(_AVERAGE[n], n, input.array.shape, kernel_size, stride, padding, ceil_mode,
+        settings = _average_settings(_AVERAGE[n], n, input._array.shape, kernel_size, stride, padding, ceil_mode,
                                      count_include_pad, divisor_override)
-        if input.array.dtype != np.int64:
+        if input._array.dtype != np.int64:
             check_dtype("avg_pool3d_out_frame" if n == 3 else "avg_pool2d", input, dt.FLOATING)
-            if n == 3 and input.array.itemsize == 2:
+            if n == 3 and input._array.itemsize == 2:
                 raise not_implemented("avg_pool3d_out_frame", input)
     except _WRONG:
         return overridden(function, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                *() if n == 1 else (divisor_override,))
-    return in_float32(_avg_pools[n], *settings, input) if input.array.dtype == dt.BFLOAT16 else \
+    return in_float32(_avg_pools[n], *settings, input) if input._array.dtype == dt.BFLOAT16 else \
         _avg_pools[n](*settings, input)
 
 

@@ -152,7 +152,7 @@ def leaky_relu(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
     >>> torch.nn.functional.leaky_relu(torch.tensor([-1., 2.]))
     tensor([-0.0100,  2.0000])
     """
-    return _leaky_relu(input, scalar_of(negative_slope, input.array.dtype))
+    return _leaky_relu(input, scalar_of(negative_slope, input._array.dtype))
 
 
 @op(name="prelu_kernel_backward", grad=lambda g, input, weight: g * (~(input >= 0) * weight + (input >= 0)),
@@ -188,23 +188,24 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     >>> torch.prelu(torch.tensor([-4., 2.]), torch.tensor(0.25))
     tensor([-1.,  2.])
     """
-    if input.array.dtype != weight.array.dtype:
+    if input._array.dtype != weight._array.dtype:
         raise RuntimeError(f"prelu: Type promoting not supported. Got {str(input.dtype)[6:].title()} "
                            f"and {str(weight.dtype)[6:].title()}")
-    if weight.array.ndim > 1:
-        raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.array.ndim}")
-    if weight.array.size != 1:
-        if input.array.ndim == 0:
+    if weight._array.ndim > 1:
+        raise RuntimeError("prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = "
+                           f"{weight._array.ndim}")
+    if weight._array.size != 1:
+        if input._array.ndim == 0:
             raise RuntimeError("Not allow zero-dim input tensor.")
-        channels = input.array.shape[1] if input.array.ndim > 1 else 1
-        if channels != weight.array.size:
+        channels = input._array.shape[1] if input._array.ndim > 1 else 1
+        if channels != weight._array.size:
             raise RuntimeError("Mismatch of parameter numbers and input channel size. Found parameter numbers = "
-                               f"{weight.array.size} and channel size = {channels}.")
-    if input.array.ndim == 0:
+                               f"{weight._array.size} and channel size = {channels}.")
+    if input._array.ndim == 0:
         weight = weight.reshape(())
-    elif weight.array.ndim:
-        weight = weight.reshape((1, -1) + (1,) * (input.array.ndim - 2) if input.array.ndim > 1 else (1,))
-    if input.array.dtype.kind not in dt.FLOATING:
+    elif weight._array.ndim:
+        weight = weight.reshape((1, -1) + (1,) * (input._array.ndim - 2) if input._array.ndim > 1 else (1,))
+    if input._array.dtype.kind not in dt.FLOATING:
         raise not_implemented("prelu_cpu", input)
     return _prelu(input, weight)
 
@@ -224,20 +225,20 @@ def rrelu(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, train
             raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound:g}")
     if lower > upper:
         raise RuntimeError("Lower bound should be less than or equal to the upper bound")
-    kind, slopes = dt.kind(input.array.dtype), (lower + upper) / 2
-    if kind not in dt.FLOATING or training and input.array.dtype == np.float16:
+    kind, slopes = dt.kind(input._array.dtype), (lower + upper) / 2
+    if kind not in dt.FLOATING or training and input._array.dtype == np.float16:
         raise not_implemented("rrelu_with_noise_out_cpu" if training else "leaky_relu_cpu", input)
     if mode.vmap_levels:
         raise RuntimeError("vmap: we do not yet support aten::rrelu. Please file an issue")
     if training:
         stream = stream_of(generator)
         with stream.lock:
-            slopes = wrap(rrelu_slopes(input.array, lower, upper, stream))
+            slopes = wrap(rrelu_slopes(input._array, lower, upper, stream))
     else:
-        slopes = scalar_of(slopes, input.array.dtype)
+        slopes = scalar_of(slopes, input._array.dtype)
     result = _rrelu(input, slopes)
-    if training and not result.array.flags.c_contiguous:
-        result.array = np.ascontiguousarray(result.array)      # as torch's routine that draws makes it
+    if training and not result._array.flags.c_contiguous:
+        result._array = np.ascontiguousarray(result._array)      # as torch's routine that draws makes it
     return result
 
 

@@ -145,7 +145,7 @@ def _unrolled(step, sizes, batch_first, reverse, input, *states):
         count, batch = input.shape[:2]
         sizes = [batch] * count
         input = input.reshape(count * batch, input.shape[2])
-    states = [wrap(np.zeros((sizes[0], width), input.array.dtype)) if s is None else s.reshape(s.shape[1:])
+    states = [wrap(np.zeros((sizes[0], width), input._array.dtype)) if s is None else s.reshape(s.shape[1:])
               for s, width in states]
     outputs = {}
     for lo, hi in spans(sizes, reverse):
@@ -222,16 +222,16 @@ def run_layers(layer, input, sizes, states, params, has_biases, num_layers, drop
     Returns (outputs, final state, ...).
     """
     _check_dtypes(input, states, params)
-    if input.array.dtype.itemsize == 2:
+    if input._array.dtype.itemsize == 2:
         layer = _BY_STEPS[layer]
-    if sizes is None and input.array.shape[1 if batch_first else 0] == 0:
+    if sizes is None and input._array.shape[1 if batch_first else 0] == 0:
         raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
     directions = 2 if bidirectional else 1
     total = num_layers * directions
     per = (4 if has_biases else 2) + (len(states) == 2 and len(params) % (total * (4 if has_biases else 2)) != 0)
     if len(params) < total * per:
         raise RuntimeError("Expected more weights in stacked_rnn")
-    if any(s is not None and len(s.array) < total for s in states):
+    if any(s is not None and len(s._array) < total for s in states):
         raise RuntimeError("Expected more hidden states in stacked_rnn")
     inputs = input, input
     if sizes is not None:
@@ -260,11 +260,11 @@ def run_layers(layer, input, sizes, states, params, has_biases, num_layers, drop
 def _rows_of_steps(layer, input, sizes, per):
     """The packed rows that belong to the steps, for either direction: torch counts them from the end for the reverse
     one. RuntimeError in torch's words where there are too few."""
-    count = len(input.array)
-    if layer is LAYERS["LSTM"] and per < 5 and input.array.itemsize == 4 and sizes[0] > 0 and set(sizes) == {sizes[0]}:
+    count = len(input._array)
+    if layer is LAYERS["LSTM"] and per < 5 and input._array.itemsize == 4 and sizes[0] > 0 and set(sizes) == {sizes[0]}:
         if len(sizes) * sizes[0] != count:     # by oneDNN, which takes a batch of equal lengths as it is
-            shape = [len(sizes), sizes[0], *input.array.shape[1:]]
-            raise RuntimeError(f"shape '{shape}' is invalid for input of size {input.array.size}")
+            shape = [len(sizes), sizes[0], *input._array.shape[1:]]
+            raise RuntimeError(f"shape '{shape}' is invalid for input of size {input._array.size}")
     used = check_steps(sizes, count)
     return (input, input) if used == count else (input[:used], input[count - used:])
 
@@ -281,11 +281,11 @@ def _beside(outputs, batch_first):
 def _check_dtypes(input, states, params):
     if not params:
         raise RuntimeError("Expected more weights in stacked_rnn")
-    weight = params[0].array.dtype
+    weight = params[0]._array.dtype
     if weight.kind not in dt.FLOATING:
         raise NotImplementedError(f"recurrent layers of dtype {params[0].dtype} are not supported, only floating ones")
     for x in (input, *states):
-        if x is not None and x.array.dtype != weight:
+        if x is not None and x._array.dtype != weight:
             raise RuntimeError("mat1 and mat2 must have the same dtype, but got "
                                f"{type_name(x)} and {type_name(params[0])}")
 
@@ -301,7 +301,7 @@ def _half_lstm(sizes, batch_first, reverse, *tensors):
     """torch computes this layer of bfloat16 in float32 by oneDNN, but packed, with projections or of float16 step by
     step."""
     w_hr = tensors[7] if len(tensors) == 8 else None
-    if w_hr is not None or sizes is not None or tensors[0].array.dtype == np.float16:
+    if w_hr is not None or sizes is not None or tensors[0]._array.dtype == np.float16:
         return _lstm_decomposition(sizes, batch_first, reverse, *tensors[:7], w_hr)
     wide = _lstm(sizes, batch_first, reverse, *[t if t is None else t.float() for t in tensors[:7]], None)
     return tuple(t.to(tensors[0].dtype) for t in wide)
@@ -421,16 +421,16 @@ def _cell(function, layer, gates, input, hx, w_ih, w_hh, b_ih, b_hh):
     """One of the cell ops, after checks. RuntimeError in torch's words if the shapes do not fit."""
     try:
         states = (hx,) if function is not lstm_cell else hx
-        _check_cell(gates, input.array.shape, states, w_ih.array.shape, w_hh.array.shape)
+        _check_cell(gates, input._array.shape, states, w_ih._array.shape, w_hh._array.shape)
         _check_dtypes(input, states, (w_ih,))
-        if input.array.dtype.itemsize == 2 or mode.vmap_levels:
+        if input._array.dtype.itemsize == 2 or mode.vmap_levels:
             return _BY_STEPS[layer](input, *states, w_ih, w_hh, b_ih, b_hh)
         return layer(input, *states, w_ih, w_hh, b_ih, b_hh)
     except _WRONG as error:
         if isinstance(error, ValueError):      # NumPy's, of biases that do not fit: expand says it in torch's words
             for bias in (b_ih, b_hh):
                 if bias is not None:
-                    bias.expand(len(input.array), len(w_hh.array))
+                    bias.expand(len(input._array), len(w_hh._array))
         return overridden(function, input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
@@ -447,7 +447,7 @@ def _check_cell(gates, x, states, w_ih, w_hh):
         raise RuntimeError(f"input has inconsistent input_size: got {x[1]} expected {w_ih[1]}")
     wanted = x[0], hidden
     for k, state in enumerate(states):
-        h = state.array.shape
+        h = state._array.shape
         if h == wanted:
             continue
         if h[0] != x[0]:

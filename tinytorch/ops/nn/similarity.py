@@ -30,8 +30,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     common = result_dtype((x1, x2))
     if not common.is_floating_point:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {type_name(common)}")
-    x1, x2 = (converted(x, common.numpy) if x.array.dtype.kind in dt.INTEGRAL else x for x in (x1, x2))
-    shape = (x1 * x2).array.shape if x1.array.shape != x2.array.shape else None
+    x1, x2 = (converted(x, common.numpy) if x._array.dtype.kind in dt.INTEGRAL else x for x in (x1, x2))
+    shape = (x1 * x2)._array.shape if x1._array.shape != x2._array.shape else None
     if shape is not None:
         x1, x2 = x1.expand(shape), x2.expand(shape)
     return (_unit(x1, dim, eps) * _unit(x2, dim, eps)).sum(dim)
@@ -53,11 +53,11 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6,
     tensor([1.0000])
     """
     difference = x1 - x2 + float(eps)
-    last = difference.array.ndim - 1
-    if (p < 0 or p == float("inf")) and last >= 0 and not difference.array.shape[last]:
+    last = difference._array.ndim - 1
+    if (p < 0 or p == float("inf")) and last >= 0 and not difference._array.shape[last]:
         raise RuntimeError(f"linalg.vector_norm cannot compute the {p:g} norm on the dimension {last}because this "
                            "dimension is empty and the operation does not have an identity")
-    return at_once(norm_over, difference, p, axes(-1, difference.array.ndim), keepdim)
+    return at_once(norm_over, difference, p, axes(-1, difference._array.ndim), keepdim)
 
 
 _none = underivable("_pdist_backward")
@@ -96,14 +96,14 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
     >>> torch.pdist(torch.tensor([[0., 0.], [3., 4.], [0., 1.]]))
     tensor([5.0000, 1.0000, 4.2426])
     """
-    if input.array.ndim != 2:
-        raise RuntimeError(f"pdist only supports 2D tensors, got: {input.array.ndim}D")
-    if dt.kind(input.array.dtype) not in dt.FLOATING:
+    if input._array.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {input._array.ndim}D")
+    if dt.kind(input._array.dtype) not in dt.FLOATING:
         raise RuntimeError("pdist only supports floating-point dtypes")
     p = float(p)
     if not p >= 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    if input.array.dtype.char not in "fd":
+    if input._array.dtype.char not in "fd":
         raise not_implemented("pdist", input)
     return _pdist(input, p)
 

@@ -82,20 +82,20 @@ def _log_softmax_of_halves(input, dim):
 
 
 def _along(primitive, input, dim, dtype):
-    dim = check_dim(dim, input.array.ndim)
+    dim = check_dim(dim, input._array.ndim)
     if dtype is not None:
         input = converted(input, dtype.numpy)
-    kind = input.array.dtype.kind
+    kind = input._array.dtype.kind
     if kind not in dt.FLOATING:
-        if input.array.size:
-            last = "lastdim_" if dim == input.array.ndim - 1 else ""
+        if input._array.size:
+            last = "lastdim_" if dim == input._array.ndim - 1 else ""
             raise not_implemented(f"{primitive.op.name}_{last}kernel_impl", input)
         if kind in dt.INTEGRAL:
             return input.clone()
         refuse_complex_gradient(f"_{primitive.op.name}", input)
-    if input.array.ndim == 0:
+    if input._array.ndim == 0:
         dim = ()                               # along which every sum is one element
-    elif kind in dt.WIDENED and dim != input.array.ndim - 1:
+    elif kind in dt.WIDENED and dim != input._array.ndim - 1:
         refuse_records(f"{primitive.op.name}_kernel_impl", input)
     return primitive(input, dim)
 
@@ -141,14 +141,14 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
         warn("`eps` parameter is deprecated and has no effect.")
     if not isinstance(logits, Tensor):
         refuse(gumbel_softmax, logits)
-    array = logits.array
+    array = logits._array
     stream = stream_of(None)
     with stream.lock:
         noise = fill_exponential(room(np.empty(array.shape, array.dtype)), 1.0, stream)
     soft = softmax((logits - wrap(noise).log()) / tau, dim)
     if not hard:
         return soft
-    values = soft.array
+    values = soft._array
     if values.dtype == dt.BFLOAT16:
         values = dt.from_bfloat16(values)
     chosen = np.zeros(values.shape, values.dtype)

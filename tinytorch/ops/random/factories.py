@@ -57,7 +57,7 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
             check_can_require_grad(result)
             result._requires_grad = True
         with stream.lock:
-            fill(result.array, *arguments, stream)
+            fill(result._array, *arguments, stream)
         return result
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
@@ -66,12 +66,12 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
     if differentiates() and out.requires_grad:
         raise RuntimeError("functions with out=... arguments don't support automatic differentiation, but one of the "
                            "arguments requires grad.")
-    if out.array.shape != shape:
-        out.array = resized(out.array, empty(shape, out.array.dtype))
-    check_written(out.array)
+    if out._array.shape != shape:
+        out._array = resized(out._array, empty(shape, out._array.dtype))
+    check_written(out._array)
     with stream.lock:
-        fill(out.array, *arguments, stream)
-    out.version[0] += 1
+        fill(out._array, *arguments, stream)
+    out._version_counter[0] += 1
     return out
 
 
@@ -144,12 +144,12 @@ def _like(fill, arguments, input, generator, dtype, device, requires_grad, pin_m
         input = elsewhere(input)
     check_pinned(pin_memory)
     layout = "torch.preserve_format" if memory_format is None else repr(memory_format)
-    d = as_dtype(dtype, "rand_like") or dt.of(input.array)
+    d = as_dtype(dtype, "rand_like") or dt.of(input._array)
     if layout == "torch.preserve_format":
-        array = room(input.array.astype(d.numpy) if input.is_meta else empty(
-            input.array.shape, d.numpy, lambda size, dtype: samplers.empty_like(input.array, dtype)), input.array)
+        array = room(input._array.astype(d.numpy) if input.is_meta else empty(
+            input._array.shape, d.numpy, lambda size, dtype: samplers.empty_like(input._array, dtype)), input._array)
     elif layout == "torch.contiguous_format":
-        array = room((new_without_numbers if input.is_meta else empty)(input.array.shape, d.numpy))
+        array = room((new_without_numbers if input.is_meta else empty)(input._array.shape, d.numpy))
     else:
         raise NotImplementedError(f"memory_format {memory_format} is not supported")
     result = wrap(array)
@@ -206,7 +206,7 @@ def randint_like(input: Tensor, low: int | Tensor = None, high: int = None, *, g
         if low is None:
             raise TypeError("randint_like() missing 1 required positional arguments: \"high\"")
         low, high = 0, low
-    if isinstance(high, Tensor) and high.array.ndim:
+    if isinstance(high, Tensor) and high._array.ndim:
         raise RuntimeError("high must be a scalar tensor and on CPU")
     bounds = 0 if low is None else int(low), int(high)
     return _like(fill_integers, bounds, input, generator, dtype, device, requires_grad, pin_memory, memory_format)
@@ -252,7 +252,7 @@ def _fill_permutation(array, n, stream):
 
 
 def zeros_of(g, shape):
-    dtype = g.array.dtype if isinstance(g, Tensor) else g.dtype
+    dtype = g._array.dtype if isinstance(g, Tensor) else g.dtype
     zeros = np.zeros(shape, dtype)
     return wrap(zeros) if isinstance(g, Tensor) else zeros
 
@@ -309,7 +309,7 @@ def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Ints = None, *
     """
     if size is not None:
         for x in (mean, std):
-            if isinstance(x, Tensor) and x.array.ndim:
+            if isinstance(x, Tensor) and x._array.ndim:
                 raise TypeError("normal() received an invalid combination of arguments - got "
                                 f"({', '.join(type(v).__name__ for v in (mean, std, size))})")
     elif isinstance(mean, Tensor) or isinstance(std, Tensor):
@@ -343,16 +343,16 @@ def bernoulli(input: Tensor, p: Tensor | float = None, *, generator: Generator |
     """
     if p is None:
         refuse_records("bernoulli_tensor_cpu_self_", input)
-        if out is not None and out.array.shape == input.array.shape:
-            check_written(out.array)
+        if out is not None and out._array.shape == input._array.shape:
+            check_written(out._array)
         stream = stream_of(generator)
         with stream.lock:
             result = _bernoulli_of(stream, varied(input))
         return refill(out, result)
-    probability = p.array if isinstance(p, Tensor) else p
+    probability = p._array if isinstance(p, Tensor) else p
     stream = stream_of(generator)
     with stream.lock:
-        result = fill_bernoulli(room(np.empty(input.array.shape, input.array.dtype)), probability,
+        result = fill_bernoulli(room(np.empty(input._array.shape, input._array.dtype)), probability,
                                 stream)
     return write_out(out, wrap(result))
 
@@ -371,8 +371,8 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     >>> torch.multinomial(torch.tensor([0., 10., 3., 0.]), 2)
     tensor([1, 2])
     """
-    weights = input.array
-    if out is not None and out.array.dtype != np.int64:
+    weights = input._array
+    if out is not None and out._array.dtype != np.int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {type_name(out)}")
     refuse_records("aminmax_cpu", weights, dt.FLOAT8_RECORDS)
     if dt.kind(weights.dtype) not in dt.FLOATING:
@@ -387,7 +387,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     _check_weights(dt.from_bfloat16(weights) if weights.dtype == dt.BFLOAT16 else weights, replacement and count > 1)
     stream = stream_of(generator)
     with stream.lock:
-        result = _categories(varied(input).array, count, replacement, stream)
+        result = _categories(varied(input)._array, count, replacement, stream)
     return refill(out, wrap(result.copy()))
 
 

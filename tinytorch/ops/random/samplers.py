@@ -175,7 +175,7 @@ def fill_log_normal(array, mean, std, stream):
 
 
 def as_integer(function, name, value):
-    if isinstance(value, bool) or not hasattr(value, "__index__") or isinstance(value, Tensor) and value.array.ndim:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or isinstance(value, Tensor) and value._array.ndim:
         raise TypeError(f"{function}(): argument '{name}' must be int, not {type(value).__name__}")
     if not -1 << 63 <= int(value) < 1 << 63:
         raise ValueError("Overflow when unpacking long long")
@@ -199,8 +199,8 @@ _RECORDED = {fill: _overwriting(name) for fill, name in (
 
 def _fill(self, fill, *arguments, generator):
     """Overwrite `self` by fill(array, *arguments, stream)."""
-    array = self.array
-    if self._requires_grad or self.view_info is not None or self.is_inference():
+    array = self._array
+    if self._requires_grad or self._view_info is not None or self.is_inference():
         check_in_place(self)
     check_written(array)
     recorded = _RECORDED[fill](self) if self._requires_grad and mode.grad else None     # of what it was
@@ -212,9 +212,9 @@ def _fill(self, fill, *arguments, generator):
             each = any([isinstance(x, np.ndarray) and x.ndim for x in arguments])      # element has a probability
             for piece in [array] if each else pieces(array):
                 fill(piece, *arguments, stream)
-    self.version[0] += 1
+    self._version_counter[0] += 1
     if usual.noting:
-        note_place(self.version)
+        note_place(self._version_counter)
     if recorded is not None:
         rebase(self, recorded)
     return self
@@ -276,11 +276,11 @@ def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | 
     tensor([0., 0., 1., 0.])
     """
     if isinstance(p, Tensor):
-        p = p.array
+        p = p._array
         try:
-            np.broadcast_to(p, self.array.shape)
+            np.broadcast_to(p, self._array.shape)
         except ValueError:
-            raise RuntimeError(f"output with shape {list(self.array.shape)} doesn't match the broadcast shape of "
+            raise RuntimeError(f"output with shape {list(self._array.shape)} doesn't match the broadcast shape of "
                                f"p, {list(p.shape)}") from None
     return _fill(self, fill_bernoulli, p, generator=generator)
 

@@ -22,7 +22,7 @@ def _check_weights(name, weights, observations, kinds, word):
     if weights.dim() > 1:
         raise RuntimeError(f"cov(): expected {name} to have one or fewer dimensions but got {name} with "
                            f"{weights.dim()} dimensions")
-    if weights.array.dtype.kind not in kinds:
+    if weights._array.dtype.kind not in kinds:
         raise RuntimeError(f"cov(): expected {name} to have {word} dtype but got {name} with {type_name(weights)} "
                            "dtype")
     if weights.numel() != observations:
@@ -48,7 +48,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
             [-1.,  1.]])
     """
     _two_dims("cov", input)
-    if input.array.dtype.kind in dt.BOOL:
+    if input._array.dtype.kind in dt.BOOL:
         raise RuntimeError("cov(): bool dtype is not supported for input")
     rows = input.view(1, -1) if input.dim() < 2 else input
     observations, weights = rows.size(1), None

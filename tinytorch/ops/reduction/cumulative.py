@@ -24,15 +24,15 @@ __all__ = ["cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "dif
 
 def _running(accumulate, input, dim, dtype, *flags):
     """`accumulate` along `dim` in the dtype that is asked for (integers: int64)."""
-    dim = check_dim(dim, input.array.ndim)
+    dim = check_dim(dim, input._array.ndim)
     if dtype is not None:
-        if dtype is dt.bool and input.array.ndim and input.array.size:
+        if dtype is dt.bool and input._array.ndim and input._array.size:
             raise not_implemented(f"{accumulate.op.name}_out_cpu", dtype)
         check_recorded_dtype(input, dtype)
         input = converted(input, dtype.numpy)
-    elif input.array.dtype.kind in dt.INTEGRAL:
+    elif input._array.dtype.kind in dt.INTEGRAL:
         input = converted(input, np.dtype(np.int64))
-    return at_once(accumulate, input, dim, *flags, input.array.dtype != dt.BFLOAT16)
+    return at_once(accumulate, input, dim, *flags, input._array.dtype != dt.BFLOAT16)
 
 
 @op(name="cumsum", kernel="cumsum_out_cpu", input=lambda g, dim, backward, wide: _cumsum(g, dim, not backward, wide))
@@ -75,7 +75,7 @@ def _cumprod_grad(g, input, ans, dim, wide):
         return _cumsum(ans.conj() * g, dim, True, wide) / input.conj()
     x, g = input.swapaxes(0, dim).conj(), g.swapaxes(0, dim)
     if isinstance(g, Tensor):
-        one = wrap(dt.cast(np.ones((1, *x.shape[1:])), x.array.dtype))
+        one = wrap(dt.cast(np.ones((1, *x.shape[1:])), x._array.dtype))
         return (cat([one, x[:-1].cumprod(0)]) * _chain_recorded(g, x[1:])).swapaxes(0, dim).contiguous()
     before = np.ones_like(x)
     np.cumprod(x[:-1], axis=0, out=before[1:])
@@ -176,8 +176,8 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
     >>> torch.logcumsumexp(torch.zeros(2), 0)
     tensor([0.0000, 0.6931])
     """
-    dim = check_dim(dim, input.array.ndim)
-    if input.array.dtype.kind in dt.INTEGRAL:
+    dim = check_dim(dim, input._array.ndim)
+    if input._array.dtype.kind in dt.INTEGRAL:
         raise not_implemented("logcumsumexp_out_cpu", input)
     refuse_records("logcumsumexp_out_cpu", input)
     return at_once(_logcumsumexp, input, dim)
@@ -193,7 +193,7 @@ _take_min = op(name="cummin", input=_taken_grad)(_gather.op.forward)
 
 
 def _cumulative(name, accumulate, take, result, input, dim):
-    array = input.array
+    array = input._array
     if not array.ndim:
         if dim not in (0, -1):
             raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
@@ -241,9 +241,9 @@ def cummin(input: Tensor, dim: int, *, out: Tensors | None = None) -> return_typ
 # ------------------------------------------------------------------ differences and integrals
 def _slices(x, dim):
     """All but the first, and all but the last, along `dim`."""
-    if not x.array.ndim:
+    if not x._array.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    lead = (slice(None),) * check_dim(dim, x.array.ndim)
+    lead = (slice(None),) * check_dim(dim, x._array.ndim)
     return x[lead + (slice(1, None),)], x[lead + (slice(None, -1),)]
 
 
@@ -256,41 +256,41 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
     >>> torch.diff(torch.tensor([1, 3, 2]))
     tensor([ 2, -1])
     """
-    if not input.array.ndim:
+    if not input._array.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
     for x in (prepend, append):
-        if x is not None and x.array.ndim != input.array.ndim:
+        if x is not None and x._array.ndim != input._array.ndim:
             raise RuntimeError("diff expects prepend or append to be the same dimension as input")
     if n == 0:                                 # whatever `dim` is
         return input.clone()
-    dim = check_dim(dim, input.array.ndim)
+    dim = check_dim(dim, input._array.ndim)
     if prepend is not None or append is not None:
         from ..layout.join import cat
         input = cat([x for x in (prepend, input, append) if x is not None], dim)
-    for _ in range(min(n, input.array.shape[dim])):
+    for _ in range(min(n, input._array.shape[dim])):
         behind, before = _slices(input, dim)
-        input = behind != before if input.array.dtype == bool else behind - before
+        input = behind != before if input._array.dtype == bool else behind - before
     return input
 
 
 def _sides(name, y, x, dim):
     """What the rule adds up: y on both sides of every interval and the widths of the intervals (None without `x`)."""
-    if y.array.dtype == bool or x is not None and x.array.dtype == bool:
+    if y._array.dtype == bool or x is not None and x._array.dtype == bool:
         raise RuntimeError(f"{name}: received a bool input for `{'y' if x is None else 'x` or `y'}`, but bool is not "
                            "supported")
     if x is None:
         right, left = _slices(y, dim)
         return left, right, None
-    ndim = y.array.ndim
-    if x.array.ndim == 1:
-        if x.array.shape[0] != _size(y, dim):
+    ndim = y._array.ndim
+    if x._array.ndim == 1:
+        if x._array.shape[0] != _size(y, dim):
             raise RuntimeError(f"{name}: There must be one `x` value for each sample point")
         dim = check_dim(dim, ndim)
-        x = x.reshape([x.array.shape[0] if d == dim else 1 for d in range(ndim)])
-    elif x.array.ndim < ndim:
-        x = x.reshape((1,) * (ndim - x.array.ndim) + x.array.shape)
+        x = x.reshape([x._array.shape[0] if d == dim else 1 for d in range(ndim)])
+    elif x._array.ndim < ndim:
+        x = x.reshape((1,) * (ndim - x._array.ndim) + x._array.shape)
     behind, before = _slices(x, dim)
     widths = behind - before
     right, left = _slices(y, dim)
@@ -299,9 +299,9 @@ def _sides(name, y, x, dim):
 
 def _size(x, dim):
     """The size of dimension `dim`, which has to be there."""
-    if not x.array.ndim:
+    if not x._array.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
-    return x.array.shape[check_dim(dim, x.array.ndim)]
+    return x._array.shape[check_dim(dim, x._array.ndim)]
 
 
 @public()
@@ -323,8 +323,8 @@ def _check_spacing(name, x, dx):
 def _integral(y, x, dx, dim):
     _check_spacing("trapezoid", x, dx)
     if not _size(y, dim):                      # of no points, in the dtype of y
-        shape, dim = y.array.shape, check_dim(dim, y.array.ndim)
-        return wrap(np.zeros(shape[:dim] + shape[dim + 1:], y.array.dtype))
+        shape, dim = y._array.shape, check_dim(dim, y._array.ndim)
+        return wrap(np.zeros(shape[:dim] + shape[dim + 1:], y._array.dtype))
     left, right, widths = _sides("trapezoid", y, x, dim)
     if widths is not None:
         return ((left + right) * widths).sum(dim) / 2.0

@@ -144,7 +144,7 @@ def extreme_at(take, result, input, index, dim, keepdim):
     places = wrap(index)
     values = take(input, places, dim, keepdim)
     if not keepdim and index.ndim:
-        places.array = index.squeeze(dim)      # the same memory and version
+        places._array = index.squeeze(dim)      # the same memory and version
     return result(values, places)
 
 
@@ -159,7 +159,7 @@ def _extreme(name, reduce, function, take, result, input, dim, keepdim):
         if keepdim:
             raise TypeError(f"{name}() received an invalid combination of arguments - got (Tensor, Tensor, bool)")
         return getattr(input, name + "imum")(dim)
-    array = input.array
+    array = input._array
     if dim is None:
         if not array.size:
             raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
@@ -228,7 +228,7 @@ _MISMATCH = ("Expected the dtype for input and out to match, but got {Want} for 
 
 
 def _extreme_over(name, reduce, input, dim, keepdim):
-    array = input.array
+    array = input._array
     if not array.size and (dim is None or dim == ()):
         raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                            "Specify the reduction dim with the 'dim' argument.")
@@ -273,7 +273,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False,
     >>> low, high = torch.aminmax(torch.tensor([3., 1., 2.])); low, high
     (tensor(1.), tensor(3.))
     """
-    array = input.array
+    array = input._array
     if not array.size and dim is None:
         raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
                            "identity.")
@@ -289,7 +289,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False,
 
 
 def _arg(name, function, input, dim, keepdim):
-    array = input.array
+    array = input._array
     if dt.kind(array.dtype) in dt.BOOL + dt.COMPLEX:
         raise RuntimeError(f"{name}(): does not support {'bool' if array.dtype == bool else 'complex'} input")
     refuse_records(f"{name}_cpu", array)

@@ -27,7 +27,7 @@ def hash_tensor(input: Tensor, dim: int | Ints | None = (), *, keepdim: bool = F
     """
     if mode:
         raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
-    array = input.array
+    array = input._array
     over = axes(dim, array.ndim)
     if not array.size:
         if dim is None or dim == ():

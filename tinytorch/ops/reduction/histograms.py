@@ -38,7 +38,7 @@ def histogram(input: Tensor, bins: int | Tensor = 100, *, range: Any = None, wei
     """
     if isinstance(bins, Tensor) and range is not None:
         raise TypeError("histogram() received an invalid combination of arguments - got (Tensor, Tensor, range=tuple)")
-    shape, points = input.array.shape, input.reshape(-1, 1)
+    shape, points = input._array.shape, input.reshape(-1, 1)
     edges = _edges(points, [bins], range, weight, shape)
     flat = None if weight is None else weight.reshape(-1)
     return return_types.histogram(*_counted_with_edges(edges, not isinstance(bins, Tensor), density, points, flat))
@@ -71,7 +71,7 @@ def histogramdd(input: Tensor, bins: int | Ints | Tensors, range: Any = None, we
                 raise TypeError(f"expected Tensor as element {i} in argument 1, but got {kind_of(edges)}")
     if even and len(bins) != n:
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
-    edges = _edges(input, bins, range, weight, input.array.shape[:-1])
+    edges = _edges(input, bins, range, weight, input._array.shape[:-1])
     count = _counted_from_numbers if even else _counted_from_edges
     counts = count(edges, even, density, input.reshape(-1, n), None if weight is None else weight.reshape(-1))
     return return_types.histogramdd(counts, tuple([wrap(edge) for edge in edges] if even else bins))
@@ -79,7 +79,7 @@ def histogramdd(input: Tensor, bins: int | Ints | Tensors, range: Any = None, we
 
 def _edges(points, bins, range, weight, shape):
     """The edges of the bins, and what is wrong with the arguments."""
-    array, dtype, n = points.array, points.array.dtype, points.array.shape[-1]
+    array, dtype, n = points._array, points._array.dtype, points._array.shape[-1]
     if len(bins) != n:
         raise RuntimeError(f"torch.histogramdd: expected {n} sequences of bin edges for a {n}-dimensional histogram "
                            f"but got {len(bins)}")
@@ -94,15 +94,15 @@ def _edges(points, bins, range, weight, shape):
             raise RuntimeError("torch.histogramdd: if weight tensor is provided, input tensor and weight tensor should "
                                f"have the same dtype, but got input({name}), and weight"
                                f"({other})")
-        if weight.array.shape != shape:
+        if weight._array.shape != shape:
             raise RuntimeError("torch.histogramdd: if weight tensor is provided it should have the same shape as the "
                                f"input tensor excluding its innermost dimension, but got input with shape "
-                               f"{list(array.shape)} and weight with shape {list(weight.array.shape)}")
+                               f"{list(array.shape)} and weight with shape {list(weight._array.shape)}")
     if dtype not in (np.float32, np.float64):
         raise not_implemented("histogramdd", points)
     if isinstance(bins[0], Tensor):
-        return [given.array.copy() for given in bins]
-    return [linspace(low, high, number + 1, dtype=points.dtype).array
+        return [given._array.copy() for given in bins]
+    return [linspace(low, high, number + 1, dtype=points.dtype)._array
             for (low, high), number in zip(_ends(array.reshape(-1, n), range, n), bins)]
 
 

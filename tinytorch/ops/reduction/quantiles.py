@@ -40,7 +40,7 @@ _middle_but_nan = renamed(_middle, "nanmedian")
 
 
 def _median(take, result, ignore_nan, input, dim, keepdim):
-    array = input.array
+    array = input._array
     if dim is not None:
         dim = check_dim(dim, array.ndim)
         check_nonempty("median()", array, (dim,) if array.ndim else ())
@@ -88,7 +88,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | 
     >>> values, indices = torch.mode(torch.tensor([3, 1, 3, 2, 1])); values, indices
     (tensor(1), tensor(4))
     """
-    array = input.array
+    array = input._array
     dim = check_dim(dim, array.ndim)
     if not array.ndim:
         refuse_complex_gradient("mode", input)
@@ -136,39 +136,39 @@ def _quantile(name, ignore_nan, input, q, dim, keepdim, interpolation):
     if interpolation not in ("linear", "midpoint", *_ROUNDING):
         raise RuntimeError(f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but "
                            f"got {interpolation}")
-    if not input.array.size:
+    if not input._array.size:
         raise RuntimeError(f"{name}() input tensor must be non-empty")
-    if input.array.dtype.char not in "fd":
+    if input._array.dtype.char not in "fd":
         raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
-    at = raw(q) if isinstance(q, Tensor) else np.asarray(q, input.array.dtype)
+    at = raw(q) if isinstance(q, Tensor) else np.asarray(q, input._array.dtype)
     if at.ndim > 1:
         raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
-    if at.dtype != input.array.dtype:
+    if at.dtype != input._array.dtype:
         raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
     if not isinstance(q, Tensor) and not 0 <= q <= 1:
         raise RuntimeError(f"{name}() q must be in the range [0, 1] but got {q:g}")
     if ((at < 0) | (at > 1)).any():
         raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
-    ndim = input.array.ndim
+    ndim = input._array.ndim
     if dim is None:
         ranked, dim = input.reshape(-1), 0
         kept = (1,) * ndim
     else:
         dim = check_dim(dim, ndim)
         ranked = input.movedim(dim, -1) if ndim else input.reshape(1)
-        kept = tuple(1 if i == dim else n for i, n in enumerate(input.array.shape))
+        kept = tuple(1 if i == dim else n for i, n in enumerate(input._array.shape))
     ranked = ranked.sort(-1)[0]
-    n = ranked.array.shape[-1]
+    n = ranked._array.shape[-1]
     if keepdim:
         ranked = ranked.reshape((*kept, n))
-    count = n - np.isnan(ranked.array).sum(-1, keepdims=True)
+    count = n - np.isnan(ranked._array).sum(-1, keepdims=True)
     steps = np.maximum(count - 1, 0).astype(at.dtype)
     spoilt = (count < n) & (not ignore_nan)    # a NaN makes the quantile NaN: take the last, which is one
     q = q if isinstance(q, Tensor) else wrap(at)
     rank = masked(q.reshape(-1) * wrap(steps), ~spoilt) + wrap(np.where(spoilt, at.dtype.type(n - 1), at.dtype.type(0)))
     if interpolation in _ROUNDING:
-        rank = wrap(_ROUNDING[interpolation](rank.array))
-    low, high = np.floor(rank.array), np.ceil(rank.array)
+        rank = wrap(_ROUNDING[interpolation](rank._array))
+    low, high = np.floor(rank._array), np.ceil(rank._array)
     values = ranked.gather(-1, wrap(low.astype(np.int64)))
     if interpolation in ("linear", "midpoint"):
         weight = rank - wrap(low) if interpolation == "linear" else wrap(np.full(low.shape, 0.5, at.dtype))

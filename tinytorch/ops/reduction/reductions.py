@@ -56,7 +56,7 @@ def spread(g, shape, dim):
 
 def raw(x):
     """The array of a Tensor, for looking at its numbers: records as what NumPy has. An array as it is."""
-    return dt.numbers(x.array) if isinstance(x, Tensor) else x
+    return dt.numbers(x._array) if isinstance(x, Tensor) else x
 
 
 def like(g, array):
@@ -64,9 +64,9 @@ def like(g, array):
     if not isinstance(g, Tensor):
         return array
     array = as_array(array)
-    if g.array.dtype.kind not in dt.WIDENED:
+    if g._array.dtype.kind not in dt.WIDENED:
         return wrap(array)
-    return wrap(dt.narrowed(array) if g.array.dtype == dt.BFLOAT16 else dt.stored(array, g.array.dtype))
+    return wrap(dt.narrowed(array) if g._array.dtype == dt.BFLOAT16 else dt.stored(array, g._array.dtype))
 
 
 def by_count(g, hits, dim):
@@ -113,7 +113,7 @@ def check_recorded_dtype(input, dtype):
 
 def at_once(primitive, input, *args):
     """primitive(input, ...), one operation on the tape in bfloat16 too."""
-    if input.array.dtype == dt.BFLOAT16:
+    if input._array.dtype == dt.BFLOAT16:
         return in_float32(primitive, input, *args)
     return primitive(input, *args)
 
@@ -173,7 +173,7 @@ def _prepared(function, input, dim, keepdim, dtype, numpy):
     if function is mean and dtype.numpy.kind in dt.INTEGRAL:
         raise RuntimeError("mean(): could not infer output dtype. Optional dtype must be either a floating point or "
                            f"complex dtype. Got: {dtype.type_name}")
-    axes(dim, input.array.ndim)                # whose errors come first
+    axes(dim, input._array.ndim)                # whose errors come first
     check_recorded_dtype(input, dtype)
     return converted(input, dtype.numpy), dim, keepdim
 
@@ -191,13 +191,13 @@ def sum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, 
         return overridden(sum, input)
     if numpy or dtype is not None or dim.__class__ not in _DIMS or keepdim.__class__ is not bool:
         input, dim, keepdim = _prepared(sum, input, dim, keepdim, dtype, numpy)
-    kind = input.array.dtype.kind
+    kind = input._array.dtype.kind
     if kind == dt.WIDENED:                     # here and below: what is widened is what `dtype` says, not the input
-        total = in_float32(_sum if dim is None else _sum_over, input, axes(dim, input.array.ndim), keepdim)
+        total = in_float32(_sum if dim is None else _sum_over, input, axes(dim, input._array.ndim), keepdim)
         return write_out(out, total, exact=None if dtype is None else EXACT)
     # NumPy widens small integers
-    kept = None if kind not in dt.INTEGRAL else _LONG if dtype is None else input.array.dtype
-    total = (_sum if dim is None else _sum_over)(input, axes(dim, input.array.ndim), keepdim, kept)
+    kept = None if kind not in dt.INTEGRAL else _LONG if dtype is None else input._array.dtype
+    total = (_sum if dim is None else _sum_over)(input, axes(dim, input._array.ndim), keepdim, kept)
     return total if out is None else write_out(out, total, exact=None if dtype is None else EXACT)
 
 
@@ -229,7 +229,7 @@ def mean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *,
         return overridden(mean, input)
     if numpy or dtype is not None or dim.__class__ not in _DIMS or keepdim.__class__ is not bool:
         input, dim, keepdim = _prepared(mean, input, dim, keepdim, dtype, numpy)
-    array = input.array
+    array = input._array
     kind = array.dtype.kind
     if kind in dt.INTEGRAL:
         raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or "
@@ -247,7 +247,7 @@ def _all_but_one(x, dim):
     from ..layout.join import cat  # Tensors alone need it
     if isinstance(x, Tensor):
         size = x.shape[dim] - 1
-        one = wrap(dt.cast(np.ones(kept_shape(x.shape, (dim,))), x.array.dtype))
+        one = wrap(dt.cast(np.ones(kept_shape(x.shape, (dim,))), x._array.dtype))
         before = cat([one, x.narrow(dim, 0, size)], dim).cumprod(dim)
         return before * cat([one, x.narrow(dim, 1, size).flip(dim)], dim).cumprod(dim).flip(dim)
     x = x.swapaxes(0, dim)
@@ -313,10 +313,10 @@ def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dty
     tensor(6.)
     """
     if dim is not None:
-        dim = check_dim(dim, input.array.ndim)
+        dim = check_dim(dim, input._array.ndim)
     if dtype is not None:
         check_recorded_dtype(input, dtype)
-    if dtype is not None or input.array.dtype.kind in dt.INTEGRAL:
+    if dtype is not None or input._array.dtype.kind in dt.INTEGRAL:
         input = converted(input, _LONG if dtype is None else dtype.numpy)
     if dim is None:
         return at_once(_prod, input, None, False)
@@ -327,7 +327,7 @@ def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dty
 def _truth(name, function, input, dim, keepdim, out):
     if out is not None and out.dtype is dt.uint8:
         input = input.to(dt.uint8)             # in which it is computed, so that fractions are zero
-    array = dt.numbers(input.array)
+    array = dt.numbers(input._array)
     over = () if isinstance(dim, (tuple, list)) and not dim else axes(dim, array.ndim)
     result = in_c_order(as_array(function.reduce(array, axis=over, keepdims=keepdim)))
     as_bytes = (input if out is None or out.dtype not in (dt.bool, dt.uint8) else out).dtype is dt.uint8
@@ -366,5 +366,5 @@ def count_nonzero(input: Tensor, dim: int | Ints | None = None) -> Tensor:
     tensor(2)
     """
     refuse_records("nonzero_count_cpu", input, dt.FLOAT8_RECORDS)
-    array = dt.numbers(input.array)
+    array = dt.numbers(input._array)
     return wrap(in_c_order(as_array(np.add.reduce(array != 0, axis=axes(dim, array.ndim), dtype=_LONG))))

@@ -141,7 +141,7 @@ def segment_reduce(data: Tensor, reduce: str, *, lengths: Tensor | None = None, 
     >>> torch.segment_reduce(torch.arange(6.), "sum", lengths=torch.tensor([1, 2, 3]))
     tensor([ 0.,  3., 12.])
     """
-    axis = check_dim(axis, data.array.ndim)
+    axis = check_dim(axis, data._array.ndim)
     if indices is not None:
         raise RuntimeError("segment_reduce(): indices based reduction is not supported yet.")
     given = lengths if offsets is None else offsets
@@ -150,24 +150,25 @@ def segment_reduce(data: Tensor, reduce: str, *, lengths: Tensor | None = None, 
     reduce = _NAMES.get(reduce, reduce)
     if reduce not in _START:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
-    array = given.array
-    if data.array.ndim < array.ndim or axis != array.ndim - 1:
-        condition = "data.dim() >= lengths_value.dim()" if data.array.ndim < array.ndim else "axis == lengths.dim() - 1"
+    array = given._array
+    if data._array.ndim < array.ndim or axis != array.ndim - 1:
+        fewer = data._array.ndim < array.ndim
+        condition = "data.dim() >= lengths_value.dim()" if fewer else "axis == lengths.dim() - 1"
         raise RuntimeError(f"Expected {condition} to be true, but got false.  (Could this error message be improved?  "
                            "If so, please report an enhancement request to PyTorch.)")
     if array.dtype.char not in "iql":
         raise not_implemented("_segment_reduce_lengths_cpu_kernel1", given)
-    if data.array.dtype.kind not in dt.FLOATING:
+    if data._array.dtype.kind not in dt.FLOATING:
         raise not_implemented("_segment_reduce_cpu", data)
     if offsets is not None:
         array = np.diff(array, axis=-1)
     elif not unsafe:
         if array.size and array.min() < 0:
             raise RuntimeError("lengths contains negative value!")
-        if (array.sum(-1) != data.array.shape[axis]).any():
+        if (array.sum(-1) != data._array.shape[axis]).any():
             raise RuntimeError("segment_reduce(): Expected all rows of lengths along axis to sum to "
                                "data.size(lengths.dim()-1) when !unsafe.")
-    array = np.broadcast_to(array, data.array.shape[:axis] + array.shape[-1:])
+    array = np.broadcast_to(array, data._array.shape[:axis] + array.shape[-1:])
     return _reduce_segments(data, reduce, array, initial)
 
 

@@ -59,7 +59,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
     values=tensor([3., 2., 1.]),
     indices=tensor([0, 2, 1]))
     """
-    array = input.array
+    array = input._array
     dim = check_dim(dim, array.ndim)
     if dt.kind(array.dtype) in dt.COMPLEX:
         raise RuntimeError(" Sort does not support complex dtypes on CPU")
@@ -107,7 +107,7 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
     >>> values, indices = torch.topk(torch.tensor([3., 1., 2.]), 2); values, indices
     (tensor([3., 2.]), tensor([0, 2]))
     """
-    array = input.array
+    array = input._array
     dim = check_dim(dim, array.ndim)
     n = array.shape[dim] if array.ndim else 1
     if not 0 <= k <= n:
@@ -161,7 +161,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *,
     >>> values, indices = torch.kthvalue(torch.tensor([3., 1., 2.]), 2); values, indices
     (tensor(2.), tensor(2))
     """
-    array = input.array
+    array = input._array
     dim = check_dim(dim, array.ndim)
     check_nonempty("kthvalue()", array, (dim,) if array.ndim else ())
     if not 1 <= k <= (array.shape[dim] if array.ndim else 1):
@@ -191,7 +191,7 @@ def _narrow(array):
 
 def _restored(name, values, input):
     """`values`, in the dtype of `input`, as a tensor without a derivative."""
-    if input.array.dtype.kind == dt.WIDENED:
+    if input._array.dtype.kind == dt.WIDENED:
         values = dt.to_bfloat16(values)
     return _FOUND[name](input, values) if has_history(input) else wrap(values)
 
@@ -217,11 +217,11 @@ def _check(name, input, dim, **flags):
             raise TypeError(f"{name}(): argument '{flag}' must be bool, not {type(value).__name__}")
     if dim is not None and (isinstance(dim, bool) or not hasattr(dim, "__index__")):
         raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
-    if dt.kind(input.array.dtype) in dt.COMPLEX:
+    if dt.kind(input._array.dtype) in dt.COMPLEX:
         raise not_implemented(name.removeprefix("_").removesuffix("2"), input)
     refuse_records(name.removeprefix("_").removesuffix("2"), input)
-    if isinstance(input.array, StandIn):
-        input.array.check_static(name)
+    if isinstance(input._array, StandIn):
+        input._array.check_static(name)
 
 
 def _some(values, inverse, return_inverse, counts, return_counts):
@@ -245,7 +245,7 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
     """
     _check("_unique2" if dim is None else "unique_dim", input, dim, sorted=sorted, return_inverse=return_inverse,
            return_counts=return_counts)
-    array = _narrow(input.array)
+    array = _narrow(input._array)
     if dim is not None:
         if not array.ndim:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
@@ -269,7 +269,7 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
     """
     _check("unique_consecutive" if dim is None else "unique_dim", input, dim, return_inverse=return_inverse,
            return_counts=return_counts)
-    array = _narrow(input.array)
+    array = _narrow(input._array)
     if dim is not None and not array.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = 0 if dim is None else check_dim(dim, array.ndim)
@@ -312,10 +312,10 @@ def searchsorted(sorted_sequence: Tensor, input: Tensor | Number, *, out_int32: 
 def _searched(sequence, values, side, sorter, out_int32, out):
     if isinstance(values, complex):
         raise not_implemented("searchsorted_out_cpu", dt.default_complex())
-    if isinstance(values, Tensor) and values.array.dtype != sequence.array.dtype:
+    if isinstance(values, Tensor) and values._array.dtype != sequence._array.dtype:
         sequence, values = promoted(sequence, values)
-    sequence, values = sequence.array, values.array if isinstance(values, Tensor) else np.asarray(values)
-    for array, what in ((values, "input value"), (sequence, "boundary"), (sorter if sorter is None else sorter.array,
+    sequence, values = sequence._array, values._array if isinstance(values, Tensor) else np.asarray(values)
+    for array, what in ((values, "input value"), (sequence, "boundary"), (sorter if sorter is None else sorter._array,
                                                                           "sorter")):
         if array is not None and not array.flags.c_contiguous:
             warn_once(f"torch.searchsorted(): {what} tensor is non-contiguous, this will lower the performance due to "
@@ -327,7 +327,7 @@ def _searched(sequence, values, side, sorter, out_int32, out):
                            "Long(int64) depending on whether out_int32 flag is True, but we got output tensor's dtype "
                            f"{type_name(out)} and out_int32 flag is {out_int32}")
     if sorter is not None:
-        sequence = np.take_along_axis(sequence, owned(_checked_sorter(sorter.array, sequence)), -1)
+        sequence = np.take_along_axis(sequence, owned(_checked_sorter(sorter._array, sequence)), -1)
     if not sequence.ndim:
         raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
                            "dimension")
@@ -383,6 +383,6 @@ def bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: bool = F
     >>> torch.bucketize(torch.tensor([0, 3, 9]), torch.tensor([1, 3, 5]))
     tensor([0, 1, 3])
     """
-    if boundaries.array.ndim != 1:
-        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.array.ndim})")
+    if boundaries._array.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries._array.ndim})")
     return _searched(boundaries, input, "right" if right else "left", None, out_int32, out)

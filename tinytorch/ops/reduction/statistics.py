@@ -161,7 +161,7 @@ for _primitive, _root, _with_mean in ((_var, np.asarray, False), (_std, np.sqrt,
 
 
 def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
-    if input.array.dtype.kind in dt.INTEGRAL:
+    if input._array.dtype.kind in dt.INTEGRAL:
         which = f"{name} only support" if name.endswith("_mean") else "std and var only support"
         raise RuntimeError(f"{which} floating point and complex dtypes")
     if unbiased is not None and (correction is not None or isinstance(dim, bool)):
@@ -170,12 +170,12 @@ def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
         dim, unbiased = None, dim
     if correction is None:
         correction = 0 if unbiased is False else 1
-    if dim is None and input.array.dtype in dt.FLOAT8_RECORDS and name in ("var", "std"):
+    if dim is None and input._array.dtype in dt.FLOAT8_RECORDS and name in ("var", "std"):
         raise RuntimeError(f"std_var_all: Unsupported dtype {type_name(input)}")
     refuse_records("std_cpu", input, dt.FLOAT8_RECORDS)
-    whole = dim is None or not input.array.ndim
-    dim = axes(dim, input.array.ndim)
-    freedom = _number_of(input.array, dim) - correction
+    whole = dim is None or not input._array.ndim
+    dim = axes(dim, input._array.ndim)
+    freedom = _number_of(input._array, dim) - correction
     if freedom <= 0:
         warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
              "factor (input numel divided by output numel).")
@@ -262,7 +262,7 @@ def logsumexp(input: Tensor, dim: int | Ints, keepdim: bool = False, *, out: Ten
     >>> torch.logsumexp(torch.tensor([1000., 1000.]), 0)
     tensor(1000.6932)
     """
-    array = input.array
+    array = input._array
     if array.ndim and array.size and not keepdim and isinstance(dim, (tuple, list)) and not dim:
         raise RuntimeError(f"output with shape [] doesn't match the broadcast shape {[1] * array.ndim}")
     return at_once(_logsumexp, to_default(input), axes(dim, array.ndim), keepdim)
@@ -292,30 +292,30 @@ def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, 
     >>> torch.nansum(torch.tensor([1., float("nan"), 2.]))
     tensor(3.)
     """
-    if input.array.dtype.kind in dt.COMPLEX:
-        axes(dim, input.array.ndim)
+    if input._array.dtype.kind in dt.COMPLEX:
+        axes(dim, input._array.ndim)
         raise RuntimeError("nansum on CPU does not support complex inputs")
-    if input.array.dtype.kind in dt.INTEGRAL:
+    if input._array.dtype.kind in dt.INTEGRAL:
         return sum(input, dim, keepdim, dtype=out.dtype if dtype is None and out is not None else dtype, out=out)
-    over = axes(dim, input.array.ndim)
+    over = axes(dim, input._array.ndim)
     if dtype is not None:
-        if dtype.is_complex and input.array.size:
+        if dtype.is_complex and input._array.size:
             raise not_implemented("nansum_cpu", dtype)
         check_recorded_dtype(input, dtype)
         if dtype.numpy.kind in dt.INTEGRAL:    # which have no NaN
-            numbers = dt.numbers(input.array)
+            numbers = dt.numbers(input._array)
             input = wrap(np.where(np.isnan(numbers), numbers.dtype.type(0), numbers))
         input = converted(input, dtype.numpy)
     _refuse_sum(out)
     if dtype is None and out is not None:
-        input = converted(input, out.array.dtype)
+        input = converted(input, out._array.dtype)
     dim = over
     return write_out(out, at_once(_nansum, input, dim, keepdim))
 
 
 def _refuse_sum(out):
     """NotImplementedError for an `out` of a dtype that torch has no such sums of: it sums in that of `out`."""
-    if out is not None and dt.kind(out.array.dtype) not in dt.FLOATING:
+    if out is not None and dt.kind(out._array.dtype) not in dt.FLOATING:
         raise not_implemented("nansum_cpu", out)
 
 
@@ -328,13 +328,13 @@ def nanmean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False,
     >>> torch.nanmean(torch.tensor([1., float("nan"), 2.]))
     tensor(1.5000)
     """
-    if input.array.dtype.kind in dt.INTEGRAL:
+    if input._array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got "
                            f"{type_name(input)}")
     if dtype is not None and dtype.numpy.kind in dt.INTEGRAL:
         raise RuntimeError("nanmean(): could not infer output dtype. Optional dtype must be either a floating point or "
                            f"complex dtype. Got: {dtype.type_name}")
-    if input.array.dtype.kind not in dt.COMPLEX:
+    if input._array.dtype.kind not in dt.COMPLEX:
         _refuse_sum(out)
     total = nansum(input, dim, keepdim, dtype=out.dtype if dtype is None and out is not None else dtype)
     there = ~_is_nan(input)
@@ -351,18 +351,18 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     >>> torch.bincount(torch.tensor([0, 2, 2]), minlength=4)
     tensor([1, 0, 2, 0])
     """
-    if input.array.dtype.kind not in dt.INTEGER:
+    if input._array.dtype.kind not in dt.INTEGER:
         raise not_implemented("bincount_cpu", input)
-    if input.array.ndim != 1 or input.array.size and input.array.min() < 0:
+    if input._array.ndim != 1 or input._array.size and input._array.min() < 0:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
-    if weights is not None and weights.array.shape != input.array.shape:
+    if weights is not None and weights._array.shape != input._array.shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
-    if weights is None or not input.array.size:
-        return wrap(_bincount(input.array, None, minlength).astype(np.int64, copy=False))
-    result = _bincount(input.array, dt.cast(weights.array, np.dtype(np.float64)), minlength)
-    return wrap(result.astype(np.float32) if weights.array.dtype == np.float32 else result)
+    if weights is None or not input._array.size:
+        return wrap(_bincount(input._array, None, minlength).astype(np.int64, copy=False))
+    result = _bincount(input._array, dt.cast(weights._array, np.dtype(np.float64)), minlength)
+    return wrap(result.astype(np.float32) if weights._array.dtype == np.float32 else result)
 
 
 def _bincount(array, weights, least):
@@ -392,7 +392,7 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
     >>> torch.histc(torch.tensor([1., 2., 1.]), bins=4, min=0, max=3)
     tensor([0., 2., 1., 0.])
     """
-    array = input.array
+    array = input._array
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     low, high = scalar_of(min), scalar_of(max)
@@ -439,7 +439,7 @@ def sum_to_size(self, *size):
     """
     if not size:
         raise TypeError('sum_to_size() missing 1 required positional arguments: "size"')
-    size, shape = sizes(size), self.array.shape
+    size, shape = sizes(size), self._array.shape
     if not size:
         return sum(self)
     lead = len(shape) - len(size)

@@ -54,7 +54,7 @@ def rows_at_once(loader):
             return None
         try:
             rows = rows if chosen is None else chosen[rows]
-            return [wrap(tensor.array.take(rows, 0)) for tensor in dataset.tensors]
+            return [wrap(tensor._array.take(rows, 0)) for tensor in dataset.tensors]
         except IndexError:                       # the sample by sample way names the culprit
             return None
     return fetch

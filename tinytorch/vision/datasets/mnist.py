@@ -33,8 +33,8 @@ def read_label_file(path):
 
 def _bytes(path, ndim):
     found = read_sn3_pascalvincent_tensor(path)
-    if found.array.dtype != np.uint8:
-        raise RuntimeError(f"{path} holds {found.array.dtype} where images and labels are uint8")
+    if found._array.dtype != np.uint8:
+        raise RuntimeError(f"{path} holds {found._array.dtype} where images and labels are uint8")
     if found.ndim != ndim:
         raise RuntimeError(f"{path} has {found.ndim} dimensions where images have 3 and labels 1")
     return found
@@ -49,7 +49,7 @@ def _renamed(old, new):
 
 def _at(x, index):
     """An element of a tensor, without making tensors, or of what was put in its place."""
-    return x.array[index] if isinstance(x, Tensor) else x[index]
+    return x._array[index] if isinstance(x, Tensor) else x[index]
 
 
 class GreyImages(VisionDataset):

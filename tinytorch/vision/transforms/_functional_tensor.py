@@ -103,17 +103,17 @@ def normalize(image, mean, std, inplace=False):
         raise ValueError("Expected tensor to be a tensor image of size (..., C, H, W). Got tensor.size() = "
                          f"{image.size()}")
     mean, std = _by_channel(mean, image), _by_channel(std, image)
-    if not std.array.all():
+    if not std._array.all():
         raise ValueError(f"std evaluated to zero after conversion to {image.dtype}, leading to division by zero.")
     return image.sub_(mean).div_(std) if inplace else (image - mean) / std
 
 
 def _by_channel(numbers, image):
     """A number for each channel of an image as a tensor (C, 1, 1); one for all of them without dimensions."""
-    if image.array.dtype.char not in "fd" or isinstance(numbers, Tensor):
+    if image._array.dtype.char not in "fd" or isinstance(numbers, Tensor):
         numbers = as_tensor(numbers, dtype=image.dtype)
         return numbers.reshape(-1, 1, 1) if numbers.ndim == 1 else numbers
-    array = np.array(numbers, image.array.dtype)           # of what every image of a data set goes through
+    array = np.array(numbers, image._array.dtype)           # of what every image of a data set goes through
     return wrap(array.reshape(-1, 1, 1) if array.ndim == 1 else array)
 
 

@@ -87,8 +87,8 @@ def collate(batch, *, collate_fn_map=None):
 
 
 def _collate_tensors(batch, *, collate_fn_map=None):
-    rows = _rows([one.array for one in batch if one.__class__ is Tensor and not one._requires_grad and (
-        one.view_info is None or not one.view_info.base._requires_grad)], len(batch))
+    rows = _rows([one._array for one in batch if one.__class__ is Tensor and not one._requires_grad and (
+        one._view_info is None or not one._view_info.base._requires_grad)], len(batch))
     return stack(list(batch), 0) if rows is None else wrap(rows)
 
 
