@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
+from tinytorch.autograd.op import CALLS
 
 INF, NAN = float("inf"), float("nan")
 
@@ -247,3 +248,39 @@ def test_second_derivatives():
             v = torch.tensor(v, dtype=torch.float64, requires_grad=True)
             return torch.autograd.grad(f(v), v)[0].item()
         assert second == pytest.approx((slope(0.7 + h) - slope(0.7 - h)) / (2 * h), abs=1e-7)
+
+
+UFUNC_CALLS = sorted([call for call in CALLS if call.op.ufunc is not None and call.op.original is None],
+                     key=lambda call: call.__name__)
+
+
+@pytest.mark.parametrize("call", UFUNC_CALLS, ids=lambda call: call.__name__)
+def test_the_ufunc_of_an_operation_is_its_forward(call):
+    """NumPy's function stands for the forward with few elements: the same dtype and the same bits."""
+    compared = 0
+    for char in "?BbhilefdFD":
+        values = np.array([0, 1, -2.5, 0.5, 100, -0.0, 3], complex if char in "FD" else float)
+        if char in "efdFD":
+            values[-1] = np.nan
+            values = np.append(values, np.inf)
+        operands = [values.astype(char), values[::-1].astype(char)][:len(call.op.params)]
+        with np.errstate(all="ignore"):
+            try:
+                wanted = call.op.forward(*operands)
+            except (TypeError, RuntimeError):
+                continue
+            given = call.op.ufunc(*operands)
+        assert given.dtype == wanted.dtype and given.tobytes() == wanted.tobytes(), char
+        compared += 1
+    assert compared >= 3
+
+
+def test_many_operations_have_a_ufunc():
+    assert len({call.op.ufunc for call in UFUNC_CALLS}) >= 30
+
+
+def test_a_refusal_of_the_forward_is_told_where_the_ufunc_fails():
+    a = torch.tensor([True, False])
+    for refused in (lambda: a - a, lambda: -a, lambda: torch.neg(a), lambda: a[:1] - a):
+        with pytest.raises(RuntimeError, match="operator, (with two bool|on a bool)"):
+            refused()

@@ -48,6 +48,7 @@ class Op:
     """
 
     function = None            # the autograd.Function that this is, if it is one
+    ufunc = None               # NumPy's function that the forward is of arrays with few elements (see op.py)
     computes_in = dt.NATIVE + dt.COMPLEX       # kinds of dtypes that the forward takes without conversion
     converts = False           # between dtypes: its rule takes records as they are
     over = None                # the op that its in-place form is, where that has a rule of its own: by the output
@@ -126,6 +127,7 @@ class Op:
                 result = forward(*dt.widened(args))
                 return (dt.narrowed(result[0]), result[1]) if aux else dt.narrowed(result)
             op = self._widened = copy.copy(self)
+            op.ufunc = None
             op.forward, op.computes_in = self.through(self.in_bfloat16 or compute), dt.DIFFERENTIABLE
         return self._widened
 
@@ -137,6 +139,7 @@ class Op:
         def by_steps(g, saved, edges):
             return run(g, saved, edges) if isinstance(g, Tensor) else run_by_steps(run, g, saved, edges)
         op = copy.copy(self)
+        op.ufunc = None
         op.forward = self.through(self.on_records or (lambda *args: dt.stored(forward(*map(dt.numbers, args)), record)))
         op.computes_in = dt.DIFFERENTIABLE
         op.run, op.converts, op.stored = by_steps, True, (record,)
@@ -150,7 +153,7 @@ class Op:
         def compute(input, other):
             return dt.cast(forward(dt.cast(input, _FLOAT32), other), input.dtype)
         op = copy.copy(self)
-        op.forward, op.computes_in, op.converts = compute, dt.DIFFERENTIABLE, True
+        op.forward, op.ufunc, op.computes_in, op.converts = compute, None, dt.DIFFERENTIABLE, True
         op.elementwise = True
         op.backs = [back and _of_single_number(back, i) for i, back in enumerate(self.backs)]
         op.run = op._all_rules()

@@ -375,10 +375,21 @@ def unusual_unary(o: Op, call: Callable, input: Tensor, error: Exception | None)
             return in_float32(call, input)
         return of_records(o, call, input, kernel=o.name + ("_vml_cpu" if o.name in _VML else "_cpu"),
                           elementwise=True)
+    _ask_forward(o, error, input._array)
     default = dt.get_default_dtype().numpy
     if input._array.dtype.kind in dt.INTEGRAL and input._array.dtype != default:
         return call(converted(input, default))
     raise not_implemented(o.kernel or o.name, input)
+
+
+def _ask_forward(o, error, *operands):
+    """The error of the forward itself, where NumPy's function that stands for it with few elements failed: the forward
+    may refuse a dtype in torch's words. A TypeError is no refusal."""
+    if o.ufunc is not None and isinstance(error, TypeError):
+        try:
+            o.forward(*operands)
+        except TypeError:
+            pass
 
 
 #: What torch computes by MKL's vector library, in routines of that name.
@@ -410,6 +421,7 @@ def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number,
     if isinstance(error, OverflowError) and not isinstance(other, Tensor):
         return call(input, wrap(scalar_as(other, a.dtype)))
     if isinstance(error, (TypeError, NotImplementedError)):        # torch looks for the kernel last
+        _ask_forward(o, error, a, other._array if isinstance(other, Tensor) else other)
         if isinstance(other, Tensor) and not o.is_product:
             check_broadcast(a.shape, other._array.shape)
         _check_first(o, out, input, other)

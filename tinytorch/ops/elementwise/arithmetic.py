@@ -38,7 +38,7 @@ def is_complex(x):
 _MAYBE_COMPLEX = dt.COMPLEX + dt.WIDENED
 
 
-@unary(lambda g: conj(g), name="conj_physical")
+@unary(lambda g: conj(g), name="conj_physical", ufunc=np.conjugate)
 def _conj(input):
     return np.conjugate(input)
 
@@ -76,7 +76,7 @@ def refused(name):
 
 
 # ------------------------------------------------------------------ sums
-@binary(numbers="any", input=lambda g: g, other=lambda g: g, name="add")
+@binary(numbers="any", input=lambda g: g, other=lambda g: g, name="add", ufunc=np.add)
 def _add(input, other):
     if input.size >= MANY and (result := many("add_each", input, other)) is not None:
         return result
@@ -95,7 +95,7 @@ def _refuse_bools(input, other):
         raise RuntimeError(_NO_BOOL)
 
 
-@binary(numbers="any", input=lambda g: g, other=lambda g: -g, name="sub", mixed=_refuse_bools)
+@binary(numbers="any", input=lambda g: g, other=lambda g: -g, name="sub", mixed=_refuse_bools, ufunc=np.subtract)
 def _sub(input, other):
     if input.dtype == bool:
         raise RuntimeError(_TWO_BOOLS)
@@ -206,7 +206,7 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     return _scaled(_rsub_times, "rsub", other, input, alpha)
 
 
-@unary(lambda g: -g, aliases="negative __neg__")
+@unary(lambda g: -g, aliases="negative __neg__", ufunc=np.negative)
 def neg(input):
     """-input. RuntimeError for bool.
 
@@ -244,7 +244,7 @@ def positive(input: Tensor) -> Tensor:
 @binary(input=lambda g, other: g * conj(other),
         other=lambda g, input: g * conj(input),
         inplace=functools.partial(updates, np.multiply), ioperator="__imul__", aliases="multiply", numbers="any",
-        wide_scalar=True)
+        wide_scalar=True, ufunc=np.multiply)
 def mul(input, other):
     """input * other, with broadcasting and type promotion.
 
@@ -263,7 +263,7 @@ mul.op.stored = dt.ONLY_STORED
 
 @binary(numbers="any", input=lambda g, other: g / conj(other),
         other=lambda g, input, other: -g * conj(input / other / other),
-        to_float=True, name="div", wide_scalar=True)
+        to_float=True, name="div", wide_scalar=True, ufunc=np.true_divide)
 def _true_divide(input, other):
     if input.size >= MANY and (result := many("div_each", input, other)) is not None:
         return result

@@ -73,7 +73,7 @@ def logical_not(input):
     return np.logical_not(input)
 
 
-@binary(name="bitwise_and_cpu", ioperator="__iand__")
+@binary(name="bitwise_and_cpu", ioperator="__iand__", ufunc=np.bitwise_and)
 def bitwise_and(input, other):
     """The bits that both have; logical and for bools. NotImplementedError for floats.
 
@@ -84,7 +84,7 @@ def bitwise_and(input, other):
     return np.bitwise_and(input, other)
 
 
-@binary(name="bitwise_or_cpu", ioperator="__ior__")
+@binary(name="bitwise_or_cpu", ioperator="__ior__", ufunc=np.bitwise_or)
 def bitwise_or(input, other):
     """The bits that at least one has; logical or for bools. NotImplementedError for floats.
 
@@ -95,7 +95,7 @@ def bitwise_or(input, other):
     return np.bitwise_or(input, other)
 
 
-@binary(name="bitwise_xor_cpu", ioperator="__ixor__")
+@binary(name="bitwise_xor_cpu", ioperator="__ixor__", ufunc=np.bitwise_xor)
 def bitwise_xor(input, other):
     """The bits that exactly one has; logical xor for bools. NotImplementedError for floats.
 

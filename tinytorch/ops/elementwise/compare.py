@@ -46,7 +46,7 @@ def _in_place(function):
     return in_place(compared, common=False)
 
 
-@binary(numbers="other", wraps=True, inplace=_in_place)
+@binary(numbers="other", wraps=True, inplace=_in_place, ufunc=np.equal)
 def eq(input, other):
     """Whether the elements are equal.
 
@@ -57,7 +57,7 @@ def eq(input, other):
     return np.equal(input, other)
 
 
-@binary(numbers="other", wraps=True, inplace=_in_place, aliases="not_equal")
+@binary(numbers="other", wraps=True, inplace=_in_place, aliases="not_equal", ufunc=np.not_equal)
 def ne(input, other):
     """Whether the elements differ.
 
@@ -129,7 +129,7 @@ for _comparison in lt, le, gt, ge:
 
 
 # ------------------------------------------------------------------ element by element
-@unary(inplace=False)
+@unary(inplace=False, ufunc=np.isnan)
 def isnan(input):
     """Whether each element is NaN.
 
@@ -143,7 +143,7 @@ def isnan(input):
 isnan.op.stored = dt.ONLY_STORED
 
 
-@unary(inplace=False)
+@unary(inplace=False, ufunc=np.isinf)
 def isinf(input):
     """Whether each element is infinite.
 
@@ -154,7 +154,7 @@ def isinf(input):
     return np.isinf(input)
 
 
-@unary(inplace=False)
+@unary(inplace=False, ufunc=np.isfinite)
 def isfinite(input):
     """Whether each element is neither infinite nor NaN.
 

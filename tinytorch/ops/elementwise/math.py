@@ -26,7 +26,7 @@ def refuse_complex(name, array):
         raise RuntimeError(f"{name} is not supported for complex tensors.")
 
 
-@unary(lambda g, ans: g * conj(ans), to_float=True)
+@unary(lambda g, ans: g * conj(ans), to_float=True, ufunc=np.exp)
 def exp(input):
     """e to the power of each element.
 
@@ -54,7 +54,7 @@ def exp2(input):
     return np.exp(power)
 
 
-@unary(lambda g, ans: g * conj(ans + 1), to_float=True)
+@unary(lambda g, ans: g * conj(ans + 1), to_float=True, ufunc=np.expm1)
 def expm1(input):
     """exp(input) - 1, exact near zero.
 
@@ -65,7 +65,7 @@ def expm1(input):
     return np.expm1(input)
 
 
-@unary(lambda g, input: g / conj(input), to_float=True)
+@unary(lambda g, input: g / conj(input), to_float=True, ufunc=np.log)
 def log(input):
     """Natural logarithm: -inf at zero, NaN below.
 
@@ -78,7 +78,7 @@ def log(input):
     return np.log(input)
 
 
-@unary(lambda g, input: g / (conj(input) * _LN2), to_float=True)
+@unary(lambda g, input: g / (conj(input) * _LN2), to_float=True, ufunc=np.log2)
 def log2(input):
     """Logarithm to base 2.
 
@@ -89,7 +89,7 @@ def log2(input):
     return np.log2(input)
 
 
-@unary(lambda g, input: g / (conj(input) * _LN10), to_float=True)
+@unary(lambda g, input: g / (conj(input) * _LN10), to_float=True, ufunc=np.log10)
 def log10(input):
     """Logarithm to base 10.
 
@@ -121,7 +121,7 @@ def log1p(input):
     return result
 
 
-@unary(lambda g, ans: g / (2 * conj(ans)), to_float=True)
+@unary(lambda g, ans: g / (2 * conj(ans)), to_float=True, ufunc=np.sqrt)
 def sqrt(input):
     """Square root: NaN below zero.
 
@@ -162,7 +162,7 @@ def reciprocal(input):
     return result
 
 
-@unary(lambda g, input: g * conj(cos(input)), to_float=True)
+@unary(lambda g, input: g * conj(cos(input)), to_float=True, ufunc=np.sin)
 def sin(input):
     """Sine of an angle in radians.
 
@@ -173,7 +173,7 @@ def sin(input):
     return np.sin(input)
 
 
-@unary(lambda g, input: -g * conj(sin(input)), to_float=True)
+@unary(lambda g, input: -g * conj(sin(input)), to_float=True, ufunc=np.cos)
 def cos(input):
     """Cosine of an angle in radians.
 
@@ -184,7 +184,7 @@ def cos(input):
     return np.cos(input)
 
 
-@unary(lambda g, ans: g * conj(1 + ans * ans), to_float=True)
+@unary(lambda g, ans: g * conj(1 + ans * ans), to_float=True, ufunc=np.tan)
 def tan(input):
     """Tangent of an angle in radians.
 
@@ -195,7 +195,7 @@ def tan(input):
     return np.tan(input)
 
 
-@unary(lambda g, input: g * conj(rsqrt(-input * input + 1)), to_float=True, aliases="arcsin")
+@unary(lambda g, input: g * conj(rsqrt(-input * input + 1)), to_float=True, aliases="arcsin", ufunc=np.arcsin)
 def asin(input):
     """Inverse sine: NaN outside [-1, 1].
 
@@ -206,7 +206,7 @@ def asin(input):
     return np.arcsin(input)
 
 
-@unary(lambda g, input: g * conj(-rsqrt(-input * input + 1)), to_float=True, aliases="arccos")
+@unary(lambda g, input: g * conj(-rsqrt(-input * input + 1)), to_float=True, aliases="arccos", ufunc=np.arccos)
 def acos(input):
     """Inverse cosine: NaN outside [-1, 1].
 
@@ -217,7 +217,7 @@ def acos(input):
     return np.arccos(input)
 
 
-@unary(lambda g, input: g / conj(input * input + 1), to_float=True, aliases="arctan")
+@unary(lambda g, input: g / conj(input * input + 1), to_float=True, aliases="arctan", ufunc=np.arctan)
 def atan(input):
     """Inverse tangent.
 
@@ -228,7 +228,7 @@ def atan(input):
     return np.arctan(input)
 
 
-@unary(lambda g, input: g * conj(cosh(input)), to_float=True)
+@unary(lambda g, input: g * conj(cosh(input)), to_float=True, ufunc=np.sinh)
 def sinh(input):
     """Hyperbolic sine.
 
@@ -239,7 +239,7 @@ def sinh(input):
     return np.sinh(input)
 
 
-@unary(lambda g, input: g * conj(sinh(input)), to_float=True)
+@unary(lambda g, input: g * conj(sinh(input)), to_float=True, ufunc=np.cosh)
 def cosh(input):
     """Hyperbolic cosine.
 
@@ -274,7 +274,8 @@ def _tanh_slope(grad, output):
 _ONE = {np.dtype(c): np.ones((), c) for c in "fd"}
 
 
-@unary(lambda g, ans: (_tanh_slope if g.__class__ is np.ndarray else _tanh_backward)(g, ans), to_float=True)
+@unary(lambda g, ans: (_tanh_slope if g.__class__ is np.ndarray else _tanh_backward)(g, ans), to_float=True,
+       ufunc=np.tanh)
 def tanh(input):
     """Hyperbolic tangent.
 
@@ -287,7 +288,7 @@ def tanh(input):
     return np.tanh(input)
 
 
-@unary(lambda g, input: g * conj(rsqrt(input * input + 1)), to_float=True, aliases="arcsinh")
+@unary(lambda g, input: g * conj(rsqrt(input * input + 1)), to_float=True, aliases="arcsinh", ufunc=np.arcsinh)
 def asinh(input):
     """Inverse hyperbolic sine.
 
@@ -304,7 +305,7 @@ def _acosh_slope(g, input):
     return g * rsqrt(input * input - 1)
 
 
-@unary(_acosh_slope, to_float=True, aliases="arccosh")
+@unary(_acosh_slope, to_float=True, aliases="arccosh", ufunc=np.arccosh)
 def acosh(input):
     """Inverse hyperbolic cosine: NaN below 1.
 
@@ -315,7 +316,7 @@ def acosh(input):
     return np.arccosh(input)
 
 
-@unary(lambda g, input: g / conj(1 - input * input), to_float=True, aliases="arctanh")
+@unary(lambda g, input: g / conj(1 - input * input), to_float=True, aliases="arctanh", ufunc=np.arctanh)
 def atanh(input):
     """Inverse hyperbolic tangent: infinite at -1 and 1, NaN outside.
 

@@ -250,7 +250,8 @@ def _inverse_square(input, other):
 
 
 @binary(numbers="none", input=lambda g, input, other: g * other * _inverse_square(input, other),
-        other=lambda g, input, other: g * -input * _inverse_square(input, other), to_float=True, aliases="arctan2")
+        other=lambda g, input, other: g * -input * _inverse_square(input, other), to_float=True, aliases="arctan2",
+        ufunc=np.arctan2)
 def atan2(input, other):
     """The angle of the point (other, input) in radians, in (-pi, pi].
 

@@ -124,7 +124,7 @@ def _copysign_slope(g, ans, input):
     return g * pick(input == 0, 0.0, ans / input)
 
 
-@binary(numbers="other", input=_copysign_slope, other=zeros_like, to_float=True)
+@binary(numbers="other", input=_copysign_slope, other=zeros_like, to_float=True, ufunc=np.copysign)
 def copysign(input, other):
     """The size of `input` with the sign of `other`.
 
