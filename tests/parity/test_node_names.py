@@ -14,7 +14,7 @@ OTHERWISE_MADE = {
         slice_scatter""",
     "one node here, made of other operations in torch": """
 __rmatmul__ diff linalg.matrix_power matmul nn.functional.batch_norm nn.functional.cross_entropy
-nn.functional.max_unpool1d nn.functional.max_unpool1d.grad nn.functional.rms_norm
+nn.functional.rms_norm
 """,
     "one operation for a number and a tensor, which torch counts as two": """
 __rmod__ __rpow__ __rsub__ copysign float_power fmod normal normal.number_mean pow remainder round.decimals_0
@@ -37,7 +37,7 @@ COMPARED = [name for name in HERE if OPS[name].supports_autograd and OPS[name].s
 OTHER_COUNT = {"cat", "clamp_max", "clamp_min", "fill", "index_fill", "lerp", "linalg.lu_solve", "lu_solve",
                "masked_fill", "nn.functional.dropout", "nn.functional.dropout2d", "nn.functional.dropout3d",
                "nn.functional.feature_alpha_dropout.with_train",
-               "nn.functional.linear", "nn.functional.scaled_dot_product_attention", "pca_lowrank", "scatter",
+               "nn.functional.scaled_dot_product_attention", "pca_lowrank", "scatter",
                "special.ndtr", "svd_lowrank", "zero_"}
 
 

@@ -58,7 +58,10 @@ def test_integer_matmul():
 def test_linear_is_one_step_and_has_every_gradient():
     x, w, b = ones(2, 3, requires_grad=True), ones(4, 3, requires_grad=True), ones(4, requires_grad=True)
     y = linear(x, w, b)
-    assert y.grad_fn.name() == "AddmmBackward0" and len(y.grad_fn.next_functions) == 3 and y.tolist() == [[4.0] * 4] * 2
+    assert all(edge is end for edge, end in zip(y.grad_fn.edges, (x, w, b), strict=True))
+    names = [n.name().rpartition(":")[2] for n, _ in y.grad_fn.next_functions]
+    assert y.grad_fn.name() == "AddmmBackward0" and names == ["AccumulateGrad", "AccumulateGrad", "TBackward0"]
+    assert y.tolist() == [[4.0] * 4] * 2
     y.sum().backward()
     assert x.grad.tolist() == [[4.0] * 3] * 2 and w.grad.tolist() == [[2.0] * 3] * 4 and b.grad.tolist() == [2.0] * 4
     assert linear(ones(5, 2, 3), w, None).shape == (5, 2, 4) and linear(ones(3), w).shape == (4,)

@@ -10,7 +10,7 @@ from ..lazy import address_of, bits_of
 from ..tensor import Tensor
 from .grad_mode import mode, usual
 from .hooks import RemovableHandle
-from .node import AccumulateGrad, GradientEdge, Node as _Node, function_of
+from .node import AccumulateGrad, GradientEdge, Node as _Node, Step, function_of
 from .paths import edge_of, reached_by
 from .places import note_place
 from .saved import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
@@ -47,6 +47,7 @@ class Node(ABC):
 
 Node.register(_Node)
 Node.register(AccumulateGrad)
+Node.register(Step)
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:

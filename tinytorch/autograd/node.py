@@ -69,6 +69,7 @@ class Op:
     stored = ()                # records other than bfloat16 that torch has it for: computed as widened, and rounded
     on_records = None          # its forward for arrays of those, where torch rounds in its middle
     original = None            # the op that this one is under another name
+    shown_as = None            # function(node) -> what `next_functions` shows, where torch has several nodes: see Step
     _widened = None
 
     through = staticmethod(lambda forward: forward)    # vmap puts itself in front of forward functions made later
@@ -342,7 +343,10 @@ class Node(_NodeHooks):
 
     @property
     def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
-        """(node, output number) of each input; leaves appear as AccumulateGrad."""
+        """(node, output number) of each input; leaves appear as AccumulateGrad, and what is one node here and several
+        in torch is shown as those."""
+        if self.op.shown_as is not None:
+            return _shown_in(self, self.op.shown_as(self))
         return tuple(function_of(self.edges[i]) for i in self.inputs())
 
     def extras(self) -> Extras:
@@ -410,6 +414,69 @@ def accumulator(leaf: Tensor) -> AccumulateGrad:
     return node
 
 
+class Step:
+    """A node that torch has inside of what is one node of the tape here, as the TBackward0 between a linear layer and
+    its weight. It is made for `next_functions`, and to be looked at: a hook on it is refused, because nothing runs it.
+
+    What an op is shown as (`Op.shown_as`) is a tuple: the number of an edge, or the name of a step with what that
+    leads to, as in (2, 0, ("TBackward0", 1)). A step whose edges all lead nowhere is not shown.
+    """
+
+    __slots__ = ("node", "inside", "metadata", "__weakref__")
+
+    made = weakref.WeakValueDictionary()       # {(id of the node, place in it): step}: the same one while it is held
+
+    def name(self) -> str:
+        return type(self).__name__
+
+    @property
+    def next_functions(self) -> tuple:
+        return _shown_in(self.node, self.inside)
+
+    def _sequence_nr(self):
+        return self.node._sequence_nr()
+
+    def register_hook(self, hook: Callable) -> RemovableHandle:
+        """RuntimeError: see the class."""
+        raise self.refusal()
+
+    register_prehook = register_hook
+
+    def refusal(self) -> RuntimeError:
+        return RuntimeError(f"{self.name()} is a step inside of {self.node.name()}, which is computed as one: no "
+                            f"gradient can be had there, and hooks belong on the node or on a tensor")
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {id(self):#x}>"
+
+
+def _shown_in(node, inside):
+    """The (node, output number) pairs for what stands inside of a node, as `Op.shown_as` says it."""
+    return tuple([function_of(node.edges[item]) if item.__class__ is int else (_step(node, item), 0)
+                  for item in inside])
+
+
+def _step(node, item):
+    name, *inside = item
+    if not _leads_on(node, inside):
+        return None
+    step = Step.made.get((id(node), item))
+    if step is None:
+        if name not in _step_classes:
+            _step_classes[name] = type(name, (Step,), {"__slots__": ()})
+        step = Step.made[id(node), item] = _step_classes[name]()
+        step.node, step.inside, step.metadata = node, tuple(inside), {}       # which holds the node, and its id with it
+    return step
+
+
+def _leads_on(node, inside):
+    return any([node.edges[item] is not None if item.__class__ is int else _leads_on(node, item[1:])
+                for item in inside])
+
+
+_step_classes = {}
+
+
 def _select(outputs, index):
     return outputs[index]
 
@@ -461,6 +528,8 @@ class GradientEdge(NamedTuple):
             return self.ownership_token
         if isinstance(self.node, AccumulateGrad):
             return self.node.variable
+        if isinstance(self.node, Step):
+            raise self.node.refusal()
         if not self.node.op.multi:
             return self.node
         return new_node(SELECT, (self.node,), (self.output_nr, None, None), (), self.node.shape[self.output_nr])

@@ -167,10 +167,16 @@ def finish(make: Callable, o: Op, *flags: Any) -> Callable:
     return call
 
 
-def renamed(function: Callable, name: str) -> Callable:
-    """The primitive `function` under another name on the tape, where torch has several for what is one here."""
+def renamed(function: Callable, name: str, *inside: int | tuple) -> Callable:
+    """The primitive `function` under another name on the tape, where torch has several for what is one here.
+
+    `inside`: what `next_functions` shows in the place of its edges (see `Step` in node.py).
+    """
     make, flags = function.make
-    return finish(make, function.op.renamed(name), *flags)
+    op = function.op.renamed(name)
+    if inside:
+        op.shown_as = lambda node: inside
+    return finish(make, op, *flags)
 
 
 def _for_few(o):

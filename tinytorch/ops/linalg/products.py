@@ -106,7 +106,8 @@ def _matmul(input, other):
 
 
 # What torch makes of them for more dimensions.
-_mm_of_rows, _matmul_of_batches = renamed(_mm, "_unsafe_view"), renamed(_matmul, "_unsafe_view")
+_mm_of_rows = renamed(_mm, "_unsafe_view", ("MmBackward0", ("ViewBackward0", 0), 1))
+_matmul_of_batches = renamed(_matmul, "_unsafe_view")
 
 
 @single(name="_unsafe_view", input=lambda g, shape: g.reshape(shape))
@@ -184,9 +185,12 @@ def _linear(input, weight, bias):
 
 # What torch makes of it, by the number of dimensions.
 _mm.op.stored = _linear.op.stored = _MULTIPLIED
-_linear_addmm, _linear_mm = renamed(_linear, "addmm"), renamed(_linear, "mm")
-_linear_view, _linear_unsafe_view = renamed(_linear, "view"), renamed(_linear, "_unsafe_view")
-_linear_squeeze = renamed(_linear, "squeeze.4")
+_rows, _transposed = ("ViewBackward0", 0), ("TBackward0", 1)                # of the input, and the weight
+_linear_addmm = renamed(_linear, "addmm", 2, 0, _transposed)
+_linear_mm = renamed(_linear, "mm", 0, _transposed)
+_linear_view = renamed(_linear, "view", ("AddmmBackward0", 2, _rows, _transposed))
+_linear_unsafe_view = renamed(_linear, "_unsafe_view", ("MmBackward0", _rows, _transposed))
+_linear_squeeze = renamed(_linear, "squeeze.4", ("MmBackward0", ("UnsqueezeBackward0", 0), _transposed))
 
 
 # ------------------------------------------------------------------ checks

@@ -21,7 +21,7 @@ from ...tensor import Tensor
 from ...types import Ints
 from ..reduction.reductions import masked, raw
 from . import pool
-from .pool import _avg_pool, _avg_pool_grad, back, check_dtype, gather, images, is_last, scatter, wide
+from .pool import _avg_pool, _avg_pool_grad, back, check_dtype, gather, images, is_last, of_one_axis, scatter, wide
 
 __all__ = ["adaptive_avg_pool1d"]
 
@@ -100,7 +100,7 @@ def _adaptive_max_at(n, top, input, indices):
     return top.pop()                           # not to be kept for backward
 
 
-_adaptive_max_ats = {1: renamed(_adaptive_max_at, "squeeze.1"), 2: _adaptive_max_at,
+_adaptive_max_ats = {1: of_one_axis(_adaptive_max_at), 2: _adaptive_max_at,
                      3: renamed(_adaptive_max_at, "adaptive_max_pool3d")}
 
 
@@ -120,12 +120,12 @@ def _put(size, indices, input):
     return back(kernels.put(images(indices, n), images(input, n), size), input, n if n == 2 else None)
 
 
-_put_3d = renamed(_put, "max_unpool3d")
+_puts = {1: of_one_axis(_put, edge=1), 2: _put, 3: renamed(_put, "max_unpool3d")}
 #: By number of axes: pooling to one element, to a size that divides the input's, and to any other.
-_means = {1: renamed(_mean, "squeeze.1"), 2: _mean, 3: _mean}
-_evens = {1: renamed(_avg_pool, "squeeze.1"), 2: renamed(_avg_pool, "adaptive_avg_pool2d"),
+_means = {1: of_one_axis(_mean, "MeanBackward1"), 2: _mean, 3: _mean}
+_evens = {1: of_one_axis(_avg_pool, "AdaptiveAvgPool2DBackward0"), 2: renamed(_avg_pool, "adaptive_avg_pool2d"),
           3: renamed(_avg_pool, "adaptive_avg_pool3d")}
-_unevens = {1: renamed(_adaptive_avg, "squeeze.1"), 2: _adaptive_avg, 3: renamed(_adaptive_avg, "adaptive_avg_pool3d")}
+_unevens = {1: of_one_axis(_adaptive_avg), 2: _adaptive_avg, 3: renamed(_adaptive_avg, "adaptive_avg_pool3d")}
 
 
 # ------------------------------------------------------------------ pooling to a given size
@@ -376,7 +376,7 @@ def _unpool(function, n, input, indices, kernel_size, stride, padding, output_si
         if n > 1:                              # of one axis torch takes as images itself, before anything is checked
             refuse(function, input, indices)
         raise
-    return (_put_3d if n == 3 else _put)(size, indices, input)
+    return _puts[n](size, indices, input)
 
 
 def _check_unpool(n, input, indices, size):

@@ -7,6 +7,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import in_64_bits
+from ...autograd.node import shape_of
 from ...autograd.op import op, renamed
 from ...autograd.public import overridden, public, refuse
 from ...errors import not_implemented, type_name, warn
@@ -96,6 +97,16 @@ def _cross_entropy(input, target, weight, ignore_index, reduction, keep):
 
 
 _cross_entropy_2d = renamed(_cross_entropy, "nll_loss2d")
+
+
+def _scores(node):
+    """What torch has between the loss and the scores: log_softmax, and a view as images where they are none."""
+    inner = "LogSoftmaxBackward0", 0
+    ndim = len(shape_of(node.edges[0]))
+    return (inner if ndim in (2, 4) else ("ViewBackward0", inner),)
+
+
+_cross_entropy.op.shown_as = _cross_entropy_2d.op.shown_as = _scores
 
 
 def _check_sizes(x, t):

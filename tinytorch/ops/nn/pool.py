@@ -144,10 +144,16 @@ def _avg_pool_grad(last, size, kernel, stride, padding, include_pad, divisor, gr
     return in_channels_last(result) if last else result
 
 
-#: By number of axes. Pooling of one axis is in torch pooling of images of one row, squeezed.
-_max_pools = {1: renamed(_max_pool, "squeeze.1"), 2: _max_pool, 3: renamed(_max_pool, "max_pool3d_with_indices")}
-_max_ats = {1: renamed(_max_at, "squeeze.1"), 2: _max_at, 3: renamed(_max_at, "max_pool3d_with_indices")}
-_avg_pools = {1: renamed(_avg_pool, "squeeze.1"), 2: _avg_pool, 3: renamed(_avg_pool, "avg_pool3d")}
+def of_one_axis(pool, name=None, edge=0):
+    """Pooling of one axis, which is in torch pooling of images of one row, squeezed. The input is the argument `edge`
+    of those that may be tensors."""
+    return renamed(pool, "squeeze.1", (name or pool.op.backward_name, ("UnsqueezeBackward0", edge)))
+
+
+#: By number of axes.
+_max_pools = {1: of_one_axis(_max_pool), 2: _max_pool, 3: renamed(_max_pool, "max_pool3d_with_indices")}
+_max_ats = {1: of_one_axis(_max_at), 2: _max_at, 3: renamed(_max_at, "max_pool3d_with_indices")}
+_avg_pools = {1: of_one_axis(_avg_pool), 2: _avg_pool, 3: renamed(_avg_pool, "avg_pool3d")}
 
 
 # ------------------------------------------------------------------ checks
