@@ -99,8 +99,21 @@ def default_dtypes():
     return default, dt.complex128 if default is dt.float64 else dt.complex64, dt.int64, dt.bool
 
 
+class dual:
+    """unpacked(tensor): the plain tensor and its tangent or None. autograd/forward_ad.py gives it."""
+
+    unpacked = None
+
+
 def graph_suffix(tensor):
-    """What stands last: the node, or that a leaf requires grad."""
+    """What stands last: the node, or that a leaf requires grad; and the tangent inside a dual level."""
+    primal, tangent = (tensor, None) if tensor._node is None else dual.unpacked(tensor)
+    if tangent is None:
+        return _history(tensor)
+    return _history(tensor if primal.requires_grad else primal) + [f"tangent={tangent}"]
+
+
+def _history(tensor):
     try:
         node = tensor.grad_fn
     except RuntimeError:                       # it cannot be told of a view made without gradients and written to

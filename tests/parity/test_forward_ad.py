@@ -146,6 +146,22 @@ CASES = {
 }
 
 
+def texts(t):
+    """What is printed of dual numbers: the tangent where torch has it, and the node of those with a history outside."""
+    x = t.ones(2, requires_grad=True)
+    with fw(t).dual_level():
+        d, e = fw(t).make_dual(t.ones(2), t.tensor([1., 2.])), fw(t).make_dual(x, t.ones(2))
+        long = fw(t).make_dual(t.ones(3, 30), t.zeros(3, 30)).sum(0)
+        with t.no_grad():
+            quiet = e * 2
+        found = [d, d * 2, d > 0, d.detach(), d.round(), t.stack([d, t.ones(2)]), d.sum(), long, e, quiet, x, x * 2,
+                 d.double(), t.arange(3), t.nn.Parameter(t.ones(2))]
+        return [str(y) for y in found] + [f"{d} {d.sum()}", str([d]), str(fw(t).unpack_dual(d))]
+
+
+CASES["texts"] = texts
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_same_as_torch(name):
     same_outcome(CASES[name])

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .. import printing
 from ..tensor import Tensor, wrap
 from .grad_mode import _GradContext, mode
 from .paths import edge_of, leading_to
@@ -146,6 +147,13 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     _check_level(level, "_fw_primal")
     tangent = _tangent_of(tensor)
     return UnpackedDualTensor(_without_level(release, tensor), tangent)
+
+
+def _printed(tensor):
+    return (tensor, None) if mode.dual_level is None else unpack_dual(tensor)
+
+
+printing.dual.unpacked = _printed
 
 
 def _tangent_of(tensor):

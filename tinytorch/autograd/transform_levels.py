@@ -75,7 +75,7 @@ def _same(tensor):
 
 
 #: A tensor seen as its stand-in; saved[0] is the level.
-STAND_IN = Op(_same, name="alias", rules={"tensor": lambda g: g})
+STAND_IN = Op(_same, name="view", rules={"tensor": lambda g: g})
 
 
 def stand_in(tensor: Tensor, level: Level, leaf: bool = False) -> Tensor:
