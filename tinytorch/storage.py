@@ -8,6 +8,7 @@ import importlib
 import io
 import math
 import os
+from sys import getrefcount
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from .data import StorageBase, array_of
 from .device import META
 from .errors import C_NAMES, not_a_tensor, warn
 from .kernels.layout import strided
-from .kernels.memory import LARGEST, empty
+from .kernels.memory import LARGEST, empty, is_given
 from .kernels.shared import segment_of
 from .lazy import address_of, bits_of, device_of, is_lazy, raw, seen
 from .ops.layout.strided import _memory
@@ -87,11 +88,23 @@ class _Storage(StorageBase):
         wrap(self.memory).copy_(wrap(source.memory))
         return self
 
-    def resize_(self, size):
-        """NotImplementedError: memory that tensors share cannot grow or shrink here."""
-        if size != self.memory.size:
-            raise NotImplementedError("a storage cannot change its size: use Tensor.resize_")
-        return self
+    def resizable(self):
+        """Whether the memory is the library's own, and not NumPy's or a buffer's."""
+        return not is_given(self.memory)
+
+    def _resize(self, size):
+        if not isinstance(size, int):
+            raise RuntimeError(f"resize_ expects an int, but got {type(size).__name__}")
+        if not self.resizable():
+            raise RuntimeError("Trying to resize storage that is not resizable")
+        if size == self.memory.size:
+            return
+        if size >= 0 and (not self.memory.flags.owndata or getrefcount(self.memory) > 2):    # this call has one
+            raise NotImplementedError("the memory of tensors cannot change its size through their storage: use "
+                                      "Tensor.resize_")
+        before, self.memory = self.memory, _zeros(size, self.memory.dtype)
+        kept = min(size, before.size)
+        self.memory[:kept] = before[:kept]
 
     def cpu(self):
         return self
@@ -185,7 +198,8 @@ class UntypedStorage(_Storage):
     @classmethod
     def _over(cls, memory):
         self = object.__new__(cls)
-        self.memory = memory.view(np.uint8) if memory.size else np.empty(0, np.uint8)
+        self.memory = memory if memory.dtype == np.uint8 else (
+            memory.view(np.uint8) if memory.size else np.empty(0, np.uint8))
         return self
 
     def _kind(self):
@@ -207,6 +221,15 @@ class UntypedStorage(_Storage):
     def clone(self):
         """A copy with memory of its own."""
         return self._over(self.memory.copy())
+
+    def resize_(self, *size):
+        """Make the memory `size` bytes long, keeping what there is and with zeros behind it. RuntimeError for memory
+        of NumPy's or a buffer's, NotImplementedError for that of a tensor, which would not follow: it has
+        `Tensor.resize_`."""
+        if len(size) != 1:
+            raise TypeError(f"StorageBase.resize_() takes exactly one argument ({len(size)} given)")
+        self._resize(*size)
+        return self
 
     def new(self):
         """An empty storage."""
@@ -294,6 +317,10 @@ class TypedStorage(_Storage):
     def clone(self):
         """A copy with memory of its own."""
         return self._over(self.memory.copy(), self.dtype)
+
+    def resize_(self, size):
+        """As `UntypedStorage.resize_`, with `size` counted in elements."""
+        self._resize(size)
 
     def untyped(self):
         """The same memory as bytes."""

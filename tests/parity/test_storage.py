@@ -2,6 +2,7 @@
 import copy
 import warnings
 
+import numpy as np
 import pytest
 import torch
 
@@ -10,10 +11,15 @@ import tinytorch
 from .adapter import same
 
 
+def of_numpy(t):
+    """A tensor in memory of NumPy's."""
+    return t.from_numpy(np.arange(2.))
+
+
 def outcome(expression, t):
     """(what the expression gives, the tensor, its version); a storage as its class, contents and text."""
     x = t.arange(6.).reshape(2, 3)
-    names = dict(t=t, copy=copy, x=x, v=x[1], u=x.untyped_storage(), a=lambda *results: results[-1])
+    names = dict(t=t, copy=copy, n=of_numpy, x=x, v=x[1], u=x.untyped_storage(), a=lambda *results: results[-1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -50,6 +56,11 @@ t.zeros(2).set_(x.double().storage()); t.zeros(2).set_(x, 0, (2,), (1,)); t.zero
 t.zeros(2, requires_grad=True).set_(x); t.zeros(2).set_(x).data_ptr() == x.data_ptr(); x.is_set_to(x.view(2, 3))
 x.is_set_to(v); copy.deepcopy(u) == u; 1 in u; v.storage_offset(); u.new(); u.type(); u.is_pinned()
 v.pin_memory()
+u.resizable(); s.resizable(); u.resize_(24) == u; u.resize_(-1); u.resize_(); u.resize_(2.); s.resize_(6)
+t.from_numpy(t.ones(2).numpy()).untyped_storage().resize_(8); n(t).untyped_storage().resizable()
+n(t).untyped_storage().resize_(16); n(t).untyped_storage().resize_(3); n(t).untyped_storage().resize_(300)
+n(t).storage().resize_(5); n(t).untyped_storage().clone().resize_(3); u.clone().resize_(30).tolist()[:24]
+s.clone().resize_(2); t.UntypedStorage([1, 2, 3]).resize_(2); t.UntypedStorage().resize_(2).nbytes()
 x.set_(v.untyped_storage(), 3, (3,), (1,)); t.storage.UntypedStorage; s.filename; v.storage().data_ptr() == x.data_ptr()
 """.strip().replace("\n", "; ").split("; "))
 def test_storage(expression):

@@ -32,6 +32,13 @@ def test_writes_reach_the_tensor():
 def test_a_storage_keeps_its_size():
     with pytest.raises(NotImplementedError, match="Tensor.resize_"):
         torch.zeros(3).untyped_storage().resize_(100)
+    storage = torch.UntypedStorage([1, 2, 3])
+    x = torch.empty(0, dtype=torch.uint8).set_(storage)        # who would not follow
+    for size in 0, 2, 100:
+        with pytest.raises(NotImplementedError, match="Tensor.resize_"):
+            storage.resize_(size)
+    del x
+    assert storage.resize_(5).tolist() == [1, 2, 3, 0, 0]
 
 
 def test_set_shares_memory():
