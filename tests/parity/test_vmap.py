@@ -211,7 +211,7 @@ CASES = {
     "list of results": lambda t: t.vmap(lambda x: list(x.unbind()))(M(t)),
     "split and cat": lambda t: t.vmap(lambda x, y: t.cat([*x.split(2), y, x * y.sum()]), (0, None))(M(t), M(t, 2)),
 }
-for _randomness in ("same", "different"):
+for _randomness in ("same", "different", "error"):
     CASES |= {f"{name}, {_randomness}": lambda t, f=f, r=_randomness: drawn(t, f(t), r, 2, 16) for name, f in {
         "rand": lambda t: lambda x: t.rand(3),
         "randn": lambda t: lambda x: x + t.randn(16),
@@ -228,6 +228,18 @@ for _randomness in ("same", "different"):
         "dropout of a single one": lambda t: lambda x: t.nn.functional.dropout(t.ones(4)),
         "alpha_dropout": lambda t: lambda x: t.nn.functional.alpha_dropout(x, 0.5, True),
         "rrelu": lambda t: lambda x: t.nn.functional.rrelu(x, training=True),
+        "standard gamma": lambda t: lambda x: t._standard_gamma(x.abs() + 1),
+        "normal of deviations": lambda t: lambda x: t.normal(0., x.abs()),
+        "binomial": lambda t: lambda x: t.binomial(x.abs().round(), t.full((16,), .5)),
+        "a distribution": lambda t: lambda x: t.distributions.Normal(x, 1.).sample(),
+        "a distribution of categories": lambda t: lambda x: t.distributions.Categorical(x.abs() + 1).sample(),
+        "randn out": lambda t: lambda x: t.randn(16, out=x),
+        "randn out of a single one": lambda t: lambda x: t.rand(3, out=t.zeros(3)) + x.sum(),
+        "randint out": lambda t: lambda x: t.randint(9, (16,), out=x.long()),
+        "randperm out": lambda t: lambda x: t.randperm(16, out=x.long()),
+        "normal out": lambda t: lambda x: t.normal(0., 1., (16,), out=x),
+        "bernoulli out": lambda t: lambda x: t.bernoulli(x.sigmoid(), out=x),
+        "multinomial out": lambda t: lambda x: t.multinomial(x.abs(), 2, out=t.zeros(2, dtype=t.long)),
     }.items()}
 
 

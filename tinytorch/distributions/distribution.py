@@ -9,7 +9,7 @@ from ..autograd.grad_mode import no_grad
 from ..errors import warn
 from ..tensor import Size, Tensor
 from .constraints import is_dependent
-from .utils import broadcast_all, lazy_property
+from .utils import all_true, broadcast_all, lazy_property
 
 __all__ = ["Distribution"]
 
@@ -60,7 +60,7 @@ class Distribution:
             if is_dependent(constraint) or follows:
                 continue                       # from what is checked
             value = getattr(self, name)
-            if not constraint.check(value).all():
+            if not all_true(constraint.check(value)):
                 raise ValueError(
                     f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution "
                     f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{value}")
@@ -203,7 +203,7 @@ class Distribution:
             warn(f"{self.__class__} does not define `support` to enable sample validation. Please initialize "
                  "the distribution with `validate_args=False` to turn off validation.")
             return
-        if not support.check(value).all():
+        if not all_true(support.check(value)):
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape {tuple(shape)}) to be within the support "
                 f"({support!r}) of the distribution {self!r}, but found invalid values:\n{value}")

@@ -8,7 +8,7 @@ from typing import Any
 from .. import arange, broadcast_tensors, empty, finfo, get_default_dtype, log, log1p, sigmoid, tensor
 from ..autograd.grad_mode import enable_grad
 from ..nn.functional import softmax
-from ..tensor import Size, Tensor
+from ..tensor import Size, Tensor, wrap
 
 __all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "probs_to_logits",
            "tril_matrix_to_vec", "vec_to_tril_matrix"]
@@ -18,6 +18,14 @@ euler_constant = 0.57721566490153286060
 
 #: What may stand for a tensor of one element.
 NUMBER = (int, float, bool)
+
+
+def all_true(condition: Tensor) -> bool:
+    """Whether a condition holds everywhere; under vmap, in every sample of the batch."""
+    array = condition._array
+    while hasattr(array, "physical"):
+        array = array.physical
+    return bool(wrap(array).all())
 
 
 def _is_like_tensor(x):

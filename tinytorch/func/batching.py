@@ -12,7 +12,7 @@ from ..tensor import Tensor
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_map, tree_unflatten
 from .batched import NotBatchable, Refusal, Unreadable
 from .dispatch import install
-from .vmap_levels import VmapLevel, enter, is_batched, leave
+from .vmap_levels import DRAWN, VmapLevel, enter, is_batched, leave
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
@@ -115,9 +115,7 @@ class _Refusing(Stream):
         self.__dict__ = stream.__dict__
 
     def words(self, n):
-        raise RuntimeError(
-            "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
-            "randomness flags on vmap or perform the randomness operation out of vmap")
+        raise RuntimeError(DRAWN)
 
 
 def _name(func):

@@ -23,6 +23,10 @@ from .batched import Batched
 
 _numbers = count(1)
 
+#: What is said of random operations in the randomness mode "error".
+DRAWN = ("vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
+         "randomness flags on vmap or perform the randomness operation out of vmap")
+
 
 class VmapLevel:
     """A vmap at work: `with level`, also again later, for its backward.

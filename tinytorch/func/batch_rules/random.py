@@ -8,7 +8,7 @@ from ...ops.random import factories, gamma
 from ...tensor import wrap
 from ..batched import Batched, level_of
 from ..dispatch import forward_rule
-from ..vmap_levels import stripped
+from ..vmap_levels import DRAWN, stripped
 from .functions import batch, size_of, spread
 
 _SAME = ("Vmap does not currently support same randomness with a batched tensor input. Please file an issue with "
@@ -43,7 +43,7 @@ def varied(x):
             if not batched:
                 array = _spread_over(array, level)
         elif batched:
-            raise RuntimeError(_SAME)
+            raise RuntimeError(_SAME if level.randomness == "same" else DRAWN)
     if array is x._array:
         return x
     result = x.alias() if x.requires_grad else wrap(array)

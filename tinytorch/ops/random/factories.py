@@ -26,7 +26,17 @@ from ...types import Ints
 from ..creation.factories import elsewhere
 from ..creation.options import as_dtype, check_options, check_pinned, new_without_numbers
 from ..elementwise.arithmetic import zeros_like
-from .samplers import as_integer, fill_bernoulli, fill_integers, fill_normal, fill_uniform, refuse, room, varied
+from .samplers import (
+    as_integer,
+    fill_bernoulli,
+    fill_integers,
+    fill_normal,
+    fill_uniform,
+    refuse,
+    refuse_out,
+    room,
+    varied,
+)
 
 __all__ = ["bernoulli", "binomial", "multinomial", "normal", "poisson",
            "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm"]
@@ -61,6 +71,7 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
         return result
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
+    refuse_out(out)
     if dtype is not None and dtype is not out.dtype:
         raise RuntimeError(f"dtype {dtype.type_name} does not match dtype of out parameter ({type_name(out)})")
     if differentiates() and out.requires_grad:
@@ -315,7 +326,7 @@ def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Ints = None, *
     elif isinstance(mean, Tensor) or isinstance(std, Tensor):
         stream = stream_of(generator)
         with stream.lock:
-            result = _normal_of(stream, varied(mean), varied(std))
+            result = _normal_of(stream, varied(mean, out), varied(std))
         return write_out(out, result, mean, std)
     else:
         raise TypeError(f"normal() received an invalid combination of arguments - got ({type(mean).__name__}, "
@@ -347,8 +358,9 @@ def bernoulli(input: Tensor, p: Tensor | float = None, *, generator: Generator |
             check_written(out._array)
         stream = stream_of(generator)
         with stream.lock:
-            result = _bernoulli_of(stream, varied(input))
+            result = _bernoulli_of(stream, varied(input, out))
         return refill(out, result)
+    refuse_out(out)
     probability = p._array if isinstance(p, Tensor) else p
     stream = stream_of(generator)
     with stream.lock:
@@ -387,7 +399,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     _check_weights(dt.from_bfloat16(weights) if weights.dtype == dt.BFLOAT16 else weights, replacement and count > 1)
     stream = stream_of(generator)
     with stream.lock:
-        result = _categories(varied(input)._array, count, replacement, stream)
+        result = _categories(varied(input, out)._array, count, replacement, stream)
     return refill(out, wrap(result.copy()))
 
 

@@ -37,9 +37,17 @@ def room(array, like=None):
     return above.vmap.room(array, like) if mode.vmap_levels else array
 
 
-def varied(x):
-    """A parameter of random numbers; under vmap for each sample, where they are to differ."""
+def varied(x, out=None):
+    """A parameter of random numbers; under vmap for each sample, where they are to differ, and without `out`."""
+    refuse_out(out)
     return above.vmap.varied(x) if mode.vmap_levels and isinstance(x, Tensor) else x
+
+
+def refuse_out(out):
+    """RuntimeError under vmap where random numbers are to be written to `out`."""
+    if out is not None and mode.vmap_levels:
+        raise RuntimeError("vmap: We do not support calling out variants of random operations inside of vmap. Please "
+                           "use non-out variants as a workaround")
 
 
 def fill_uniform(array, low, high, stream):
