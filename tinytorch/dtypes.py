@@ -370,6 +370,8 @@ def narrowed(x):
     """The opposite of `widened`, of what was computed: float32 arrays and numbers as bfloat16."""
     if x.__class__ is tuple or x.__class__ is list:
         return x.__class__([narrowed(y) for y in x])
+    if hasattr(x, "with_values"):              # a sparse array
+        return x.with_values(narrowed(x.values))
     return to_bfloat16(x) if isinstance(x, (np.ndarray, np.float32)) and x.dtype == np.float32 else x
 
 

@@ -194,7 +194,9 @@ def to_base(g: Gradient, part: tuple, whole: tuple) -> Gradient:
         g = layout.relaid(g, part, whole)
     if not layout.overlaps(whole):
         return g
-    if not isinstance(g, Tensor) and g.dtype == dt.BFLOAT16:
+    if isinstance(g, Tensor):
+        return g / wrap(layout.sharers(whole)).to(g.dtype)
+    if g.dtype == dt.BFLOAT16:
         return dt.to_bfloat16(dt.from_bfloat16(g) / layout.sharers(whole))
     return g / layout.sharers(whole)
 

@@ -14,4 +14,6 @@ def rows_of(grad, shape, indices, padding):
     if padding >= 0:
         kept = numbers != padding
         numbers, rows = numbers[kept], rows[kept]
+    if not shape[1]:                           # torch keeps no rows of nothing
+        numbers, rows = numbers[:0], rows[:0]
     return SparseArray(sparse_coo, numbers[None], rows, shape)

@@ -218,6 +218,8 @@ def _forward(function, n, input, weight, bias, stride, padding, dilation, groups
         _check_dtypes(input, weight, bias)
         settings = _settings(n, input._array.shape, weight._array.shape, bias if bias is None else bias._array.shape,
                              stride, padding, dilation, groups)
+    except _NoChannels as found:
+        return found.result(input, weight, bias)
     except (AttributeError, RuntimeError, TypeError):
         return _overridden(function, input, weight, bias, stride, padding, dilation, groups)
     if padding.__class__ is str:
@@ -270,7 +272,18 @@ def _settings(n, shape, weight, bias, stride, padding, dilation, groups):
             f" kernel_height: {sizes[0]} kernel_width: {sizes[1]}"
         raise RuntimeError(f"kernel size should be greater than zero, but got{got}")
     _check_filled(shape)
-    return tuple([(m - k) // s + 1 for m, k, s in zip(padded, span, stride)]), stride, pairs, dilation, groups
+    out = tuple([(m - k) // s + 1 for m, k, s in zip(padded, span, stride)])
+    if not shape[1]:
+        raise _NoChannels((shape[0], 0, *out))
+    return out, stride, pairs, dilation, groups
+
+
+class _NoChannels(Exception):
+    """The input has no channels: torch's result has none either, however many there are in the weight."""
+
+    def result(self, input, weight, bias):
+        nothing = input.reshape(-1) * weight.reshape(-1)
+        return (nothing if bias is None else nothing + bias[0]).reshape(self.args[0])
 
 
 def _check_filled(shape):
@@ -349,8 +362,9 @@ def _check_empty(n, input, weight, output_padding, size, stride, padding, dilati
 
 
 def _too_small(shape, size):
-    return RuntimeError(f"Given input size per channel: {_by(shape[2:])}. Calculated output size per channel: "
-                        f"{_by(size)}. Output size is too small")
+    row = (1,) * (len(size) == 1)              # torch's images of one row
+    return RuntimeError(f"Given input size per channel: {_by((*row, *shape[2:]))}. Calculated output size per channel: "
+                        f"{_by((*row, *size))}. Output size is too small")
 
 
 @planned
@@ -372,6 +386,10 @@ def _transposed_settings(n, shape, weight, bias, stride, padding, output_padding
     if min(size) < 0 and 0 not in shape:
         raise _too_small(shape, size)
     _check_filled(shape)
+    if not weight[1] and shape[1]:
+        if not shape[0]:
+            raise IndexError("select(): index 0 out of range for tensor of size [0] at dimension 0")
+        raise RuntimeError(f"non-empty weight tensor expected, but got: {list(weight)}")
     return size, stride, tuple([(p, p) for p in padding]), dilation, groups
 
 
