@@ -44,8 +44,9 @@ def expanded_and_strided(t, dtype, shape):
 def sparse_rows(t, dtype, size):
     """The sparse gradients of embeddings, in their dtype and without the rows of nothing."""
     found = []
-    for layer in (t.nn.Embedding(4, size, sparse=True, dtype=dtype), t.nn.EmbeddingBag(4, size, sparse=True, dtype=dtype),
-                  t.nn.EmbeddingBag(4, size, sparse=True, dtype=dtype, mode="sum")):
+    options = {"sparse": True, "dtype": dtype}
+    for layer in (t.nn.Embedding(4, size, **options), t.nn.EmbeddingBag(4, size, **options),
+                  t.nn.EmbeddingBag(4, size, mode="sum", **options)):
         layer(t.tensor([[1, 2], [2, 2]])).sum().backward()
         found.append((layer.weight.grad, layer.weight.grad.dtype, layer.weight.grad._nnz()))
     return found
