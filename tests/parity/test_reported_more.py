@@ -52,7 +52,22 @@ def sparse_rows(t, dtype, size):
     return found
 
 
+def ranks(t, driver):
+    """What a driver makes of an `rcond` that is no fraction. The solutions of gelsy depend in torch on memory that
+    nothing set (docs/better.md)."""
+    found = []
+    A = t.tensor([[3., 1., 0.], [0., 2., 1.], [1., 0., 1.], [2., 2., 5.]], dtype=t.float64)
+    for matrix in A, A.mT, A[:, :2] @ A[:2], t.zeros(4, 3, dtype=t.float64), t.stack([A, A + 1]), A * 1j:
+        b = t.arange(matrix[..., 0].numel(), dtype=t.float64).reshape(*matrix.shape[:-1], 1).to(matrix.dtype)
+        for rcond in (1., 2., 1e300) if driver == "gelsy" else (-1., 1., 2., 1e300):
+            made = t.linalg.lstsq(matrix, b, rcond=rcond, driver=driver)
+            found += [made.rank, made.residuals.shape, driver != "gelsy" and (made.solution * 1e5).real.round() + 0]
+    return found
+
+
 PROGRAMS = {
+    **{f"least squares by {driver}": lambda t, driver=driver: ranks(t, driver)
+       for driver in ("gelsy", "gelsd", "gelss")},
     **{f"as_strided of expanded, {dtype}, {shape}": lambda t, dtype=dtype, shape=shape: expanded_and_strided(
         t, dtype, shape)
        for dtype in ("float32", "float64", "float16", "bfloat16", "complex64") for shape in ((5, 1), (5,))},

@@ -164,3 +164,13 @@ def test_linalg_values():
     assert torch.linalg.lstsq(A, ones(2, 1)).solution.shape == (2, 1)
     assert [t.shape for t in torch.svd(ones(4, 2))] == [(4, 2), (2,), (2, 2)]
     assert torch.det(torch.zeros(2, 2)).item() == 0
+
+
+def test_least_squares_by_the_longest_column():
+    """gelsy with an rcond of 1 and more: the matrix is read as if its columns were multiples of the longest."""
+    A, b = torch.tensor([[1.0, 3.0, 0.0], [2.0, 4.0, 1.0]]), torch.tensor([[1.0], [2.0]])
+    q = A[:, 1:2] / 5
+    x, _, rank, _ = torch.linalg.lstsq(A, b, rcond=1.5)
+    assert rank.item() == 1
+    np.testing.assert_allclose((q.T @ A @ x).numpy(), (q.T @ b).numpy(), rtol=1e-6)
+    np.testing.assert_allclose(x.numpy(), (torch.linalg.pinv(q @ q.T @ A) @ b).numpy(), rtol=1e-5)

@@ -393,10 +393,37 @@ def _lstsq_grad(g, wanted, vectors, input, b, squares, ans):
     return of_input, of_b if of_b is None or not vectors else of_b[..., 0]
 
 
+#: What stands for an `rcond` by which gelsy takes the column with the largest norm and no other.
+_LONGEST = float("inf")
+
+
+def _inverse_of_longest(array):
+    """The pseudo-inverse of the matrix whose columns are those of `array` projected onto the longest of them."""
+    norms = np.linalg.norm(array, axis=-2, keepdims=True)
+    longest = np.take_along_axis(array, norms.argmax(-1)[..., None], -1)
+    length = np.linalg.norm(longest, axis=-2, keepdims=True)
+    q = np.divide(longest, length, out=np.zeros_like(longest), where=length > 0)
+    row = mT(np.matmul(mT(q).conj(), array).conj())
+    square = np.square(np.abs(row)).sum(-2, keepdims=True)
+    return np.matmul(np.divide(row, square, out=np.zeros_like(row), where=square > 0), mT(q).conj())
+
+
+def _as_lapack_reads(rcond, driver, array):
+    """The `rcond` by which a driver decides on the rank, where that is not what it was given."""
+    eps = float(np.finfo(array.dtype).eps)
+    if rcond is None or driver == "gels":      # which takes the rank to be full
+        return None
+    if driver == "gelsd" and not 0 < rcond < 1 or driver == "gelss" and rcond < 0:
+        return eps
+    if rcond < 1:
+        return rcond
+    return 2.0 if driver == "gelss" else _LONGEST              # 2: no singular value counts
+
+
 @op(name="linalg_lstsq", first=1, multi=True, inputs=2, joint=_lstsq_grad)
 def _lstsq(vectors, input, b, rcond, squares):
     other = b[..., None] if vectors else b
-    X = np.matmul(_pinv(input, None, rcond, False), other)
+    X = np.matmul(_inverse_of_longest(input) if rcond == _LONGEST else _pinv(input, None, rcond, False), other)
     residuals = np.empty(0, X.real.dtype)
     if squares:
         residuals = np.square(np.abs(np.matmul(input, X) - other)).sum(-2)
@@ -424,10 +451,12 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str |
     vectors = b._array.ndim == input._array.ndim - 1
     rows, columns = input._array.shape[-2:]
     _check_right_side(input._array.shape, b._array.shape, vectors)
-    if rcond is not None and rcond >= 1:
-        rcond = None                           # as LAPACK has it
+    rcond = _as_lapack_reads(rcond, driver, input._array)
     s = svd_of(input._array, False)[1]
-    rank = np.asarray((s > _limit(input._array, s, None, rcond)).sum(-1, dtype=np.int64))
+    if rcond == _LONGEST:
+        rank = np.asarray((s > 0).any(-1), np.int64)
+    else:
+        rank = np.asarray((s > _limit(input._array, s, None, rcond)).sum(-1, dtype=np.int64))
     squares = driver not in (None, "gelsy") and rows > columns and (rank == columns).all()
     X, residuals = _lstsq(vectors, input, b, rcond, squares)
     nothing = wrap(np.empty(0, s.dtype))
