@@ -99,7 +99,7 @@ class _ExcludeDispatchKeyGuard:
         self._autocast = keys.has(DispatchKey.AutocastCPU)
 
     def __enter__(self):
-        self._before = _casts.is_autocast_cpu_enabled()
+        self._before = _casts.is_autocast_enabled("cpu")
         if self._autocast:
             _casts.set_autocast_cpu_enabled(False)
 

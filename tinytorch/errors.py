@@ -31,10 +31,16 @@ def warn(message, category=UserWarning):
     warnings.warn(message, category, stacklevel=level)
 
 
-def warn_once(message):
-    """A UserWarning, the first time that it is asked for."""
-    if message not in _warned:
-        _warned.add(message)
+class once:
+    """Whether what is warned of once is warned of every time (`torch.set_warn_always`)."""
+
+    always = False
+
+
+def warn_once(message, kind=None):
+    """A UserWarning, the first time that it is asked for, or that one of its `kind` is."""
+    if once.always or (kind or message) not in _warned:
+        _warned.add(kind or message)
         warn(message)
 
 

@@ -11,7 +11,7 @@ from .autograd.promotion import stored_as
 from .autograd.public import method, public
 from .autograd.views import resized
 from .data import legacy_array
-from .errors import not_a_tensor
+from .errors import not_a_tensor, warn_once
 from .memory_format import (
     channels_last,
     channels_last_3d,
@@ -100,6 +100,8 @@ def set_default_tensor_type(t: type | str, /) -> None:
     torch.float64
     >>> torch.set_default_tensor_type("torch.FloatTensor")
     """
+    warn_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() "
+              "and torch.set_default_device() as alternatives.")
     if isinstance(t, str):
         module, _, name = t.rpartition(".")
         if not module:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 
 from .device import CPU, _contexts, device as Device
-from .errors import warn
+from .errors import once, warn
 from .kernels import threads
 from .kernels.memory import Unset
 from .tensor import Tensor
@@ -25,7 +25,7 @@ __all__ = ["are_deterministic_algorithms_enabled", "compile", "e", "get_default_
 
 inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None
 
-_settings = {"interop_threads": os.cpu_count() or 1, "deterministic": 0, "precision": "highest", "warn_always": False,
+_settings = {"interop_threads": os.cpu_count() or 1, "deterministic": 0, "precision": "highest",
              "compile": False}
 _DEBUG_MODES = {"default": 0, "warn": 1, "error": 2}
 
@@ -136,15 +136,16 @@ def set_flush_denormal(mode: bool, /) -> bool:
 
 
 def set_warn_always(b: bool, /) -> None:
-    """Remembered only: Python's warning filters decide. RuntimeError unless `b` is a bool."""
+    """Whether warnings that are given once are given every time; Python's filters decide what becomes of them.
+    RuntimeError unless `b` is a bool."""
     if not isinstance(b, bool):
         raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
-    _settings["warn_always"] = b
+    once.always = b
 
 
 def is_warn_always_enabled() -> bool:
     """What was last set with `set_warn_always`."""
-    return _settings["warn_always"]
+    return once.always
 
 
 def compile(model: Callable | None = None, *, fullgraph: bool = False, dynamic: bool | None = None,

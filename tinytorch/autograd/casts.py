@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import dtypes as dt
 from ..device import device
+from ..errors import warn
 from ..tensor import Tensor
 from . import overridable
 from .grad_mode import is_grad_enabled
@@ -197,6 +198,8 @@ def set_autocast_dtype(device_type: str, dtype: dt.dtype) -> None:
 
 def is_autocast_cpu_enabled() -> bool:
     """Whether autocast is on for the CPU."""
+    warn("torch.is_autocast_cpu_enabled() is deprecated. Please use torch.is_autocast_enabled('cpu') instead.",
+         DeprecationWarning)
     return _state.enabled
 
 

@@ -97,7 +97,7 @@ def _grad(self):
             "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
             "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
             "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make "
-            "sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more informations.")
+            "sure you access the leaf Tensor instead. See github.com/pytorch/pytorch/pull/30531 for more information.")
     return self._grad
 
 
@@ -506,6 +506,8 @@ class Variable(Tensor, metaclass=_VariableType):
     __torch_function__ = disabled
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = False, volatile: None = None) -> Tensor:
+        if volatile:
+            warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
         tensor = data.detach() if isinstance(data, Tensor) and data._node is None else data
         if requires_grad:
             tensor.requires_grad_()

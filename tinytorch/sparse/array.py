@@ -10,9 +10,9 @@ import math
 import numpy as np
 
 from .. import dtypes as dt
-from ..errors import refuse_sparse
+from ..errors import refuse_sparse, warn_once
 from ..kernels.memory import READ_ONLY
-from ..memory_format import sparse_coo, sparse_csc, sparse_csr
+from ..memory_format import LAYOUT_NAMES, sparse_coo, sparse_csc, sparse_csr
 from . import kernels
 
 
@@ -30,6 +30,11 @@ class SparseArray:
     __slots__ = ("layout", "plan", "values", "shape", "coalesced")
 
     def __init__(self, layout, plan, values, shape, coalesced=False):
+        if layout is not sparse_coo:
+            name = LAYOUT_NAMES[layout].removeprefix("Sparse").upper()
+            warn_once(f"Sparse {name} tensor support is in beta state. If you miss a functionality in the sparse "
+                      "tensor support, please submit a feature request to https://github.com/pytorch/pytorch/issues.",
+                      "sparse layouts")
         self.layout, self.plan, self.values, self.shape = layout, plan, values, tuple(shape)
         self.coalesced = coalesced
 

@@ -11,7 +11,7 @@ from ...autograd.public import method, overridden, public
 from ...autograd.views import assign, check_in_place, check_overlap, is_expanded, layouts, may_share
 from ...data import check_array
 from ...device import CPU, META, check_device, device as Device
-from ...errors import kind_of, not_a_tensor
+from ...errors import kind_of, not_a_tensor, warn_once
 from ...kernels.copies import in_rows
 from ...kernels.layout import channels_last, dense_copy, ordered_like
 from ...kernels.memory import WHOLE
@@ -86,6 +86,10 @@ def _moved(self, device):
     return self if (device is META) is self.is_meta else _to_meta(self) if device is META else _from_meta(self)
 
 
+#: The kinds to which complex numbers are converted without a word: of records, there are complex ones.
+_KEEPING = dt.COMPLEX + dt.BOOL + dt.WIDENED
+
+
 @method()
 def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
     """`self` in another dtype (recorded), or itself if nothing changes: to(dtype), to(device), to(device,
@@ -124,6 +128,8 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
         dtype, "to").numpy
     order = "K" if memory_format is None else _order("to", memory_format, self._array.ndim)
     if target != own:
+        if own.kind in dt.COMPLEX and target.kind not in _KEEPING:
+            warn_once("Casting complex values to real discards the imaginary part")
         result = of_source((_to_copy if target.kind in dt.DIFFERENTIABLE else _to_discrete)(self, target, own), own)
         return result if order == "K" or laid_out(result._array, order) and _taken_for(result._array, order) else \
             _copied(result, order)

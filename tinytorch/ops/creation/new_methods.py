@@ -4,6 +4,8 @@ import numpy as np
 from ...autograd import above
 from ...autograd.grad_mode import mode
 from ...autograd.public import method
+from ...errors import warn
+from ...tensor import Tensor
 from .factories import _filled, _full, _ones, _strided, _unset, tensor
 from .options import check_options
 
@@ -21,6 +23,11 @@ def _device(self, device):
 @method()
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     """`torch.tensor(data)` in the dtype of `self`."""
+    if isinstance(data, Tensor) and not data.is_sparse:
+        warn("To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
+             "sourceTensor.detach().clone().requires_grad_(True), rather than tensor.new_tensor(sourceTensor).")
+        data = data.detach().to(dtype=self.dtype if dtype is None else dtype, device=_device(self, device), copy=True)
+        return data.requires_grad_(requires_grad)
     return tensor(data, dtype=self.dtype if dtype is None else dtype, device=_device(self, device),
                   requires_grad=requires_grad)
 

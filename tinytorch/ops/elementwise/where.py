@@ -14,7 +14,7 @@ from ...autograd.promotion import (
     write_out,
 )
 from ...autograd.public import method, overridden, public
-from ...errors import type_name
+from ...errors import type_name, warn_once
 from ...tensor import Tensor, wrap
 from ...types import Number
 
@@ -66,6 +66,8 @@ def where(condition: Tensor, input: Tensor | Number = ..., other: Tensor | Numbe
         if mask.dtype != np.uint8:
             raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
                                f"{type_name(condition)}")
+        warn_once("where received a uint8 condition tensor. This behavior is deprecated and will be removed in a "
+                  "future version of PyTorch. Use a boolean condition instead.")
         mask = mask != 0
         condition = wrap(mask)
     try:

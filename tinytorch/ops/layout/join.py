@@ -343,7 +343,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     mask = np.ones((n,) * r, bool)
     for d in range(r - 1):
         mask &= rising.reshape((n, n) + (1,) * (r - 2 - d))
-    return stack([masked_select(grid, wrap(mask)) for grid in meshgrid(*[input] * r)], 1)
+    return stack([masked_select(grid, wrap(mask)) for grid in meshgrid(*[input] * r, indexing="ij")], 1)
 
 
 @public(python=True)

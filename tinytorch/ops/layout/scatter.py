@@ -9,7 +9,7 @@ from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, check_broadcast, check_out_dtype, stored_as, write_out
 from ...autograd.public import public
 from ...device import META
-from ...errors import not_implemented, refuse_records
+from ...errors import not_implemented, refuse_records, warn_once
 from ...kernels import scatter as kernels
 from ...kernels.scatter import add_along, along, any_outside, combine_flat
 from ...lazy import device_of
@@ -310,6 +310,9 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | Number = ..., 
     put = _scatter
     if not isinstance(src, Tensor):
         put, src = _scatter_number, stored_as(src, input._array.dtype) if index._array.size else 0
+    elif reduce is not None:
+        warn_once("The reduce argument of torch.scatter with Tensor src is deprecated and will be removed in a future "
+                  "PyTorch release. Use torch.scatter_reduce instead for more reduction options.")
     if reduce is None:
         result = put(input, dim, index, src)
     else:

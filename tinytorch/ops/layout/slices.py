@@ -9,7 +9,7 @@ from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, stored_as, write_out
 from ...autograd.public import public
 from ...autograd.views import warn_expanded
-from ...errors import not_implemented, refuse_records, type_name
+from ...errors import not_implemented, refuse_records, type_name, warn_once
 from ...kernels import native
 from ...kernels.layout import dense_copy
 from ...kernels.scatter import add_at, owned, take_rows
@@ -297,6 +297,7 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
     >>> torch.ones(2).index_reduce(0, torch.tensor([1, 1]), torch.tensor([2., 4.]), "prod")
     tensor([1., 8.])
     """
+    warn_once("index_reduce() is in beta and the API may change at any time.")
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     dim = _slices(input, dim, index, source, "index_reduce")

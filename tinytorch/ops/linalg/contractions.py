@@ -8,7 +8,7 @@ from ...arguments import ints_of, is_int
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, check_broadcast, converted, write_out
 from ...autograd.public import public, refuse
-from ...errors import not_implemented, type_name
+from ...errors import not_implemented, type_name, warn_once
 from ...tensor import Tensor, check_dim
 from ...types import Ints
 from ..reduction.reductions import masked
@@ -168,6 +168,9 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor |
     if len(a) != len(b):
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     if dim is None:
+        warn_once("Using torch.cross without specifying the dim arg is deprecated.\nPlease either pass the dim "
+                  "explicitly or simply use torch.linalg.cross.\nThe default value of dim will change to agree with "
+                  "that of linalg.cross in a future release.")
         if 3 not in a:
             raise RuntimeError("no dimension of size 3 in input")
         dim = a.index(3)

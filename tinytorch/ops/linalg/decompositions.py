@@ -8,7 +8,7 @@ from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, check_broadcast, underivable
 from ...autograd.public import public
-from ...errors import not_implemented, type_name
+from ...errors import not_implemented, type_name, warn_once
 from ...kernels.errstate import ignored
 from ...kernels.linalg import triangles
 from ...kernels.linalg.triangles import columns
@@ -419,6 +419,10 @@ def cholesky(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -
     tensor([[2., 0.],
             [0., 3.]])
     """
+    warn_once("torch.cholesky is deprecated in favor of torch.linalg.cholesky and will be removed in a future PyTorch "
+              "release.\nL = torch.cholesky(A)\nshould be replaced with\nL = torch.linalg.cholesky(A)\nand\n"
+              "U = torch.cholesky(A, upper=True)\nshould be replaced with\nU = torch.linalg.cholesky(A).mH\n"
+              "This transform will produce equivalent results for all valid (symmetric positive definite) inputs.")
     _check("linalg.cholesky", input, kernel="cholesky_cpu", by_kernel=dt.INTEGRAL + dt.FLOATING)
     try:
         return _older_cholesky(input, upper)
@@ -509,4 +513,7 @@ def qr(input: Tensor, some: bool = True, *, out: Tensors | None = None) -> retur
     tensor([[1., 0.],
             [0., 2.]])
     """
+    warn_once("torch.qr is deprecated in favor of torch.linalg.qr and will be removed in a future PyTorch release.\n"
+              "The boolean parameter 'some' has been replaced with a string parameter 'mode'.\nQ, R = torch.qr(A, "
+              "some)\nshould be replaced with\nQ, R = torch.linalg.qr(A, 'reduced' if some else 'complete')")
     return return_types.qr(*linalg_qr(input, "reduced" if some else "complete"))

@@ -7,7 +7,7 @@ from ... import dtypes as dt, return_types
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, check_broadcast, write_out
 from ...autograd.public import public
-from ...errors import C_NAMES, type_name
+from ...errors import C_NAMES, type_name, warn_once
 from ...tensor import Tensor, wrap
 from ...types import Ints, Number, Tensors
 from ..elementwise.limits import nan_to_num
@@ -60,6 +60,8 @@ def nuclear_norm(input: Tensor, dim: bool | int | Ints = (-2, -1), keepdim: bool
     >>> torch.nuclear_norm(torch.eye(2))
     tensor(2.)
     """
+    warn_once("at::nuclear_norm is deprecated and it is just left for JIT compatibility. It will be removed in a "
+              "future PyTorch release. Please use `linalg.matrix_norm(A, 'nuc', dim, keepdim)` instead")
     if isinstance(dim, bool):                  # torch has a form without dim
         dim, keepdim = (-2, -1), dim
     if isinstance(dim, int):
@@ -242,6 +244,9 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     tensor([[3.],
             [3.]])
     """
+    warn_once("torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
+              "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than multiple "
+              "parameters.")
     for i, x in enumerate(matrices):
         if not isinstance(x, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")

@@ -9,7 +9,7 @@ from ... import dtypes as dt, return_types
 from ...autograd.op import op
 from ...autograd.promotion import EXACT
 from ...autograd.public import public
-from ...errors import type_name
+from ...errors import type_name, warn_once
 from ...kernels.linalg import lu as kernels
 from ...kernels.linalg.triangles import columns
 from ...tensor import Tensor, wrap
@@ -196,6 +196,11 @@ def linalg_lu(A: Tensor, *, pivot: bool = True, out: Tensors | None = None) -> r
 @public("_lu_with_info", method=True)
 def lu(A: Tensor, pivot: bool = True, get_infos: Any = False, out: Tensors | None = None) -> tuple[Tensor, ...]:
     """`torch.linalg.lu_factor` by its older name: (LU, pivots), with `get_infos` (LU, pivots, info) without errors."""
+    warn_once("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be "
+              "removed in a future PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced "
+              "with\nLU, pivots = torch.linalg.lu_factor(A, compute_pivots)\nand\n"
+              "LU, pivots, info = torch.lu(A, compute_pivots, get_infos=True)\nshould be replaced with\n"
+              "LU, pivots, info = torch.linalg.lu_factor_ex(A, compute_pivots)")
     found = _factored("torch.linalg.lu_factor_ex", A, pivot, not get_infos)
     found = return_types._lu_with_info(*found) if get_infos else found[:2]
     if out is None:
@@ -282,4 +287,7 @@ def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor |
     tensor([[0.5000],
             [0.2500]])
     """
+    warn_once("torch.lu_solve is deprecated in favor of torch.linalg.lu_solveand will be removed in a future PyTorch "
+              "release.\nNote that torch.linalg.lu_solve has its arguments reversed.\n"
+              "X = torch.lu_solve(B, LU, pivots)\nshould be replaced with\nX = torch.linalg.lu_solve(LU, pivots, B)")
     return linalg_lu_solve(LU_data, LU_pivots, input)

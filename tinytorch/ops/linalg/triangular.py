@@ -9,7 +9,7 @@ from ... import dtypes as dt, return_types
 from ...autograd.op import op
 from ...autograd.promotion import converted
 from ...autograd.public import public
-from ...errors import not_implemented, type_name
+from ...errors import not_implemented, type_name, warn_once
 from ...kernels.linalg import triangles
 from ...kernels.linalg.triangles import columns
 from ...tensor import Tensor
@@ -98,6 +98,10 @@ def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bo
     tensor([[0.5000],
             [0.2500]])
     """
+    warn_once("torch.triangular_solve is deprecated in favor of torch.linalg.solve_triangularand will be removed in a "
+              "future PyTorch release.\ntorch.linalg.solve_triangular has its arguments reversed and does not return a "
+              "copy of one of the inputs.\nX = torch.triangular_solve(B, A).solution\nshould be replaced with\n"
+              "X = torch.linalg.solve_triangular(A, B).")
     for name, x in (("b", input), ("A", A)):
         if x._array.ndim < 2:
             raise RuntimeError(f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has "
