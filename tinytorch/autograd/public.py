@@ -257,7 +257,7 @@ class Public:
         if isinstance(value, bytes):
             return value.decode(errors="replace")
         if complex in classes:
-            return dt.number_of(value)
+            return value.item() if isinstance(value, Tensor) and Tensor not in classes else dt.number_of(value)
         if float in classes and Tensor not in classes:
             if isinstance(value, Tensor):
                 return value.item()

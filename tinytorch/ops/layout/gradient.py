@@ -47,6 +47,8 @@ def _arranged(input, spacing, dim):
     if input._array.dtype.name == "uint8":
         raise RuntimeError("torch.gradient does not support uint8 input.")
     spacing = 1 if spacing is None else spacing
+    if isinstance(spacing, Tensor) and not spacing.dim():
+        spacing = spacing.item()
     if dim is None:
         dims = range(input.dim())
     else:

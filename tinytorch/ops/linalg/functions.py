@@ -80,8 +80,10 @@ def matrix_rank(input: Tensor, tol: float | Tensor = None, hermitian: bool = Fal
     tensor(1)
     """
     if atol is not None and rtol is not None and isinstance(atol, Tensor) != isinstance(rtol, Tensor):
-        raise TypeError(f"linalg_matrix_rank() received an invalid combination of arguments - got (Tensor, "
-                        f"rtol={type(rtol).__name__}, atol={type(atol).__name__})")
+        atol, rtol = (t.item() if isinstance(t, Tensor) and not t._array.ndim else t for t in (atol, rtol))
+        if isinstance(atol, Tensor) or isinstance(rtol, Tensor):
+            raise TypeError(f"linalg_matrix_rank() received an invalid combination of arguments - got (Tensor, "
+                            f"rtol={type(rtol).__name__}, atol={type(atol).__name__})")
     _check("linalg.matrix_rank", input, square=hermitian, refusal=_NEITHER)
     s = abs(eigvalsh(input)._array) if hermitian else svdvals(input.detach())._array
     limit = _limit(input._array, s, tol if tol is not None else atol, 0 if tol is not None else rtol)

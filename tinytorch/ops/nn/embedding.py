@@ -78,6 +78,7 @@ def _renorm(weight, input, max_norm, norm_type):
         raise RuntimeError("norm(): input dtype should be either floating point or complex. Got "
                            f"{type_name(weight)} instead.")
     check_written(weight._array)
+    max_norm, norm_type = (x.item() if isinstance(x, Tensor) else x for x in (max_norm, norm_type))
     kernels.limit_norms(weight._array, input._array, max_norm, norm_type)
     weight._version_counter[0] += 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt, return_types
+from ...arguments import is_int
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, refuse_complex_gradient, write_out
 from ...autograd.public import public
@@ -155,6 +156,8 @@ def _index_of(function, array, dim):
 
 
 def _extreme(name, reduce, function, take, result, input, dim, keepdim):
+    if isinstance(dim, Tensor) and keepdim and is_int(dim):
+        dim = int(dim)
     if isinstance(dim, Tensor):
         if keepdim:
             raise TypeError(f"{name}() received an invalid combination of arguments - got (Tensor, Tensor, bool)")

@@ -61,7 +61,7 @@ def histogramdd(input: Tensor, bins: int | Ints | Tensors, range: Any = None, we
     """
     if input.dim() < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions")
-    n, even = input.size(-1), isinstance(bins, int) or not any([isinstance(b, Tensor) for b in bins])
+    n, even = input.size(-1), isinstance(bins, int) or not bins or not all([isinstance(b, Tensor) for b in bins])
     if even and not isinstance(bins, int):
         bins = ints_of(bins, "histogramdd", "bins", 2)
     bins = [bins] * n if isinstance(bins, int) else list(bins)
