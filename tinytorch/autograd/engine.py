@@ -19,6 +19,7 @@ from ..tensor import Tensor, wrap
 from . import accumulate as accumulation, early
 from .accumulate import accumulate_grad, accumulate_with_hooks, is_widened, plus
 from .anomaly_mode import watched
+from .deep import DEPTH, elsewhere
 from .grad_mode import for_tangents, for_tangents_alone, mode
 from .hooks import as_tensor, through_node_hooks, through_tensor_hooks
 from .node import ANS, AUX, FREED, NOWHERE, SELECT, GradientEdge, Node, run_by_steps, shape_of
@@ -31,11 +32,12 @@ from .torch_function import state, without_subclasses
 class GraphTask:
     """The backward that is running, as `mode.graph_task`."""
 
-    __slots__ = ("roots", "inputs", "retain_graph", "__weakref__")
+    __slots__ = ("roots", "inputs", "retain_graph", "depth", "__weakref__")
 
     def __init__(self, roots: Sequence[Tensor | GradientEdge], inputs: Sequence[Tensor | GradientEdge] | None,
                  retain_graph: bool) -> None:
         self.roots, self.inputs, self.retain_graph = roots, inputs, retain_graph
+        self.depth = 0                         # how many backwards it is in, of those in this thread
 
 
 def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor], retain_graph: bool,
@@ -51,8 +53,13 @@ def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor]
         return without_subclasses(run_backward, roots, grads, retain_graph, create_graph, inputs, accumulate)
     before = mode.graph_task, mode.grad        # in this order: an interrupt may come where grad mode is set
     try:
-        mode.graph_task, mode.grad = GraphTask(roots, inputs, retain_graph), create_graph and mode.recorder
+        task = GraphTask(roots, inputs, retain_graph)
+        mode.graph_task, mode.grad = task, create_graph and mode.recorder
         with ignored():
+            if before[0] is not None:
+                task.depth = (before[0].depth + 1) % DEPTH
+                if not task.depth:
+                    return elsewhere(_walk, roots, grads, retain_graph, create_graph, inputs, accumulate, beyond)
             return _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond)
     finally:
         mode.graph_task, mode.grad = before

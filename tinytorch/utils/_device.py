@@ -4,6 +4,7 @@ import functools
 import sys
 import threading
 
+from ..autograd.deep import OWN
 from ..autograd.overridable import install, plain
 from ..autograd.torch_function import state
 from ..device import CPU
@@ -47,6 +48,7 @@ class _Entered(threading.local):
 
 
 _entered = _Entered()
+OWN.append(_entered)                           # a backward that goes on in another thread takes it there
 
 
 def _at_work():
