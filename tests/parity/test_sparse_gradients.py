@@ -91,6 +91,39 @@ torch.sparse_csr_tensor([0, 2, 4], [0, 1, 1, 2], vg, (2, 3)) | vg
 torch.sparse_csr_tensor([0, 2, 4], [0, 1, 1, 2], vg, (2, 3)) @ dg | vg dg
 torch.sparse_csr_tensor([0, 2, 4], [0, 1, 1, 2], vg, (2, 3)).to_dense() | vg
 torch.sparse_csr_tensor([0, 2, 4], [0, 1, 1, 2], vg, (2, 3)).values() | vg
+sg.ceil() | sg
+cg.ceil() | cg
+rg.ceil() | rg
+sg.floor() | sg
+cg.floor() | cg
+rg.floor() | rg
+sg.round() | sg
+cg.round() | cg
+rg.round() | rg
+sg.sign() | sg
+cg.sign() | cg
+rg.sign() | rg
+sg.trunc() | sg
+cg.trunc() | cg
+rg.trunc() | rg
+sg.deg2rad() | sg
+cg.deg2rad() | cg
+rg.deg2rad() | rg
+sg.rad2deg() | sg
+cg.rad2deg() | cg
+rg.rad2deg() | rg
+sg.frac() | sg
+cg.frac() | cg
+rg.frac() | rg
+sg.log1p() | sg
+cg.log1p() | cg
+rg.log1p() | rg
+sg.square() | sg
+cg.square() | cg
+torch.nn.functional.linear(sg, torch.ones(2, 3)) | sg
+torch.nn.functional.linear(cg, torch.ones(2, 3), torch.ones(2)) | cg
+torch.nn.functional.linear(s, Dg) | Dg
+torch.nn.functional.linear(r, Dg, torch.ones(2)) | Dg
 """.strip().split("\n")]
 
 

@@ -246,6 +246,29 @@ def _sign(x):
     return as_tensor(found) if isinstance(x, Tensor) else found
 
 
+def _nothing(g):
+    """A gradient of zeros: none of its elements is there."""
+    array = g._array if isinstance(g, Tensor) else g
+    found = empty_array(array.layout, array.shape, array.dtype, array.sparse_dim) if isinstance(
+        array, SparseArray) else np.zeros_like(array)
+    return as_tensor(found) if isinstance(g, Tensor) else found
+
+
+def _changed(x, function):
+    """A sparse tensor or array with `function` of its values."""
+    array = x._array if isinstance(x, Tensor) else x
+    found = _of_values(array.as_coalesced() if array.layout is sparse_coo else array, function)
+    return as_tensor(found) if isinstance(x, Tensor) else found
+
+
+#: The functions of `_of_zero` that have a derivative in torch -> its rule.
+_RULES = {
+    **dict.fromkeys(("ceil", "floor", "round", "sign", "trunc"), lambda g: _nothing(g)),
+    "deg2rad": lambda g: times(g, np.pi / 180), "rad2deg": lambda g: times(g, 180 / np.pi), "frac": lambda g: g,
+    "log1p": lambda g, input: times(g, _changed(input, lambda v: (v + 1).reciprocal())),
+}
+
+
 def _elementwise(name, input, *args, **kwargs):
     """A method of Tensor of the elements."""
     array = input._array.as_coalesced() if input.is_sparse else input._array
@@ -256,9 +279,14 @@ def _elementwise(name, input, *args, **kwargs):
 
 
 def _of_zero(name):
+    if name in _RULES:
+        @sparse_op(name, input=_RULES[name])
+        def recorded(input):
+            return _changed(input, lambda v: getattr(v, name)())
+
     @of_sparse(name)
     def function(input):
-        return _elementwise(name, input)
+        return recorded(input) if name in _RULES and input._requires_grad else _elementwise(name, input)
     return function
 
 
@@ -278,7 +306,7 @@ def angle(input):
 
 for _name in ("asin", "asinh", "atan", "atanh", "ceil", "deg2rad", "erf", "erfinv", "expm1", "floor", "frac", "isinf",
               "isnan", "isneginf", "isposinf", "log1p", "rad2deg", "round", "sgn", "sign", "signbit", "sin", "sinh",
-              "sqrt", "square", "tan", "tanh", "trunc"):
+              "sqrt", "tan", "tanh", "trunc"):
     _of_zero(_name)
 
 
@@ -299,6 +327,11 @@ def power(input, exponent):
     if exponent == 0:
         raise RuntimeError("pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense")
     return _pow(input, exponent)
+
+
+@of_sparse("square")
+def square(input):
+    return _pow(input, 2) if input.is_sparse else _elementwise("square", input)
 
 
 @of_sparse("float_power")

@@ -231,6 +231,8 @@ def rmatmul(input, other):
 
 @of_primitive("_linear")
 def _linear_of_op(input, weight, bias):
+    if is_sparse(input) and not is_sparse(weight):
+        return mm(input, weight.t()) if bias is None else addmm(bias, input, weight.t())
     if bias is not None:
         raise _not_by_dense()
     result = mm(input.reshape(-1, input._array.shape[-1]), transposed(weight, (1, 0)))
