@@ -1,4 +1,6 @@
 """More calls that users reported, each a program that is to end the same under torch."""
+import importlib
+
 import pytest
 
 from .test_reported import same
@@ -65,7 +67,68 @@ def ranks(t, driver):
     return found
 
 
+def materialized(t):
+    """Zeros in the place of a gradient that there is not, which can be differentiated where the others can."""
+    a, b = t.ones(2, requires_grad=True), t.ones(2, requires_grad=True)
+    plain = t.autograd.grad((a * 2).sum(), [a, b], materialize_grads=True)
+    taped = t.autograd.grad((a * a).sum(), [a, b], materialize_grads=True, create_graph=True)
+    return plain, taped[1], taped[1].is_leaf, t.autograd.grad(taped[1].sum(), [a, b], materialize_grads=True)
+
+
+def filled_by_nothing(t):
+    """`empty` leaves what `out` holds."""
+    x = t.ones(4)
+    made = t.empty(2, out=t.ones(2), requires_grad=True)
+    return made, t.empty(2, out=x) is x, x, t.zeros(2, out=x), t.empty(3, out=x).shape
+
+
+def capsules(t):
+    made = [t.asarray(t.utils.dlpack.to_dlpack(t.arange(3)), **options) for options in (
+        {}, {"copy": True}, {"dtype": t.float64}, {"copy": False})]
+    return made, t.asarray(t.utils.dlpack.to_dlpack(t.ones(2)), requires_grad=True)
+
+
+def exponents(t):
+    x = t.tensor([1., 2.], requires_grad=True)
+    nodes = [(x ** 2).grad_fn, (x ** 2.5).grad_fn, x.pow(3).grad_fn, (x ** x).grad_fn]
+    return [n._saved_exponent for n in nodes], nodes[0]._saved_self is x, sorted(
+        name for name in dir(nodes[0]) if name.startswith("_saved"))
+
+
+def orders_of_dimensions(t):
+    found = []
+    last = t.ones(2, 3, 4, 5).contiguous(memory_format=t.channels_last)
+    for x in (t.ones(2, 3), t.ones(2, 3).t(), t.ones(2, 3, 4).permute(2, 0, 1), t.ones(1, 2, 3), t.ones(()), last,
+              t.ones(3).expand(2, 3), t.ones(2, 6)[:, ::2]):
+        for check in (False, True, [t.contiguous_format], [t.contiguous_format, t.channels_last], "all", [1]):
+            try:
+                found.append(x.dim_order(ambiguity_check=check))
+            except Exception as error:
+                found.append((type(error).__name__, str(error)))
+    return found
+
+
+def timed(t):
+    """A statement finds `torch` without being given it."""
+    benchmark = importlib.import_module(f"{t.__name__}.utils.benchmark")
+    return benchmark.Timer("torch.ones(2) + x", "x = torch.ones(2)").timeit(1).number_per_run
+
+
+def time_first(t, *shapes, pad=1):
+    x, w, b = (t.arange(float(t.Size(shape).numel())).reshape(shape).requires_grad_() for shape in shapes)
+    y = t.nn.functional.conv_tbc(x, w, b, pad)
+    return y.detach(), y.stride(), t.autograd.grad(y.square().sum(), [x, w, b])
+
+
 PROGRAMS = {
+    "materialize_grads": materialized, "empty with out": filled_by_nothing, "asarray of capsules": capsules,
+    "exponents": exponents, "dim_order": orders_of_dimensions,
+    "conv_tbc": lambda t: time_first(t, (5, 2, 3), (3, 3, 4), (4,)),
+    "conv_tbc, no pad": lambda t: time_first(t, (5, 2, 3), (2, 3, 4), (4,), pad=0),
+    **{f"conv_tbc of {shapes}": lambda t, shapes=shapes: time_first(t, *shapes) for shapes in [
+        ((5, 3), (3, 3, 4), (4,)), ((5, 2, 3), (3, 4), (4,)), ((5, 2, 3), (3, 3, 4), (4, 1)),
+        ((5, 2, 3), (3, 2, 4), (4,)), ((5, 2, 3), (3, 3, 4), (5,))]},
+    "timer": timed,
     **{f"least squares by {driver}": lambda t, driver=driver: ranks(t, driver)
        for driver in ("gelsy", "gelsd", "gelss")},
     **{f"as_strided of expanded, {dtype}, {shape}": lambda t, dtype=dtype, shape=shape: expanded_and_strided(

@@ -192,7 +192,7 @@ _CALLED = {**dict.fromkeys("convolution native_batch_norm native_layer_norm nati
                            {"input": "input", "size": "normalized_shape"}),
            **dict.fromkeys("max min sort topk kthvalue median nanmedian mode cummax cummin".split(),
                            {"index": "indices"}),
-           "bmm": {"other": "mat2"}, "mul": {"noise": "other", "vec2": "other"}, "pow.1": {"other": "exponent"},
+           "bmm": {"other": "mat2"}, "mul": {"noise": "other", "vec2": "other"}, "pow": {"other": "exponent"},
            "embedding": {"padding": "padding_idx", "by_frequency": "scale_grad_by_freq"},
            "linalg_inv_ex": {"result": "inverse"},
            "scaled_dot_product_flash_attention_for_cpu": {"result": "output"}}

@@ -300,7 +300,7 @@ def grad(outputs: TensorsOrEdges, inputs: TensorsOrEdges | dict[Hashable, Tensor
     if is_grads_batched:
         results = _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph,
                                 allow_unused or materialize_grads)
-        return _materialized(inputs, results) if materialize_grads else results
+        return _materialized(inputs, results, create_graph) if materialize_grads else results
     if allow_unused is None:
         allow_unused = materialize_grads
     elif not allow_unused and materialize_grads:
@@ -316,19 +316,21 @@ def grad(outputs: TensorsOrEdges, inputs: TensorsOrEdges | dict[Hashable, Tensor
     _check_inputs(inputs)
     results = run_backward(roots, grads, keep, create_graph, inputs, False)
     if materialize_grads:
-        return _materialized(inputs, results)
+        return _materialized(inputs, results, create_graph)
     if not allow_unused and None in results:
         raise RuntimeError(f"The differentiated Tensor at index {results.index(None)} appears to not have been used in "
                            "the graph. Set allow_unused=True if this is the desired behavior.")
     return tuple(results)
 
 
-def _materialized(inputs, grads):
-    """The gradients, with zeros like the input in the place of None."""
+def _materialized(inputs, grads, create_graph):
+    """The gradients, with zeros like the input in the place of None: with `create_graph`, zeros that require grad, so
+    that they can be differentiated like the others."""
     inputs = _tuple(inputs)
     if any(g is None and isinstance(t, GradientEdge) for t, g in zip(inputs, grads)):
         raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-    return tuple([wrap(np.zeros_like(t._array)) if g is None else g for t, g in zip(inputs, grads)])
+    return tuple([wrap(np.zeros_like(t._array)).requires_grad_(create_graph) if g is None else g
+                  for t, g in zip(inputs, grads)])
 
 
 def _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused):

@@ -84,7 +84,7 @@ def ordered_like(array, source):
     """`array`, made of `source` element by element, in the memory order that torch gives to a copy of `source`."""
     if source.flags.c_contiguous or is_dense(source):
         return like_dense(array, source)
-    return in_order(array, _dense_order(source.shape, source.strides))
+    return in_order(array, dense_order(source.shape, source.strides))
 
 
 def in_order(array, order):
@@ -114,7 +114,7 @@ def in_channels_last(x):
     return in_order(x, (0, *range(2, x.ndim), 1))
 
 
-def _dense_order(shape, *operands):
+def dense_order(shape, *operands):
     """The dimensions of a result from the slowest to the fastest: by falling strides of the first operand that has
     any in both of two dimensions (those of expanded ones compare with none)."""
     order = list(range(len(shape)))[::-1]      # the fastest first
@@ -156,7 +156,7 @@ def operand_order(result, *operands):
         elif len({tuple([s // x.itemsize for s in x.strides]) for x in arrays}) == 1 and is_dense(arrays[0]):
             return like_dense(result, arrays[0])
     if order is None:
-        order = _dense_order(shape, *[[0] * (ndim - x.ndim) + [
+        order = dense_order(shape, *[[0] * (ndim - x.ndim) + [
             0 if n == 1 != m else s for s, n, m in zip(x.strides, x.shape, shape[ndim - x.ndim:])] for x in arrays])
     return _with_strides(result, _dense_strides(result, order), order)
 
@@ -233,7 +233,7 @@ def picked_like(found, array, index):
         steps = p.strides or (p.itemsize,)
         operands.append([steps[d - first] if first <= d < first + count and count else n == 1 and (
             steps[-1] if d >= first else steps[0] * (p.shape or (1,))[0]) for d, n in enumerate(found.shape)])
-    order = _dense_order(found.shape, *operands)
+    order = dense_order(found.shape, *operands)
     return found if found.transpose(order).flags.c_contiguous else in_order(found, order)
 
 

@@ -11,7 +11,7 @@ from numpy import ndarray
 
 from ..lazy import root_of
 from .errstate import ignored
-from .layout import _dense_order
+from .layout import dense_order
 from .meta_array import FUNCTIONS, Meta, is_meta, meta_like, new_meta, no_values, written
 
 __all__ = ["Meta", "is_meta", "meta_like", "new_meta"]
@@ -55,7 +55,7 @@ def _shaped(shape, dtype, operands):
     same = [x for x in operands if isinstance(x, ndarray) and x.shape == shape]
     if not same or all([x.flags.c_contiguous for x in same]):
         return new_meta(shape, dtype)
-    return new_meta(shape, dtype, _dense_order(shape, *[x.strides for x in same]))
+    return new_meta(shape, dtype, dense_order(shape, *[x.strides for x in same]))
 
 
 def _computed(ufunc, inputs, options):

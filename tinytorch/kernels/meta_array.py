@@ -20,7 +20,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..device import META
 from ..lazy import NO_DATA, NoValues, StandIn, address_of, restrided, root_of
-from .layout import _dense_order, _dense_strides
+from .layout import _dense_strides, dense_order
 from .memory import check_size
 
 __all__ = ["FUNCTIONS", "Meta", "is_meta", "meta_like", "new_meta", "no_values", "written"]
@@ -76,7 +76,7 @@ def meta_like(array: ndarray, dtype: np.dtype | None = None) -> Meta:
     dtype = array.dtype if dtype is None else dtype
     if array.flags.c_contiguous and 1 not in array.shape:
         return new_meta(array.shape, dtype)
-    result = new_meta(array.shape, dtype, _dense_order(array.shape, array.strides))
+    result = new_meta(array.shape, dtype, dense_order(array.shape, array.strides))
     steps = tuple([s // array.itemsize * dtype.itemsize for s in array.strides])
     if steps != result.strides and all([a == b or n == 1 for a, b, n in zip(steps, result.strides, array.shape)]):
         return Meta(restrided(result.raw, array.shape, steps))

@@ -19,7 +19,7 @@ from ..ops.nn.adaptive_pool import (adaptive_avg_pool1d, adaptive_avg_pool2d, ad
                                     max_unpool2d, max_unpool3d)
 from ..ops.nn.attention import scaled_dot_product_attention
 from ..ops.nn.bilinear import bilinear
-from ..ops.nn.conv import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d
+from ..ops.nn.conv import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d
 from ..ops.nn.cross_entropy import cross_entropy, nll_loss
 from ..ops.nn.ctc import ctc_loss
 from ..ops.nn.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout

@@ -13,7 +13,7 @@ from ...data import check_array
 from ...device import CPU, META, check_device, device as Device
 from ...errors import kind_of, not_a_tensor, warn_once
 from ...kernels.copies import in_rows
-from ...kernels.layout import channels_last, dense_copy, ordered_like
+from ...kernels.layout import channels_last, dense_copy, dense_order, ordered_like
 from ...kernels.memory import WHOLE
 from ...lazy import NO_DATA
 from ...memory_format import contiguous_format, memory_format as MemoryFormat, memory_order, preserve_format
@@ -224,6 +224,32 @@ def is_contiguous(self, *, memory_format=contiguous_format):
     if self._array.ndim != len(memory_format.order):
         return False
     return laid_out(self._array, memory_format.order)
+
+
+@method()
+def dim_order(self, *, ambiguity_check=False):
+    """The dimensions by how they lie in memory, the one with the longest steps first. With `ambiguity_check`
+    RuntimeError where others would do as well, as for dimensions of one element, unless that is a list of memory
+    formats and the tensor is in one of them alone.
+
+    >>> import tinytorch as torch
+    >>> torch.empty(2, 3, 5, 7, memory_format=torch.channels_last).dim_order()
+    (0, 2, 3, 1)
+    """
+    listed = isinstance(ambiguity_check, list)
+    if not isinstance(ambiguity_check, bool) and not (listed and all(
+            [isinstance(format, MemoryFormat) for format in ambiguity_check])):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    steps = self.stride()
+    if listed or ambiguity_check:
+        several = 1 in self.shape or any([a == b for a, b in zip(steps, steps[1:])])
+        formats = ambiguity_check if listed else []
+        if several and sum([self.is_contiguous(memory_format=format) for format in formats]) != 1:
+            raise RuntimeError("The tensor does not have unique dim order, or cannot map to exact one of the given "
+                               "memory formats.")
+    if ambiguity_check and 0 in steps and len(steps) > 1:
+        raise RuntimeError("The tensor does not have unique dim order.")
+    return dense_order(self.shape, steps)
 
 
 @method()

@@ -147,6 +147,9 @@ def asarray(obj: Any, *, dtype: dt.dtype | type | None = None, device: Device = 
         shared = np.may_share_memory(result._array, obj)
         if copy and shared:
             result = wrap(result._array.copy())
+    elif type(obj).__name__ == "PyCapsule":
+        from .dlpack import from_dlpack  # which stands on this file
+        return asarray(from_dlpack(obj), dtype=dtype, device=device, copy=copy, requires_grad=requires_grad)
     elif not isinstance(obj, np.generic) and _is_buffer(obj):
         result, shared = frombuffer(obj, dtype=dtype or dt.get_default_dtype()), not copy
         if copy:
@@ -232,7 +235,10 @@ def _filled(name, fill, args, size, out, dtype, layout, device, requires_grad, p
         array = unset(empty_in(shape, numpy_dtype, memory_order(memory_format, len(shape))))
     result = wrap(array)
     if out is not None:
-        result = refill(out, result)
+        if fill is not _unset:
+            result = refill(out, result)
+        else:
+            result = out if out._array.shape == shape else out.resize_(shape)
     if requires_grad:
         require_grad(result)
     return result

@@ -436,6 +436,8 @@ def _parse_put(shape, indices):
     """The advanced index of `index_put`: a tensor, or None for all, per dimension."""
     if len(indices) > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})")
+    if not indices:
+        raise RuntimeError("index_put: there is to be a tensor of indices at least")
     return parse(shape, tuple([
         _ALL if i is None else i.reshape(1) if isinstance(i, Tensor) and not i._array.ndim and i._array.dtype.kind in
         dt.INTEGER else i for i in indices]))[2]

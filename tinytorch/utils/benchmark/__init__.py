@@ -1,6 +1,7 @@
 """torch.utils.benchmark: how long a statement takes."""
 from __future__ import annotations
 
+import sys
 import textwrap
 import timeit as _timeit
 from collections.abc import Callable
@@ -56,7 +57,7 @@ class Measurement:
 
 
 class Timer:
-    """Times `stmt`, run in `globals` after `setup`, by so many threads.
+    """Times `stmt`, run in `globals` (and with `torch`) after `setup`, by so many threads.
 
     >>> import tinytorch as torch
     >>> torch.utils.benchmark.Timer("x + x", globals={"x": torch.ones(2)}).timeit(2).number_per_run
@@ -70,7 +71,8 @@ class Timer:
         if str(language).lower() not in ("py", "python", "language.python"):
             raise NotImplementedError("torch.utils.benchmark.Timer times Python alone")
         self._stmt, self._label, self._num_threads = textwrap.dedent(stmt).strip(), label, num_threads
-        self._timer = _timeit.Timer(self._stmt, textwrap.dedent(setup).strip(), timer, dict(globals or {}))
+        names = {"torch": sys.modules[__name__.partition(".")[0]], **(globals or {})}
+        self._timer = _timeit.Timer(self._stmt, textwrap.dedent(setup).strip(), timer, names)
 
     def _measured(self, number, runs):
         before = get_num_threads()
