@@ -29,6 +29,12 @@ def _rounded(x, like):
     return x if x.dtype == like.dtype else dt.cast(x, like.dtype)
 
 
+def _halves_up(x):
+    """float32 numbers as those of bfloat16 that torch's routine for bags rounds to: of two as near, the larger."""
+    bits = (x.view(np.uint32) + np.uint32(1 << 15)) & np.uint32(0xffff0000)
+    return np.where(np.isnan(x), x, bits.view(np.float32))
+
+
 def _rows(x, numbers):
     return _embedding(x, numbers, -1, False)
 
@@ -46,7 +52,7 @@ def _table_gradient(g, shape, indices, offsets, per_sample_weights, mode, by_fre
         return _added(_rows(g.reshape(g.shape[0] * g.shape[1], 1), elements), places, (shape[0] * shape[1], 1)).reshape(
             shape)
     if mode == "mean":
-        g = _rounded(_wide(g) / (wrap(found) if isinstance(g, Tensor) else found), g)
+        g = _rounded(_wide(g) * (wrap(found) if isinstance(g, Tensor) else found), g)
     rows = _rows(g, bag_of)
     if per_sample_weights is not None:
         weights = per_sample_weights.reshape(-1, 1)
@@ -76,7 +82,8 @@ def _weights_gradient(g, shape, weight, indices, offsets, per_sample_weights, au
 
 @op(name="embedding_bag", aux=True, weight=_table_gradient, per_sample_weights=_weights_gradient)
 def _embedding_bag(weight, indices, offsets, per_sample_weights, starts, mode, padding, by_frequency, sparse):
-    """`starts`: (where each bag starts, how many there are). Half precision is rounded once: the result."""
+    """`starts`: (where each bag starts, how many there are). Half precision is rounded as torch rounds it: sums, and
+    means that are made of them."""
     chosen, (first, count) = None, starts
     if not count:
         indices = indices[:0]                  # numbers that are in no bag
@@ -92,10 +99,16 @@ def _embedding_bag(weight, indices, offsets, per_sample_weights, starts, mode, p
         found = np.where(at >= 0, indices[at], -1) if indices.size else at
     else:
         result, found = kernels.sums_of_bags(rows, bag_of, count), None
+        if weight.dtype == dt.BFLOAT16 and padding < 0:
+            result = _halves_up(result)
     if mode == "mean":
-        found = np.maximum(np.bincount(bag_of, minlength=count), 1).astype(rows.dtype)[:, None]
-        result /= found
+        times = np.maximum(np.bincount(bag_of, minlength=count), 1).astype(rows.dtype)[:, None]
+        result = _wide(_rounded(result, weight)) / times       # torch rounds the sums first
+        found = _wide(_rounded(1 / times, weight))             # by which it multiplies gradients
     return _rounded(result, weight), (chosen, indices, bag_of, found)
+
+
+_embedding_bag.op.steps = True
 
 
 # ------------------------------------------------------------------ public
