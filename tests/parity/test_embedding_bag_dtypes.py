@@ -1,4 +1,4 @@
-"""embedding_bag refuses weights of samples of another dtype in torch's words, and rounds half precision as torch does."""
+"""embedding_bag refuses weights of samples of another dtype in torch's words, and rounds half precision as it does."""
 import numpy as np
 import pytest
 import torch
