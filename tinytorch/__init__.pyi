@@ -513,6 +513,7 @@ def conv3d(
     dilation: _int | Ints = 1,
     groups: _int = 1,
 ) -> Tensor: ...
+def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor: ...
 def conv_transpose1d(
     input: Tensor,
     weight: Tensor,
