@@ -238,7 +238,7 @@ def _filled(name, fill, args, size, out, dtype, layout, device, requires_grad, p
         if fill is not _unset:
             result = refill(out, result)
         else:
-            result = out if out._array.shape == shape else out.resize_(shape)
+            result = out.resize_(shape)
     if requires_grad:
         require_grad(result)
     return result
