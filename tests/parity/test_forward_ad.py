@@ -162,6 +162,19 @@ def texts(t):
 CASES["texts"] = texts
 
 
+def without_jvp(t, carries):
+    """A Function that has none refuses tangents when it is called, and nothing else."""
+    mine = type("Mine", (t.autograd.Function,), dict(
+        forward=staticmethod(lambda ctx, x: x * 2), backward=staticmethod(lambda ctx, g: g * 2)))
+    with fw(t).dual_level():
+        dual = fw(t).make_dual(X(t), T(t))
+        return mine.apply(dual if carries else X(t, requires_grad=True)).detach()
+
+
+CASES["a Function without jvp"] = lambda t: without_jvp(t, True)
+CASES["a Function without jvp, no tangent"] = lambda t: without_jvp(t, False)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_same_as_torch(name):
     same_outcome(CASES[name])

@@ -165,6 +165,11 @@ def _tangent_of(tensor):
     return tangent
 
 
+def has_tangent(tensor: Tensor) -> bool:
+    """Whether a tensor carries a tangent of the dual level that is open."""
+    return _tangent_of(tensor) is not None
+
+
 def _without_level(function, tensor):
     """function(tensor) as if the dual level had ended, and in the grad mode outside it."""
     level, before = mode.dual_level, mode.grad

@@ -17,7 +17,7 @@ from ..errors import warn
 from ..kernels.errstate import as_outside
 from ..tensor import Tensor, blank, wrap
 from . import above
-from .forward_ad import check_size
+from .forward_ad import check_size, has_tangent
 from .grad_mode import mode, no_grad, unrecorded
 from .hooks import as_tensor, checked_gradient
 from .kept import KeptTensor, output_edge, refuse_none
@@ -175,6 +175,9 @@ class Function:
         multi = isinstance(output, tuple)
         outputs = output if multi else (output,)
         _check_marks(ctx, args, outputs)
+        if mode.dual_level is not None and cls.jvp is Function.jvp and any(
+                [needed and has_tangent(a) for a, needed in zip(args, ctx.needs_input_grad)]):
+            cls.jvp(ctx)                       # which says that there is none
         if mode.grad and any(ctx.needs_input_grad):
             results = _record(cls, ctx, args, edges, outputs, multi)
         else:
