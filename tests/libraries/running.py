@@ -3,6 +3,7 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -59,7 +60,16 @@ def run_program(name, *command, timeout=300):
         if line.startswith("OUTCOME "):
             return json.loads(line.removeprefix("OUTCOME ")), ""
     lines = [line for line in done.stderr.splitlines() if line and not line.startswith(" ")]
-    return None, lines[-1] if lines else "no result"
+    return None, without_addresses(lines[-1]) if lines else "no result"
+
+
+def without_addresses(message):
+    """A message without what differs from one process to the next: where an object lies.
+
+    >>> without_addresses("no rule for <Conv2d object at 0x7f95cd617910>")
+    'no rule for <Conv2d object>'
+    """
+    return re.sub(" at 0x[0-9a-f]+", "", message)
 
 
 def difference(ours, theirs):

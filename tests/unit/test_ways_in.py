@@ -202,3 +202,24 @@ print(importlib.util.find_spec("torch").origin == torch.__file__)
 print("nn" in [module.name for module in pkgutil.iter_modules(torch.__path__)])
 print(importlib.util.find_spec("torch.nn") is not None, torch.__spec__.name)
 """) == ["2.13.0", "2.13.0", "__init__.py", "True", "True", "True", "True", "tinytorch"]
+
+
+def test_classes_that_override_end_in_the_functions_of_what_stands_in():
+    """Their `__torch_function__` gets functions that say torch's module, and calls Tensor's own with them."""
+    out = printed("""
+import torch
+
+class Seen(torch.Tensor):
+    calls = []
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        cls.calls.append(func.__module__.partition(".")[0])
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+s = torch.ones(2).as_subclass(Seen)
+results = [torch.add(s, 1), s.to(torch.float64), torch.stack([s, s]), torch.nn.functional.gelu(s), s.view(2, 1),
+           torch.einsum("a->", s), s.mean(), s.unsqueeze(0)]
+print(*{type(result).__name__ for result in results}, len(Seen.calls) >= len(results), "torch" in Seen.calls)
+""")
+    assert out == ["Seen", "True", "True"]
