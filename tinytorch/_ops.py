@@ -81,6 +81,8 @@ def _function(namespace, name):
     """What does the work of an operator; None if nothing does."""
     if f"{namespace}::{name}" in CUSTOM:
         return CUSTOM[f"{namespace}::{name}"]
+    if namespace == "higher_order":
+        return vars(importlib.import_module(f"{_PACKAGE}._higher_order_ops")).get(name)
     if namespace != "aten":
         return None
     if name in _BY_HAND:

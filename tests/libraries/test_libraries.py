@@ -20,3 +20,9 @@ def test_differences_are_seen():
     assert running.difference([1.0, 2.0], [1.0, 2.1]) == pytest.approx(0.1 / 2.1)
     assert running.difference([[1.0]], [[1.0, 2.0]]) == running.difference("a", "b") == float("inf")
     assert running.difference([float("nan")], [1.0]) != running.difference([1.0], [1.0])
+
+
+def test_messages_have_no_addresses():
+    said = "RuntimeError: applying transform <monai.ScaleIntensity object at 0x7f95cd617910>"
+    assert running.without_addresses(said) == "RuntimeError: applying transform <monai.ScaleIntensity object>"
+    assert running.without_addresses("at 0 x") == "at 0 x"
