@@ -39,6 +39,7 @@ _BELOW_OWN = (*[name + "." for name in _OWN], "torch.ops.")
 #: Other names of torch's for modules here.
 _ALIASES = {"functorch": "func", "torchvision": "vision", "torch.ops": "_ops",
             "torch._C._functorch": "_functorch._C",
+            **{f"torch.onnx.symbolic_opset{version}": "onnx.symbolic_opset11" for version in range(7, 21)},
             **{f"torch.{room}quantization.{part}": "ao.quantization" for room in ("", "ao.") for part in (
                 "fake_quantize", "fuse_modules", "observer", "qconfig", "quantize", "stubs")}}
 

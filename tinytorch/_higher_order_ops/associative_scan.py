@@ -2,11 +2,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..tensor import Tensor, check_dim
 from ..func.batching import vmap
 from ..ops.layout.join import cat, stack
 from ..ops.layout.rearrange import flip
 from ..ops.layout.shape import movedim
+from ..tensor import Tensor, check_dim
 from ..utils import _pytree as pytree
 from .utils import check_scanned
 

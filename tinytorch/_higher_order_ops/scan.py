@@ -4,8 +4,8 @@ from typing import Any
 
 from ..ops.layout.rearrange import flip
 from ..ops.layout.shape import movedim
-from ..utils import _pytree as pytree
 from ..tensor import Tensor, check_dim
+from ..utils import _pytree as pytree
 from .utils import check_like, check_scanned, stacked
 
 __all__ = ["scan"]

@@ -1,5 +1,5 @@
 """What the loops of this folder have in common."""
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..ops.layout.join import stack

@@ -46,6 +46,7 @@ class TopLevelTracedModule(ScriptModule):
 ScriptFunction = _refused_class(__name__, "ScriptFunction", _REASON)
 CompilationUnit = _refused_class(__name__, "CompilationUnit", _REASON)
 trace_module = _refused(__name__, "trace_module", _REASON)
+_get_trace_graph = _refused(__name__, "_get_trace_graph", "no graph of a call is recorded")
 
 
 def Attribute(value, type):

@@ -1,8 +1,20 @@
 """torch.onnx.symbolic_helper: what stands above functions that would export operators."""
+from .._refused import refused
 
-__all__ = ["parse_args"]
+__all__ = ["parse_args", "quantized_args"]
+
+#: What such functions call.
+_CALLED = """args_have_same_dtype check_training_mode dequantize_helper is_complex_value quantize_helper
+    requantize_bias_helper""".split()
+globals().update({_name: refused(__name__, _name, "nothing is exported") for _name in _CALLED})
+__all__ += _CALLED
 
 
 def parse_args(*arg_descriptors):
+    """A decorator that gives the function itself."""
+    return lambda fn: fn
+
+
+def quantized_args(*arg_q_descriptors, scale=None, zero_point=None, quantize_output=True):
     """A decorator that gives the function itself."""
     return lambda fn: fn

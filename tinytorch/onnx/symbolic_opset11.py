@@ -1,1 +1,1 @@
-"""torch.onnx.symbolic_opset11: a name to import."""
+"""torch.onnx.symbolic_opset11, and every other version: a name to import."""

@@ -1,0 +1,8 @@
+"""torch.onnx.verification: names to import."""
+from .._refused import refused, refused_class
+
+__all__ = ["VerificationInfo", "verify_onnx_program"]
+
+_REASON = "a graph of ONNX operators cannot be made, nor run"
+VerificationInfo = refused_class(__name__, "VerificationInfo", _REASON)
+verify_onnx_program = refused(__name__, "verify_onnx_program", _REASON)
