@@ -1,7 +1,8 @@
 """The names of torch._C that classes with `__torch_function__` use, and the switch of threads."""
 import enum
 from importlib import import_module as _import_module
-from types import SimpleNamespace as _SimpleNamespace
+from sys import modules as _modules
+from types import ModuleType as _ModuleType
 
 from ._refused import refused_class as _refused_class
 from .arguments import parse_to as _parse_to
@@ -17,6 +18,7 @@ from .autograd.torch_function import (
     skip_one_hop as _skip_one_hop_torch_function,
 )
 from .missing import words as _words
+from .ops.linalg.decompositions import _LinAlgError  # noqa: F401
 from .overrides import (
     _pop_mode as _pop_torch_function_stack,
     _push_mode as _push_on_torch_function_stack,
@@ -24,6 +26,7 @@ from .overrides import (
     has_torch_function_unary as _has_torch_function_unary,
     has_torch_function_variadic as _has_torch_function_variadic,
 )
+from .random import Generator  # noqa: F401
 from .tensor import Tensor as _Tensor
 
 #: Finders take this module for a package, for `torch._C._functorch` is a module too.
@@ -107,14 +110,37 @@ class _ExcludeDispatchKeyGuard:
         _casts.set_autocast_cpu_enabled(self._before)
 
 
+class _Room(_ModuleType):
+    """torch._C._linalg ...: functions as torch has them in C, which pickles name. They are those of a module here,
+    whose names torch begins with a word (`prefix`)."""
+
+    def __init__(self, name, room, prefix, **more):
+        super().__init__(f"{__name__}.{name}")
+        vars(self).update({"_others": {}, **more}, _room=room, _prefix=prefix)
+        _modules[self.__name__] = self
+
+    def __getattr__(self, name):
+        room = _import_module(f"{__package__}.{self._room}".rstrip("."))
+        if name.startswith("__") or not name.startswith(self._prefix):
+            raise AttributeError(_words(f"torch._C.{self.__name__.rpartition('.')[2]}.{name}"), name=name, obj=self)
+        return getattr(room, self._others.get(name, name.removeprefix(self._prefix)))
+
+
+#: With what libraries read a call of `to`.
+_nn = _Room("_nn", "nn.functional", "", _parse_to=_parse_to, _others={"log_sigmoid": "logsigmoid"})
+_linalg, _fft = _Room("_linalg", "linalg", "linalg_"), _Room("_fft", "fft", "fft_")
+_special, _sparse = _Room("_special", "special", "special_"), _Room("_sparse", "sparse", "_sparse_")
+#: The class whose static methods functions of torch are, and the same functions by another name.
+_VariableFunctionsClass, _VariableFunctions = [
+    _Room(_name, "", "") for _name in ("_VariableFunctionsClass", "_VariableFunctions")]
+#: Tensor's base class in torch: methods are pickled as its.
+TensorBase = _Tensor
+
+
 def __getattr__(name):
     if name != "_functorch":
         raise AttributeError(_words(f"torch._C.{name}"), name=name)
     return _import_module("._functorch._C", __package__)
-
-
-#: torch._C._nn: what libraries read a call of `to` with.
-_nn = _SimpleNamespace(_parse_to=_parse_to)
 
 
 def _get_tracing_state():

@@ -142,12 +142,12 @@ short, int, long = int16, int32, int64
 chalf, cfloat, cdouble = complex32, complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
-_LATER = ("_C", "__config__", "__future__", "_custom_ops", "_dynamo", "_functorch", "_higher_order_ops", "_jit_internal",
-          "_ops", "_subclasses", "_tensor", "_tensor_str", "_utils", "_weights_only_unpickler", "accelerator", "amp",
-          "ao", "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "export", "fft", "func",
-          "functional", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "mps", "multiprocessing", "nn",
-          "onnx", "optim", "profiler", "quantization", "quasirandom", "serialization", "signal", "sparse", "special",
-          "testing", "vision", "viz", "xpu")
+_LATER = tuple("""
+    _C __config__ __future__ _custom_ops _dynamo _functorch _higher_order_ops _jit_internal _lobpcg _lowrank _ops
+    _subclasses _tensor _tensor_str _utils _weights_only_unpickler accelerator amp ao backends compiler cpu cuda
+    distributed distributions export fft func functional futures fx hub jit library linalg masked mps
+    multiprocessing nn onnx optim profiler quantization quasirandom serialization signal sparse special testing
+    vision viz xpu""".split())
 #: Names of such parts.
 _OF = {"load": "serialization", "save": "serialization", "vmap": "func", "ops": "_ops",
        "cond": "_higher_order_ops", "while_loop": "_higher_order_ops",

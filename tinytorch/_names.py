@@ -5,11 +5,24 @@ import sys
 from typing import Any
 
 _PACKAGE = __package__
+#: Where torch has classes and functions that it has in C, or at its top alone.
+_PLACES = {".random.Generator": "torch._C", ".ops.linalg.decompositions._LinAlgError": "torch._C",
+            ".ops.creation.dlpack.DLDeviceType": "torch.utils.dlpack", ".cpu.Event": "torch", ".cpu.Stream": "torch",
+            **dict.fromkeys((".autograd.grad_mode.is_grad_enabled", ".autograd.grad_mode.is_inference",
+                             ".autograd.grad_mode.is_inference_mode_enabled", ".autograd.promotion.result_type",
+                             ".autograd.anomaly_mode.is_anomaly_enabled", ".storage.is_storage", "._C.SymBool",
+                             ".autograd.anomaly_mode.is_anomaly_check_nan_enabled", "._C.SymFloat", "._C.SymInt"),
+                            "torch"),
+            **{f".storage.{kind}Storage": "torch" for kind in """BFloat16 Bool Byte Char ComplexDouble ComplexFloat
+               Double Float Half Int Long Short""".split()}}
 #: Files of classes that torch has in another one.
-_ELSEWHERE = {".autograd.hooks": ".utils.hooks", ".nn.modules.multihead_attention": ".nn.modules.activation",
+ELSEWHERE = {".autograd.hooks": ".utils.hooks", ".nn.modules.multihead_attention": ".nn.modules.activation",
               ".nn.modules.softmax": ".nn.modules.activation", ".nn.modules.rectifier": ".nn.modules.activation",
               ".nn.modules.margin_loss": ".nn.modules.loss", ".nn.modules.reduced": ".nn.modules.loss",
               ".nn.modules.state": ".nn.modules.module", ".autograd.tensor_methods": ".autograd.variable",
+              ".autograd.node": ".autograd.graph", ".autograd.saved": ".autograd.graph",
+              ".func.modules": ".func", ".func.derivatives": ".func", ".func.batching": ".func",
+              ".testing.comparison": ".testing", ".testing.creation": ".testing",
               ".optim._adafactor": ".optim", ".optim._muon": ".optim", ".sparse.functions": ".sparse",
               ".sparse.legacy": ".sparse", ".distributions.base_transforms": ".distributions.transforms",
               ".distributions.elementwise_transforms": ".distributions.transforms",
@@ -22,8 +35,11 @@ def torch_name(obj: Any, name: str | None = None) -> tuple[str, str] | None:
     name = name or getattr(obj, "__qualname__", None)
     if module != _PACKAGE and not module.startswith(_PACKAGE + "."):
         return None
+    known = _PLACES.get(f"{module[len(_PACKAGE):]}.{name}")
+    if known is not None:
+        return known, name
     if module.startswith(_PACKAGE + ".ops."):  # torch has its functions elsewhere
         functional = sys.modules.get(_PACKAGE + ".nn.functional")
         return ("torch.nn.functional" if hasattr(functional, name) else "torch"), name
     inner = module[len(_PACKAGE):]
-    return "torch" + _ELSEWHERE.get(inner, inner), name
+    return "torch" + ELSEWHERE.get(inner, inner), name

@@ -32,14 +32,21 @@ METADATA = "torch-2.13.0+tinytorch.dist-info"
 
 #: Modules of tinytorch's own, which are none of torch's: what torch has under some of these names are functions and
 #: classes.
-_OWN = frozenset(f"torch.{name}" for name in """__main__ _children _installed _names _old_format _rebuild _safetensors
+_OWN = frozenset([f"torch.{name}" for name in """
+    __main__ _checks _children _installed _names _old_format _rare _rebuild _refused _removed _safetensors
     _storage_reader _whole_file _zip_reader allocator arguments data device dtypes environment errors finder kernels
-    lazy legacy likeness memory_format missing printing runtime sharing stored tensor vision viz""".split())
+    lazy legacy likeness memory_format missing printing runtime sharing stored tensor vision viz""".split()])
 _BELOW_OWN = (*[name + "." for name in _OWN], "torch.ops.")
 #: Other names of torch's for modules here.
 _ALIASES = {"functorch": "func", "torchvision": "vision", "torch.ops": "_ops",
             "torch._C._functorch": "_functorch._C",
             **{f"torch.onnx.symbolic_opset{version}": "onnx.symbolic_opset11" for version in range(7, 21)},
+            "torch.masked._ops": "masked", "torch.signal.windows.windows": "signal.windows",
+            "torch.testing._comparison": "testing.comparison", "torch.testing._creation": "testing.creation",
+            "torch.profiler.profiler": "profiler",
+            "torch.accelerator.memory": "accelerator", "torch.fx._symbolic_trace": "fx", "torch.fx.interpreter": "fx",
+            **{f"torch.cuda.{part}": "cuda" for part in ("graphs", "memory", "streams")},
+            **{f"torch.jit.{part}": "jit" for part in ("_async", "_freeze", "_script", "_serialization", "_trace")},
             **{f"torch.{room}quantization.{part}": "ao.quantization" for room in ("", "ao.") for part in (
                 "fake_quantize", "fuse_modules", "observer", "qconfig", "quantize", "stubs")}}
 
@@ -156,7 +163,11 @@ def install(children: bool = True) -> None:
     if _LAST not in sys.meta_path:
         sys.meta_path.append(_LAST)
     root.__name__ = "torch"                    # libraries check it
-    likeness.begin(_OWN)
+    aliases: dict[str, list[str]] = {}
+    for alias, part in _ALIASES.items():
+        if "." in alias and alias != "torch.ops":
+            aliases.setdefault(f"{_PACKAGE}.{part}", []).append(alias)
+    likeness.begin(_OWN, aliases)
     if children:
         _change_pythonpath()
         if str(DIRECTORY) not in sys.path:     # which spawned processes are given, and where pkg_resources looks

@@ -12,57 +12,112 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ._names import torch_name
+from ._names import ELSEWHERE, torch_name
 
 __all__ = ["begin", "end", "found"]
 
 _PACKAGE = __package__
 #: What torch makes in C, whatever file it is made in here.
-_AT_THE_TOP = {f"{_PACKAGE}.{name}" for name in ("device", "dtypes", "memory_format", "stored", "tensor", "legacy")}
+_AT_THE_TOP = {f"{_PACKAGE}.{name}" for name in ("device", "dtypes", "memory_format", "stored", "tensor", "legacy",
+                                              "_checks", "_rare", "_removed")}
 #: Modules of functions that are defined below `ops`.
 _ROOMS = (".nn.functional", ".linalg", ".fft", ".special")
-#: (object, the module that it said before), in order.
-_changed: list[tuple[Any, str]] = []
+#: (object, the module and the name that it said before), in order.
+_changed: list[tuple[Any, str, str]] = []
 _own: frozenset[str] = frozenset()
+_aliases: dict[str, list[str]] = {}
 
 
-def begin(own: frozenset[str]) -> None:
+def begin(own: frozenset[str], aliases: dict[str, list[str]]) -> None:
     """Has the classes and functions of all modules that are loaded say torch's names. `own` names, as if they were
-    torch's, the modules that it has not."""
-    global _own
-    _own = own
+    torch's, the modules that it has not; `aliases` torch's other names of modules."""
+    global _own, _aliases
+    _own, _aliases = own, aliases
     for name, module in list(sys.modules.items()):
         if name == _PACKAGE or name.startswith(_PACKAGE + "."):
             _show(name, module)
+    for room in ("", *_ROOMS):                 # first, for of a function's places pickles name one
+        if _PACKAGE + room in sys.modules:
+            _find_again(_PACKAGE + room, sys.modules[_PACKAGE + room])
+    for name, module in list(sys.modules.items()):
+        if name.startswith(_PACKAGE + "."):
+            _find_again(name, module)
+    _find_methods()
 
 
 def end() -> None:
     """Takes it back."""
     while _changed:
         _say(*_changed.pop())
+        _changed.pop()                         # what that has entered
+
+
+def _theirs(name):
+    """What torch calls a module; None for one that it has not."""
+    theirs = "torch" + name.removeprefix(_PACKAGE)
+    return None if ".".join(theirs.split(".")[:2]) in _own or theirs.startswith("torch.ops") else theirs
 
 
 def _show(name, module):
-    theirs = "torch" + name.removeprefix(_PACKAGE)
-    private = ".".join(theirs.split(".")[:2]) in _own
-    if private and name not in _AT_THE_TOP or not isinstance(module, ModuleType):
+    theirs = _theirs(name)
+    for alias in _aliases.get(name, ()):   # an import later would put it in place of a function of that name
+        sys.modules.setdefault(alias, module)
+        room, _, part = alias.rpartition(".")
+        vars(sys.modules.get(_PACKAGE + room.removeprefix("torch"), module)).setdefault(part, module)
+    if theirs is None and name not in _AT_THE_TOP and not name.startswith(f"{_PACKAGE}.ops") or (
+            not isinstance(module, ModuleType)):
         return
-    if not private and not theirs.startswith("torch.ops"):
+    if theirs is not None:
         sys.modules.setdefault(theirs, module)
     for value in list(vars(module).values()):
         if not isinstance(value, (type, FunctionType)) and not hasattr(value, "__wrapped__"):      # a function's cover
             continue
         before = getattr(value, "__module__", None)
         if before == name or name == _PACKAGE and str(before).startswith(f"{_PACKAGE}.ops."):
-            _changed.append((value, before))
             _say(value, _place_of(value, name))
-        elif name.removeprefix(_PACKAGE) in _ROOMS and before == "torch.nn.functional" and not isinstance(value, type):
-            _say(value, theirs)                # it was loaded later than its functions
 
 
-def _say(value, module):
+def _find_again(name, module):
+    """Has the functions that a module of torch's offers, and that cannot be found under the name that they say, as
+    pickles find them, say that they are this module's."""
+    theirs = "torch" if name in _AT_THE_TOP else _theirs(name)
+    if theirs is None or name.removeprefix(_PACKAGE) in ELSEWHERE or not isinstance(module, ModuleType):
+        return
+    known = vars(module)
+    for key in known if name == _PACKAGE or name.removeprefix(_PACKAGE) in _ROOMS else known.get("__all__", ()):
+        value = known.get(key)
+        if isinstance(value, FunctionType) and key[0] != "_" and _is_ours(value) and not _is_found(value) and (
+                value.__globals__["__name__"] != name):
+            _say(value, theirs, key)
+
+
+def _find_methods():
+    """The same of the methods of Tensor, also of those that are found in a file that torch has not."""
+    rooms = ["torch", *["torch" + room for room in _ROOMS]]
+    for key, value in list(vars(sys.modules[_PACKAGE].Tensor).items()):
+        if isinstance(value, FunctionType) and _is_ours(value) and not (value.__module__ in rooms and _is_found(value)):
+            _say(value, "torch", f"Tensor.{key}")
+
+
+def _is_ours(function):
+    return function.__globals__.get("__name__", "").partition(".")[0] == _PACKAGE
+
+
+def _is_found(value):
+    """Whether an object is where it says."""
+    name, _, rest = value.__module__.partition(".")
+    found = sys.modules.get(f"{_PACKAGE}.{rest}".rstrip(".")) if name == "torch" else None
+    for part in value.__qualname__.split("."):
+        found = getattr(found, "__dict__", {}).get(part)
+    return found is value
+
+
+def _say(value, module, name=None):
     line = vars(value).get("__firstlineno__")       # by which inspect finds a class; Python 3.13 forgets it below
+    _changed.append((value, value.__module__, value.__qualname__))
     value.__module__ = module
+    if name is not None:
+        value.__qualname__ = name
     if line is not None:
         value.__firstlineno__ = line
 
@@ -70,9 +125,12 @@ def _say(value, module):
 def _place_of(value, module):
     if module in _AT_THE_TOP:
         return "torch"
-    if not value.__module__.startswith(f"{_PACKAGE}.ops."):
-        return torch_name(value)[0]
     name = value.__name__
+    lazily = vars(sys.modules[_PACKAGE])["_OF"].get(name)
+    if isinstance(value, FunctionType) and module == f"{_PACKAGE}.{lazily}":
+        return "torch"                         # which loads the module when it is asked for the name
+    if isinstance(value, type) or not value.__module__.startswith(f"{_PACKAGE}.ops."):
+        return torch_name(value)[0]
     for room in ("", *_ROOMS):
         if vars(sys.modules.get(_PACKAGE + room, sys)).get(name) is value:
             return "torch" + room
@@ -91,6 +149,7 @@ class _Loader:
     def exec_module(self, module: ModuleType) -> None:
         self._loader.exec_module(module)
         _show(module.__name__, module)
+        _find_again(module.__name__, module)
 
     def __getattr__(self, name: str) -> Any:   # get_source, get_code, is_package ... for those who look
         return getattr(self._loader, name)

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import torch
 
+from tests import torch_names
+
 _ROOT = Path(__file__).parents[2]
 _PROGRAM = """
 import pickle, sys, torch
@@ -63,3 +65,76 @@ def test_pickles_are_read_by_torch(exchange):
     made, _, back = exchange
     assert back.keys() == made.keys() - {"tagged"}
     assert [key for key in back if not same(described(back[key]), described(made[key]))] == []
+
+
+_FUNCTIONS = """
+import importlib, pickle, sys, torch
+names, theirs = pickle.load(sys.stdin.buffer)
+if sys.argv[1] == "override":
+    class Sub(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return super().__torch_function__(func, types, args, kwargs or {})
+ours = {}
+for space, known in names.items():
+    where = importlib.import_module(space) if space != "torch.Tensor" else torch.Tensor
+    ours.update({f"{space}.{name}": getattr(where, name) for name in known if callable(getattr(where, name, None))})
+written, refused = {}, []
+for name, x in ours.items():
+    try:
+        written[name] = [pickle.dumps(x, protocol) for protocol in (2, 4)]
+        if any([pickle.loads(content) != x for content in written[name]]):
+            refused.append(f"{name}: comes back as another")
+    except Exception as error:
+        refused.append(f"{name}: {error}")
+for name, contents in theirs.items():
+    try:
+        if name in ours and any([pickle.loads(content) != ours[name] for content in contents]):
+            refused.append(f"{name}: torch's is read as another")
+    except Exception as error:
+        refused.append(f"{name}: torch's: {error}")
+alike = {}                                     # by the function, which is what pickles keep
+for name, x in ours.items():
+    alike.setdefault(hash(x) if isinstance(x, type) or hasattr(x, "__name__") else name, []).append(name)
+alike = {name: names for names in alike.values() for name in names}
+sys.stdout.buffer.write(pickle.dumps((written, refused, alike)))
+"""
+_SPACES = """torch torch.Tensor torch.nn.functional torch.nn.init torch.linalg torch.fft torch.special torch.masked
+    torch.signal.windows torch.func torch.autograd torch.autograd.graph torch.sparse torch.nn
+    torch.nn.utils torch.optim torch.distributions torch.utils.data torch.testing torch.nn.utils.rnn
+    torch.optim.lr_scheduler""".split()
+
+
+@pytest.mark.parametrize("mode", ["plain", "override"])
+def test_functions_and_classes_are_pickled_by_names_that_torch_has(mode):
+    """Every public one, by either and read by either; with methods and functions that look for overrides, too."""
+    names = {space: known for space, known in torch_names.read().items() if space in _SPACES}
+    theirs = {}
+    for space, known in names.items():
+        for name in known:
+            x = getattr(torch_names.space(space, torch), name)
+            try:
+                contents = [pickle.dumps(x, protocol) for protocol in (2, 4)]
+                if callable(x) and all([pickle.loads(content) == x for content in contents]):
+                    theirs[f"{space}.{name}"] = contents
+            except (pickle.PicklingError, AttributeError, TypeError):
+                pass
+    done = subprocess.run([sys.executable, "-W", "ignore", "-m", "tinytorch", "-c", _FUNCTIONS, mode],
+                          input=pickle.dumps((names, theirs)), capture_output=True, timeout=120,
+                          env={**os.environ, "PYTHONPATH": str(_ROOT)}, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    written, refused, alike = pickle.loads(done.stdout)
+    assert len(theirs) > 1300 and [line for line in refused if line.partition(":")[0] in theirs] == []
+    unread = []
+    for name in written.keys() & theirs.keys():
+        meant = [_torch_object(other) for other in alike[name]]
+        try:
+            unread += [name for content in written[name] if pickle.loads(content) not in meant]
+        except Exception as error:
+            unread.append(f"{name}: {error}")
+    assert '\n'.join(sorted(unread)) == ''
+
+
+def _torch_object(name):
+    space, _, name = name.rpartition(".")
+    return getattr(torch_names.space(space, torch), name)

@@ -18,12 +18,12 @@ FLOORS = [
     "ops sparse",
     "storage sharing legacy runtime overrides _C _ops library _custom_ops amp __config__ _tensor _tensor_str _checks",
     "compiler accelerator backends cpu cuda mps xpu linalg special fft signal masked functional quasirandom testing "
-    "_rare",
+    "_rare _lowrank _lobpcg",
     "nn func _functorch _higher_order_ops futures jit _jit_internal distributed fx _dynamo onnx _subclasses ao "
     "quantization",
     "optim distributed.optim utils export serialization _rebuild _storage_reader _whole_file _old_format "
     "_weights_only_unpickler _safetensors _zip_reader hub profiler multiprocessing",
-    "distributions vision viz autograd.profiler",
+    "distributions vision viz autograd.profiler autograd.profiler_util",
 ]
 _FLOOR_OF = {name: i for i, names in enumerate(FLOORS) for name in names.split()}
 

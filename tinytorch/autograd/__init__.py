@@ -16,7 +16,7 @@ __all__ = ["Function", "Variable", "backward", "detect_anomaly", "enable_grad", 
            "is_inference_mode_enabled", "is_multithreading_enabled", "no_grad", "set_detect_anomaly",
            "set_grad_enabled", "set_multithreading_enabled", "variable"]
 
-__getattr__ = _namespace(__name__, ("functional", "profiler"))
+__getattr__ = _namespace(__name__, ("functional", "profiler", "profiler_util"))
 
 
 def _is_checkpoint_valid():

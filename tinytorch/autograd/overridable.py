@@ -104,6 +104,10 @@ class Overridable:
         return f"<function {self.label}>"
 
     def __reduce__(self):
+        if _stands_in():                       # pickles name it as they name torch's
+            space, name = next(place for place, made in _MADE[self.__wrapped__].items() if made is self)
+            self.__module__ = f"torch.{space}".rstrip(".")
+            return name
         return _named, (self.label,)
 
 
@@ -271,10 +275,10 @@ _SPACES = {"": ("torch", "", "torch.functional"), "functional": ("torch", "", "t
 _FUNCTIONAL = set("""atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist chain_matmul
     einsum lobpcg lu meshgrid norm pca_lowrank split stft svd_lowrank tensordot unique unique_consecutive
     unravel_index""".split())
-_NOT_PYTHON = set("""avg_pool1d avg_pool2d avg_pool3d bilinear celu_ channel_shuffle conv1d conv2d conv3d conv_tbc
-    conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity elu_ gelu hardshrink hardtanh_ leaky_relu_
-    linear logsigmoid native_channel_shuffle one_hot pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu relu_
-    rrelu_ scaled_dot_product_attention selu_ softplus softshrink threshold_""".split())
+_NOT_PYTHON = set("""adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear celu_ channel_shuffle conv1d conv2d
+    conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity elu_ gelu hardshrink
+    hardtanh_ leaky_relu_ linear logsigmoid native_channel_shuffle one_hot pairwise_distance pdist pixel_shuffle
+    pixel_unshuffle prelu relu_ rrelu_ scaled_dot_product_attention selu_ softplus softshrink threshold_""".split())
 #: Functions that nobody sees, and those that modes alone see; public ones that the table does not hold.
 _UNSEEN = {"": {"broadcast_shapes", "from_dlpack", "from_numpy", "frombuffer", "is_storage", "is_tensor", "range",
                 "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor"},

@@ -123,7 +123,8 @@ def _dummy(name, message):
 
 Stream = _dummy("Stream", "torch.cuda.Stream requires CUDA support")
 Event, CUDAGraph = [_dummy(name, f"Tried to instantiate dummy base class {name}") for name in ("Event", "CUDAGraph")]
-graph_pool_handle = _dummy("_graph_pool_handle", "Tried to instantiate dummy base class _graph_pool_handle")
+_graph_pool_handle = _dummy("_graph_pool_handle", "Tried to instantiate dummy base class _graph_pool_handle")
+graph_pool_handle = _graph_pool_handle
 
 
 class graph:

@@ -111,15 +111,32 @@ def _to_positive_definite(constraint):
     return transforms.PositiveDefiniteTransform()
 
 
-def _register_composed(registry):
-    """Enters the constraints that consist of others."""
-    registry.register(constraints.independent, lambda constraint: transforms.IndependentTransform(
-        registry(constraint.base_constraint), constraint.reinterpreted_batch_ndims))
-    registry.register(constraints.cat, lambda constraint: transforms.CatTransform(
-        [registry(c) for c in constraint.cseq], constraint.dim, constraint.lengths))
-    registry.register(constraints.stack, lambda constraint: transforms.StackTransform(
-        [registry(c) for c in constraint.cseq], constraint.dim))
+@biject_to.register(constraints.independent)
+def _biject_to_independent(constraint):
+    return transforms.IndependentTransform(biject_to(constraint.base_constraint), constraint.reinterpreted_batch_ndims)
 
 
-_register_composed(biject_to)
-_register_composed(transform_to)
+@transform_to.register(constraints.independent)
+def _transform_to_independent(constraint):
+    return transforms.IndependentTransform(transform_to(constraint.base_constraint),
+                                           constraint.reinterpreted_batch_ndims)
+
+
+@biject_to.register(constraints.cat)
+def _biject_to_cat(constraint):
+    return transforms.CatTransform([biject_to(c) for c in constraint.cseq], constraint.dim, constraint.lengths)
+
+
+@transform_to.register(constraints.cat)
+def _transform_to_cat(constraint):
+    return transforms.CatTransform([transform_to(c) for c in constraint.cseq], constraint.dim, constraint.lengths)
+
+
+@biject_to.register(constraints.stack)
+def _biject_to_stack(constraint):
+    return transforms.StackTransform([biject_to(c) for c in constraint.cseq], constraint.dim)
+
+
+@transform_to.register(constraints.stack)
+def _transform_to_stack(constraint):
+    return transforms.StackTransform([transform_to(c) for c in constraint.cseq], constraint.dim)

@@ -37,7 +37,7 @@ def _write(grad, ufunc, number):
 
 
 @no_grad()
-def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+def _get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """The norm of the norms of all `tensors`: as if they were one vector. A 0-dim tensor.
 
     norm_type             the order p; inf for the greatest absolute value
@@ -60,12 +60,15 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
 
 
 @no_grad()
-def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
+def _clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
     """Scale the gradients of `parameters`, whose norm together is `total_norm` (a tensor), down to `max_norm`."""
     scale = min((float(max_norm) / (total_norm + 1e-6)).item(), 1.0)       # nan stays nan
     if scale != 1.0:
         for grad in _gradients(_listed(parameters)):
             _write(grad, np.multiply, scale)
+
+
+get_total_norm, clip_grads_with_norm_ = _get_total_norm, _clip_grads_with_norm_      # torch's functions are called so
 
 
 @no_grad()
@@ -82,8 +85,8 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
     listed = _listed(parameters)
     if isinstance(parameters, types.GeneratorType) and not listed:
         warn("`parameters` is an empty generator, no gradient clipping will occur.")
-    total = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite, foreach)
-    clip_grads_with_norm_(listed, max_norm, total, foreach)
+    total = _get_total_norm(_gradients(listed), norm_type, error_if_nonfinite, foreach)
+    _clip_grads_with_norm_(listed, max_norm, total, foreach)
     return total
 
 

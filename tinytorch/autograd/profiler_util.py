@@ -1,0 +1,7 @@
+"""torch.autograd.profiler_util: what a profiler recorded."""
+from ..missing import namespace as _namespace
+from .profiler import EventList, FunctionEvent
+
+__all__ = ["EventList", "FunctionEvent"]
+
+__getattr__ = _namespace(__name__)
