@@ -4,9 +4,13 @@ Libraries choose by it: `type(x).__module__` begins with "torch" or does not. Mo
 begins to stand in, and those that are loaded later when they have been loaded; each is known to `sys.modules` under
 torch's name too, for who looks for the source of a class there. Modules keep their own names: warnings and tracebacks
 are told apart by them.
+
+`import torch` loads `multiprocessing.connection`, and libraries that import `multiprocessing` alone use it. Here it is
+loaded when it is asked for.
 """
 from __future__ import annotations
 
+import importlib
 import sys
 from importlib.machinery import ModuleSpec, PathFinder
 from types import FunctionType, ModuleType
@@ -43,6 +47,8 @@ def begin(own: frozenset[str], aliases: dict[str, list[str]]) -> None:
         if name.startswith(_PACKAGE + "."):
             _find_again(name, module)
     _find_methods()
+    if "multiprocessing" in sys.modules:
+        _load_connection_later(sys.modules["multiprocessing"])
 
 
 def end() -> None:
@@ -50,6 +56,8 @@ def end() -> None:
     while _changed:
         _say(*_changed.pop())
         _changed.pop()                         # what that has entered
+    if vars(sys.modules.get("multiprocessing", sys)).get("__getattr__") is _connection:
+        del sys.modules["multiprocessing"].__getattr__
 
 
 def _theirs(name):
@@ -137,6 +145,17 @@ def _place_of(value, module):
     return "torch" if name in vars(sys.modules[_PACKAGE]) else "torch.nn.functional"
 
 
+def _connection(name):
+    """What `multiprocessing` answers for a name that it has not."""
+    if name != "connection":
+        raise AttributeError(f"module 'multiprocessing' has no attribute {name!r}", name=name)
+    return importlib.import_module("multiprocessing.connection")
+
+
+def _load_connection_later(module):
+    vars(module).setdefault("__getattr__", _connection)
+
+
 class _Loader:
     """Loads a module as its own loader does, then has it looked through."""
 
@@ -148,6 +167,9 @@ class _Loader:
 
     def exec_module(self, module: ModuleType) -> None:
         self._loader.exec_module(module)
+        if module.__name__ == "multiprocessing":
+            _load_connection_later(module)
+            return
         _show(module.__name__, module)
         _find_again(module.__name__, module)
 
@@ -156,8 +178,9 @@ class _Loader:
 
 
 def found(name: str, path: Any) -> ModuleSpec | None:
-    """The spec of a module of this package, which is looked through once it is loaded; None for another module."""
-    if not name.startswith(_PACKAGE + "."):
+    """The spec of a module of this package, which is looked through once it is loaded, or of `multiprocessing`; None
+    for another module."""
+    if not name.startswith(_PACKAGE + ".") and name != "multiprocessing":
         return None
     spec = PathFinder.find_spec(name, path)
     if spec is not None and spec.loader is not None:

@@ -223,3 +223,19 @@ results = [torch.add(s, 1), s.to(torch.float64), torch.stack([s, s]), torch.nn.f
 print(*{type(result).__name__ for result in results}, len(Seen.calls) >= len(results), "torch" in Seen.calls)
 """)
     assert out == ["Seen", "True", "True"]
+
+
+def test_connections_are_known_to_whoever_imports_multiprocessing():
+    """As `import torch` loads them; here not before they are asked for, whichever of the two is imported first."""
+    for first, second in (("torch", "multiprocessing"), ("multiprocessing", "torch")):
+        out = printed(f"""
+import sys
+import {first}
+import {second}
+import multiprocessing, tinytorch
+print("multiprocessing.connection" in sys.modules, multiprocessing.connection.Connection.__name__)
+print(hasattr(multiprocessing, "nothing"))
+tinytorch.uninstall()
+print("__getattr__" in vars(multiprocessing))
+""")
+        assert out == ["False", "Connection", "False", "False"]
