@@ -121,6 +121,7 @@ from .ops.reduction.segments import *
 from .ops.layout.view_copies import *
 from .ops.layout.views import *
 from .ops.elementwise.where import *
+from .ops.creation.sparse_methods import resize_as_sparse_
 from .ops.creation import casts as _casts, new_methods as _new_methods, sparse_methods as _sparse_methods
 from .ops.layout import sequence as _sequence
 from .ops.creation.conversion import clone, fill

@@ -11,8 +11,9 @@ from .functions import *
 from .functions import __all__ as _functions
 from .legacy import *
 from .legacy import __all__ as _types
+from .resizing import spdiags
 from . import install as _install
 
-__all__ = [*_functions, *_types]
+__all__ = [*_functions, *_types, "spdiags"]
 
 _install.install()

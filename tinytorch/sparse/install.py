@@ -14,8 +14,10 @@ from .array import SparseArray
 from .tensor import FUNCTIONS, SparseTensor, dispatch, is_sparse, run_primitive
 from .text import sparse_text
 
-#: Public functions that look at nothing but shape, dtype and graph, and do with a sparse tensor what they always do.
-_THE_SAME = {"is_floating_point", "is_complex", "numel", "is_inference", "is_signed"}
+#: Public functions that do with a sparse tensor what they always do: they look at nothing but shape, dtype and graph,
+#: or are made for sparse ones.
+_THE_SAME = {"is_floating_point", "is_complex", "numel", "is_inference", "is_signed", "sparse_resize_",
+             "sparse_resize_and_clear_", "resize_as_sparse_"}
 #: Public functions made of others, which see to sparse tensors.
 _OF_OTHERS = {"adjoint", "is_same_size", "movedim", "moveaxis"}
 _OPERATOR = re.compile("__i?r?(add|sub|mul|matmul|truediv|floordiv|mod|pow|and|or|xor|lshift|rshift|div)__|"

@@ -1,10 +1,12 @@
 """Methods of all tensors about sparse ones: conversions, and what a sparse tensor is made of."""
 from __future__ import annotations
 
+from ...autograd.public import public
 from ...dtypes import dtype as dtype_class
 from ...errors import layout_expected
 from ...memory_format import LAYOUT_NAMES, layout as layout_class, sparse_coo, sparse_csc, sparse_csr, strided
 from ...tensor import Tensor, method, wrap
+from ...types import Ints
 
 
 def is_sparse(x):
@@ -15,6 +17,13 @@ def _operations():
     """The package of sparse tensors, loaded when it is first needed."""
     from ...sparse import conversion
     return conversion
+
+
+def _resizing(name, self):
+    """What gives a sparse_coo tensor another size."""
+    _check_backend(name, self, self.layout is sparse_coo)
+    from ...sparse import resizing
+    return resizing
 
 
 # ------------------------------------------------------------------ conversions
@@ -135,6 +144,42 @@ def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
         raise RuntimeError("sparse_mask(): operands have incompatible sizes; self has size "
                            f"{list(self._array.shape)} but mask has size {list(mask._array.shape)}")
     return _operations().masked_by(self, mask)
+
+
+# ------------------------------------------------------------------ its size
+@public(any_layout=True, method=True)
+def sparse_resize_(self: Tensor, size: Ints, sparse_dim: int, dense_dim: int) -> Tensor:
+    """Give a sparse_coo tensor another shape, of `sparse_dim` and `dense_dim` dimensions. As long as it has elements,
+    these numbers stay and no size shrinks: RuntimeError.
+
+    >>> import tinytorch as torch
+    >>> torch.sparse_coo_tensor([[0, 1]], [1., 2.], (2,)).sparse_resize_((4,), 1, 0).to_dense()
+    tensor([1., 2., 0., 0.])
+    """
+    return _resizing("sparse_resize_", self).resized(self, size, sparse_dim, dense_dim)
+
+
+@public(any_layout=True, method=True)
+def sparse_resize_and_clear_(self: Tensor, size: Ints, sparse_dim: int, dense_dim: int) -> Tensor:
+    """Give a sparse_coo tensor another shape, of `sparse_dim` and `dense_dim` dimensions, and no elements.
+
+    >>> import tinytorch as torch
+    >>> torch.sparse_coo_tensor([[0, 1]], [1., 2.], (2,)).sparse_resize_and_clear_((4, 3), 2, 0)._nnz()
+    0
+    """
+    return _resizing("sparse_resize_and_clear_", self).cleared(self, size, sparse_dim, dense_dim)
+
+
+@public(any_layout=True, method=True)
+def resize_as_sparse_(input: Tensor, the_template: Tensor) -> Tensor:
+    """`input.sparse_resize_` to the shape, and the numbers of sparse and dense dimensions, of another tensor.
+
+    >>> import tinytorch as torch
+    >>> x = torch.sparse_coo_tensor([[0, 1]], [1., 2.], (2,))
+    >>> torch.resize_as_sparse_(x, torch.sparse_coo_tensor(size=(3,))).to_dense()
+    tensor([1., 2., 0.])
+    """
+    return _resizing("resize_as_sparse_", input).resized_as(input, the_template)
 
 
 # ------------------------------------------------------------------ what it is made of
