@@ -138,6 +138,8 @@ TensorBase = _Tensor
 
 
 def __getattr__(name):
+    if _modules[__package__]._OF.get(name) in ("_rare", "jit"):        # of which torch's top is made
+        return getattr(_modules[__package__], name)
     if name != "_functorch":
         raise AttributeError(_words(f"torch._C.{name}"), name=name)
     return _import_module("._functorch._C", __package__)

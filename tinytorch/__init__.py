@@ -121,12 +121,14 @@ from .ops.reduction.segments import *
 from .ops.layout.view_copies import *
 from .ops.layout.views import *
 from .ops.elementwise.where import *
+from .ops.creation.rare_methods import dequantize, get_device, is_distributed
 from .ops.creation.sparse_methods import resize_as_sparse_
 from .ops.creation import casts as _casts, new_methods as _new_methods, sparse_methods as _sparse_methods
 from .ops.layout import sequence as _sequence
 from .ops.creation.conversion import clone, fill
 from .printing import *
-from .random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from .random import (Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,
+                     thread_safe_generator)
 from .runtime import *
 from .storage import *
 from . import sharing as _sharing
@@ -157,10 +159,29 @@ _OF = {"load": "serialization", "save": "serialization", "vmap": "func", "ops": 
        "GradScaler": "amp", "autocast": "amp", "install": "finder", "uninstall": "finder",
        "Stream": "cpu", "Event": "cpu",
        **dict.fromkeys(("eig", "lstsq", "matrix_rank", "solve", "symeig"), "_removed"),
+       **dict.fromkeys("""addmv_ as_strided_ batch_norm binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss
+           embedding frobenius_norm hinge_embedding_loss instance_norm kl_div margin_ranking_loss norm_except_dim
+           poisson_nll_loss triplet_margin_loss""".split(), "ops.nn.native_calls"),
+       **dict.fromkeys(("fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine"),
+                       "ops.nn.fake_quantize"),
+       "conv_tbc": "ops.nn.conv_tbc", "is_same_size": "ops.layout.shape",
        **dict.fromkeys(("_assert", "_check", "_check_index", "_check_is_size", "_check_not_implemented",
                         "_check_tensor_all", "_check_type", "_check_value", "_check_with"), "_checks"),
-       **dict.fromkeys(("DeviceObjType", "TensorType", "embedding_renorm_", "from_file", "get_device_module",
-                        "native_channel_shuffle", "qint32", "qint8", "quint2x4", "quint4x2", "quint8"), "_rare"),
+       **dict.fromkeys("""compiled_with_cxx11_abi embedding_renorm_ from_file get_autocast_ipu_dtype
+           get_autocast_xla_dtype get_device_module has_lapack has_mkl has_openmp has_spectral
+           init_num_threads is_autocast_ipu_enabled is_autocast_xla_enabled is_vulkan_available
+           native_channel_shuffle per_channel_affine per_channel_affine_float_qparams per_channel_symmetric
+           per_tensor_affine per_tensor_symmetric qscheme set_anomaly_enabled sym_constrain_range
+           sym_constrain_range_for_size sym_float sym_fresh_size sym_int sym_ite sym_max sym_min sym_not sym_sqrt
+           sym_sum _sym_sqrt AcceleratorError FatalError OutOfMemoryError Storage
+           Tag""".split(), "_rare"),
+       **dict.fromkeys("""bit bits16 bits1x8 bits2x4 bits4x2 bits8 float4_e2m1fn_x2 int1 int2 int3 int4 int5 int6 int7
+           qint32 qint8 quint2x4 quint4x2 quint8 uint1 uint2 uint3 uint4 uint5 uint6 uint7""".split(), "_rare"),
+       **dict.fromkeys("""AnyType AwaitType BoolType ClassType ComplexType DeviceObjType DictType EnumType FloatType
+           FutureType InferredType IntType InterfaceType ListType NoneType NumberType OptionalType PyObjectType
+           RRefType StreamObjType StringType SymBoolType SymIntType TensorType TupleType Type UnionType""".split(),
+                       "_rare"),
+       **dict.fromkeys(("CompilationUnit", "JITException", "ScriptFunction", "fork", "wait"), "jit"),
        **dict.fromkeys(("autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
                         "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",
                         "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",

@@ -3,6 +3,7 @@ from typing import Any, Dict, Final, List, Optional, Tuple, Union  # noqa: UP035
 
 from .futures import Future
 from .jit import _overload, _overload_method, export, ignore, is_scripting, unused  # noqa: F401
+from .nn.functional import boolean_dispatch
 
 __all__ = ["Any", "BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "Dict", "Final", "Future", "List",
            "Optional", "Tuple", "Union", "boolean_dispatch", "export", "ignore", "is_scripting", "is_tracing", "unused"]
@@ -22,15 +23,6 @@ BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = BroadcastingList4 = 
 def is_tracing():
     """False."""
     return False
-
-
-def boolean_dispatch(arg_name, arg_index, default, if_true, if_false, module_name, func_name):
-    """A function that is `if_true` where its argument `arg_name` is true, else `if_false`."""
-    def dispatch(*args, **kwargs):
-        chosen = args[arg_index] if len(args) > arg_index else kwargs.get(arg_name, default)
-        return (if_true if chosen else if_false)(*args, **kwargs)
-    dispatch.__name__, dispatch.__module__, dispatch.__doc__ = func_name, module_name, if_true.__doc__
-    return dispatch
 
 
 def _copy_to_script_wrapper(fn):

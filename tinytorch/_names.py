@@ -23,6 +23,7 @@ ELSEWHERE = {".autograd.hooks": ".utils.hooks", ".nn.modules.multihead_attention
               ".autograd.node": ".autograd.graph", ".autograd.saved": ".autograd.graph",
               ".func.modules": ".func", ".func.derivatives": ".func", ".func.batching": ".func",
               ".testing.comparison": ".testing", ".testing.creation": ".testing",
+              ".nn.low_precision": ".nn.functional",
               ".optim._adafactor": ".optim", ".optim._muon": ".optim", ".sparse.functions": ".sparse",
               ".sparse.legacy": ".sparse", ".distributions.base_transforms": ".distributions.transforms",
               ".distributions.elementwise_transforms": ".distributions.transforms",

@@ -1,43 +1,274 @@
 """Names at the top of torch that few programs use."""
 from __future__ import annotations
 
+import math
 import sys
+from enum import Enum
 from types import ModuleType
 
 from . import dtypes as dt
 from ._refused import refused_class
+from .autograd import anomaly_mode
+from .autograd.public import public
 from .device import device as Device
 from .errors import kind_of
 from .ops.nn.embedding import embedding_renorm_
 from .ops.nn.pixel_shuffle import channel_shuffle as native_channel_shuffle
-from .storage import UntypedStorage
+from .storage import FloatStorage as Storage, UntypedStorage
 from .tensor import Tensor, wrap
 from .types import Device as AnyDevice
 
-__all__ = ["DeviceObjType", "TensorType", "embedding_renorm_", "from_file", "get_device_module",
-           "native_channel_shuffle", "qint32", "qint8", "quint2x4", "quint4x2", "quint8"]
+#: Types of values in TorchScript.
+_TYPES = """AnyType AwaitType BoolType ClassType ComplexType DeviceObjType DictType EnumType FloatType FutureType
+    InferredType IntType InterfaceType ListType NoneType NumberType OptionalType PyObjectType RRefType StreamObjType
+    StringType SymBoolType SymIntType TensorType TupleType Type UnionType""".split()
+__all__ = ["AcceleratorError", "FatalError", "OutOfMemoryError", "Storage", "Tag", "compiled_with_cxx11_abi",
+           "embedding_renorm_", "from_file", "get_autocast_ipu_dtype", "get_autocast_xla_dtype",
+           "get_device_module", "has_lapack", "has_mkl", "has_openmp", "has_spectral", "init_num_threads",
+           "is_autocast_ipu_enabled", "is_autocast_xla_enabled", "is_vulkan_available", "native_channel_shuffle",
+           "qscheme", "set_anomaly_enabled", "sym_constrain_range", "sym_constrain_range_for_size", "sym_float",
+           "sym_fresh_size", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum",
+           "_sym_sqrt", *_TYPES]
+globals().update({_name: refused_class("torch", _name, "it is a type of TorchScript's") for _name in _TYPES})
 
-DeviceObjType, TensorType = [refused_class("torch", name, "it is a type of TorchScript's")
-                             for name in ("DeviceObjType", "TensorType")]
 
-
-class _Quantised(dt.dtype):
+# ------------------------------------------------------------------ dtypes of which there are no numbers here
+class _Named(dt.dtype):
     """A dtype to tell tensors by, of which there are none."""
 
-    __slots__ = ()
+    __slots__ = ("itemsize",)
+    is_complex, is_floating_point = False, False
+    reason = "there are no quantised numbers"
 
-    def __init__(self, name):
-        self.name = name
+    @property
+    def is_signed(self):
+        raise RuntimeError("isSignedType not supported for quantized types")
+
+    def __init__(self, name, itemsize=1):
+        self.name, self.itemsize = name, itemsize
 
     def __getattr__(self, name: str) -> object:
         if not hasattr(dt.dtype, name):
             raise AttributeError(f"'torch.dtype' object has no attribute '{name}'", name=name, obj=self)
-        raise NotImplementedError(f"torch.{self.name}: there are no quantised numbers")
+        raise NotImplementedError(f"torch.{self.name}: {self.reason}")
 
 
-qint8, qint32, quint8, quint4x2, quint2x4 = map(_Quantised, ("qint8", "qint32", "quint8", "quint4x2", "quint2x4"))
+class _Small(_Named):
+    """One of less than eight bits, or of bits that are no numbers."""
+
+    __slots__ = ()
+    is_signed = False
+    reason = "there are no numbers of this dtype here"
 
 
+class _Bits(_Small):
+    __slots__ = ()
+
+    @property
+    def is_signed(self):
+        raise RuntimeError("Bits types are undefined")
+
+
+class _Signed(_Small):
+    __slots__ = ()
+    is_signed = True
+
+
+class _Float(_Signed):
+    __slots__ = ()
+    is_floating_point = True
+
+
+#: Every one by its name.
+_DTYPES = {
+    **{_name: _Named(_name, _size) for _name, _size in (("qint8", 1), ("qint32", 4))},
+    **{_name: _Named(_name) for _name in ("quint8", "quint4x2", "quint2x4")},
+    **{f"uint{_bits}": _Small(f"uint{_bits}") for _bits in range(1, 8)},
+    **{f"int{_bits}": _Signed(f"int{_bits}") for _bits in range(1, 8)},
+    **{_name: _Bits(_name, _size) for _name, _size in (("bits1x8", 1), ("bits2x4", 1), ("bits4x2", 1), ("bits8", 1),
+                                                       ("bits16", 2))},
+    "float4_e2m1fn_x2": _Float("float4_e2m1fn_x2"),
+}
+_DTYPES["bit"] = _DTYPES["uint1"]
+globals().update(_DTYPES)
+__all__ += _DTYPES
+
+
+class Tag(Enum):
+    """What operators of libraries may say of themselves; nothing here reads it."""
+
+    core, cudagraph_unsafe, data_dependent_output, dynamic_output_shape, flexible_layout, generated, inplace, \
+        inplace_view, maybe_aliasing_or_mutating, needs_contiguous_strides, needs_exact_strides, \
+        needs_fixed_stride_order, nondeterministic_bitwise, nondeterministic_seeded, out, out_variant, pointwise, \
+        pt2_compliant_tag, reduction, view_copy = range(20)
+
+
+class qscheme:
+    """How numbers would be quantised: torch.per_tensor_affine ..."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __repr__(self):
+        return f"torch.{self._name}"
+
+    def __reduce__(self):
+        return self._name
+
+
+_SCHEMES = {_name: qscheme(_name) for _name in (
+    "per_tensor_affine", "per_channel_affine", "per_tensor_symmetric", "per_channel_symmetric",
+    "per_channel_affine_float_qparams")}
+globals().update(_SCHEMES)
+__all__ += _SCHEMES
+
+
+# ------------------------------------------------------------------ errors of what is not here
+class AcceleratorError(RuntimeError):
+    """What an accelerator's driver raises."""
+
+
+class OutOfMemoryError(RuntimeError):
+    """What is raised where an accelerator has no memory left."""
+
+
+class FatalError(RuntimeError):
+    """What is raised where a program cannot go on."""
+
+
+# ------------------------------------------------------------------ what this build can do
+has_lapack = has_mkl = has_openmp = has_spectral = True        # what torch has of them is here, made in another way
+
+
+def compiled_with_cxx11_abi() -> bool:
+    """True."""
+    return True
+
+
+def is_vulkan_available() -> bool:
+    """False."""
+    return False
+
+
+def init_num_threads() -> None:
+    """Nothing: see torch.set_num_threads."""
+
+
+def is_autocast_ipu_enabled() -> bool:
+    """False: there is no IPU."""
+    return False
+
+
+def is_autocast_xla_enabled() -> bool:
+    """False: there is no XLA."""
+    return False
+
+
+def get_autocast_ipu_dtype() -> dt.dtype:
+    """torch.float16."""
+    return dt.float16
+
+
+def get_autocast_xla_dtype() -> dt.dtype:
+    """torch.bfloat16."""
+    return dt.bfloat16
+
+
+def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
+    """torch.autograd.set_detect_anomaly, which stays so.
+
+    >>> import tinytorch as torch
+    >>> torch.set_anomaly_enabled(True); torch.is_anomaly_enabled()
+    True
+    >>> torch.set_anomaly_enabled(False)
+    """
+    anomaly_mode.set_detect_anomaly(enabled, check_nan)
+
+
+# ------------------------------------------------------------------ numbers that a compiler would take for symbols
+@public(hot=True)
+def sym_int(a):
+    """The number without its fraction.
+
+    >>> import tinytorch as torch
+    >>> torch.sym_int(-2.7)
+    -2
+    """
+    return int(a)
+
+
+@public(hot=True)
+def sym_float(a) -> float:
+    """The number as a float."""
+    return float(a)
+
+
+@public(hot=True)
+def sym_not(a) -> bool:
+    """not a."""
+    return not a
+
+
+def _sym_of_two(choose, a, b):
+    """A float if either is."""
+    if isinstance(a, float) or isinstance(b, float):
+        return choose(float(a), float(b))
+    return choose(a, b)
+
+
+@public(hot=True)
+def sym_max(a, b):
+    """The larger number; a float if either is."""
+    return _sym_of_two(max, a, b)
+
+
+@public(hot=True)
+def sym_min(a, b):
+    """The smaller number; a float if either is."""
+    return _sym_of_two(min, a, b)
+
+
+@public(hot=True)
+def sym_ite(b, t, f):
+    """t if b, else f, which are of one class. AssertionError for a b that is no bool."""
+    assert isinstance(b, bool), f"expected SymBool or bool, got {type(b)}"
+    assert type(t) is type(f), f"type mismatch: t ({type(t)}) vs f ({type(f)})"
+    return t if b else f
+
+
+@public(hot=True)
+def sym_sqrt(a) -> float:
+    """The square root. ValueError for a negative number."""
+    return math.sqrt(a)
+
+
+_sym_sqrt = sym_sqrt                           # as torch's is called
+
+
+@public(hot=True)
+def sym_sum(args):
+    """The sum."""
+    return sum(args)
+
+
+def sym_fresh_size(expr):
+    """The number."""
+    return expr
+
+
+def sym_constrain_range(size, *, min: int | None = None, max: int | None = None) -> None:
+    """RuntimeError for a number below `min` or above `max`."""
+    low, high = -2 ** 63 if min is None else min, 2 ** 63 - 1 if max is None else max
+    if not low <= size <= high:
+        raise RuntimeError(f"Invalid value range for {size} between [{low}, {high}].")
+
+
+def sym_constrain_range_for_size(size, *, min: int | None = None, max: int | None = None) -> None:
+    """The same, from 0 on if no `min` is given."""
+    sym_constrain_range(size, min=0 if min is None else min, max=max)
+
+
+# ------------------------------------------------------------------ devices, files
 def get_device_module(device: AnyDevice = None) -> ModuleType:
     """The module of a kind of device: torch.cpu, unless another is named. RuntimeError where there is none."""
     hash(device)                               # TypeError for a list

@@ -20,7 +20,7 @@ from .tensor import Tensor, wrap
 from .types import Device
 
 __all__ = ["Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed",
-           "set_rng_state"]
+           "set_rng_state", "thread_safe_generator"]
 
 _DEFAULT_SEED = 67280421310721          # what a new torch.Generator() starts from
 _STATE_BYTES = 5056
@@ -405,3 +405,7 @@ def fork_rng(devices: Iterable | None = None, enabled: bool = True, _caller: str
         yield
     finally:
         set_rng_state(state)
+
+
+def thread_safe_generator() -> None:
+    """None: no worker of a DataLoader is a thread, which would have a generator of its own."""

@@ -479,9 +479,5 @@ def _whole(dim):
     return as_int(dim)
 
 
-# Of other devices, of numbers that are quantised, and what torch keeps only to say that it is gone.
-for _name in ("dequantize int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale "
-              "q_zero_point qscheme to_mkldnn ipu mtia xpu record_stream eig lstsq solve symeig reinforce resize "
-              "resize_as resize_as_sparse_ slice_inverse sparse_resize_ sparse_resize_and_clear_ "
-              "to_padded_tensor volatile").split():
-    setattr(Tensor, _name, MissingMethod(_name))
+# The whole of which a slice is given, as the compiler's functions on graphs have it.
+Tensor.slice_inverse = MissingMethod("slice_inverse")

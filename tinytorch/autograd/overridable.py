@@ -90,7 +90,7 @@ class Overridable:
             elif parameter.default is parameter.empty and parameter.kind is not parameter.KEYWORD_ONLY and (
                     not self.label.startswith("torch.nn.init")):
                 args.append(value)
-            else:
+            elif self.__name__ != "dim_order":  # torch hands on no keyword of it
                 kwargs[name] = value
         return tuple(args), kwargs
 
@@ -320,6 +320,10 @@ def install() -> None:
         return
     with _installation.lock:
         if not _installation.done:
+            root = sys.modules[_PACKAGE]
+            for name, part in vars(root)["_OF"].items():       # functions that are loaded when they are asked for
+                if part == "_rare" or part.startswith("ops."):
+                    getattr(root, name)
             for space in _SPACES:
                 _make(space, importlib.import_module(f"{_PACKAGE}.{space}".rstrip(".")))
             _enter(list(sys.modules))
@@ -403,11 +407,10 @@ _OWN = {"__new__", "__init__", "__init_subclass__", "__torch_function__", "__has
         "__getattribute__", "__setattr__", "__class_getitem__"}
 #: Methods that torch has in Python.
 _IN_PYTHON = set("""__array__ __array_wrap__ __contains__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__
-    __floordiv__ __format__ __ipow__ __len__ __pow__ __rdiv__ __reduce_ex__ __repr__ __reversed__
-    __rfloordiv__ __rlshift__ __rmatmul__ __rmod__ __rpow__ __rrshift__ __rsub__ __rtruediv__
-    __setstate__ backward dim_order index is_shared istft lu module_load norm register_hook
-    register_post_accumulate_grad_hook resize resize_as share_memory_ split stft storage
-    storage_type unflatten unique unique_consecutive""".split())
+    __floordiv__ __format__ __ipow__ __len__ __pow__ __rdiv__ __reduce_ex__ __repr__ __reversed__ __rfloordiv__
+    __rlshift__ __rmatmul__ __rmod__ __rpow__ __rrshift__ __rsub__ __rtruediv__ __setstate__ backward dim_order eig
+    index is_shared istft lstsq lu module_load norm register_hook register_post_accumulate_grad_hook reinforce resize
+    resize_as share_memory_ solve split stft storage storage_type symeig unflatten unique unique_consecutive""".split())
 #: Attributes below the public names that torch's tensors have too.
 _PRIVATE = {"_base", "_version", "_is_view", "_backward_hooks", "_post_accumulate_grad_hooks", "_conj", "_neg_view",
             "_dimI", "_dimV", "_indices", "_nnz", "_values"}

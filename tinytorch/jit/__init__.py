@@ -19,6 +19,9 @@ class Error(Exception):
     """What compiled code would raise."""
 
 
+JITException = Error
+
+
 class ScriptWarning(Warning):
     """What the compiler would warn of."""
 

@@ -8,6 +8,8 @@ from ..errors import warn
 from .. import dtypes as dt
 from ..autograd.public import overridden, public
 from ..missing import namespace as _namespace
+from ..overrides import (handle_torch_function, has_torch_function, has_torch_function_unary,
+                         has_torch_function_variadic)
 from ..ops.linalg.products import linear
 from ..ops.nn import activation as _activation, elu as _elu, relu as _relu
 from ..ops.nn.activation import (glu, hardshrink, hardtanh_, logsigmoid, softplus, softshrink, softsign, tanhshrink,
@@ -19,7 +21,8 @@ from ..ops.nn.adaptive_pool import (adaptive_avg_pool1d, adaptive_avg_pool2d, ad
                                     max_unpool2d, max_unpool3d)
 from ..ops.nn.attention import scaled_dot_product_attention
 from ..ops.nn.bilinear import bilinear
-from ..ops.nn.conv import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d
+from ..ops.nn.conv_tbc import conv_tbc
+from ..ops.nn.conv import conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d
 from ..ops.nn.cross_entropy import cross_entropy, nll_loss
 from ..ops.nn.ctc import ctc_loss
 from ..ops.nn.dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
@@ -49,6 +52,8 @@ from ..ops.nn.relu import leaky_relu_, prelu, relu as _torch_relu, relu_, rrelu_
 from ..ops.nn.similarity import cosine_similarity, normalize, pairwise_distance, pdist
 from ..ops.nn.softmax import gumbel_softmax
 from ..tensor import Tensor
+
+from .low_precision import ScalingType, SwizzleType, grouped_mm, scaled_grouped_mm, scaled_mm
 
 __getattr__ = _namespace(__name__)
 
@@ -292,6 +297,20 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
         return input.softmax(dim, dtype)
     except (AttributeError, TypeError):
         return overridden(softmax, input, dim, _stacklevel, dtype)
+
+
+def assert_int_or_pair(arg, arg_name, message):
+    """AssertionError for what is neither a number nor two."""
+    assert isinstance(arg, int) or len(arg) == 2, message.format(arg_name)
+
+
+def boolean_dispatch(arg_name, arg_index, default, if_true, if_false, module_name, func_name):
+    """A function that is `if_true` where its argument `arg_name` is true, else `if_false`."""
+    def dispatch(*args, **kwargs):
+        chosen = args[arg_index] if len(args) > arg_index else kwargs.get(arg_name, default)
+        return (if_true if chosen else if_false)(*args, **kwargs)
+    dispatch.__name__, dispatch.__module__, dispatch.__doc__ = func_name, module_name, if_true.__doc__
+    return dispatch
 
 
 @public(hot=True, python=True)

@@ -227,32 +227,6 @@ def is_contiguous(self, *, memory_format=contiguous_format):
 
 
 @method()
-def dim_order(self, *, ambiguity_check=False):
-    """The dimensions by how they lie in memory, the one with the longest steps first. With `ambiguity_check`
-    RuntimeError where others would do as well, as for dimensions of one element, unless that is a list of memory
-    formats and the tensor is in one of them alone.
-
-    >>> import tinytorch as torch
-    >>> torch.empty(2, 3, 5, 7, memory_format=torch.channels_last).dim_order()
-    (0, 2, 3, 1)
-    """
-    listed = isinstance(ambiguity_check, list)
-    if not isinstance(ambiguity_check, bool) and not (listed and all(
-            [isinstance(format, MemoryFormat) for format in ambiguity_check])):
-        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
-    steps = self.stride()
-    if listed or ambiguity_check:
-        several = 1 in self.shape or any([a == b for a, b in zip(steps, steps[1:])])
-        formats = ambiguity_check if listed else []
-        if several and sum([self.is_contiguous(memory_format=format) for format in formats]) != 1:
-            raise RuntimeError("The tensor does not have unique dim order, or cannot map to exact one of the given "
-                               "memory formats.")
-    if ambiguity_check and 0 in steps and len(steps) > 1:
-        raise RuntimeError("The tensor does not have unique dim order.")
-    return dense_order(self.shape, steps)
-
-
-@method()
 def __array_wrap__(self, array, context=None, return_scalar=False):
     """What NumPy's functions make of a tensor is a tensor; truth values become uint8.
 

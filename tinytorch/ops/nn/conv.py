@@ -30,7 +30,7 @@ from ..reduction.reductions import _sum
 from .fold import whole
 from .pad import constant_pad_nd
 
-__all__ = ["conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
            "convolution"]
 
 
@@ -438,30 +438,6 @@ def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: in
     torch.Size([1, 3, 2, 2, 2])
     """
     return _forward(conv3d, 3, input, weight, bias, stride, padding, dilation, groups)
-
-
-@public()
-def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
-    """`conv1d` of sequences (time, batch, channels) with a weight (kernel, channels, outputs) and `pad` zeros at both
-    ends. RuntimeError for other shapes.
-
-    >>> import tinytorch as torch
-    >>> torch.nn.functional.conv_tbc(torch.ones(4, 1, 2), torch.ones(3, 2, 5), torch.zeros(5), 1).shape
-    torch.Size([4, 1, 5])
-    """
-    x, w, b = input._array.shape, weight._array.shape, bias._array.shape
-    if len(x) != 3:
-        raise RuntimeError("Input must have 3 dims: time, batch, in_channel")
-    if len(w) != 3:
-        raise RuntimeError("Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.")
-    if len(b) != 1:
-        raise RuntimeError("Bias must be 1-D")
-    if x[2] != w[1]:
-        raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor")
-    if w[2] != b[0]:
-        raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
-    result = conv1d(input.permute(1, 2, 0), weight.permute(2, 1, 0), bias, padding=pad)
-    return result.permute(2, 0, 1).contiguous()
 
 
 @public(hot=True)

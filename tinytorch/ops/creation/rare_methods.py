@@ -1,0 +1,230 @@
+"""Methods of Tensor that few programs use: of quantised numbers and of other devices, which are refused when they are
+called, and what torch keeps only to say that it is gone."""
+from __future__ import annotations
+
+import importlib
+
+from ... import dtypes as dt
+from ...autograd.public import public
+from ...errors import warn
+from ...memory_format import channels_last, channels_last_3d, contiguous_format, memory_format, strided
+from ...tensor import Tensor, method
+from .conversion import to
+
+_PACKAGE = __package__.partition(".")[0]
+
+
+# ------------------------------------------------------------------ quantised numbers, blocks, nested tensors
+def _refuse(name):
+    raise NotImplementedError(f"Could not run 'aten::{name}' with arguments from the 'CPU' backend: there are no such "
+                              "tensors here, see docs/coverage.md")
+
+
+def _refused(name, of):
+    def refused(self, *args, **kwargs):
+        _refuse(name)
+    refused.__name__ = refused.__qualname__ = name
+    refused.__doc__ = f"NotImplementedError: it is of {of} tensors."
+    method(name)(refused)
+
+
+for _name in """int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point
+        qscheme""".split():
+    _refused(_name, "quantised")
+_refused("to_padded_tensor", "nested")
+
+
+@public(method=True)
+def dequantize(input: Tensor) -> Tensor:
+    """The numbers in float32. There are no quantised tensors here, whose numbers would be others.
+
+    >>> import tinytorch as torch
+    >>> torch.dequantize(torch.tensor([1, 2]))
+    tensor([1., 2.])
+    """
+    return to(input, dt.float32)
+
+
+@method()
+def to_mkldnn(self: Tensor, dtype: dt.dtype | None = None) -> Tensor:
+    """NotImplementedError: there is no oneDNN here, which has an order of elements of its own."""
+    _refuse("to_mkldnn")
+
+
+# ------------------------------------------------------------------ other devices
+@method()
+def xpu(self: Tensor, *args, **kwargs) -> Tensor:
+    """AssertionError: there is no XPU here."""
+    raise AssertionError("Torch not compiled with XPU enabled")
+
+
+@method()
+def mtia(self: Tensor, *args, **kwargs) -> Tensor:
+    """AssertionError: there is no MTIA here."""
+    raise AssertionError("Torch not compiled with MTIA enabled. Ensure you have `import mtia.host_runtime.torch_mtia."
+                         "dynamic_library` in your python src file and include `//mtia/host_runtime/torch_mtia:"
+                         "torch_mtia` as your target dependency!")
+
+
+@method()
+def ipu(self: Tensor, *args, **kwargs) -> Tensor:
+    """RuntimeError: there is no IPU here."""
+    raise RuntimeError("PyTorch is not linked with support for ipu devices")
+
+
+@method()
+def record_stream(self: Tensor, s) -> None:
+    """NotImplementedError: no memory here waits for a stream."""
+    _refuse("record_stream")
+
+
+@public()
+def get_device(input: Tensor) -> int:
+    """-1: no tensor is on an accelerator.
+
+    >>> import tinytorch as torch
+    >>> torch.get_device(torch.ones(2))
+    -1
+    """
+    return -1
+
+
+@public(method=True)
+def is_distributed(input: Tensor) -> bool:
+    """False: no tensor is spread over several machines.
+
+    >>> import tinytorch as torch
+    >>> torch.ones(2).is_distributed()
+    False
+    """
+    return False
+
+
+# ------------------------------------------------------------------ memory
+@method()
+def const_data_ptr(self: Tensor) -> int:
+    """The address of the first element, which whoever asks does not write to."""
+    return self.data_ptr()
+
+
+@method()
+def storage_type(self: Tensor) -> type | None:
+    """The class of old storages of this dtype, torch.FloatStorage for float32; None if there is none."""
+    classes = vars(importlib.import_module(f"{_PACKAGE}.storage"))
+    return classes.get(self.dtype.tensor_type.replace("Tensor", "Storage"))
+
+
+_AMBIGUOUS = "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
+
+
+@method()
+def dim_order(self: Tensor, *, ambiguity_check: bool | list[memory_format] = False) -> tuple[int, ...]:
+    """The dimensions from the one of the widest steps in memory to the one of the narrowest.
+
+    ambiguity_check    True: RuntimeError where there is more than one such order. A list of memory formats:
+                       RuntimeError unless the tensor has exactly one of them, or one order alone
+
+    >>> import tinytorch as torch
+    >>> torch.ones(2, 3, 4, 5).to(memory_format=torch.channels_last).dim_order()
+    (0, 2, 3, 1)
+    """
+    if self.layout is not strided:
+        raise AttributeError(f"Can't get dim order on sparse type: {self.type()} Use Tensor.to_dense() to convert to a "
+                             "dense tensor first.")
+    is_list = isinstance(ambiguity_check, list) and all([isinstance(x, memory_format) for x in ambiguity_check])
+    if not isinstance(ambiguity_check, bool) and not is_list:
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    sizes, steps = self.shape, self.stride()
+    if is_list:
+        formats = {contiguous_format: None, channels_last: 4, channels_last_3d: 5}
+        fits = [x for x in ambiguity_check if x in formats and formats[x] in (None, len(sizes)) and
+                self.is_contiguous(memory_format=x)]
+        if len(fits) != 1 and _is_ambiguous(sizes, steps):
+            raise RuntimeError(_AMBIGUOUS)
+    elif ambiguity_check and _is_ambiguous(sizes, steps):
+        raise RuntimeError(_AMBIGUOUS)
+    order = list(range(len(sizes)))
+    for i in range(1, len(order)):             # one dimension passes others as long as its steps are wider
+        while i and _comes_before(order[i], order[i - 1], sizes, steps):
+            order[i - 1:i + 1] = order[i], order[i - 1]
+            i -= 1
+    return tuple(order)
+
+
+def _comes_before(a, b, sizes, steps):
+    if not steps[a] or not steps[b]:
+        return False
+    return steps[a] > steps[b] or steps[a] == steps[b] and sizes[a] > sizes[b]
+
+
+def _is_ambiguous(sizes, steps):
+    return 1 in sizes or len(set(steps)) < len(steps)
+
+
+# ------------------------------------------------------------------ parameters that are loaded
+@method()
+def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
+    """What a module's `load_state_dict` would put in the place of `self`: `self` with the numbers of `other`, or with
+    `assign` the numbers of `other` themselves, detached.
+
+    >>> import tinytorch as torch
+    >>> torch.zeros(2).module_load(torch.ones(2))
+    tensor([1., 1.])
+    """
+    if assign:
+        return other.detach()
+    return self.copy_(other).detach()
+
+
+# ------------------------------------------------------------------ what is gone
+def _removed(name):
+    def removed(self, *args, **kwargs):
+        return getattr(importlib.import_module(f"{_PACKAGE}._removed"), name)(self, *args, **kwargs)
+    removed.__name__ = removed.__qualname__ = name
+    removed.__doc__ = f"RuntimeError: see torch.{name}."
+    method(name)(removed)
+
+
+for _name in ("eig", "lstsq", "solve", "symeig"):
+    _removed(_name)
+
+
+@method()
+def reinforce(self: Tensor, reward) -> None:
+    """RuntimeError: log_prob of torch.distributions takes its place."""
+    raise RuntimeError("reinforce() was removed.\nUse torch.distributions instead: a loss of -log_prob(action) * "
+                       "reward has the gradient that it wrote.")
+
+
+def _resized(self, shape, name):
+    warn(f"non-inplace {name} is deprecated")
+    if not all([isinstance(n, int) for n in shape]) or self.shape.numel() != type(self.shape)(shape).numel():
+        elements = 1
+        for n in shape:
+            elements = elements * n
+        raise RuntimeError(f"requested resize to {'x'.join(map(str, shape))} ({elements} elements in total), but the "
+                           f"given tensor has a size of {'x'.join(map(str, self.shape))} ({self.numel()} elements). "
+                           "autograd's resize can only change the shape of a given tensor, while preserving the number "
+                           "of elements. ")
+    return self.contiguous().view(shape)
+
+
+@method()
+def resize(self: Tensor, *sizes: int) -> Tensor:
+    """`view(*sizes)`, as it was called before. RuntimeError if the number of elements would change."""
+    return _resized(self, sizes, "resize")
+
+
+@method()
+def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
+    """`view_as(tensor)`, as it was called before."""
+    return _resized(self, tuple(tensor.shape), "resize_as")
+
+
+def _volatile(self, *value):
+    warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead." if value else
+         "volatile was removed (Variable.volatile is always False)")
+    return False
+
+
+Tensor.volatile = property(_volatile, _volatile, doc="False: torch.no_grad takes its place.")
