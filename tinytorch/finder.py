@@ -45,7 +45,6 @@ _ALIASES = {"functorch": "func", "torchvision": "vision", "torch.ops": "_ops",
             "torch.testing._comparison": "testing.comparison", "torch.testing._creation": "testing.creation",
             "torch.profiler.profiler": "profiler",
             "torch.accelerator.memory": "accelerator", "torch.fx._symbolic_trace": "fx", "torch.fx.interpreter": "fx",
-            **{f"torch.cuda.{part}": "cuda" for part in ("graphs", "memory", "streams")},
             **{f"torch.jit.{part}": "jit" for part in ("_async", "_freeze", "_script", "_serialization", "_trace")},
             **{f"torch.{room}quantization.{part}": "ao.quantization" for room in ("", "ao.") for part in (
                 "fake_quantize", "fuse_modules", "observer", "qconfig", "quantize", "stubs")}}

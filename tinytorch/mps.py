@@ -1,6 +1,20 @@
 """torch.mps on a machine without Apple's GPU."""
 
-__all__ = ["device_count", "empty_cache", "is_available", "manual_seed", "seed", "synchronize"]
+from . import _absent
+
+__all__ = ["device_count", "empty_cache", "is_available", "manual_seed", "synchronize"]
+
+
+_more = {}
+for _name, _call in (("current_allocated_memory", "getCurrentAllocatedMemory"), ("Event", "acquireEvent"),
+                     ("driver_allocated_memory", "getDriverAllocatedMemory"), ("get_rng_state", "getDefaultGenerator"),
+                     ("recommended_max_memory", "getRecommendedMaxMemory"), ("seed", "getDefaultGenerator"),
+                     ("set_rng_state", "getDefaultGenerator"),
+                     ("set_per_process_memory_fraction", "setMemoryFraction")):
+    _more.update(_absent.refusing(__name__, (_name,), RuntimeError, f"Cannot execute {_call}() without MPS backend."))
+_more.update(_absent.refusing(__name__, ("compile_shader", "load_metallib"), RuntimeError, "MPS is not available"))
+globals().update(_more)
+__all__ += _more
 
 
 def is_available():
@@ -14,10 +28,6 @@ def device_count():
 
 
 def manual_seed(seed):
-    """Nothing: there is no generator on that device."""
-
-
-def seed():
     """Nothing: there is no generator on that device."""
 
 

@@ -9,7 +9,7 @@ ROOT = Path(torch.__file__).parent
 #: From the ground up: a file imports from its own floor and from those below, in functions too.
 FLOORS = [
     "__future__ finder likeness _names environment __main__ _children _installed missing version torch_version "
-    "_refused _removed",
+    "_refused _removed _absent",
     "_utils allocator stored dtypes lazy errors device memory_format return_types utils._pytree",
     "tensor",
     "kernels",

@@ -1,13 +1,15 @@
 """torch.cuda as it is on a machine without CUDA: questions say no, settings do nothing, work is refused."""
 from collections import OrderedDict
 
+from .. import _absent
+from .._rare import AcceleratorError, OutOfMemoryError
 from ..legacy import ABSENT as _ABSENT
 from ..missing import namespace as _namespace
 
 __all__ = ["CUDAGraph", "Event", "Stream", "StreamContext", "current_device", "current_stream", "device",
            "device_count", "device_of", "empty_cache", "get_arch_list", "get_device_capability", "get_device_name",
            "get_device_properties", "get_gencode_flags", "get_rng_state", "get_rng_state_all", "init", "initial_seed",
-           "ipc_collect", "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized",
+           "ipc_collect", "is_available", "is_bf16_supported", "is_initialized",
            "is_tf32_supported", "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved",
            "mem_get_info", "memory_allocated", "memory_reserved", "memory_stats", "reset_max_memory_allocated",
            "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state",
@@ -104,11 +106,6 @@ def set_rng_state_all(new_states):
         set_rng_state(state, i)
 
 
-def is_current_stream_capturing():
-    """False."""
-    return False
-
-
 def is_tf32_supported():
     """False."""
     return False
@@ -174,6 +171,56 @@ class device_of(device):
         super().__init__(-1)
 
 
+# ------------------------------------------------------------------ memory, graphs, what a machine tells of its devices
+_more = _absent.refusing(__name__, """caching_allocator_alloc caching_allocator_delete can_device_access_peer
+    change_current_allocator check_error cudart current_blas_handle current_solver_handle default_stream
+    get_allocator_backend get_per_process_memory_fraction get_stream_from_external get_sync_debug_mode
+    make_graphed_callables memory_snapshot memory_summary reset_accumulated_host_memory_stats
+    reset_accumulated_memory_stats reset_max_memory_cached reset_peak_host_memory_stats
+    set_per_process_memory_fraction set_stream set_sync_debug_mode""".split(),
+                         AssertionError, "Torch not compiled with CUDA enabled")
+_more.update(_absent.refusing(__name__, """clock_rate device_memory_used memory_usage power_draw temperature
+    utilization""".split(), ModuleNotFoundError, "nvidia-ml-py does not seem to be installed or it can't be imported."))
+_more.update(_absent.answering(__name__, ("max_memory_cached", "memory_cached"), int,
+                               "0 bytes: no device, no memory in use."))
+_more.update(_absent.answering(__name__, ("memory_stats_as_nested_dict", "host_memory_stats_as_nested_dict"), dict,
+                               "An empty dict: no device, no statistics."))
+_more.update(_absent.answering(__name__, ("host_memory_stats",), OrderedDict,
+                               "An empty dict: no device, no statistics."))
+_more.update(_absent.answering(__name__, ("caching_allocator_enable",), lambda: None, "Nothing: nothing is allocated."))
+_more.update(_absent.answering(__name__, ("list_gpu_processes",), lambda: (
+    "pynvml module not found, please install nvidia-ml-py"), "That there is no tool to ask."))
+_more.update(_absent.nothing_around(__name__, ("caching_allocator_disabled", "use_mem_pool")))
+_more.update(_absent.dummies(__name__, ("CUDAPluggableAllocator", "ExternalStream", "GreenContext", "MemPool")))
+#: Storages on CUDA.
+_more.update(_absent.dummies(__name__, [f"{_kind}Storage" for _kind in """BFloat16 Bool Byte Char ComplexDouble
+    ComplexFloat Double Float Half Int Long Short""".split()], AssertionError, "Torch not compiled with CUDA enabled"))
+_more.update(_absent.refusing(__name__, ("is_current_stream_capturing",), RuntimeError,
+                              "Tried to instantiate dummy base class _cuda_isCurrentStreamCapturing"))
+globals().update(_more)
+__all__ += _more
+default_generators = ()
+has_half, has_magma = True, False
+
+
+class CudaError(RuntimeError):
+    """What CUDA's functions raise, of a number that stands for it."""
+
+    def __init__(self, code):
+        super().__init__(f"CUDA error ({code})")
+
+
+class DeferredCudaCallError(Exception):
+    """That a call failed which waited for CUDA's start."""
+
+
+class cudaStatus:
+    """Numbers of what CUDA's functions tell."""
+
+    SUCCESS, ERROR_NOT_READY = 0, 34
+
+
 _initialized = False                           # whether CUDA was
 
-__getattr__ = _namespace(__name__, ("amp", "nvtx", "random"))
+__getattr__ = _namespace(__name__, ("amp", "graphs", "jiterator", "memory", "nccl", "nvtx", "profiler", "random",
+                                    "sparse", "streams", "tunable"))
