@@ -16,3 +16,9 @@ def refused_class(module: str, name: str, reason: str, bases: tuple[type, ...] =
     """A class of that name, to derive from and to ask isinstance of, whose instances cannot be made."""
     return type(name, bases, {"__init__": refused(module, name, reason), "__module__": module,
                               "__doc__": f"NotImplementedError, when one is made: {reason}."})
+
+
+def refused_names(module: str, reason: str, functions: str = "", classes: str = "") -> dict[str, Any]:
+    """Functions and classes of those names (words of a text), by name."""
+    found: dict[str, Any] = {name: refused(module, name, reason) for name in functions.split()}
+    return found | {name: refused_class(module, name, reason) for name in classes.split()}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from . import dtypes as dt
+from ._refused import refused as _refused, refused_class as _refused_class
 from .autograd.public import public
 from .missing import namespace as _namespace
 from .ops.creation.factories import ones, tensor
@@ -26,8 +27,12 @@ from .ops.reduction import cumulative, extremes, quantiles, reductions, statisti
 from .tensor import Tensor, check_dim
 from .types import Ints
 
-__all__ = ["amax", "amin", "argmax", "argmin", "cumprod", "cumsum", "log_softmax", "logaddexp", "logsumexp", "mean",
-           "median", "norm", "normalize", "prod", "softmax", "softmin", "std", "sum", "var"]
+__all__ = ["MaskedTensor", "amax", "amin", "argmax", "argmin", "as_masked_tensor", "cumprod", "cumsum",
+           "is_masked_tensor", "log_softmax", "logaddexp", "logsumexp", "masked_tensor", "mean", "median", "norm",
+           "normalize", "prod", "softmax", "softmin", "std", "sum", "var"]
+
+
+_NO_CLASS = "tensors have no masks of their own; give the functions of torch.masked a mask"
 
 
 # ------------------------------------------------------------------ masks and identities
@@ -376,6 +381,17 @@ def normalize(input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype:
     """
     size = norm(input, ord, dim, keepdim=True, dtype=dtype or input.dtype, mask=mask)
     return div(_filled("sum", input, mask), maximum(size, size.new_full([], eps)))
+
+
+# ------------------------------------------------------------------ tensors with a mask
+MaskedTensor = _refused_class(__name__, "MaskedTensor", _NO_CLASS)
+as_masked_tensor, masked_tensor = [
+    _refused(__name__, name, _NO_CLASS) for name in ("as_masked_tensor", "masked_tensor")]
+
+
+def is_masked_tensor(obj, /) -> bool:
+    """False: there are none."""
+    return False
 
 
 __getattr__ = _namespace(__name__)

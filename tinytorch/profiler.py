@@ -19,7 +19,7 @@ from .autograd.public import TABLE
 from .optim.array_optimizer import ArrayOptimizer
 
 __all__ = ["ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule",
-           "tensorboard_trace_handler"]
+           "supported_activities", "tensorboard_trace_handler"]
 
 
 def kineto_available():
@@ -293,3 +293,8 @@ def _bytes(n):
         if n >= size:
             return f"{n / size:.2f} {unit}"
     return f"{n} B"
+
+
+def supported_activities():
+    """{ProfilerActivity.CPU}."""
+    return {ProfilerActivity.CPU}

@@ -31,3 +31,14 @@ _dtype = dt.dtype
 _device = device
 _size = Size | tuple[int, ...] | list[int]
 _TensorOrTensors = Tensor | Sequence[Tensor]
+
+
+class Storage:
+    """What storages have: a name for annotations."""
+
+    dtype: _dtype
+    device: device
+
+    def nbytes(self) -> _int:
+        """How many bytes it has."""
+        raise NotImplementedError

@@ -26,7 +26,8 @@ from .saved import FREED_ERROR, SavedTensor
 from .torch_function import disabled
 from .views import FUNCTION, MULTI, View, check_in_place, has_history, rebase, refresh
 
-__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
+__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction",
+           "once_differentiable"]
 
 
 class FunctionCtx:
@@ -469,3 +470,20 @@ class InplaceFunction(Function):
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
+
+
+#: The class of classes of functions, and of what `grad_fn` shows of one.
+FunctionMeta = type(Function)
+
+
+class BackwardCFunction(FunctionCtx):
+    """What torch's `grad_fn` of a function of the user's is: a name to import."""
+
+
+class NestedIOFunction(Function):
+    """A function of nested tuples of tensors, as it was before: NotImplementedError when it is applied."""
+
+    @classmethod
+    def apply(cls, *args, **kwargs):
+        raise NotImplementedError("torch.autograd.function.NestedIOFunction is not supported: hand over the tensors "
+                                  "themselves")

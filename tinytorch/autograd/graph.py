@@ -16,7 +16,9 @@ from .places import note_place
 from .saved import disable_saved_tensors_hooks, save_on_cpu, saved_tensors_hooks
 
 __all__ = ["GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
-           "get_gradient_edge", "increment_version", "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks"]
+           "get_gradient_edge", "increment_version", "region_activation_memory_budget", "register_multi_grad_hook",
+           "save_on_cpu", "saved_tensors_hooks", "set_override_stale_capture_stream",
+           "set_warn_on_accumulate_grad_stream_mismatch"]
 
 
 class Node(ABC):
@@ -188,3 +190,22 @@ def allow_mutation_on_saved_tensors() -> Iterator[_SavedCopies]:
     finally:
         copies.clear()
         _SavedCopies.open = None
+
+
+def _flag(name):
+    def function(enabled):
+        if not isinstance(enabled, bool):
+            raise RuntimeError(f"enabled must be a bool, but got {type(enabled).__name__}")
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = "Nothing: there are no streams. RuntimeError for no bool."
+    return function
+
+
+set_override_stale_capture_stream = _flag("set_override_stale_capture_stream")
+set_warn_on_accumulate_grad_stream_mismatch = _flag("set_warn_on_accumulate_grad_stream_mismatch")
+
+
+def region_activation_memory_budget(budget):
+    """RuntimeError: it is for functions that are compiled."""
+    raise RuntimeError("torch.autograd.graph.region_activation_memory_budget can only be used inside a torch.compile "
+                       "region; it has no effect in eager mode.")

@@ -1,6 +1,7 @@
 """Modules as functions of their parameters and buffers: functional_call, stack_module_state."""
 from collections.abc import Sequence
 
+from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.utils.stateless import call
 from ..ops.layout.join import stack
 
@@ -66,3 +67,18 @@ def _stacked_leaf(name, tensors):
         raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
     result = stack(tensors)
     return result.detach().requires_grad_() if tensors[0].requires_grad else result
+
+
+def replace_all_batch_norm_modules_(root):
+    """`root`, whose batch norms keep no running statistics from now on: under vmap there would be several.
+
+    >>> import tinytorch as torch
+    >>> net = torch.nn.Sequential(torch.nn.BatchNorm1d(2))
+    >>> torch.func.replace_all_batch_norm_modules_(net)[0].running_mean is None
+    True
+    """
+    for module in root.modules():
+        if isinstance(module, _BatchNorm) and module.track_running_stats:
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root

@@ -1,6 +1,8 @@
 """torch.utils.checkpoint: save memory by computing activations a second time during backward."""
 import contextlib
+from enum import Enum
 
+from .._refused import refused, refused_class
 from ..autograd.casts import get_autocast_dtype, is_autocast_cache_enabled, is_autocast_enabled
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, mode
@@ -10,9 +12,10 @@ from ..errors import warn
 from ..random import get_rng_state, set_rng_state
 from ..tensor import Tensor
 
-__all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential", "get_device_states",
-           "noop_context_fn", "set_checkpoint_debug_enabled",
-           "set_checkpoint_early_stop"]
+__all__ = ["CheckpointError", "CheckpointPolicy", "DefaultDeviceType", "GraphExecGroup", "SAC_IGNORED_OPS",
+           "SelectiveCheckpointContext", "checkpoint", "checkpoint_sequential",
+           "create_selective_checkpoint_contexts", "get_device_states", "noop_context_fn",
+           "set_checkpoint_debug_enabled", "set_checkpoint_early_stop"]
 
 
 class CheckpointError(RuntimeError):
@@ -271,3 +274,42 @@ def set_device_states(devices, states, *, device_type=None):
     """Set the generators of devices to states. RuntimeError if there are any: there is no device but the CPU."""
     if len(devices):
         raise RuntimeError(f"there is no device {devices[0]}: tinytorch computes on the CPU")
+
+
+# ------------------------------------------------------------------ which operators are computed again
+CheckpointPolicy = Enum("CheckpointPolicy", """MUST_SAVE PREFER_SAVE MUST_RECOMPUTE PREFER_RECOMPUTE MUST_CPU_OFFLOAD
+    PREFER_CPU_OFFLOAD""", start=0, module=__name__)
+CheckpointPolicy.__doc__ = "What `create_selective_checkpoint_contexts` would be told of an operator."
+SAC_IGNORED_OPS = set()
+create_selective_checkpoint_contexts = refused(
+    __name__, "create_selective_checkpoint_contexts", "a checkpoint computes all of its function again")
+SelectiveCheckpointContext = refused_class(
+    __name__, "SelectiveCheckpointContext", "a checkpoint computes all of its function again")
+
+
+class DefaultDeviceType:
+    """The kind of devices whose random state checkpoints keep beside that of CPUs."""
+
+    _kind = "cuda"
+
+    @staticmethod
+    def set_device_type(device="cuda"):
+        """Keeps it."""
+        DefaultDeviceType._kind = device
+
+    @staticmethod
+    def get_device_type():
+        """What was set; "cpu" where there is none such."""
+        return "cpu" if DefaultDeviceType._kind == "cuda" else DefaultDeviceType._kind
+
+
+class GraphExecGroup:
+    """A group of checkpoints, to enter as a context: all of one are computed again at once, which is so for each here.
+    """
+
+    def __enter__(self):
+        """The group."""
+        return self
+
+    def __exit__(self, *error):
+        """Nothing."""

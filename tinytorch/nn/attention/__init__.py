@@ -2,10 +2,13 @@
 import contextlib
 from enum import Enum
 
+from ..._refused import refused as _refused
 from ...missing import namespace as _namespace
 from ...ops.nn.attention import SDP_ENABLED, SDP_ORDER
 
-__all__ = ["SDPBackend", "WARN_FOR_UNFUSED_KERNELS", "sdpa_kernel"]
+__all__ = ["SDPBackend", "WARN_FOR_UNFUSED_KERNELS", "activate_flash_attention_impl", "current_flash_attention_impl",
+           "list_flash_attention_impls", "register_flash_attention_impl", "restore_flash_attention_impl",
+           "sdpa_kernel"]
 
 WARN_FOR_UNFUSED_KERNELS = False
 
@@ -59,5 +62,30 @@ def sdpa_kernel(backends, set_priority=False):
         SDP_ENABLED.update(enabled)
         SDP_ORDER[:] = order
 
+
+# ------------------------------------------------------------------ computations of GPUs
+def list_flash_attention_impls():
+    """The names that torch has for GPUs."""
+    return ["FA3", "FA4"]
+
+
+def current_flash_attention_impl():
+    """None: the only one."""
+    return None
+
+
+def activate_flash_attention_impl(impl):
+    """NotImplementedError: it would be one of GPUs. ValueError for another name."""
+    if impl not in list_flash_attention_impls():
+        raise ValueError(f"Unknown flash attention impl '{impl}'. Available implementations: "
+                         f"{list_flash_attention_impls()}")
+    raise NotImplementedError(f"flash attention impl '{impl}' is one of GPUs")
+
+
+def restore_flash_attention_impl(_raise_warn=True):
+    """Nothing: no other one can have been activated."""
+
+
+register_flash_attention_impl = _refused(__name__, "register_flash_attention_impl", "it would be one of GPUs")
 
 __getattr__ = _namespace(__name__, ["bias", "flex_attention"])

@@ -1,0 +1,18 @@
+"""cuSPARSELt, which is not there."""
+
+__all__ = ["get_max_alg_id", "is_available", "version"]
+
+
+def is_available():
+    """False."""
+    return False
+
+
+def version():
+    """None."""
+    return None
+
+
+def get_max_alg_id():
+    """None."""
+    return None

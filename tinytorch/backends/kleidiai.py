@@ -1,0 +1,6 @@
+"""KleidiAI, which is not there."""
+
+
+def is_available():
+    """False."""
+    return False

@@ -1,0 +1,3 @@
+"""MIOpen, which is not there."""
+
+immediate = False
