@@ -35,12 +35,16 @@ from . import library as library
 from . import linalg as linalg
 from . import masked as masked
 from . import missing as missing
+from . import monitor as monitor
 from . import mps as mps
+from . import mtia as mtia
 from . import multiprocessing as multiprocessing
+from . import nested as nested
 from . import nn as nn
 from . import onnx as onnx
 from . import optim as optim
 from . import overrides as overrides
+from . import package as package
 from . import profiler as profiler
 from . import quantization as quantization
 from . import quasirandom as quasirandom

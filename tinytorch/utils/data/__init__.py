@@ -13,4 +13,8 @@ __all__ = ["BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Datas
            "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "default_collate", "default_convert",
            "get_worker_info", "random_split"]
 
-__getattr__ = _namespace(__name__)
+#: Of datapipes, which few programs use.
+_PIPES = ("DFIterDataPipe", "DataChunk", "IterDataPipe", "MapDataPipe", "argument_validation", "functional_datapipe",
+          "guaranteed_datapipes_determinism", "non_deterministic", "runtime_validation", "runtime_validation_disabled")
+
+__getattr__ = _namespace(__name__, ("datapipes",), dict.fromkeys(_PIPES, "datapipes.datapipe"))
