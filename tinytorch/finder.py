@@ -38,7 +38,7 @@ _OWN = frozenset([f"torch.{name}" for name in """
     lazy legacy likeness memory_format missing printing runtime sharing stored tensor vision viz""".split()])
 _BELOW_OWN = (*[name + "." for name in _OWN], "torch.ops.")
 #: Other names of torch's for modules here.
-_ALIASES = {"functorch": "func", "torchvision": "vision", "torch.ops": "_ops",
+_ALIASES = {"functorch": "_functorch.public", "torchvision": "vision", "torch.ops": "_ops",
             "torch._C._functorch": "_functorch._C",
             **{f"torch.onnx.symbolic_opset{version}": "onnx.symbolic_opset11" for version in range(7, 21)},
             "torch.masked._ops": "masked", "torch.masked.maskedtensor": "masked",

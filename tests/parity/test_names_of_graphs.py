@@ -77,3 +77,35 @@ def test_what_needs_a_graph_refuses_when_it_is_used():
         with pytest.raises(NotImplementedError, match="not supported: .* (here|made|recorded|run)"):
             call(tinytorch)
     assert isinstance(None, tinytorch.export.ExportedProgram) is False
+
+
+def functions_of_modules(t):
+    from_torch = importlib.import_module(f"{t.__name__}._functorch.make_functional")
+    t.manual_seed(0)
+    linear, norm = t.nn.Linear(2, 1), t.nn.BatchNorm1d(2)
+    x = t.arange(4.0).reshape(2, 2)
+    function, params = from_torch.make_functional(linear)
+    yield function.param_names, [p.requires_grad for p in params], function([p * 2 for p in params], x).tolist()
+    function, params, buffers = from_torch.make_functional_with_buffers(norm, disable_autograd_tracking=True)
+    yield [p.requires_grad for p in params], [b.tolist() for b in buffers], function(params, buffers, x).shape
+    function, params, buffers = from_torch.combine_state_for_ensemble([linear, t.nn.Linear(2, 1)])
+    yield t.vmap(function, (0, 0, None))(params, buffers, x).tolist()
+
+
+def test_modules_as_functions_in_the_way_of_functorch():
+    theirs, ours = [list(functions_of_modules(t)) for t in BOTH]
+    assert str(theirs) == str(ours).replace("tinytorch", "torch")
+    for t in BOTH:
+        make = importlib.import_module(f"{t.__name__}._functorch.make_functional")
+        for call in (lambda: make.make_functional(t.nn.BatchNorm1d(2)),
+                     lambda: make.combine_state_for_ensemble([])):
+            with pytest.raises(RuntimeError, match="make_functional|combine_state"):
+                call()
+
+
+def test_a_counter_that_is_not_entered():
+    for t in BOTH:
+        counter = part(t, "utils.flop_counter").FlopCounterMode(display=False)
+        assert counter.get_total_flops() == 0 and counter.get_flop_counts() == {"Global": {}}
+    with pytest.raises(NotImplementedError, match="to count operations by"):
+        counter.__enter__()

@@ -46,8 +46,8 @@ from .utils import _sum_rightmost, euler_constant
 
 __all__ = ["kl_divergence", "register_kl"]
 
-_registry: dict[tuple[type, type], Callable] = {}
-_found: dict[tuple[type, type], Callable | None] = {}
+_KL_REGISTRY: dict[tuple[type, type], Callable] = {}
+_KL_MEMOIZE: dict[tuple[type, type], Callable | None] = {}
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Callable], Callable]:
@@ -67,22 +67,22 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Callable], Callable]:
             raise TypeError(f"Expected {name} to be a Distribution subclass but got {given}")
 
     def decorate(function):
-        _registry[type_p, type_q] = function
-        _found.clear()
+        _KL_REGISTRY[type_p, type_q] = function
+        _KL_MEMOIZE.clear()
         return function
     return decorate
 
 
 def _dispatch(type_p, type_q):
     """The function for two classes, or None."""
-    fits = [pair for pair in _registry if issubclass(type_p, pair[0]) and issubclass(type_q, pair[1])]
+    fits = [pair for pair in _KL_REGISTRY if issubclass(type_p, pair[0]) and issubclass(type_q, pair[1])]
     if not fits:
         return None
     by_p, by_q = _nearest(fits, 0), _nearest(fits, 1)
-    if _registry[by_p] is not _registry[by_q]:
+    if _KL_REGISTRY[by_p] is not _KL_REGISTRY[by_q]:
         warn(f"Ambiguous kl_divergence({type_p.__name__}, {type_q.__name__}). Please register_kl("
              f"{by_p[0].__name__}, {by_q[1].__name__})", RuntimeWarning)
-    return _registry[by_p]
+    return _KL_REGISTRY[by_p]
 
 
 def _nearest(pairs, first):
@@ -101,12 +101,12 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     tensor(0.5000)
     """
     kinds = type(p), type(q)
-    if kinds not in _found:
-        _found[kinds] = _dispatch(*kinds)
-    if _found[kinds] is None:
+    if kinds not in _KL_MEMOIZE:
+        _KL_MEMOIZE[kinds] = _dispatch(*kinds)
+    if _KL_MEMOIZE[kinds] is None:
         raise NotImplementedError(f"No KL(p || q) is implemented for p type {kinds[0].__name__} and q type "
                                   f"{kinds[1].__name__}")
-    return _found[kinds](p, q)
+    return _KL_MEMOIZE[kinds](p, q)
 
 
 def _infinite_like(tensor: Tensor) -> Tensor:

@@ -234,3 +234,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
 def is_lazy(param):
     """Whether a parameter or buffer is still uninitialised."""
     return isinstance(param, UninitializedTensorMixin)
+
+
+#: The class of the class Parameter, for classes that are made like it.
+_ParameterMeta = type(Parameter)

@@ -1,6 +1,28 @@
 """torch.utils.flop_counter: operations are not counted."""
-from .._refused import refused_class
+from .._refused import refused
 
-__all__ = ["FlopCounterMode"]
+__all__ = ["FlopCounterMode", "register_flop_formula"]
 
-FlopCounterMode = refused_class(__name__, "FlopCounterMode", "there is no __torch_dispatch__ to count operations by")
+_REASON = "there is no __torch_dispatch__ to count operations by"
+register_flop_formula = refused(__name__, "register_flop_formula", _REASON)
+
+
+class FlopCounterMode:
+    """A count of none, for whoever makes one and does not enter it. NotImplementedError when it is entered."""
+
+    def __init__(self, mods=None, depth=2, display=True, custom_mapping=None):
+        self.mods, self.depth, self.display = mods, depth, display
+
+    def get_total_flops(self):
+        """0: nothing was counted."""
+        return 0
+
+    def get_flop_counts(self):
+        """None for any module: nothing was counted."""
+        return {"Global": {}}
+
+    def __enter__(self):
+        raise NotImplementedError(f"torch.utils.flop_counter.FlopCounterMode is not supported: {_REASON}")
+
+    def __exit__(self, *error):
+        """Nothing."""

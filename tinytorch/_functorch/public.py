@@ -1,0 +1,18 @@
+"""functorch, the library that torch.func comes from: its functions, and modules as functions in its way."""
+from .._refused import refused
+from ..func import functionalize, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp, vmap
+from ..missing import namespace as _namespace
+from .make_functional import (
+    FunctionalModule,
+    FunctionalModuleWithBuffers,
+    combine_state_for_ensemble,
+    make_functional,
+    make_functional_with_buffers,
+)
+
+__all__ = ["FunctionalModule", "FunctionalModuleWithBuffers", "combine_state_for_ensemble", "functionalize", "grad",
+           "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "make_functional", "make_functional_with_buffers",
+           "make_fx", "vjp", "vmap"]
+
+make_fx = refused("functorch", "make_fx", "graphs of symbolic operations are not built here")
+__getattr__ = _namespace(__name__)
