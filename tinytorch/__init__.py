@@ -154,6 +154,8 @@ _LATER = tuple("""
 #: Names of such parts.
 _OF = {"load": "serialization", "save": "serialization", "vmap": "func", "ops": "_ops",
        "cond": "_higher_order_ops", "while_loop": "_higher_order_ops",
+       **dict.fromkeys(("DisableTorchFunction", "DisableTorchFunctionSubclass", "DispatchKey", "DispatchKeySet",
+                        "ScriptMethod"), "_C"),
        "PyTorchFileReader": "_C", "PyTorchFileWriter": "_C", "SymBool": "_C",
        "SymFloat": "_C", "SymInt": "_C", "ScriptModule": "_C", "Future": "futures",
        "GradScaler": "amp", "autocast": "amp", "install": "finder", "uninstall": "finder",

@@ -66,6 +66,10 @@ from . import viz as viz
 from . import xpu as xpu
 from ._rare import AcceleratorError as AcceleratorError
 from .jit import CompilationUnit as CompilationUnit
+from .autograd.torch_function import DisableTorchFunction as DisableTorchFunction
+from .autograd.torch_function import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
+from ._C import DispatchKey as DispatchKey
+from ._C import DispatchKeySet as DispatchKeySet
 from .cpu import Event as Event
 from ._rare import FatalError as FatalError
 from .futures import Future as Future
@@ -76,6 +80,7 @@ from ._rare import OutOfMemoryError as OutOfMemoryError
 from ._C import PyTorchFileReader as PyTorchFileReader
 from ._C import PyTorchFileWriter as PyTorchFileWriter
 from .jit import ScriptFunction as ScriptFunction
+from ._C import ScriptMethod as ScriptMethod
 from ._C import ScriptModule as ScriptModule
 from .tensor import Size as Size
 from .storage import FloatStorage as Storage

@@ -53,6 +53,7 @@ from ..ops.nn.similarity import cosine_similarity, normalize, pairwise_distance,
 from ..ops.nn.softmax import gumbel_softmax
 from ..tensor import Tensor
 
+from ..ops.nn.pixel_shuffle import channel_shuffle as native_channel_shuffle
 from .low_precision import ScalingType, SwizzleType, grouped_mm, scaled_grouped_mm, scaled_mm
 
 __getattr__ = _namespace(__name__)
