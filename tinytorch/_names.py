@@ -13,6 +13,9 @@ _PLACES = {".random.Generator": "torch._C", ".ops.linalg.decompositions._LinAlgE
                              ".autograd.anomaly_mode.is_anomaly_enabled", ".storage.is_storage", "._C.SymBool",
                              ".autograd.anomaly_mode.is_anomaly_check_nan_enabled", "._C.SymFloat", "._C.SymInt"),
                             "torch"),
+            **{f".utils.data.datapipes.datapipe.{name}": "torch.utils.data.datapipes._decorator" for name in """
+               argument_validation functional_datapipe guaranteed_datapipes_determinism non_deterministic
+               runtime_validation runtime_validation_disabled""".split()},
             **{f".storage.{kind}Storage": "torch" for kind in """BFloat16 Bool Byte Char ComplexDouble ComplexFloat
                Double Float Half Int Long Short""".split()}}
 #: Files of classes that torch has in another one.

@@ -46,6 +46,7 @@ _ALIASES = {"functorch": "_functorch.public", "torchvision": "vision", "torch.op
             "torch.signal.windows.windows": "signal.windows",
             "torch.testing._comparison": "testing.comparison", "torch.testing._creation": "testing.creation",
             "torch.profiler.profiler": "profiler",
+            "torch.utils.data.datapipes._decorator": "utils.data.datapipes.datapipe",
             "torch.accelerator.memory": "accelerator", "torch.fx._symbolic_trace": "fx", "torch.fx.interpreter": "fx",
             **{f"torch.jit.{part}": "jit" for part in ("_async", "_freeze", "_script", "_serialization", "_trace")},
             **{f"torch.{room}quantization.{part}": "ao.quantization" for room in ("", "ao.") for part in (
