@@ -57,7 +57,7 @@ def test_an_installed_distribution(site, capsys):
     assert f"Version: {tinytorch.__version__}\n" in (metadata / "METADATA").read_text()
     done = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(site)!r}); import torch.nn as nn; import torch;"
-         "import tinytorch as t, functorch; print(torch is t, nn is t.nn, functorch is t.func)"],
+         "import tinytorch as t, functorch; print(torch is t, nn is t.nn, functorch.vmap is t.func.vmap)"],
         cwd="/", capture_output=True, text=True, timeout=60,
         env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"})
     assert done.stdout.split() == ["True"] * 3, done.stderr
