@@ -168,7 +168,7 @@ def package_stub():
                 modules.append(f"from . import {name} as {name}")
         elif value in tinytorch.legacy.TYPES.values():
             values.append(f"{name}: type[Tensor]")
-        elif name in vars(tinytorch.storage)["_KINDS"]:        # a class that is made when it is asked for
+        elif getattr(value, "__name__", name) in vars(tinytorch.storage)["_KINDS"]:      # made when asked for
             values.append(f"{name}: type[TypedStorage]")
         elif isinstance(value, type) and value.__module__.startswith(tinytorch.__name__ + "."):
             classes.append(f"from {value.__module__.removeprefix('tinytorch')} import {value.__name__} as {name}")

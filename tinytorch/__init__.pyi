@@ -83,7 +83,6 @@ from .jit import ScriptFunction as ScriptFunction
 from ._C import ScriptMethod as ScriptMethod
 from ._C import ScriptModule as ScriptModule
 from .tensor import Size as Size
-from .storage import FloatStorage as Storage
 from .cpu import Stream as Stream
 from ._C import SymBool as SymBool
 from ._C import SymFloat as SymFloat
@@ -148,6 +147,7 @@ PyObjectType: Any
 RRefType: Any
 ShortStorage: type[TypedStorage]
 ShortTensor: type[Tensor]
+Storage: type[TypedStorage]
 StreamObjType: Any
 StringType: Any
 SymBoolType: Any

@@ -6,7 +6,7 @@ import sys
 from enum import Enum
 from types import ModuleType
 
-from . import dtypes as dt
+from . import dtypes as dt, storage as _storage
 from ._refused import refused_class
 from .autograd import anomaly_mode
 from .autograd.public import public
@@ -14,7 +14,7 @@ from .device import device as Device
 from .errors import kind_of
 from .ops.nn.embedding import embedding_renorm_
 from .ops.nn.pixel_shuffle import channel_shuffle as native_channel_shuffle
-from .storage import FloatStorage as Storage, UntypedStorage
+from .storage import UntypedStorage
 from .tensor import Tensor, wrap
 from .types import Device as AnyDevice
 
@@ -30,6 +30,10 @@ __all__ = ["AcceleratorError", "FatalError", "OutOfMemoryError", "Storage", "Tag
            "sym_fresh_size", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum",
            "_sym_sqrt", *_TYPES]
 globals().update({_name: refused_class("torch", _name, "it is a type of TorchScript's") for _name in _TYPES})
+
+
+#: The class of storages that torch had first.
+Storage = vars(_storage)["FloatStorage"]
 
 
 # ------------------------------------------------------------------ dtypes of which there are no numbers here
@@ -48,7 +52,7 @@ class _Named(dt.dtype):
         self.name, self.itemsize = name, itemsize
 
     def __getattr__(self, name: str) -> object:
-        if not hasattr(dt.dtype, name):
+        if name.startswith("__") or not hasattr(dt.dtype, name):
             raise AttributeError(f"'torch.dtype' object has no attribute '{name}'", name=name, obj=self)
         raise NotImplementedError(f"torch.{self.name}: {self.reason}")
 

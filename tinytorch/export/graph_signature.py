@@ -22,4 +22,3 @@ class OutputKind(Enum):
     USER_OUTPUT, LOSS_OUTPUT, BUFFER_MUTATION = auto(), auto(), auto()
     PARAMETER_MUTATION, GRADIENT_TO_PARAMETER, GRADIENT_TO_USER_INPUT = auto(), auto(), auto()
     USER_INPUT_MUTATION, TOKEN = auto(), auto()
-

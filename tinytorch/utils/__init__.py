@@ -18,6 +18,7 @@ def set_module(obj, mod):
         raise TypeError("The mod argument should be a string")
     obj.__module__ = mod
 
+
 __getattr__ = _namespace(__name__, ("_contextlib", "_foreach_utils", "_python_dispatch", "_pytree", "benchmark",
                                      "checkpoint", "collect_env", "cpp_extension", "data", "deterministic", "dlpack",
                                      "flop_counter", "model_zoo", "module_tracker", "tensorboard", "weak"))
