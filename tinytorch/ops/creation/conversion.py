@@ -13,7 +13,7 @@ from ...data import check_array
 from ...device import CPU, META, check_device, device as Device
 from ...errors import kind_of, not_a_tensor, warn_once
 from ...kernels.copies import in_rows
-from ...kernels.layout import channels_last, dense_copy, dense_order, ordered_like
+from ...kernels.layout import channels_last, dense_copy, ordered_like
 from ...kernels.memory import WHOLE
 from ...lazy import NO_DATA
 from ...memory_format import contiguous_format, memory_format as MemoryFormat, memory_order, preserve_format
