@@ -1,4 +1,5 @@
-"""embedding_bag refuses weights of samples of another dtype in torch's words, and rounds half precision as it does."""
+"""embedding_bag refuses weights of samples of another dtype in torch's words, and rounds half precision as it does;
+gradients have the dtype of the rows."""
 import numpy as np
 import pytest
 import torch
@@ -6,6 +7,7 @@ import torch
 import tinytorch
 
 from .adapter import same
+from .fuzz.program import run
 
 
 def _message(t, rows, weights):
@@ -39,3 +41,14 @@ def _bags(t, dtype, mode, padding):
 def test_rounded_as_torch_rounds(dtype, mode, padding):
     """Sums first, then the mean; without padding torch's routine rounds halves of bfloat16 up. To the last bit."""
     same(_bags(tinytorch, dtype, mode, padding), _bags(torch, dtype, mode, padding), tolerance=0)
+
+
+@pytest.mark.parametrize("rows", ["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("mode", ["sum", "mean"])
+@pytest.mark.parametrize("weights", [False, True])
+def test_gradient_divided_by_frequency(rows, mode, weights):
+    lines = [f"w = T.ones((4, 2), dtype=T.{rows}, requires_grad=True)",
+             f"s = {f'T.tensor([[2., 1., .5], [0., 1., 3.]], dtype=T.{rows})' if weights and mode == 'sum' else None}",
+             "y = F.embedding_bag(T.tensor([[3, 3, 1], [0, 3, 1]]), w, scale_grad_by_freq=True, "
+             f"mode={mode!r}, per_sample_weights=s)", "g = T.autograd.grad(loss(y), w)"]
+    run(lines)

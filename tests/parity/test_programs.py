@@ -194,6 +194,14 @@ a = T.zeros(0, 3); c = a[[[]],]; d = T.zeros(0, 0)[[], [0]]
 b = T.ones(3, 4).requires_grad_() * 0; c = b.expand(2, 3, 4); c[...] = b; s = c._version
 b = T.ones(3, 4); c = b.expand(2, 3, 4); d = c.copy_(b.expand(2, 3, 4))
 c = T.index_select(T.zeros(0), 0, T.tensor([0]))
+b = T.zeros(()); c = b.expand(2); c[...] = b
+b = T.ones(2, 3); c = b[0, 0].expand(2, 2); c[:] = b[0, 0]
+d = T.zeros(4, 3, dtype=T.int64).t() * 1; f = d.mT; d = T.neg(T.tensor([[1], [2], [3]]), out=d); e = f * 2
+d = T.zeros(2, 3, 4).permute(1, 2, 0).clone(); f = d[1:]; e = T.add(T.ones(2, 5), 1, out=f); e = d * 2
+c = T.pow(1, T.zeros(3, 2, dtype=T.float64), out=T.empty(0, dtype=T.bool)); d = T.pow(1., c * 1j, out=c[:, :1])
+c = T.pow(True, T.zeros(2), out=T.empty(0, dtype=T.int64))
+c = T.pow(2, T.zeros(2), out=T.empty(0, dtype=T.int64))
+a = T.tensor([-0., 0., 1., float('nan')]).bfloat16().requires_grad_(); g = T.autograd.grad(T.relu(a).sum(), a)
 """
 
 

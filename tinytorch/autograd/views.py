@@ -327,8 +327,9 @@ def resized(array: np.ndarray, like: np.ndarray) -> np.ndarray:
     if True in bits_of(array):
         return seen(resized(raw(array), np.asarray(like, order="C")), *bits_of(array))       # torch drops the order
     root, count = root_of(array), like.size
-    if root.flags.c_contiguous:
-        memory = root.reshape(-1).view(np.uint8)[address_of(array) - address_of(root):]
+    if layout.is_dense(root):
+        flat = root.transpose(np.argsort(root.strides)[::-1]).reshape(-1)
+        memory = flat.view(np.uint8)[address_of(array) - address_of(root):]
         memory = memory[:memory.size // array.itemsize * array.itemsize].view(array.dtype)
     else:
         memory = array.reshape(-1)

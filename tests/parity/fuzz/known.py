@@ -51,8 +51,6 @@ KNOWN = [
      "torch's index_reduce takes int32, its derivative not"),
     (r"^g+ = ", "error", r"Expected isFloatingType\(grad", "torch gives up on a real operand among complex ones"),
     (r"scatter_reduce_?\(.*'am(ax|in)', include_self=False", "value", "complex", "complex numbers have no extremes"),
-    ((r"EmbeddingBag\([^\n]*scale_grad_by_freq=True", "^g"), "value", "", "torch divides by how often another "
-     "row was taken: the one at the place in the sorted indices that the row has among those taken"),
     ((r"(?s)nn\.(Hardshrink|Softshrink|Hardswish|Hardtanh|ReLU6|[CS]?ELU)\(.*\('nan'\)", "^g"), "value", "",
      "what torch does with NaN hangs on whether the element is among those that fill a vector of the machine's"),
     ((r"F\.pad\(x, \([^)]*-[^)]*\), 'reflect'\)", "^g"), "value", "", "torch's gradient of what reflection "
@@ -364,6 +362,8 @@ KNOWN = [
      "is nan, if it is multiplied"),
     ((r"float\('inf'\)|1e30", r"T\.linalg\.(matrix_)?norm\(a, (-?2|'nuc')"), "error", "^no error for _LinAlgError",
      "whether LAPACK fails with infinite numbers, or has nan for them, is the library's own affair"),
+    ((r"(?s)1e-30.*T\.polar\(", "^gg = "), "value", r"np\.float32\(\S*e\+\d\d\) for np\.float32\(\S*e\+\d\d", "the "
+     "direction of a number does not depend on its size: what rounding leaves of that derivative, divided by the size"),
     ((r"nn\.L1Loss\(.*'none'", r"^y = m\("), "stride", "", "of operands that disagree and of which one was converted, "
      "NumPy takes an order of its own"),
 ]

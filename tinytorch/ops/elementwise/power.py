@@ -8,7 +8,16 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.in_place import by_pieces
 from ...autograd.op import binary, op, operator
-from ...autograd.promotion import CONVERTED, NUMBERS, by_steps, check_broadcast, converted, result_dtype, stored_as
+from ...autograd.promotion import (
+    CONVERTED,
+    NUMBERS,
+    by_steps,
+    check_broadcast,
+    converted,
+    result_dtype,
+    stored_as,
+    write_out,
+)
 from ...autograd.public import method, overridden, public, reflected
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
@@ -187,6 +196,11 @@ def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None
         return _pow(input, exponent, out=out)
     except TypeError:
         return overridden(pow, input, exponent)
+    except RuntimeError:
+        if not isinstance(out, Tensor) or input.__class__ is bool or not isinstance(input, NUMBERS) or input != 1:
+            raise
+        # torch computes no powers of 1: it fills `out`, whatever its dtype.
+        return write_out(out, wrap(dt.cast(np.ones(exponent._array.shape), out._array.dtype)))
 
 
 def _double(input, exponent):

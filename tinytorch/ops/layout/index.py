@@ -368,7 +368,8 @@ def setitem(self, index, value):
         check_inference(self)
     array = self._array if basic is None else self._array[basic]
     if advanced is None and 0 in array.strides:
-        if isinstance(value, Tensor) and may_share(array, value._array):
+        # Of one number torch fills the tensor, and looks at where the elements lie.
+        if isinstance(value, Tensor) and value._array.ndim and may_share(array, value._array):
             part, whole = layouts(_spread(value, array.shape)._array, array)
             if part == whole:                  # there is nothing to copy: torch does not look at the elements
                 self._version_counter[0] += 1

@@ -61,7 +61,7 @@ def _table_gradient(g, shape, indices, offsets, per_sample_weights, mode, by_fre
         return gradient_of_rows(rows, shape, index, -1, by_frequency)
     if by_frequency:
         times = _times(indices, index)[:, None]
-        rows = rows / (wrap(times) if isinstance(rows, Tensor) else times.astype(_wide(rows).dtype))
+        rows = _rounded(_wide(rows) / (wrap(times) if isinstance(rows, Tensor) else times.astype(_wide(rows).dtype)), g)
     return _embedding_backward(rows, index, shape[0], -1, False)
 
 

@@ -36,6 +36,15 @@ def refuse_clamp(name, array):
 #: Zeros to compare with: NumPy takes longer to convert a Python number than to compare a small array.
 _ZERO = {d.numpy: np.zeros((), d.numpy) for d in dt.ALL if d.category in (1, 2)}
 
+
+class _Computed(dict):
+    def __missing__(self, dtype):
+        raise TypeError(f"NumPy does not compute in {dtype}")
+
+
+#: Zeros of the dtypes that NumPy computes in. A record is true to it if any of its bits is set: so is -0. in bfloat16.
+_NO_GRADIENT = _Computed({d: zero for d, zero in _ZERO.items() if d.kind != dt.WIDENED})
+
 #: max(0, x) by dtype. Of two zeros NumPy returns the second, of halves the first: it is to be that of x, so that -0.
 #: stays -0. as in torch.
 _AT_LEAST_ZERO = {d: partial(np.maximum, zero) for d, zero in _ZERO.items()}
@@ -54,7 +63,7 @@ def parts(x):
         output=zeros_like)
 def _relu_backward(grad, output):
     if output.size < _SHORT:
-        return np.where(output, grad, _ZERO[output.dtype])
+        return np.where(output, grad, _NO_GRADIENT[output.dtype])
     result = native.each("relu_backward", grad, output)
     if result is not None:
         return result
