@@ -225,11 +225,20 @@ def _checked(data, dtype):
         leaf = leaf[0]
     if len(shape) > DIMENSIONS:
         raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
-    data = _plain(data, shape, 0)
+    try:
+        data = _plain(data, shape, 0)
+    except _SeveralElements as error:
+        if (dtype or _infer(data)).category < 2:
+            raise TypeError("only integer tensors of a single element can be converted to an index") from None
+        raise ValueError(str(error)) from None
     if shape and not shape[-1]:
         return data, np.empty(shape, dt.get_default_dtype().numpy)
     _infer(data, dtype)
     return data, np.array(data)
+
+
+class _SeveralElements(ValueError):
+    """A tensor that is to be a number has not one element: which error that is depends on the dtype."""
 
 
 def _too_deep(x):
@@ -248,8 +257,8 @@ def _plain(x, shape, depth):
     if depth == len(shape):
         if isinstance(x, Tensor):
             if x._array.size != 1:
-                raise ValueError("only one element tensors can be converted to Python scalars")
-            return dt.numbers(x._array).reshape(-1)[0]
+                raise _SeveralElements("only one element tensors can be converted to Python scalars")
+            return bool(x) if x._array.dtype == bool else dt.numbers(x._array).reshape(-1)[0]
         if isinstance(x, (list, tuple)):
             raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
         return x

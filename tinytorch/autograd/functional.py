@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from ..types import _TensorOrTensors
 from . import above
@@ -186,7 +187,7 @@ def _rows_at_once(output, inputs, create_graph):
 
 def _directions(x):
     """For each element of `x` a row like it with a single one there."""
-    return wrap(np.eye(x._array.size, dtype=x._array.dtype).reshape(-1, *x._array.shape))
+    return wrap(dt.cast(np.eye(x._array.size), x._array.dtype).reshape(-1, *x._array.shape))
 
 
 def _forward_jacobian(func, inputs, strict, vectorize):
@@ -310,7 +311,7 @@ def _basis(x):
     """The tensors like `x` with a single one."""
     for k in range(x.numel()):
         e = np.zeros_like(x._array, order="C")
-        e.reshape(-1)[k] = 1
+        e.reshape(-1)[k] = dt.cast(np.ones(()), e.dtype)
         yield wrap(e)
 
 

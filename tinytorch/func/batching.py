@@ -40,7 +40,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         _check_out_dims(func, out_dims)
         leaves, dims, spec = _process(func, in_dims, args)
         size = _batch_size(leaves, dims)
-        if chunk_size is None or chunk_size >= size:
+        if chunk_size is None or not size:
             return _mapped(func, leaves, dims, spec, kwargs, out_dims, randomness, size)
         return _in_chunks(func, leaves, dims, spec, kwargs, out_dims, randomness, size, chunk_size)
     return functools.wraps(func)(wrapper) if hasattr(func, "__name__") else wrapper

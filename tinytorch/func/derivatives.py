@@ -6,6 +6,9 @@ it returns has a history only if tensors outside the transform do.
 """
 import functools
 
+import numpy as np
+
+from .. import dtypes as dt
 from ..autograd.tensor_methods import output_grads
 from ..autograd.transform_levels import Transform, handle, is_tracked, pull, pusher, release, stand_in
 from ..ops.creation.factories import zeros, zeros_like
@@ -370,7 +373,7 @@ def _basis(tensors, count):
     rows, first, found = sum(count), 0, []
     for x, n in zip(tensors, count):
         e = zeros((rows, n), dtype=x.dtype)
-        e._array[range(first, first + n), range(n)] = 1
+        e._array[range(first, first + n), range(n)] = dt.cast(np.ones(()), e._array.dtype)
         found.append(e.reshape(rows, *x.shape))
         first += n
     return found

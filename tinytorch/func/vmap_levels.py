@@ -98,8 +98,14 @@ def _out_again(g, level, dim):
 
 #: A batch as it comes in; saved: (None, level, dim, ...).
 ENTER = Op(_entering, name="alias", rules={"x": _out_again})
-#: The same of what was computed of batches that had been taken out for a while.
-ENTER_AGAIN = ENTER.renamed("alias")
+
+
+def _out_for_a_while(g, level):
+    return taken_out(g, level) if isinstance(g, Tensor) else _physical(g, level, 0)
+
+
+#: What was computed of batches that had been taken out for a while. Its gradient stays within the vmap.
+ENTER_AGAIN = Op(_entering, name="alias", rules={"x": _out_for_a_while})
 
 
 def _in_again(g, level):
@@ -212,4 +218,6 @@ def _backward(g, wanted, aux):
 @functools.cache
 def _leaving(name):
     """The op of what leaves a vmap, by the name that its node is to have."""
-    return Op(leave, name="vmap", multi=True, joint=_backward, backward_name=name)
+    op = Op(leave, name="vmap", multi=True, joint=_backward, backward_name=name)
+    op.converts = True                         # the backward inside wants gradients of records as they are
+    return op

@@ -10,7 +10,7 @@ A family is a module here with a function `program(rng)`, which draws a program 
 what all families need: shapes, dtypes, tensors of odd strides, special values. Names of gradients begin with g; `loss`
 makes a number of any tensors to differentiate. A program that ends differently is
 reduced: lines go, and numbers become simple ones, as long as the difference stays. What differs on purpose, or cannot
-be the same, stands in known.py with the reason.
+be the same, stands in known.py (and known_by_family.py) with the reason.
 
     python -m tests.parity.fuzz elementwise --programs 2000 --seed 7
     python -m tests.parity.fuzz                                          # all families, 1000 programs each
@@ -22,7 +22,8 @@ import importlib
 import pkgutil
 
 #: The modules here that are no families.
-_OTHERS = {"__main__", "program", "values", "known", "rounding", "spoilt", "test_fuzz", "test_spoilt"}
+_OTHERS = {"__main__", "program", "values", "known", "known_by_family", "rounding", "spoilt", "test_fuzz",
+           "test_spoilt"}
 
 
 def families():

@@ -225,13 +225,21 @@ _LOOKS = {
 def _same_memory(ours, theirs, number):
     """Raise Difference unless the same names share memory, beginning at the same places of it."""
     def places(names):
-        found, tensors = {}, {name: names[name] for name, x in theirs.items() if isinstance(x, torch.Tensor)}
+        found, tensors = {}, {name: names[name] for name, x in theirs.items() if _has_memory(x)}
         for name, x in tensors.items():
             if x.numel():
                 found.setdefault(x.untyped_storage().data_ptr(), []).append((name, x.storage_offset()))
         return sorted(found.values())
     if places(ours) != places(theirs):
         raise Difference("memory", number, f"{places(ours)} for {places(theirs)}")
+
+
+def _has_memory(x):
+    """Whether it is a tensor of torch's with memory of its own: one left over from a transform has none."""
+    try:
+        return isinstance(x, torch.Tensor) and x.untyped_storage().data_ptr() is not None
+    except RuntimeError:
+        return False
 
 
 def difference(lines):
@@ -253,9 +261,13 @@ def reduced(lines, found):
 
 
 def _still(lines, found):
-    """The difference of the changed program, if it is of the kind of `found`."""
+    """The difference of the changed program, if it is of the kind of `found`: two errors, of the same two types."""
     new = difference(lines)
-    return new if new is not None and new.kind == found.kind else None
+    return new if new is not None and new.kind == found.kind and _errors(new) == _errors(found) else None
+
+
+def _errors(found):
+    return re.findall(r"(?:^| for )(no error|\w+Error|\w+Exception)\b", found.text) if found.kind == "error" else None
 
 
 def _statement(lines, found):

@@ -6,6 +6,7 @@ from ...autograd.op import CALLS, _binary, _unary
 from ...kernels.layout import as_array
 from ...ops.creation import conversion
 from ...ops.linalg import added, products
+from ...ops.layout import rearrange
 from ...ops.nn import pad
 from ..batched import Batched, NotBatchable, aligned, level_of, max_ndim
 from ..dispatch import FAMILIES, forward_rule
@@ -82,13 +83,26 @@ def _of_single(results):
 
 _ALONG = set("""_softmax _log_softmax _softmax_backward _log_softmax_backward vector_norm_over _sum _mean _prod _cumsum
     _cumprod _logcumsumexp _amax _amin _aminmax _var _std _var_mean _std_mean _logsumexp _nansum _scatter
-    _scatter_add _fft_c2c _fft_r2c _fft_c2r _roll
-    _cross""".split())
+    _scatter_add _fft_c2c _fft_r2c _fft_c2r _cross""".split())
 for _op in list(Op.registry):
     if _op.forward.__name__ in _ALONG:
         for _name in ("dim", "dims"):
             if _name in _op.params:
                 _belongs(_op, _along(_op.params.index(_name)))
+
+
+def _rolled(compute):
+    along = _along(2)(compute)
+
+    def rule(level, input, shifts, dims):
+        if dims is not None:
+            return along(level, input, shifts, dims)
+        size = input.physical.shape            # each sample as one row
+        return Batched(compute(input.physical.reshape(size[0], input.size), shifts, (1,)).reshape(size), level)
+    return rule
+
+
+_belongs(rearrange._roll.op, _rolled)
 
 
 # ------------------------------------------------------------------ matrices, which are in the last two dimensions
@@ -127,8 +141,12 @@ FAMILIES[conversion._to_copy.op.forward] = _converted
 
 
 @forward_rule(conversion._clone)
-def _clone(level, input, *args):
-    return input.copy("K")
+def _clone(level, input, order):
+    if order in ("K", "V"):
+        return input.copy("K")
+    if order == "C":
+        return input.copy("C")
+    return input.transpose(order).copy("C").transpose(sorted(range(len(order)), key=order.__getitem__))
 
 
 def _c_order(compute):

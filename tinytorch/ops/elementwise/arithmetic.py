@@ -6,6 +6,7 @@ import functools
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd.grad_mode import mode
 from ...autograd.in_place import updates
 from ...autograd.op import binary, op, operator, renamed, unary
 from ...autograd.promotion import check_broadcast, in_float32, promoted, stored_as, write_out
@@ -69,8 +70,10 @@ REFUSED = "torch::autograd::NotImplemented"
 
 
 def refused(name):
-    """The derivative rule of an operation that torch has none for: RuntimeError."""
+    """The derivative rule of an operation that torch has none for: RuntimeError, NotImplementedError for a tangent."""
     def rule(g):
+        if mode.computing_jvp:
+            raise NotImplementedError(f"Trying to use forward AD with aten::{name} that does not support it.")
         raise RuntimeError(f"derivative for aten::{name} is not implemented")
     return rule
 

@@ -12,7 +12,7 @@ from ...autograd.public import method
 from ...kernels import native
 from ...tensor import Tensor
 from .arithmetic import conj, is_complex, rounded_once
-from .where import pick
+from .where import scaled_unless
 
 __all__ = ["acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "asin", "asinh", "atan",
            "atanh", "cos", "cosh", "deg2rad", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "rad2deg",
@@ -370,7 +370,7 @@ def _by_pi(x):
 def _sinc_slope(g, input):
     x, square = _by_pi(input), _by_pi(input * input)
     sine = sin(x)                              # before the cosine, as gradients of half precision add up in this order
-    return pick(square == 0, 0.0, g * conj((x * cos(x) - sine) / square))
+    return scaled_unless(square == 0, g, conj((x * cos(x) - sine) / square))
 
 
 @unary(_sinc_slope, to_float=True)

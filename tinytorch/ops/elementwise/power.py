@@ -29,7 +29,7 @@ from ...tensor import Tensor, wrap
 from ...types import Number, Tensors
 from .arithmetic import alike, conj, is_complex, mul, rounded_once, ternary, zeros_like
 from .math import exp, exp2, log, reciprocal
-from .where import pick
+from .where import pick, scaled_unless
 
 __all__ = ["arctan2", "atan2", "float_power", "frexp", "hypot", "ldexp", "logaddexp", "logaddexp2", "pow", "xlogy"]
 
@@ -46,7 +46,7 @@ def _power_slope(g, input, other):
         if isinstance(power, np.ndarray) and power.dtype.char == "e":          # the number is wider, as in torch
             return g * rounded_once(np.multiply, power, other)
         return g * conj(other * power)
-    return pick(other == 0, 0.0, g * conj(other * _pow(input, other - 1)))
+    return scaled_unless(other == 0, g, conj(other * _pow(input, other - 1)))
 
 
 def _exponent_slope(g, ans, input, other):
@@ -311,7 +311,7 @@ def logaddexp2(input, other):
     return np.logaddexp2(input, other)
 
 
-@binary(input=lambda g, input, other: pick((input == 0) * (other <= 0), 0.0, xlogy(g, other)),
+@binary(input=lambda g, input, other: pick((input == 0) * (other <= 0), 0.0, _scaled_log(g, other)),
         other=lambda g, input, other: g * input / other, to_float=True)
 def xlogy(input, other):
     """input * log(other): zero where input is zero, unless other is NaN.
@@ -335,10 +335,23 @@ def _in_bfloat16(logarithm):
     return compute
 
 
-xlogy.op.in_bfloat16 = _in_bfloat16(np.log)
+def _g_xlogy(input, other):
+    return xlogy.op.forward(input, other)
 
 
-@binary(input=lambda g, input, other: pick((input == 0) * (other <= -1), 0.0, xlog1py(g, other)),
+def _g_xlog1py(input, other):
+    return xlog1py.op.forward(input, other)
+
+
+# The same as factors of a gradient, in which they are linear, also where that is zero: there forward mode looks.
+_scaled_log = binary(input=lambda g, other: _scaled_log(g, other), other=lambda g, input, other: g * input / other,
+                     name="xlogy", method=False, inplace=False)(_g_xlogy)
+_scaled_log1p = binary(input=lambda g, other: _scaled_log1p(g, other), name="special_xlog1py", method=False,
+                       other=lambda g, input, other: g * input / (other + 1), inplace=False)(_g_xlog1py)
+xlogy.op.in_bfloat16 = _scaled_log.op.in_bfloat16 = _in_bfloat16(np.log)
+
+
+@binary(input=lambda g, input, other: pick((input == 0) * (other <= -1), 0.0, _scaled_log1p(g, other)),
         other=lambda g, input, other: g * input / (other + 1), name="special_xlog1py", to_float=True, method=False,
         inplace=False)
 def xlog1py(input, other):
@@ -354,7 +367,7 @@ def xlog1py(input, other):
     return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
 
 
-xlog1py.op.in_bfloat16 = _in_bfloat16(np.log1p)
+xlog1py.op.in_bfloat16 = _scaled_log1p.op.in_bfloat16 = _in_bfloat16(np.log1p)
 
 
 def _ldexp_slope(g, other):

@@ -7,7 +7,7 @@ from operator import index as as_int
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.grad_mode import unrecorded
+from ...autograd.grad_mode import mode, unrecorded
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, unary
 from ...autograd.promotion import by_steps, scalar_of, to_default, underivable
@@ -90,10 +90,10 @@ def sigmoid(input):
 
 
 def _logit_slope(g, input, eps):
-    slope = g / (input * (1 - input))
-    if eps is None:
-        return pick((input < 0) + (input > 1), math.nan, slope)
-    return pick((input < eps) + (input > 1 - eps), 0.0, slope)
+    if eps is None:                            # linear in g everywhere, for forward mode
+        return g / pick((input < 0) + (input > 1), math.nan, input * (1 - input))
+    outside, slope = (input < eps) + (input > 1 - eps), input * (1 - input)
+    return pick(outside, 0.0, g / (pick(outside, 1.0, slope) if mode.computing_jvp else slope))
 
 
 def _inside(x, low, high):

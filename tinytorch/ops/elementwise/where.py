@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.promotion import (
     NUMBERS,
@@ -36,6 +37,14 @@ def pick(condition, input, other):
     mask = condition._array if isinstance(condition, Tensor) else condition
     input, other = promoted(input, other)
     return _where(mask, input, other)
+
+
+def scaled_unless(condition, g, slope):
+    """g * slope, and 0 where `condition` holds, whatever the slope is there. A forward derivative goes through this
+    twice: it multiplies the zero by what was dropped, unless that is zero too."""
+    if mode.computing_jvp:
+        slope = pick(condition, 0.0, slope)
+    return pick(condition, 0.0, g * slope)
 
 
 @public(hot=True)

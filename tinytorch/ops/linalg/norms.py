@@ -13,7 +13,19 @@ from ...errors import type_name
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
 from ..elementwise.rounding import abs as absolute, magnitude, sgn
-from ..reduction.reductions import _add, _number_of, at_once, axes, by_count, in_c_order, kept_shape, like, masked, raw
+from ..reduction.reductions import (
+    _add,
+    _number_of,
+    at_once,
+    axes,
+    by_count,
+    in_c_order,
+    kept_shape,
+    like,
+    masked,
+    masked_quotient,
+    raw,
+)
 from .spectra import svdvals
 
 _DTYPE = "linalg.matrix_norm expected out tensor dtype {Want} but got: {Have}"
@@ -41,7 +53,7 @@ def norm_grad(g, input, p, ans, dim):
     if p < 1:
         return sgn(input) * masked(size ** (p - 1), raw(input) != 0) * g * ans ** (1 - p)
     scaled = sgn(input) * size ** (p - 1) if p < 2 else input * size ** (p - 2)
-    return scaled * masked(g / ans ** (p - 1), nonzero)
+    return scaled * masked_quotient(g, ans ** (p - 1), nonzero)
 
 
 @op(name="linalg_vector_norm", steps=True, input=lambda g, ans, input, p, dim: norm_grad(g, input, p, ans, dim))

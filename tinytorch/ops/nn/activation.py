@@ -73,7 +73,7 @@ def hardtanh(input: Tensor, min_val: Number = -1, max_val: Number = 1) -> Tensor
 @op(name="threshold_backward", grad=lambda g, input, threshold: _threshold_backward(g, input, threshold),
     input=zeros_like)
 def _threshold_backward(grad, input, threshold):
-    return grad * ~(input <= threshold)
+    return np.where(input <= threshold, np.zeros((), grad.dtype), grad)
 
 
 @op(name="threshold", elementwise=True, input=lambda g, input, threshold: _threshold_backward(g, input, threshold))

@@ -2,6 +2,7 @@
 statistics in statistics.py)."""
 from __future__ import annotations
 
+import math
 from operator import index as as_int
 
 import numpy as np
@@ -82,6 +83,14 @@ def by_count(g, hits, dim):
 def masked(input, mask):
     """`input` where the array `mask` is true, else 0 (even where `input` is NaN or infinite)."""
     return np.where(mask, input, np.zeros((), input.dtype))
+
+
+def masked_quotient(input, other, mask):
+    """input / other where the array `mask` is true, else 0. A forward derivative goes through this twice: it multiplies
+    the zero by what was dropped, unless that is finite."""
+    if mode.computing_jvp:
+        other = masked(other, mask) + like(other, (~mask).astype(raw(other).dtype))
+    return masked(input / other, mask)
 
 
 def check_nonempty(name, array, dim):
@@ -284,7 +293,11 @@ def _prod(input, dim, keepdim):
 
 def _prod_of_halves(input, over, keepdim):
     """The product as torch's routine has it: each step is rounded, of rows that are too short for its lanes."""
-    rows = input.reshape(-1) if isinstance(over, tuple) else np.moveaxis(input, over, 0)
+    if isinstance(over, tuple):                # all dimensions, or those of a sample
+        rows = np.moveaxis(input, over, range(len(over)))
+        rows = rows.reshape(math.prod(rows.shape[:len(over)]), *rows.shape[len(over):])
+    else:
+        rows = np.moveaxis(input, over, 0)
     if len(rows) > 64 or not len(rows):
         result = dt.cast(np.multiply.reduce(dt.cast(rows, np.dtype(np.float32)), axis=0), input.dtype)
     elif input.dtype == np.float16:
@@ -296,7 +309,9 @@ def _prod_of_halves(input, over, keepdim):
             result = dt.widened(dt.narrowed(np.asarray(result * row)))
         result = dt.narrowed(result)
     result = np.array(result)                  # of its own memory
-    return result.reshape(kept_shape(input.shape, (over,))) if keepdim and input.ndim else result
+    if not keepdim or not input.ndim:
+        return result
+    return result.reshape(kept_shape(input.shape, over if isinstance(over, tuple) else (over,)))
 
 
 _prod.op.in_bfloat16 = _prod.op.forward        # which rounds in its middle

@@ -30,6 +30,7 @@ from .reductions import (
     kept_shape,
     like,
     masked,
+    masked_quotient,
     raw,
     scaled,
     spread,
@@ -84,7 +85,7 @@ def _var_grad(g, input, dim, freedom, whole):
 
 
 def _std_grad(g, deviation, input, dim, freedom, whole):
-    return _var_grad(masked(g / (deviation * 2), raw(deviation) != 0), input, dim, freedom, whole)
+    return _var_grad(masked_quotient(g, deviation * 2, raw(deviation) != 0), input, dim, freedom, whole)
 
 
 @op(name="var", steps=True, input=lambda g, input, dim, freedom, whole: _var_grad(g, input, dim, freedom, whole))
