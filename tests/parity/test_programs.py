@@ -232,6 +232,10 @@ b = T.tensor([1, 2]); c = T.tensor([b, b])
 b = T.tensor([1., 2.]); c = T.tensor([b, 3], dtype=T.int8)
 b = T.tensor([1., 2.]); c = T.tensor([b, 3])
 b = T.tensor([1, 2]); c = T.tensor([b, 3], dtype=T.float32)
+a = T.ones(2, 2).requires_grad_(); b = a.exp(); c = b[0]; d = b.t(); b.detach_(); g = T.autograd.grad(loss(c, d), a)
+a = T.ones(2, 2).requires_grad_(); b = a * 2; c = b[0]; b.detach_(); b.mul_(2); s = c.requires_grad
+a = T.ones(2, 2).requires_grad_(); b = a * 2; c = b[0]; d = c[:1]; b.detach_(); c.mul_(3); g = T.autograd.grad(d, a)
+a = T.arange(12.).view(2, 2, 3); f = lambda x: (F.group_norm(x, 1) ** 3).sum(); g = T.func.vmap(T.func.hessian(f))(a)
 """
 
 

@@ -165,3 +165,24 @@ def test_rows_by_an_index_that_all_samples_share():
     assert torch.vmap(lambda row: row.index_select(0, index))(x).tolist() == [[1, 3], [7, 9]]
     table = torch.arange(4.0)
     assert torch.vmap(lambda i: table[i])(torch.tensor([[1, 3], [0, 0]])).tolist() == [[1, 3], [0, 0]]
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: torch.sort(x, 0)[0], lambda x: torch.topk(x, 2, 0)[0], lambda x: torch.cummax(x, 0)[0],
+    lambda x: torch.kthvalue(x, 2, 0)[0], lambda x: torch.median(x, 0)[0], lambda x: torch.roll(x, 1),
+    lambda x: torch.nn.functional.group_norm(x, 1), lambda x: torch.nn.functional.layer_norm(x, (2,)),
+    lambda x: torch.nn.functional.batch_norm(x, None, None, training=True), lambda x: torch.prod(x),
+    lambda x: torch.softmax(x, 0), lambda x: torch.linalg.det(x.mT @ x)])
+def test_second_derivatives_are_those_of_each_sample(function):
+    def value(x):
+        y = function(x * x)
+        return (y * torch.arange(1., y.numel() + 1).reshape(y.shape)).sum()
+    warnings.simplefilter("ignore")            # of what goes through the samples one by one
+    samples = torch.tensor([[[1., 2.], [3., 2.5], [.5, 4.]], [[2., 1.5], [1., 3.], [4., .5]]])
+    for derivative in (lambda x: torch.func.jvp(value, (x,), (x + 1,))[1],
+                       lambda x: torch.func.jvp(torch.func.grad(value), (x,), (x + 1,))[1],
+                       lambda x: torch.func.grad(lambda y: torch.func.jvp(value, (y,), (y.detach() + 1,))[1])(x),
+                       torch.func.hessian(value)):
+        expected = torch.stack([derivative(x) for x in samples])
+        assert expected.abs().max() > 0
+        assert torch.allclose(torch.vmap(derivative)(samples), expected, rtol=1e-3, atol=1e-3)

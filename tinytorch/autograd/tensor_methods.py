@@ -162,7 +162,10 @@ def _grad_fn(self):
 
 def _data(self):
     """The same numbers outside the graph: writes to it are not tracked, nor counted as versions."""
-    return wrap(self._array)
+    tensor = wrap(self._array)
+    if mode.inference and not self.is_inference():             # which what it is made of decides
+        tensor._version_counter = [0]
+    return tensor
 
 
 def _set_data(self, value):
@@ -210,7 +213,9 @@ def detach(input: Tensor) -> Tensor:
 
 @public(method=True)
 def detach_(input: Tensor) -> Tensor:
-    """Take this tensor out of the graph that made it. RuntimeError for a view."""
+    """Take this tensor out of the graph that made it (not in inference mode). RuntimeError for a view."""
+    if mode.inference:
+        return input
     if input._is_view():
         raise RuntimeError("Can't detach views in-place. Use detach() instead. If you are using "
                            "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as True, "

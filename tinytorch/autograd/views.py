@@ -24,7 +24,7 @@ from .grad_mode import INFERENCE_WRITE, differentiates, for_tangents, mode, usua
 from .hooks import Gradient, checked_gradient
 from .node import ANS, BITS, NOWHERE, SELECT, Node, Op, new_node
 from .places import note_place, note_write
-from .saved import PACKED, Packed, short_name
+from .saved import PACKED, Detached, Packed, short_name
 
 #: How a view was made, if in a way that forbids writes: with others by one operation, outside grad mode, in a Function.
 MULTI, NO_GRAD, INFERENCE, FUNCTION = "multi", "no_grad", "inference", "function"
@@ -139,6 +139,8 @@ def refresh(tensor: Tensor, always: bool = False) -> None:
     base, node = view.base, tensor._node
     if node is None and not base._requires_grad or not (mode.grad or always):
         return
+    if tensor._version_counter[0].__class__ is Detached and view.seen == int(tensor._version_counter[0]):
+        return                                 # nothing was written: the base alone has left the graph
     if node is not None and node.op is NOWHERE:
         tensor._node, tensor._requires_grad = None, False                  # it may no longer be so
         if not base._requires_grad:

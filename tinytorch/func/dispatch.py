@@ -176,7 +176,9 @@ def backward_of(run: Callable, forward: Callable, name: str) -> Callable:
         if not level:
             return run(g, saved, edges)
         try:
-            return run(g, saved, edges) if rule is None else rule(level, run, plain(g), plain(saved), edges)
+            if rule is None or _is_recorded(g):
+                return run(g, saved, edges)
+            return rule(level, run, plain(g), plain(saved), edges)
         except Exception:
             pass
 
@@ -190,6 +192,12 @@ def backward_of(run: Callable, forward: Callable, name: str) -> Callable:
         warn_of_samples(f"{name}_backward")
         return result
     return compute
+
+
+def _is_recorded(g):
+    """Whether gradients are tensors: a rule is made of operations then, which take batches themselves and record what
+    they do."""
+    return isinstance(g, Tensor) or g.__class__ in (list, tuple) and any([isinstance(d, Tensor) for d in g])
 
 
 # ------------------------------------------------------------------ in front of the public functions

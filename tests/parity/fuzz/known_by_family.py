@@ -90,3 +90,16 @@ IN_FOREIGN = [
     (r"^\w = \[.*\] - ", "error", "^RuntimeError: .*Subtraction, the .* for TypeError", "another of two refusals"),
     (r"^\w = T\.\w*Tensor\(", "stride", "", "torch has no strides of 0 from NumPy"),
 ]
+
+IN_MODES = [
+    (("inference_mode", ""), "value", "", "torch writes to an inference tensor before it refuses to"),
+    (("inference_mode", ""), "error",
+     "^RuntimeError: .*[Ii]nference tensors? .* for no error|^no error for RuntimeError: .*" "[Ii]nference tensor",
+     "torch lets a detached inference tensor be written to"),
+    ((r"(un)?squeeze_\(|\.t_\(", ""), "type", "OutgrownBackward0",
+     "the history of a tensor whose shape was changed in place under no_grad has a node of its own for that"),
+    ((r"(un)?squeeze_\(|\.t_\(", "^g = "), "shape", "", "as before: a gradient has the shape that the leaf has now"),
+    (r"^s = ", "type", "'(AsStrided|Alias|View|Reshape)Backward0' for '|'CopyBackwards' for 'CopySlices'",
+     "a view whose base has changed is replayed in one step"),
+    ((r"\.data = ", "^g"), "error", "^ValueError", "another of two refusals of a gradient of another shape"),
+]

@@ -115,7 +115,8 @@ def _of_narrowest(lines):
     return {dtype: max(narrow, tolerance) for dtype, tolerance in TOLERANCE.items()}
 
 
-_IN_PLACE = re.compile(r"(?:^\w+ = |^)(\w+)(?:\.\w+[a-z]_\(|\[.*\] \S?= | \S+= )(.*)")
+_IN_PLACE = re.compile(r"^(?:with .*?: )?(?:\w+ = )?(\w+)(?:\.data|\.\w+\(-?\d*\)|\[[^\]]*\])*"
+                       r"(?:\.\w+[a-z]_\(|\[.*\] \S?= | \S+= )(.*)")
 
 
 def _reads_what_it_writes(line, names):

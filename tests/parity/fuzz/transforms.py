@@ -15,7 +15,8 @@ BINARY = """add sub mul div pow maximum minimum atan2 hypot fmod remainder matmu
 copysign lt eq dist fmax cross kron vdot mv mm tensordot_0 cat stack hstack addcmul lerp clamp_min isclose cdist
 heaviside ldexp true_divide floor_divide logical_and gcd hypot nextafter""".split()
 VIEWS = [".transpose(0, -1)", ".reshape(-1)", ".unsqueeze(0)", ".expand(2, *{x}.shape)", "[0]", "[..., 0]", "[None]",
-         ".mT", ".diagonal()", ".split(1)[0]", ".chunk(2)[-1]", ".narrow(0, 0, 1)", ".movedim(0, -1)", ".view_as({x})",
+         ".mT", ".diagonal()", ".split(1)[0]", ".chunk(2)[-1]", ".narrow(0, 0, 1)", ".movedim(0, -1)",
+         ".view_as({x})",
          ".unfold(0, 1, 1)", ".contiguous()", ".T", ".flatten()", ".select(-1, 0)", ".tile(2)",
          ".repeat(2, *{x}.shape)",
          ".permute(*range({x}.ndim))[..., None]", ".to(T.float64)", ".double().float()", ".half()", ".detach()",

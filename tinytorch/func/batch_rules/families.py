@@ -5,8 +5,8 @@ from ...autograd.node import Op
 from ...autograd.op import CALLS, _binary, _unary
 from ...kernels.layout import as_array
 from ...ops.creation import conversion
-from ...ops.linalg import added, products
 from ...ops.layout import rearrange
+from ...ops.linalg import added, products
 from ...ops.nn import pad
 from ..batched import Batched, NotBatchable, aligned, level_of, max_ndim
 from ..dispatch import FAMILIES, forward_rule

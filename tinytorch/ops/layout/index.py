@@ -358,7 +358,9 @@ def setitem(self, index, value):
                 check_overlap(wrap(target._array), value, True)
             value = value if isinstance(value, Tensor) else wrap(as_scalar_tensor(value, self._array.dtype))
             _put_in_place(target, advanced, value, False, index)
-        elif isinstance(value, Tensor) and value._array.ndim:
+        elif isinstance(value, Tensor) and value._array.ndim or not target._array.ndim:
+            if not isinstance(value, Tensor):
+                value = wrap(as_scalar_tensor(value, self._array.dtype))
             target.copy_(_spread(value, target._array.shape))
         else:
             check_written(target._array)
