@@ -236,9 +236,25 @@ a = T.ones(2, 2).requires_grad_(); b = a.exp(); c = b[0]; d = b.t(); b.detach_()
 a = T.ones(2, 2).requires_grad_(); b = a * 2; c = b[0]; b.detach_(); b.mul_(2); s = c.requires_grad
 a = T.ones(2, 2).requires_grad_(); b = a * 2; c = b[0]; d = c[:1]; b.detach_(); c.mul_(3); g = T.autograd.grad(d, a)
 a = T.arange(12.).view(2, 2, 3); f = lambda x: (F.group_norm(x, 1) ** 3).sum(); g = T.func.vmap(T.func.hessian(f))(a)
+p = [T.ones(2).bfloat16().requires_grad_()]; o = T.optim.NAdam(p); STEP; LOAD; STEP; r = p[0].detach()
+p = [T.ones(2).bfloat16().requires_grad_()]; o = T.optim.ASGD(p); STEP; LOAD; STEP; s = o.state_dict()['state']
+p = [T.ones(n).requires_grad_() for n in (2, 3)]; o = T.optim.Adam(p); STEP; STEP; o.state.clear(); STEP; r = p[1] * 1
+p = [T.ones(2).requires_grad_()] * 2; o = T.optim.SGD(p); s = o.state_dict()['param_groups'][0]['params']
+p = [T.ones(2).requires_grad_()]; z = T.optim.lr_scheduler.LambdaLR(T.optim.SGD(p), lambda k: 1.); s = [*z.state_dict()]
+a = T.tensor(1.); b = T.ones(3).bfloat16(); c = F.mse_loss(a, b, reduction='none'); d = F.l1_loss(b, a)
+a = T.tensor(1.).double().requires_grad_(); b = T.ones(3).half(); c = F.smooth_l1_loss(a, b); g = T.autograd.grad(c, a)
+a = T.tensor(.7).half().requires_grad_(); c = F.gelu(a); g = T.autograd.grad(c, a); s = type(c.grad_fn).__name__
+a = T.tensor(.7).requires_grad_(); c = F.gelu(a, approximate='tanh'); g = T.autograd.grad(c, a)
 """
+
+
+#: What stands for a longer text in them.
+_SHORT = {"gradient(c, b)": "T.autograd.grad(c, b, None, 1, 1)[0]", "LOAD": "v = o.load_state_dict(o.state_dict())",
+          "STEP": "v = [loss(e * e + e).backward() for e in p]; v = o.step()"}
 
 
 @pytest.mark.parametrize("program", PROGRAMS.strip().splitlines())
 def test_program(program):
-    run([line.strip().replace("gradient(c, b)", "T.autograd.grad(c, b, None, 1, 1)[0]") for line in program.split(";")])
+    for short, long in _SHORT.items():
+        program = program.replace(short, long)
+    run([line.strip() for line in program.split(";")])

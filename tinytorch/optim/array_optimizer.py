@@ -183,9 +183,10 @@ class ArrayOptimizer(Optimizer):
         """The bundle of a group's small parameters, if there is one that holds, and the other parameters."""
         params = group["params"]
         before, bundle, others = self._bundles.get(id(group), _NO_BUNDLE)
-        if bundle is None or len(before) != len(params) or not all(map(is_, before, params)) or not bundle.holds():
-            return None, params
-        return bundle, others
+        if (bundle is not None and len(before) == len(params) and all(map(is_, before, params))
+                and bundle.holds(self.state)):
+            return bundle, others
+        return None, params
 
     def _bundle(self, group):
         """Have the next step update the small parameters of `group` together."""
@@ -332,6 +333,16 @@ def count_step(state):
 def value_of(array):
     """The number in the array of a state tensor: those of a bundle are all the same."""
     return array.item() if not array.ndim else array.item(0)
+
+
+def half_number_of(array):
+    """As `value_of`, of one that a loaded state dict may have given the dtype of a parameter in half precision."""
+    return value_of(dt.numbers(array))
+
+
+def put_number(array, value):
+    """Write a number to the array of a state tensor, of whatever dtype."""
+    array[...] = value if array.dtype.kind != dt.WIDENED else dt.cast(np.asarray(value), array.dtype)
 
 
 # ------------------------------------------------------------------ arrays

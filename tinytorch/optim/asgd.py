@@ -1,6 +1,7 @@
 """ASGD."""
 import numpy as np
 
+from .. import dtypes as dt
 from ..kernels import optim as kernels
 from ..tensor import Tensor
 from .array_optimizer import (
@@ -8,14 +9,15 @@ from .array_optimizer import (
     array_of,
     check_lr,
     count_step,
+    half_number_of,
     new_count,
     number,
     penalised,
+    put_number,
     real,
     reals,
     refused_capture,
     update_each,
-    value_of,
     zeros_like,
 )
 
@@ -55,16 +57,18 @@ class ASGD(ArrayOptimizer):
 
     def _update(self, group, lr, p, g, state):
         step, eta, mu = count_step(state), state["eta"]._array, state["mu"]._array
-        kernels.asgd(real(p), real(g), array_of(state, "ax"), value_of(eta), value_of(mu), group["lambd"],
+        kernels.asgd(real(p), real(g), array_of(state, "ax"), half_number_of(eta), half_number_of(mu), group["lambd"],
                      group["weight_decay"], group["maximize"], group["foreach"])
-        self._next(group, lr, np.asarray(step, eta.dtype)[()] if group["foreach"] else step, eta, mu)
+        if group["foreach"]:
+            step = dt.numbers(dt.cast(np.asarray(step), eta.dtype))[()]
+        self._next(group, lr, step, eta, mu)
 
     def _next(self, group, lr, step, eta, mu):
         """Set the arrays `eta` and `mu` for the step after this one: by way of torch's default dtype, whatever that of
         loaded state is."""
         rate = lr / (1 + group["lambd"] * lr * step) ** group["alpha"]
-        eta[...] = rate if isinstance(rate, np.floating) else number(rate)._array
-        mu[...] = number(1 / max(1, step - group["t0"]))._array
+        put_number(eta, rate if isinstance(rate, np.floating) else number(rate)._array)
+        put_number(mu, number(1 / max(1, step - group["t0"]))._array)
 
     def _record(self, group, lr, p, g, state):
         lambd, eta, mu = group["lambd"], state["eta"], state["mu"]

@@ -4,6 +4,8 @@ An update is a dozen passes over a parameter, and a pass over a small array cost
 state of a group's small parameters lives in flat arrays, of which the state tensors are views; a step gathers values
 and gradients, updates them in one go and puts the values back. Every element sees the same arithmetic as alone.
 """
+from operator import is_
+
 import numpy as np
 
 from .. import dtypes as dt
@@ -42,8 +44,11 @@ class Bundle:
         flat = np.empty(self.bounds[-1][1], self.arrays[0].dtype)
         return flat, [flat[i:j].reshape(a.shape) for (i, j), a in zip(self.bounds, self.arrays)]
 
-    def holds(self):
-        """Whether all the parameters have gradients, and values and state are where they were."""
+    def holds(self, state_of):
+        """Whether all the parameters have gradients, and values and state are where they were. `state_of`: the states
+        by parameter."""
+        if not all(map(is_, map(state_of.get, self.params), self.states)):
+            return False
         for p, array in zip(self.params, self.arrays):
             if p._grad is None or p._array is not array or p._grad._array.size != array.size:
                 return False

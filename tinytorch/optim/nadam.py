@@ -1,19 +1,21 @@
 """NAdam."""
+from .. import dtypes as dt
 from ..kernels import optim as kernels
 from .array_optimizer import (
     ArrayOptimizer,
     array_of,
     check_betas,
     count_step,
+    half_number_of,
     new_count,
     number,
     penalised,
+    put_number,
     real,
     reals,
     record_square,
     refused_capture,
     update_each,
-    value_of,
     zeros_like,
 )
 
@@ -61,10 +63,11 @@ class NAdam(ArrayOptimizer):
     def _update(self, group, lr, p, g, state):
         step, product = count_step(state), state["mu_product"]._array
         mu, mu_next = _momenta(group, step)
-        product *= mu
-        kernels.nadam(real(p), real(g), array_of(state, "exp_avg"), array_of(state, "exp_avg_sq"),
-                      float(lr) if group["foreach"] else lr, step, mu, mu_next, value_of(product), *group["betas"],
-                      group["eps"], group["weight_decay"], group["decoupled_weight_decay"], group["maximize"],
+        put_number(product, dt.numbers(product) * mu)
+        lr = float(lr) if group["foreach"] else lr
+        kernels.nadam(real(p), real(g), array_of(state, "exp_avg"), array_of(state, "exp_avg_sq"), lr, step, mu,
+                      mu_next, half_number_of(product), *group["betas"], group["eps"], group["weight_decay"],
+                      group["decoupled_weight_decay"], group["maximize"],
                       group["foreach"])
 
     def _record(self, group, lr, p, g, state):

@@ -172,11 +172,11 @@ class Optimizer:
         """The options of the groups and the state of the parameters, which are numbered in order."""
         for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
-        number = {}
+        number, first = {}, 0
         groups = []
-        for group in self.param_groups:
-            for p in group["params"]:
-                number.setdefault(id(p), len(number))
+        for group in self.param_groups:        # what a group lists twice has the number of its last place, as in torch
+            number.update({id(p): i for i, p in enumerate(group["params"], first) if id(p) not in number})
+            first += len(group["params"])
             packed = {k: v for k, v in group.items() if k != "params"}
             packed["params"] = [number[id(p)] for p in group["params"]]
             groups.append(packed)

@@ -1,7 +1,7 @@
 """What differs from torch on purpose, or cannot be the same, with the reasons."""
 import re
 
-from .known_by_family import IN_FOREIGN, IN_MODES, IN_TRANSFORMS
+from . import known_by_family
 
 #: (the line where it shows, the kind of difference, what it says, why): the first and third are regular expressions.
 #: Instead of the first, two: one for the program up to the line, one for the line (empty at the end of the program).
@@ -375,7 +375,7 @@ def reason_for(lines, found):
     """Why the difference is known, or None."""
     line = lines[found.line] if found.line < len(lines) else ""
     before = "\n".join(lines[:found.line + 1])
-    for where, kind, says, reason in KNOWN + IN_TRANSFORMS + IN_FOREIGN + IN_MODES:
+    for where, kind, says, reason in KNOWN + known_by_family.KNOWN:
         earlier, where = where if isinstance(where, tuple) else ("", where)
         if found.kind == kind and re.search(earlier, before) and re.search(where, line) and re.search(says, found.text):
             return reason

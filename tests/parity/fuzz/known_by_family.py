@@ -103,3 +103,23 @@ IN_MODES = [
      "a view whose base has changed is replayed in one step"),
     ((r"\.data = ", "^g"), "error", "^ValueError", "another of two refusals of a gradient of another shape"),
 ]
+
+IN_STATES = [
+    ((r"o\.step\(", r"^(s|r) = "), "type", r"^s: result: keys",
+     "of a step that is refused, torch has made more states before"),
+    ((r"load_state_dict\((?s:.*)o\.step\(", "^s = "), "value", r"'step'\]", "as before: states of another shape"),
+]
+
+IN_HALVES = [
+    (r"F\.max_pool1d\(", "view", "", "one operation here; in torch a view of pooled images of one row"),
+    (r"F\.embedding\(", "error", "^(RuntimeError|IndexError): .* for (IndexError|RuntimeError)",
+     "another of two refusals"),
+    (r"F\.cross_entropy\(", "error", "^ValueError: .* for RuntimeError: .*target tensor expected",
+     "another of two refusals"),
+    (r"F\.conv1d\(", "shape", "", "without input channels torch makes no output channels"),
+    ((r"T\.autocast", r"T\.einsum\("), "dtype", "",
+     "a sum over one element is no product of matrices in torch, and stays in the dtype that it has"),
+]
+
+#: All of them.
+KNOWN = IN_TRANSFORMS + IN_FOREIGN + IN_MODES + IN_STATES + IN_HALVES

@@ -58,14 +58,17 @@ def program(rng):
             names.append(name)
         elif way < .9:
             value = rng.choice([number(rng, dtype, 0), w, f"{w} * 2"])
-            lines.append(f"{mode}{v}[{_index(rng, sizes, advanced=rng.random() < .3)}] {rng.choice(['=', '+=', '*='])} {value}")
+            place = _index(rng, sizes, advanced=rng.random() < .3)
+            lines.append(f"{mode}{v}[{place}] {rng.choice(['=', '+=', '*='])} {value}")
         elif way < .94 and leaf:
             lines.append(f"loss({v}).backward({rng.choice(['', 'retain_graph=True'])})")
         else:
-            lines.append(f"{mode}{v}.{rng.choice(['data', 'grad', 'requires_grad'])} = {rng.choice([w, 'None', 'True', f'{w}.detach()'])}")
+            value = rng.choice([w, "None", "True", f"{w}.detach()"])
+            lines.append(f"{mode}{v}.{rng.choice(['data', 'grad', 'requires_grad'])} = {value}")
         if rng.random() < .25:
             lines.append(f"s = {rng.choice(LOOKS).format(all=', '.join(names) + ',')}")
-    lines.append("s = [(e._version, e.requires_grad, e.is_leaf, type(e.grad_fn).__name__) for e in (" + ", ".join(names) + ",)]")
+    lines.append("s = [(e._version, e.requires_grad, e.is_leaf, type(e.grad_fn).__name__) "
+                 f"for e in ({', '.join(names)},)]")
     if leaf:
         lines.append(f"g = T.autograd.grad(loss({', '.join(names[1:])}), [a], allow_unused=True, retain_graph=True)")
         if rng.random() < .5:

@@ -12,6 +12,7 @@ from ...autograd.public import overridden, public
 from ...errors import not_implemented
 from ...kernels import native
 from ...kernels.erf import erf
+from ...kernels.layout import as_array
 from ...tensor import Tensor
 from ..elementwise.arithmetic import rounded_once
 from ..elementwise.math import exp, tanh
@@ -57,7 +58,7 @@ def _gelu_backward(grad, input, approximate, share):
     result = native.each(_NATIVE[approximate] + "_backward", grad, input, share)
     if result is not None:
         return result
-    slope = input * input
+    slope = as_array(input * input)
     if approximate == "none":
         slope *= -0.5
         np.exp(slope, out=slope)
@@ -82,9 +83,8 @@ def _gelu(input, approximate, keep):
         result, share = np.empty(input.shape, input.dtype), np.empty(input.shape, input.dtype) if keep else None
         native.run(_NATIVE[approximate], input.size, input, share, result)
         return result, share
-    input = np.atleast_1d(input)
-    share = _share(input, approximate)
-    return share * input, share
+    share = _share(np.atleast_1d(input), approximate).reshape(input.shape)
+    return as_array(share * input), share
 
 
 @public(hot=True)
@@ -107,8 +107,6 @@ def gelu(input: Tensor, *, approximate: str = "none", out: Tensor | None = None)
         raise RuntimeError("approximate argument must be either none or tanh.")
     if out is not None:
         return write_out(out, gelu(input, approximate=approximate), input, exact=FOUND)
-    if array.ndim == 0:
-        return gelu(input.reshape(1), approximate=approximate).reshape(())
     if array.dtype.kind in dt.FLOATING:
         return _gelu(input, approximate)
     raise not_implemented("GeluKernelImpl", input)

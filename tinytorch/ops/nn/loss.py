@@ -17,7 +17,6 @@ from ...autograd.promotion import (
     check_broadcast,
     converted,
     in_float32,
-    promoted,
     refuse_gradient,
     result_dtype,
     scalar_as,
@@ -53,7 +52,11 @@ def _paired(input, target):
              "This will likely lead to incorrect results due to broadcasting. "
              "Please ensure they have the same size.")
         check_broadcast(input._array.shape, target._array.shape)
-    return (input, target) if input._array.dtype is target._array.dtype else promoted(input, target)
+    if input._array.dtype is target._array.dtype:
+        return input, target
+    # They are broadcast before their dtypes meet: one without dimensions counts as much as the other.
+    dtype = dt.promote_types(input.dtype, target.dtype).numpy
+    return converted(input, dtype), converted(target, dtype)
 
 
 def _check_weight(input, weight):
@@ -124,7 +127,7 @@ def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, red
     tensor(1.)
     """
     reduction = reduction_of(reduction, size_average, reduce)
-    _paired(input, target)
+    input, target = _paired(input, target)
     if weight is not None:
         _check_weight(input, weight)
         return _weighted((input - target).abs(), weight, reduction)

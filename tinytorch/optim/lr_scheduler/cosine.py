@@ -31,7 +31,8 @@ class CosineAnnealingLR(LRScheduler):
         if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
             # The step before stood at the bottom, where the ratio below would divide by zero.
             rise = (1 - math.cos(math.pi / self.T_max)) / 2
-            return [group["lr"] + (lr - self.eta_min) * rise for lr, group in zip(self.base_lrs, groups)]
+            return [group["lr"] + (lr - self.eta_min) * rise
+                    for lr, group in zip(self.base_lrs, groups, strict=True)]
         ratio = self._height(self.last_epoch) / self._height(self.last_epoch - 1)
         return [ratio * (group["lr"] - self.eta_min) + self.eta_min for group in groups]
 

@@ -25,6 +25,7 @@ class _ByFunctions(LRScheduler):
     def state_dict(self):
         """As in the base; of the functions only callable objects keep their attributes."""
         state = super().state_dict()
+        del state["lr_lambdas"]                # it comes last, as in torch
         state["lr_lambdas"] = [None if isinstance(f, types.FunctionType) else f.__dict__.copy()
                                for f in self.lr_lambdas]
         return state
