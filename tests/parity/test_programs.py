@@ -220,6 +220,7 @@ a = T.tensor([-.7, 0., 2.]); g = T.func.jvp(lambda x: T.special.xlog1py(x, a - 1
 a = T.tensor([0., 1., 2.]); g = T.func.jvp(T.sinc, (a,), (a + 1,)); g2 = T.func.jvp(lambda a: a ** a, (a,), (a + 1,))
 a = T.zeros(3); g = T.func.jvp(T.std, (a,), (a + 1,)); g2 = T.func.jvp(lambda a: T.logit(a, 1e-3), (a,), (a + 1,))
 a = T.tensor([-1., .5, 2.]); g = T.func.jvp(T.logit, (a,), (a,))
+a = T.tensor([-1., .5, 2.]); g = T.func.jvp(T.func.grad(lambda a: T.logit(a).sum()), (a,), (a + 1,))
 a = T.zeros(3); g = T.func.jvp(lambda a: T.linalg.vector_norm(a, 3), (a,), (a + 1,))
 a = T.tensor([-float('inf'), 1.]); g = T.func.jvp(lambda a: F.threshold(a, 0., 0.), (a,), (a * 2,))
 a = T.ones(2); g = T.func.jvp(lambda a: a // 2, (a,), (a * 2,))
@@ -245,6 +246,10 @@ a = T.tensor(1.); b = T.ones(3).bfloat16(); c = F.mse_loss(a, b, reduction='none
 a = T.tensor(1.).double().requires_grad_(); b = T.ones(3).half(); c = F.smooth_l1_loss(a, b); g = T.autograd.grad(c, a)
 a = T.tensor(.7).half().requires_grad_(); c = F.gelu(a); g = T.autograd.grad(c, a); s = type(c.grad_fn).__name__
 a = T.tensor(.7).requires_grad_(); c = F.gelu(a, approximate='tanh'); g = T.autograd.grad(c, a)
+a = T.arange(-300, 300).half() / 128; c = a.round(decimals=1); d = T.tensor([1.35, 2.45]).half().round(decimals=1)
+a = T.ones(2).half().requires_grad_(); b = (a * 2).sum(); b.backward(); b.backward()
+a = T.ones(2).bfloat16().requires_grad_(); b = (a / 2).sum(); b.backward(); b.backward()
+a = T.ones(2).half().requires_grad_(); b = (a + 2).sum(); b.backward(); b.backward(); g = a.grad
 """
 
 

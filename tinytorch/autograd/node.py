@@ -53,6 +53,7 @@ class Op:
     converts = False           # between dtypes: its rule takes records as they are
     over = None                # the op that its in-place form is, where that has a rule of its own: by the output
     wide_scalar = None         # the same for a tensor in half precision and a number, if that is taken in float32
+    of_wide_scalar = False     # whether it is an operation made by `with_wide_scalar`
     of_number = None           # function(input, number), where `other` is a number that is not to become a tensor
     of_first_number = None     # function(number, input, other), `input` being the number as a tensor: another op
     beside_integer = None      # function(input, other, dtype) of a tensor of integers and another, not converted yet
@@ -155,7 +156,7 @@ class Op:
             return dt.cast(forward(dt.cast(input, _FLOAT32), other), input.dtype)
         op = copy.copy(self)
         op.forward, op.ufunc, op.computes_in, op.converts = compute, None, dt.DIFFERENTIABLE, True
-        op.elementwise = True
+        op.elementwise = op.of_wide_scalar = True
         op.backs = [back and _of_single_number(back, i) for i, back in enumerate(self.backs)]
         op.run = op._all_rules()
         return op

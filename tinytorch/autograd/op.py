@@ -509,7 +509,8 @@ def _general(o, forward):
         node.op = o
         node.edges = edges
         node.saved = arrays
-        node.versions = versions or (NOTHING if extra is None else UNWATCHED)
+        node.versions = versions or (
+            UNWATCHED if extra is not None or o.of_wide_scalar and 1 in kept else NOTHING)
         node.sequence_nr = next_sequence_nr()
         node.shape = result.shape
         node.hooks = None

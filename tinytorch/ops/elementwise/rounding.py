@@ -11,7 +11,7 @@ from ...autograd.public import public
 from ...autograd.views import check_in_place
 from ...errors import not_a_tensor, not_implemented
 from ...tensor import Tensor
-from .arithmetic import REFUSED, conj, is_complex, refused, zeros_like
+from .arithmetic import REFUSED, conj, is_complex, refused, rounded_once, zeros_like
 from .where import pick
 
 __all__ = ["abs", "absolute", "ceil", "copysign", "fix", "floor", "frac", "heaviside", "nextafter", "round", "sgn",
@@ -242,6 +242,8 @@ def _round(input, decimals):
     _refuse("round_cpu", input, dt.INTEGRAL)
     if dt.kind(input.dtype) in dt.COMPLEX:
         raise NotImplementedError("round is not supported for complex inputs")
+    if input.dtype.char == "e":
+        return rounded_once(_round.op.forward, input, decimals)
     places = decimals if decimals > 0 else -decimals
     scale = 10.0 ** places if places < 309 else np.inf
     return np.rint(input * scale) / scale if decimals > 0 else np.rint(input / scale) * scale

@@ -90,10 +90,11 @@ def sigmoid(input):
 
 
 def _logit_slope(g, input, eps):
-    if eps is None:                            # linear in g everywhere, for forward mode
-        return g / pick((input < 0) + (input > 1), math.nan, input * (1 - input))
-    outside, slope = (input < eps) + (input > 1 - eps), input * (1 - input)
-    return pick(outside, 0.0, g / (pick(outside, 1.0, slope) if mode.computing_jvp else slope))
+    outside = (input < 0) + (input > 1) if eps is None else (input < eps) + (input > 1 - eps)
+    filling, slope = math.nan if eps is None else 0.0, input * (1 - input)
+    if mode.computing_jvp:                     # linear in g outside too
+        return g * pick(outside, filling, 1 / pick(outside, 1.0, slope))
+    return pick(outside, filling, g / slope)
 
 
 def _inside(x, low, high):
