@@ -111,6 +111,10 @@ IN_FOREIGN = [
     (("np\\.(reshape|transpose)", "^$"), "memory", "", "NumPy's functions make views of the memory as it is"),
     (r"\.split\(", "error", "^no error for TypeError: .*unsized", "as above"),
     (r"\.mean\(", "error", "^RuntimeError: .* for TypeError", "another of two refusals"),
+    (r"^\w = np\.", "error", r"^\w+Error: .* for no error", "as before"),
+    (r"a\[\S+:\]$|T\.\w*Tensor\(\[", "error", r"^\w+Error: .* for (Type|Runtime)Error", "another of two refusals"),
+    (r"\.split\(np", "error", "^no error for TypeError", "an integer of NumPy's is one here"),
+    (r"copy_\(np", "error", "^RuntimeError: .*without overflow", "of no elements none is converted in torch"),
 ]
 
 IN_MODES = [
