@@ -72,6 +72,15 @@ IN_TRANSFORMS = [
      "the tangent of a mean of no elements is a mean of no elements in torch"),
     (("1e30", _FORWARD), "value", "", "products that are too large cancel"),
     (("nan|remainder", _FORWARD), "value", r"\(nan\)", "products of nan and zero, by which are made first"),
+    ("out_dims=-?1", "value", "", "as above: what lies in memory"),
+    ((r"inf|float16(?s:.*)layer_norm", _FORWARD), "value", r"\(nan\)",
+     "an infinite tangent is multiplied by zero here, and passed over in torch; a product of halves is too large"),
+    (("1e-30", _FORWARD), "value", "", "divided by numbers so small"),
+    (_FORWARD, "error",
+     "^no error for RuntimeError: .*(Subtraction, the `-` operator|forward gradient that has a different size)",
+     "torch's forward derivatives take bools for numbers, and tangents for what their primals were"),
+    (r"vmap\(", "error", "^no error for NotImplementedError: .*not implemented for 'Bool'",
+     "torch's rules for batches make other products of bools"),
 ]
 
 _REFUSED = r"must be (int|Tensor|tuple of ints), (not|but)"
@@ -136,6 +145,10 @@ IN_MODES = [
     ((r"squeeze_\(|\.t_\(", r"backward\("), "error", "^no error for RuntimeError: .*returned an invalid gradient",
      "a gradient has the shape that the leaf has now"),
     (r"^(with .*: )?\w = \w \* \w$", "stride", "", "of operands that disagree, one of which is no view"),
+    ((r"\.data = ", "^g = "), "shape", "", "a gradient has the shape that the leaf has now"),
+    ((r"\.data = ", "backward"), "error", "^ValueError", "another of two refusals of a gradient of another shape"),
+    ((r"\.grad = a\.detach", "backward"), "error", "more than one element of the written-to",
+     "torch adds to a gradient in place, and may not where it was expanded"),
 ]
 
 IN_STATES = [
