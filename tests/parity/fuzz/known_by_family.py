@@ -155,6 +155,10 @@ IN_STATES = [
     ((r"o\.step\(", r"^(s|r) = "), "type", r"^s: result: keys",
      "of a step that is refused, torch has made more states before"),
     ((r"load_state_dict\((?s:.*)o\.step\(", "^s = "), "value", r"'step'\]", "as before: states of another shape"),
+    ((r"reversed\(p\)(?s:.*)load_state_dict", ""), "value", "",
+     "the states of parameters of another shape, by which a step is refused in the middle"),
+    ((r"reversed\(p\)(?s:.*)load_state_dict", r"o\.step"), "error", "Error: .* for (Index|Runtime)Error",
+     "as before"),
 ]
 
 IN_HALVES = [
@@ -169,6 +173,9 @@ IN_HALVES = [
      "complex numbers have derivatives here"),
     ((r"T\.autocast", r"T\.einsum\("), "dtype", "",
      "a sum over one element is no product of matrices in torch, and stays in the dtype that it has"),
+    (r"F\.cross_entropy\(", "error", "^ValueError: .* for RuntimeError", "another of two refusals"),
+    (r"F\.gelu\(", "value", r"\(inf\) for np\.float\d+\(nan\)",
+     "torch's gelu of infinity is NaN in a tensor of several elements"),
 ]
 
 #: All of them.
