@@ -28,12 +28,7 @@ _WORDS = 624                            # length of the engine's state
 _LOW24, _LOW53, _LOW64 = np.uint64((1 << 24) - 1), np.uint64((1 << 53) - 1), (1 << 64) - 1
 _STEP24, _STEP53 = np.float32(2.0 ** -24), 2.0 ** -53
 _32 = np.uint64(32)
-
-
-#: Numbers that NumPy's engine has drawn before it is asked natively.
-_FEW = 256
-#: Elements of which it takes longer to draw one in Python than to ask natively.
-_LEAST = 4
+_UNIT = 0.0, 1.0, 1.0                   # numbers from 0 on of a range of 1, below 1
 
 
 def _memory_of(engine):
@@ -54,17 +49,31 @@ class Stream:
     def __init__(self, seed):
         self.lock = threading.RLock()
         self._engine = None                    # made at the first draw: importing numpy.random takes a while
+        self._key = None                       # its state in memory, for native kernels
+        #: What native kernels share of it: whether the second half of the last Box-Muller pair is left, that number,
+        #: and whether the kernel drew words.
+        self._source = np.zeros(3)
         self.restart(seed)
 
     def restart(self, seed):
         """Begin anew. Only the low 32 bits of `seed` reach the engine."""
         self.seed = seed
-        self.cached_normal = None              # second half of the last Box-Muller pair
+        self.cached_normal = None
         if self._engine is None:
             self._words = self._start
         else:
             self._seeder.seed(seed & 0xFFFFFFFF)
         self._idle = (1, 0)                    # torch's (left, next) of a state nothing was drawn from yet
+
+    @property
+    def cached_normal(self):
+        """The second half of the last Box-Muller pair, or None."""
+        there, number, _ = self._source.tolist()
+        return number if there else None
+
+    @cached_normal.setter
+    def cached_normal(self, number):
+        self._source[:2] = (0.0, 0.0) if number is None else (1.0, number)
 
     def _start(self, n, output=True):
         """The first draw: make the engine."""
@@ -119,20 +128,44 @@ class Stream:
         self.cached_normal = float(state[5024:5032].view(np.float64)[0]) if state[5040:5044].view(np.int32)[0] else None
 
     # -------------------------------------------------------------- draws (for the kernels)
+    def natively(self, kernel, n, numbers, *arrays):
+        """Whether a native kernel has drawn what is wanted of n elements: it is given n, `numbers`, the state of the
+        engine, and the arrays. Not for few, nor where there is none."""
+        if not native.many(kernel, n):
+            return False
+        key = self._key
+        if key is None:
+            if self._engine is None:
+                self._make_engine()
+            if (key := self._key) is None:
+                return False
+        native.run(kernel, n, *numbers, key, *arrays)
+        self._idle = None
+        return True
+
+    def rejected(self, kernel, n, numbers, *arrays):
+        """The same of a kernel that draws as many words as it needs, and normal numbers."""
+        idle, source = self._idle, self._source
+        if not self.natively(kernel, n, numbers, source, *arrays):
+            return False
+        if idle is not None and not source[2]:
+            self._idle = idle                  # it needed none
+        return True
+
     def words(self, n):
         """n 32-bit words, in a uint64 array."""
-        drawn = self._drawn("words", n, np.uint64)
-        if drawn is not None:
-            return drawn
+        out = np.empty(n, np.uint64)
+        if self.natively("words", n, (), out):
+            return out
         if n:
             self._idle = None
         return self._words(n)
 
     def double_words(self, n):
         """n 64-bit words: the first word drawn is the high half."""
-        drawn = self._drawn("double_words", n, np.uint64)
-        if drawn is not None:
-            return drawn
+        out = np.empty(n, np.uint64)
+        if self.natively("double_words", n, (), out):
+            return out
         words = self.words(2 * n)
         high = words[0::2]
         high <<= _32
@@ -146,11 +179,9 @@ class Stream:
 
     def uniform32(self, n):
         """n float32 numbers in [0, 1): 24 bits each."""
-        drawn = self._drawn("uniform", n, np.float32)
-        if drawn is not None:
-            return drawn
-        x = self.bits24(n).astype(np.float32)
-        x *= _STEP24
+        x = np.empty(n, np.float32)
+        if not self.natively("uniform", n, _UNIT, x):
+            np.multiply(self.bits24(n), _STEP24, out=x, casting="same_kind")
         return x
 
     def bits53(self, n):
@@ -161,43 +192,14 @@ class Stream:
 
     def below(self, limit, n):
         """Of n integers of 53 bits, which are below `limit`."""
-        drawn = self._drawn("below", n, bool, limit)
-        return self.bits53(n) < np.uint64(limit) if drawn is None else drawn
-
-    def _drawn(self, kernel, n, dtype, *limit):
-        """An array of n numbers that a native kernel draws, or None for few, and where there is none."""
-        if n < _FEW or native.level() is None:
-            return None
-        if self._engine is None:
-            self._make_engine()
-        if self._key is None:
-            return None
-        out, self._idle = np.empty(n, dtype), None
-        native.run(kernel, n, *limit, self._key, out)
-        return out
-
-    def rejected(self, kernel, out, *arguments):
-        """Whether a native kernel that draws as many words as it needs, and normal numbers, has filled `out`. It is
-        given the array after its own arguments, all of float64: not for few elements, nor where there is none."""
-        if out.size < _LEAST or native.level() is None:
-            return False
-        if self._engine is None:
-            self._make_engine()
-        if self._key is None:
-            return False
-        left = self.cached_normal
-        source = np.array([left is not None, left or 0.0, 0.0])
-        numbers, arrays = [x for x in arguments if isinstance(x, int)], [x for x in arguments if not isinstance(x, int)]
-        native.run(kernel, out.size, *numbers, self._key, source, *arrays, out)
-        self.cached_normal = float(source[1]) if source[0] else None
-        if source[2]:
-            self._idle = None
-        return True
+        out = np.empty(n, bool)
+        return out if self.natively("below", n, (limit,), out) else self.bits53(n) < np.uint64(limit)
 
     def uniform64(self, n):
         """n float64 numbers in [0, 1): 53 bits each."""
-        x = self.bits53(n).astype(np.float64)
-        x *= _STEP53
+        x = np.empty(n)
+        if not self.natively("uniform53_each", n, _UNIT, x):
+            np.multiply(self.bits53(n), _STEP53, out=x)
         return x
 
     def mark(self):
@@ -316,7 +318,7 @@ def exchange_stream(stream):
 def stream_of(generator):
     """The stream to draw from, for an argument `generator` (None: the default one). TypeError if it is none."""
     if generator is None:
-        return default_generator.stream
+        return getattr(_here, "stream", None) or default_generator._stream
     if not isinstance(generator, Generator):
         raise TypeError(f"argument 'generator' must be torch.Generator, not {type(generator).__name__}")
     return generator.stream

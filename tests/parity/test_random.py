@@ -124,6 +124,22 @@ def test_rejection_samplers(dtype):
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
+def test_multinomial(dtype):
+    """Weights that are equal or zero too: which of several equal ones comes first depends on torch's steps."""
+    for n in (1, 2, 10, 127, 700, 5000):
+        for make in (lambda m, n: m.ones(n), lambda m, n: m.arange(n) % 7 // 6 + (m.arange(n) == 0),
+                     lambda m, n: m.rand(3, n) + 1e-3, lambda m, n: m.rand(n, 3).T + 1e-3):
+            for count in {1, max(n // 100, 1), (n + 1) // 2, n}:
+                same(lambda m: m.multinomial(make(m, n).to(getattr(m, dtype)), count))
+            same(lambda m: m.multinomial(make(m, n).to(getattr(m, dtype)), 300, True))
+
+
+def test_multinomial_of_many():
+    for count, replacement in ((1, False), (5, False), (50_000, False), (100_000, False), (100_000, True)):
+        same(lambda m: m.multinomial(m.ones(100_000), count, replacement))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("p", [0, .1, .5, .85, 1])
 def test_dropout(p, dtype):
     for name, shape in [("dropout", (7, 9)), ("alpha_dropout", (7, 9)), ("dropout1d", (3, 4, 5)), ("dropout1d", (4, 5)),

@@ -474,11 +474,14 @@ def _stream():
 
 
 @needs_library
-def test_the_random_stream_is_the_same(monkeypatch):
+def test_the_random_stream_is_the_same():
     ours = list(_stream())
-    monkeypatch.setattr(torch.random, "_FEW", sys.maxsize)
-    for i, (a, b) in enumerate(zip(ours, _stream())):
-        assert torch.equal(a, b), i
+    for there in (True, False):
+        with kernels(there):
+            again = list(_stream())
+        assert len(again) == len(ours)
+        for i, (a, b) in enumerate(zip(ours, again)):
+            assert torch.equal(a, b), (there, i)
 
 
 def _python(code, **environment):

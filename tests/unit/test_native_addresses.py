@@ -30,6 +30,9 @@ def others(width, seed, dtype):
     yield torch.rand(700, dtype=torch.float64).numpy()
     yield torch.randn(700).numpy()
     yield torch.randint(5, (700,)).numpy()
+    yield torch.randint(2 ** 40, (700,)).numpy()
+    yield torch.zeros(700, dtype=torch.int32).random_().numpy()
+    yield torch.zeros(700, dtype=torch.uint8).random_().numpy()
     yield torch.rand(700).bernoulli_().numpy()
     yield torch.rand(700).bernoulli(0.3).numpy()
     yield torch.poisson(torch.arange(30.0)).numpy()
@@ -40,6 +43,13 @@ def others(width, seed, dtype):
     for name in ("add_each", "sub_each", "mul_each", "div_each"):
         yield arithmetic.many(name, x, y)
     torch.randperm(100)
+    for dtype in (torch.float32, torch.float64):
+        z = torch.zeros(700, dtype=dtype)
+        for drawn in (z.exponential_, z.cauchy_, z.log_normal_, z.normal_, lambda: z.geometric_(0.3)):
+            yield drawn().numpy()
+    z = torch.rand(5, width)
+    for drawn in (z.multinomial(1), z.multinomial(3), z.multinomial(9, True), *z.topk(3)):
+        yield drawn.numpy()
     torch.zeros(2).index_select(0, torch.zeros(1 << 17, dtype=torch.int64))
     x = torch.tensor(draws(seed, 20_000), requires_grad=True)
     yield from torch.autograd.grad(x.relu(), x, torch.tensor(draws(seed, 20_000)))

@@ -30,6 +30,10 @@ def programs():
     yield lambda: (F.dropout(torch.ones(3000), .3), torch.bernoulli(torch.full((3000,), .3, dtype=torch.float64)))
     yield lambda: (torch.poisson(torch.full((700,), 3.0)), torch._standard_gamma(torch.full((700,), 3.0)))
     yield lambda: (torch.randperm(700), torch.binomial(torch.full((700,), 9.0), torch.full((700,), .3)))
+    yield lambda: [torch.zeros(700).exponential_(), torch.zeros(700).cauchy_(), torch.zeros(700).log_normal_()]
+    yield lambda: (torch.zeros(700).geometric_(0.3), torch.zeros(700, dtype=torch.uint8).random_(),
+                   torch.randint(9, (700,)), torch.randn(320, dtype=torch.float64))
+    yield lambda: (x[0].abs().multinomial(9), x.abs().multinomial(9, True), x.topk(5))
     yield lambda: (x.gather(1, index), torch.zeros(64, 96).scatter_add(1, index, x))
     yield lambda: (x.cumsum(0), x.cumprod(1), x.cummax(1))
     yield lambda: (long.amax(1), long.argmin(0), long.max(1))

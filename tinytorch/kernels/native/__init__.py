@@ -19,7 +19,7 @@ from ...errors import warn
 from ..threads import free
 from .table import FAILING, KERNELS, fingerprint, parsed
 
-__all__ = ["LEAST", "each", "level", "run", "takes"]
+__all__ = ["LEAST", "each", "level", "many", "run", "takes"]
 
 
 class _Unaligned(Exception):
@@ -30,7 +30,7 @@ class _Unaligned(Exception):
 LEVELS = "baseline", "avx2", "avx512"
 #: What is raised at a place that there is not, by the name of the array that names it.
 _OUTSIDE = {"": "RuntimeError('a kernel failed')", "target": "IndexError('a target is out of bounds')",
-            "index": "IndexError('index out of range in self')",
+            "index": "IndexError('index out of range in self')", "weights": "ValueError('these are no weights')",
             **dict.fromkeys(("order", "plan"), "ValueError('the plan of a kernel reaches out of its arrays')")}
 _place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
 _FLOAT, _NDARRAY = np.dtype(np.float32), np.ndarray
@@ -161,6 +161,11 @@ LEAST = 512 if _loaded else sys.maxsize
 def level():
     """The set of instructions of the library in use, or None without one."""
     return _loaded[0] if _loaded else None
+
+
+def many(name, n):
+    """Whether a kernel is there and the faster one for so many elements."""
+    return n >= _least[name]
 
 
 def takes(name, first, *others):

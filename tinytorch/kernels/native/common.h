@@ -51,6 +51,10 @@ typedef struct { uint32_t key[WORDS], next; } twister;
 /* random.c: its next `n` words. */
 void draw_words(twister *restrict state, uint32_t *restrict out, int64_t n);
 
+/* order.c: where the `k` largest or smallest of each row are. */
+int64_t top(int64_t threads, int64_t rows, int64_t width, int64_t k, int64_t largest, int64_t ordered, const float *x,
+            int64_t *out);
+
 #define PLACES 8                               /* at most so many at once */
 
 /* Reads `count` numbers of places among `n`, and says whether one does not exist. */

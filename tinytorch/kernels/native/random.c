@@ -1,5 +1,5 @@
 /* The Mersenne twister (Matsumoto and Nishimura 1998) and what torch draws from its words. */
-#include "common.h"
+#include "twister.h"
 
 #define MIDDLE 397
 
@@ -17,14 +17,6 @@ static void next_state(uint32_t *key)
     for (int i = WORDS - MIDDLE; i < WORDS - 1; i++)
         key[i] = key[i + MIDDLE - WORDS] ^ twisted(key[i], key[i + 1]);
     key[WORDS - 1] = key[MIDDLE - 1] ^ twisted(key[WORDS - 1], key[0]);
-}
-
-INLINE uint32_t tempered(uint32_t y)
-{
-    y ^= y >> 11;
-    y ^= (y << 7) & 0x9d2c5680u;
-    y ^= (y << 15) & 0xefc60000u;
-    return y ^ (y >> 18);
 }
 
 /* The next `n` words, at most WORDS. Of a place beyond the state another one begins. */
@@ -84,18 +76,5 @@ void below(int64_t threads, int64_t n, int64_t limit, twister *key, uint8_t *out
             uint32_t h = drawn[2 * i] & 0x1fffffu, l = drawn[2 * i + 1];
             out[start + i] = (uint8_t)((h < high) | ((h == high) & (l < low)));
         }
-    }
-}
-
-/* Numbers in [0, 1): the low 24 bits of a word each. */
-void uniform(int64_t threads, int64_t n, twister *key, float *out)
-{
-    uint32_t drawn[WORDS];
-    (void)threads;
-    for (int64_t start = 0; start < n; start += WORDS) {
-        int64_t count = n - start < WORDS ? n - start : WORDS;
-        draw_words(key, drawn, count);
-        for (int64_t i = 0; i < count; i++)
-            out[start + i] = (float)(int32_t)(drawn[i] & 0xffffffu) * 5.9604644775390625e-8f;
     }
 }

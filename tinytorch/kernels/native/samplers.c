@@ -6,76 +6,70 @@ rounded to float, as torch's are for parameters that are. */
 #elif defined(__GNUC__)
 #pragma GCC optimize("fp-contract=off")
 #endif
-#include "common.h"
-
-#define TURN 6.283185307179586                 /* 2 pi */
-
-/* Where numbers come from: `source` of the kernels is whether there is a normal number left, that, and how many words
-were drawn. */
-struct numbers { twister *state; double *source; int64_t single; };
+#include "twister.h"
 
 INLINE double rounded(const struct numbers *s, double x)
 {
     return s->single ? (double)(float)x : x;
 }
 
-static double uniform53(const struct numbers *s)
-{
-    uint32_t words[2];
-    draw_words(s->state, words, 2);
-    s->source[2] += 2;
-    return (double)(((uint64_t)words[0] << 32 | words[1]) & 0x1fffffffffffffu) * (1.0 / 9007199254740992.0);
-}
+/* What hangs on the rate alone: neighbours are often of one rate. */
+struct poisson { double rate, limit, log_rate, b, a, log_inverse_alpha, quick; };
 
-static double normal(const struct numbers *s)
+static void prepare_poisson(struct poisson *p, double rate)
 {
-    if (s->source[0] != 0) {
-        s->source[0] = 0;
-        return s->source[1];
-    }
-    const double first = uniform53(s), second = uniform53(s);
-    const double radius = sqrt(-2.0 * log1p(-second)), angle = TURN * first;
-    s->source[0] = 1;
-    s->source[1] = radius * sin(angle);
-    return radius * cos(angle);
-}
-
-static double poisson_number(const struct numbers *s, double rate)
-{
-    if (rate == 0 || rate == HUGE_VAL)
-        return rate;
+    p->rate = rate;
     if (rate < 10) {
-        const double limit = exp(-rate);
+        p->limit = exp(-rate);
+        return;
+    }
+    p->log_rate = log(rate);
+    p->b = 0.931 + 2.53 * sqrt(rate);
+    p->a = -0.059 + 0.02483 * p->b;
+    p->log_inverse_alpha = log(1.1239 + 1.1328 / (p->b - 3.4));
+    p->quick = 0.9277 - 3.6224 / (p->b - 2);
+}
+
+static double poisson_number(struct numbers *s, const struct poisson *p)
+{
+    if (p->rate == 0 || p->rate == HUGE_VAL)
+        return p->rate;
+    if (p->rate < 10) {
         double product = 1, count = 0;
         for (;; count++) {
             product *= uniform53(s);
-            if (product <= limit)
+            if (product <= p->limit)
                 return count;
         }
     }
-    const double log_rate = log(rate), b = 0.931 + 2.53 * sqrt(rate), a = -0.059 + 0.02483 * b;
-    const double log_inverse_alpha = log(1.1239 + 1.1328 / (b - 3.4)), quick = 0.9277 - 3.6224 / (b - 2);
     for (;;) {
         const double u = uniform53(s) - 0.5, v = uniform53(s), us = 0.5 - fabs(u);
-        const double count = floor((2 * a / us + b) * u + rate + 0.43);
-        if (us >= 0.07 && v <= quick)
+        const double count = floor((2 * p->a / us + p->b) * u + p->rate + 0.43);
+        if (us >= 0.07 && v <= p->quick)
             return count;
         if (count < 0 || (us < 0.013 && v > us))
             continue;
-        if (log(v) + log_inverse_alpha - log(a / (us * us) + b) <= -rate + count * log_rate - lgamma(count + 1.0))
+        if (log(v) + p->log_inverse_alpha - log(p->a / (us * us) + p->b)
+            <= -p->rate + count * p->log_rate - lgamma(count + 1.0))
             return count;
     }
 }
 
 void poisson(int64_t threads, int64_t n, twister *key, double *source, const double *rate, double *out)
 {
-    const struct numbers s = {key, source, 0};
+    struct numbers s = numbers_of(key, source, 0);
+    struct poisson p = {NAN, 0, 0, 0, 0, 0, 0};
     (void)threads;
-    for (int64_t i = 0; i < n; i++)
-        out[i] = poisson_number(&s, rate[i]);
+    for (int64_t i = 0; i < n; i++) {
+        const double given = rate[i];
+        if (given != p.rate)
+            prepare_poisson(&p, given);
+        out[i] = poisson_number(&s, &p);
+    }
+    leave(&s);
 }
 
-static double gamma_number(const struct numbers *s, double shape)
+static double gamma_number(struct numbers *s, double shape)
 {
     const double third = (double)(1.0f / 3.0f), squeeze = (double)0.0331f;
     double scale = 1;
@@ -89,7 +83,7 @@ static double gamma_number(const struct numbers *s, double shape)
     for (;;) {
         double x = 0, y = 0;
         while (y <= 0) {
-            x = normal(s);
+            x = normal_number(s);
             y = 1.0 + c * x;
         }
         const double v = y * y * y, u = 1 - uniform53(s), square = x * x;
@@ -101,15 +95,15 @@ static double gamma_number(const struct numbers *s, double shape)
 void standard_gamma(int64_t threads, int64_t n, int64_t single, twister *key, double *source, const double *shape,
                     double *out)
 {
-    const struct numbers s = {key, source, single};
+    struct numbers s = numbers_of(key, source, single);
     (void)threads;
     for (int64_t i = 0; i < n; i++)
         out[i] = gamma_number(&s, shape[i]);
+    leave(&s);
 }
 
-static double waits(const struct numbers *s, double n, double p)
+static double waits(struct numbers *s, double n, double denominator)
 {
-    const double denominator = rounded(s, log1p(-p));
     double total = 0;
     for (double hits = 0;; hits++) {
         const double u = uniform53(s);
@@ -131,59 +125,169 @@ static double stirling_tail(double k)
 }
 
 #define R(x) rounded(s, x)
-static double rejection(const struct numbers *s, double n, double p)
+
+/* What hangs on the count and the probability alone, which is at most a half. `few`: waits for hits add up; else
+candidates are rejected. */
+struct binomial { double n, p, denominator, deviation, a, b, c, quick, odds, alpha, mode; int few; };
+
+static void prepare_binomial(const struct numbers *s, struct binomial *d, double n, double p)
 {
-    const double deviation = R(sqrt(R(R(n * p) * R(1 - p)))), b = 1.15 + 2.53 * deviation;
-    const double a = -0.0873 + 0.0248 * b + 0.01 * p, c = R(n * p) + 0.5, quick = 0.92 - 4.2 / b;
-    const double odds = R(p / R(1 - p)), alpha = (2.83 + 5.1 / b) * deviation, mode = floor(R(R(n + 1) * p));
+    d->n = n;
+    d->p = p;
+    d->few = !(R(n * p) >= 10.0);
+    if (d->few) {
+        d->denominator = R(log1p(-p));
+        return;
+    }
+    d->deviation = R(sqrt(R(R(n * p) * R(1 - p))));
+    d->b = 1.15 + 2.53 * d->deviation;
+    d->a = -0.0873 + 0.0248 * d->b + 0.01 * p;
+    d->c = R(n * p) + 0.5;
+    d->quick = 0.92 - 4.2 / d->b;
+    d->odds = R(p / R(1 - p));
+    d->alpha = (2.83 + 5.1 / d->b) * d->deviation;
+    d->mode = floor(R(R(n + 1) * p));
+}
+
+static double rejection(struct numbers *s, const struct binomial *d)
+{
+    const double n = d->n, mode = d->mode;
     for (;;) {
         const double u = uniform53(s) - 0.5, first = uniform53(s), us = 0.5 - fabs(u);
-        const double k = R(floor((2 * a / us + b) * u + c));
+        const double k = R(floor((2 * d->a / us + d->b) * u + d->c));
         if (k < 0 || k > n)
             continue;
-        if (us >= 0.07 && first <= quick)
+        if (us >= 0.07 && first <= d->quick)
             return k;
-        const double v = log(first * alpha / (a / (us * us) + b)), misses = R(R(n - k) + 1);
-        const double bound = (mode + 0.5) * log((mode + 1) / (odds * (n - mode + 1)))
+        const double v = log(first * d->alpha / (d->a / (us * us) + d->b)), misses = R(R(n - k) + 1);
+        const double bound = (mode + 0.5) * log((mode + 1) / (d->odds * (n - mode + 1)))
             + R(n + 1) * log((n - mode + 1) / misses)
-            + (k + 0.5) * log(odds * misses / R(k + 1))
+            + (k + 0.5) * log(d->odds * misses / R(k + 1))
             + stirling_tail(mode) + stirling_tail(n - mode) - stirling_tail(k) - stirling_tail(R(n - k));
         if (v <= bound)
             return k;
     }
 }
 
-static double binomial_number(const struct numbers *s, double n, double p)
-{
-    if (n <= 0 || p <= 0)
-        return 0;
-    if (p >= 1)
-        return n;
-    if (!(n * p < HUGE_VAL))             /* an infinite count, or NaN */
-        return n * p;
-    const double rare = p <= 0.5 ? p : R(1.0 - p);
-    const double hits = R(n * rare) >= 10.0 ? rejection(s, n, rare) : waits(s, n, rare);
-    return p <= 0.5 ? hits : n - hits;
-}
-
 void binomial(int64_t threads, int64_t n, int64_t single, twister *key, double *source, const double *count,
               const double *prob, double *out)
 {
-    const struct numbers s = {key, source, single};
+    struct numbers s = numbers_of(key, source, single);
+    struct binomial d = {NAN, NAN, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     (void)threads;
-    for (int64_t i = 0; i < n; i++)
-        out[i] = binomial_number(&s, count[i], prob[i]);
+    for (int64_t i = 0; i < n; i++) {
+        const double trials = count[i], p = prob[i];
+        if (trials <= 0 || p <= 0)
+            out[i] = 0;
+        else if (p >= 1)
+            out[i] = trials;
+        else if (!(trials * p < HUGE_VAL))             /* an infinite count, or NaN */
+            out[i] = trials * p;
+        else {
+            const double rare = p <= 0.5 ? p : rounded(&s, 1.0 - p);
+            if (trials != d.n || rare != d.p)
+                prepare_binomial(&s, &d, trials, rare);
+            const double hits = d.few ? waits(&s, trials, d.denominator) : rejection(&s, &d);
+            out[i] = p <= 0.5 ? hits : trials - hits;
+        }
+    }
+    leave(&s);
 }
 
-/* 0 .. n after swaps of each place i with place i + words[i] % (n + 1 - i), which is one of those after it. */
-void shuffle(int64_t threads, int64_t n, const uint64_t *words, int64_t *out)
+/* Whether all weights are finite and none is negative, and whether each row has one above 0. */
+static int are_weights(int64_t rows, int64_t width, const float *weights)
 {
-    (void)threads;
-    for (int64_t i = 0; i <= n; i++)
-        out[i] = i;
-    for (int64_t i = 0; i < n; i++) {
-        const int64_t k = i + (uint32_t)words[i] % (uint32_t)(n + 1 - i), there = out[k];
-        out[k] = out[i];
-        out[i] = there;
+    for (int64_t r = 0; r < rows; r++) {
+        const float *row = weights + r * width;
+        int32_t wrong = 0, some = 0;
+        TOTAL(|, wrong, some)
+        for (int64_t i = 0; i < width; i++) {
+            wrong |= !(row[i] >= 0 && row[i] < INFINITY);
+            some |= row[i] > 0;
+        }
+        if (wrong || !some)
+            return 0;
     }
+    return 1;
+}
+
+/* Category numbers by weight, `count` for each row: where the running sum of its weights, divided by the whole, first
+is not below a number in [0, 1), which is rounded up to a float: the sums are floats. Numbers are looked for several at a
+time, for each step of a search waits for memory. Fewer than 2^31 in a row. */
+#define SEVERAL 256
+
+int64_t categories(int64_t threads, int64_t rows, int64_t width, int64_t count, twister *key, const float *weights,
+                   int64_t *out)
+{
+    float *sums = malloc((size_t)(width > 0 ? width : 1) * sizeof(float));
+    uint32_t words[2 * SEVERAL];
+    float drawn[SEVERAL];
+    int32_t at[SEVERAL];
+    (void)threads;
+    if (!sums)
+        return NO_MEMORY;
+    if (!are_weights(rows, width, weights)) {
+        free(sums);
+        return OUTSIDE;
+    }
+    for (int64_t r = 0; r < rows; r++) {
+        const float *row = weights + r * width;
+        float total = 0;
+        for (int64_t i = 0; i < width; i++)
+            sums[i] = total += row[i];
+        for (int64_t start = 0; start < count; start += SEVERAL) {
+            const int64_t several = count - start < SEVERAL ? count - start : SEVERAL;
+            draw_words(key, words, 2 * several);
+            for (int64_t i = 0; i < several; i++) {
+                const double u = of_two_words(words[2 * i], words[2 * i + 1]);
+                const float near = (float)u;
+                drawn[i] = of_bits(bits_of(near) + ((double)near < u));
+                at[i] = 0;
+            }
+            for (int32_t left = (int32_t)width, half; left > 1; left -= half) {
+                half = left / 2;
+                SPAN
+                for (int64_t i = 0; i < several; i++)
+                    at[i] += half & -(int32_t)(sums[at[i] + half - 1] / total < drawn[i]);
+            }
+            for (int64_t i = 0; i < several; i++)
+                out[r * count + start + i] = at[i] + (sums[at[i]] / total < drawn[i]);
+        }
+    }
+    free(sums);
+    return 0;
+}
+
+/* Different category numbers by weight, `count` for each row: those whose weights, divided by exponentially distributed
+numbers, are the largest. */
+int64_t race(int64_t threads, int64_t rows, int64_t width, int64_t count, twister *key, const float *weights,
+             int64_t *out)
+{
+    float *speeds = malloc((size_t)(rows * width > 0 ? rows * width : 1) * sizeof(float));
+    uint32_t words[WORDS];
+    int64_t failed = 0;
+    if (!speeds)
+        return NO_MEMORY;
+    if (!are_weights(rows, width, weights)) {
+        free(speeds);
+        return OUTSIDE;
+    }
+    for (int64_t start = 0; start < rows * width; start += WORDS / 2) {
+        const int64_t several = rows * width - start < WORDS / 2 ? rows * width - start : WORDS / 2;
+        draw_words(key, words, 2 * several);
+        for (int64_t i = 0; i < several; i++)
+            speeds[start + i] = weights[start + i] / (float)-log1p(-of_two_words(words[2 * i], words[2 * i + 1]));
+    }
+    if (count > 1)
+        failed = top(threads, rows, width, count, 1, 1, speeds, out);
+    for (int64_t r = 0; r < rows && count == 1; r++) {
+        const float *row = speeds + r * width;
+        int64_t first = 0;
+        for (int64_t i = 1; i < width; i++)
+            if (row[i] > row[first] || (row[i] != row[i] && row[first] == row[first]))
+                first = i;
+        out[r] = first;
+    }
+    free(speeds);
+    return failed;
 }

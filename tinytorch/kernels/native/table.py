@@ -6,21 +6,30 @@ import re
 import zlib
 
 #: What each takes after the number of threads, and from how many elements of its first array on it is the faster one.
-#: `n`: a whole number; `.eps`: a real one; `x[n]`: an array to read of as many elements; `>x[n]`: one to write to;
-#: `?x[n]`: one that may be None; `x{t,m,n,ld}`: a matrix of m rows and n columns (of n rows and m columns if t) to read
-#: of, whose rows are runs and begin ld elements apart; `x{t,m,n,ld,p,q,i,j}`: p times q of them, i and j elements
-#: apart. Arrays are float32 unless another type follows. `x[n]:i8<m`: its numbers name places among m others, and C
-#: gets it as an array of `place`, which it can read by the functions of common.h alone: they read a number once, and
-#: say whether there is such a place. `x[625]:twister`: the 624 words of a Mersenne twister, and which comes next.
+#: `n`: a whole number; `.eps`: a real one, `.eps:f8`: one of double precision; `x[n]`: an array to read of as many
+#: elements; `>x[n]`: one to write to; `?x[n]`: one that may be None; `x{t,m,n,ld}`: a matrix of m rows and n columns
+#: (of n rows and m columns if t) to read of, whose rows are runs and begin ld elements apart; `x{t,m,n,ld,p,q,i,j}`: p
+#: times q of them, i and j elements apart. Arrays are float32 unless another type follows. `x[n]:i8<m`: its numbers
+#: name places among m others, and C gets it as an array of `place`, which it can read by the functions of common.h
+#: alone: they read a number once, and say whether there is such a place. `x[625]:twister`: the 624 words of a Mersenne
+#: twister, and which comes next; of a kernel that draws from it, the numbers that are wanted are counted.
 KERNELS = {
-    "words": (0, "n >key[625]:twister >out[n]:u8"),
-    "double_words": (0, "n >key[625]:twister >out[n]:u8"),
-    "below": (0, "n limit >key[625]:twister >out[n]:?"),
-    "uniform": (0, "n >key[625]:twister >out[n]"),
-    "poisson": (0, "n >key[625]:twister >source[3]:f8 rate[n]:f8 >out[n]:f8"),
-    "standard_gamma": (0, "n single >key[625]:twister >source[3]:f8 shape[n]:f8 >out[n]:f8"),
-    "binomial": (0, "n single >key[625]:twister >source[3]:f8 count[n]:f8 prob[n]:f8 >out[n]:f8"),
-    "shuffle": (2, "n words[n]:u8 >out[n+1]:i8"),
+    **dict.fromkeys(("words", "double_words"), (32, "n >key[625]:twister >out[n]:u8")),
+    "below": (1, "n limit >key[625]:twister >out[n]:?"),
+    "uniform": (1, "n .low .width .high >key[625]:twister >out[n]"),
+    "uniform53_each": (1, "n .low:f8 .width:f8 .high:f8 >key[625]:twister >out[n]:f8"),
+    "integers": (1, "n low width >key[625]:twister >out[n]:i8"),
+    "permutation": (1, "n >key[625]:twister >out[n]:i8"),
+    **dict.fromkeys("exponential geometric cauchy".split(),
+                    (1, "n .a:f8 .b:f8 >key[625]:twister ?>single[n] ?>whole[n]:f8")),
+    "normals": (1, "n .mean:f8 .deviation:f8 exponents >key[625]:twister >source[3]:f8 ?>single[n] ?>whole[n]:f8"),
+    "poisson": (1, "n >key[625]:twister >source[3]:f8 rate[n]:f8 >out[n]:f8"),
+    "standard_gamma": (1, "n single >key[625]:twister >source[3]:f8 shape[n]:f8 >out[n]:f8"),
+    "binomial": (1, "n single >key[625]:twister >source[3]:f8 count[n]:f8 prob[n]:f8 >out[n]:f8"),
+    **dict.fromkeys(("categories", "race"),
+                    (1, "rows width count >key[625]:twister weights[rows*width] >out[rows*count]:i8")),
+    "top": (1, "rows width k largest ordered x[rows*width] >out[rows*k]:i8"),
+    "box_muller53": (16, "blocks .mean:f8 .deviation:f8 >u[16*blocks]:f8"),
     "box_muller": (16, "blocks .mean .std >u[16*blocks]"),
     "softmax": (1024, "rows width safe x[rows*width] >out[rows*width]"),
     "softmax_backward": (1024, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
@@ -126,9 +135,10 @@ def parsed(declared):
 
 
 #: Kernel -> the name of its array of places ("" of one that has none), for all that return whether they failed: 1 for
-#: want of memory, 2 at a place that there is not.
-FAILING = {"attend": "", **{name: argument for name, (_, declared) in KERNELS.items()
-                            for _, argument, _, _, _, below in parsed(declared) if below}}
+#: want of memory, 2 at a place that there is not, and for weights that are none.
+FAILING = {"attend": "", "top": "", "categories": "weights", "race": "weights",
+           **{name: argument for name, (_, declared) in KERNELS.items()
+              for _, argument, _, _, _, below in parsed(declared) if below}}
 
 
 def fingerprint():
@@ -149,8 +159,8 @@ def entries():
                 types.append(("" if ">" in marks else "const ") + ("place" if below else _TYPES[dtype]) + " *")
                 given.append(at + ".place")
             else:
-                types.append("float" if marks else "int64_t")
-                given.append(f"(float){at}.real" if marks else at + ".whole")
+                types.append(_TYPES[dtype] if marks else "int64_t")
+                given.append(f"({_TYPES[dtype]}){at}.real" if marks else at + ".whole")
         result, back = ("int64_t", "return ") if name in FAILING else ("void", "")
         lines += ["", f"{result} {name}({', '.join(types)});",
                   f"KERNEL {result} enter_{name}(const union argument *a)", "{",

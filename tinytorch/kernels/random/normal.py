@@ -11,13 +11,21 @@ import numpy as np
 from ... import dtypes as dt
 from .. import native
 from .exact import fma32, fma64, libm
-from .samplers import f16, f64, fills, rounded, store
+from .samplers import f16, f64, fills, in_precision, rounded, store
 
 _CHUNK = 16384                          # pairs per pass: the work arrays stay in the cache
 _SHORT = 16                             # up to so many pairs, plain Python is faster
 
 
-@fills
+def _normals_natively(exponents):
+    """For `fills`: a kernel that makes normal numbers one by one, or exp of them."""
+    def natively(out, n, dtype, mean, std, stream):
+        arrays = None if n >= 16 and not exponents else in_precision(out, dtype)
+        return arrays is not None and stream.rejected("normals", n, (mean, std, exponents), *arrays)
+    return natively
+
+
+@fills(_normals_natively(False))
 def normal(out, mean, std, stream):
     """Fill `out` with normal numbers; complex ones have independent parts of std / sqrt(2)."""
     n, dtype = out.size, out.dtype
@@ -28,7 +36,7 @@ def normal(out, mean, std, stream):
         out[...] = normal(parts, mean, std / math.sqrt(2), stream).view(dtype)[..., 0]
         return out
     if n < 16 or not out.flags.c_contiguous:
-        return store(out, rounded(scaled(one_by_one(n, stream), mean, std), dtype))
+        return store(out, rounded(_drawn(n, mean, std, False, stream), dtype))
     tail = n % 16
     body = n - tail
     # A ragged tail is drawn but then overwritten: its block of 16 is drawn anew from its own first
@@ -37,7 +45,8 @@ def normal(out, mean, std, stream):
     draw = stream.uniform64 if dtype == f64 else stream.uniform32
     u = draw((body if half else n) + (16 if tail else 0))
     if tail and not half:
-        u = np.concatenate((u[:body], u[n:]))
+        u[body:body + 16] = u[n:]
+        u = u[:body + 16]
     if dtype == f64:
         _box_muller64(u, mean, std)
     else:
@@ -51,15 +60,22 @@ def normal(out, mean, std, stream):
     return out
 
 
-@fills
+@fills(_normals_natively(True))
 def log_normal(out, mean, std, stream):
     """exp of normal numbers."""
-    if out.size:
-        store(out, rounded(libm.exp(scaled(one_by_one(out.size, stream), mean, std)), out.dtype))
-    return out
+    return store(out, rounded(_drawn(out.size, mean, std, True, stream), out.dtype)) if out.size else out
 
 
 # ------------------------------------------------------------------ float64, one by one
+def _drawn(n, mean, std, exponents, stream):
+    """n normal numbers in float64, or exp of them."""
+    out = np.empty(n)
+    if stream.rejected("normals", n, (mean, std, exponents), None, out):
+        return out
+    values = scaled(one_by_one(n, stream), mean, std)
+    return libm.exp(values) if exponents else values
+
+
 def one_by_one(n, stream):
     """n standard normal numbers in float64; an odd one out stays in the stream's cache."""
     z = np.empty(n)
@@ -104,6 +120,9 @@ def scaled(z, mean, std):
 # ------------------------------------------------------------------ float64, blocks of 16
 def _box_muller64(u, mean, std):
     """Uniform to normal numbers, in place: in each block of 16, number k and k + 8 make a pair."""
+    if native.many("box_muller53", u.size):
+        native.run("box_muller53", u.size // 16, mean, std, u)
+        return
     pairs = u.reshape(-1, 2, 8)
     radius = np.sqrt(-2.0 * libm.log(1.0 - pairs[:, 0, :]))
     angle = (2.0 * math.pi) * pairs[:, 1, :]

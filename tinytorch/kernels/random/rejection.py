@@ -52,7 +52,7 @@ def _drawn(kernel, one, stream, single, *arrays):
     for each. `single` goes to the kernel before the arrays, unless it takes none."""
     arrays = [np.array(array, np.float64, order="C") for array in arrays]
     out = np.empty(arrays[0].shape)
-    if not stream.rejected(kernel, out, *single, *arrays):
+    if not stream.rejected(kernel, out.size, single, *arrays, out):
         with OneByOne(stream) as numbers:
             found = [one(*elements, numbers) for elements in zip(*[array.ravel().tolist() for array in arrays])]
         out[...] = np.array(found, np.float64).reshape(out.shape)

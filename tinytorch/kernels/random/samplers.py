@@ -10,25 +10,32 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...lazy import StandIn
-from .. import native
+from .. import order
 from ..errstate import ignored
 from .exact import fma32, fma64, libm, near_tie
 
 f32, f64, f16 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.float16)
 _INT64_MAX = (1 << 63) - 1
 _CHUNK = 16384                          # elements: temporaries stay in the cache
+_MANY = 1024                            # numbers of which NumPy's own logarithms are the faster ones, where it has any
 DIGITS = {f64: 53, f32: 24, f16: 11, dt.BFLOAT16: 8}       # of the significand
 
 
-def fills(function):
-    """Decorator of a sampler: what stands in for its array has it filled."""
-    @functools.wraps(function)
-    def fill(out, *arguments):
-        if isinstance(out, StandIn):
-            return out.filled(fill, *arguments)
-        with ignored():
-            return function(out, *arguments)
-    return fill
+def fills(natively=None):
+    """Decorator of a sampler: what stands in for its array has it filled. natively(out, its size, its dtype,
+    *arguments) says whether a native kernel has filled a contiguous array; what NumPy says of numbers is ignored of the
+    others alone."""
+    def decorate(function):
+        @functools.wraps(function)
+        def fill(out, *arguments):
+            if out.__class__ is not np.ndarray and isinstance(out, StandIn):
+                return out.filled(fill, *arguments)
+            if natively is not None and out.flags.c_contiguous and natively(out, out.size, out.dtype, *arguments):
+                return out
+            with ignored():
+                return function(out, *arguments)
+        return fill
+    return decorate
 
 
 # ------------------------------------------------------------------ order of elements
@@ -75,9 +82,9 @@ def empty_like(array, dtype=None):
     """A dense array whose dimensions lie in memory in the same order as those of `array`."""
     if array.flags.c_contiguous:
         return np.empty(array.shape, dtype or array.dtype)
-    order = memory_order(array)
-    dense = np.empty([array.shape[k] for k in order], dtype or array.dtype)
-    return dense.transpose(np.argsort(order))
+    dims = memory_order(array)
+    dense = np.empty([array.shape[k] for k in dims], dtype or array.dtype)
+    return dense.transpose(np.argsort(dims))
 
 
 def rounded(values, dtype):
@@ -94,7 +101,18 @@ def rounded(values, dtype):
 
 
 # ------------------------------------------------------------------ uniform
-@fills
+def _uniform_natively(out, n, dtype, low, high, stream):
+    if dtype == f32:
+        if low != 0 or high != 1:
+            low, high = np.float32(low), np.float32(high)
+        return stream.natively("uniform", n, (low, high - low, high), out)
+    if dtype != f64:
+        return False
+    low, high = float(low), float(high)
+    return stream.natively("uniform53_each", n, (low, high - low, high), out)
+
+
+@fills(_uniform_natively)
 def uniform(out, low, high, stream):
     """Numbers in [low, high)."""
     n = out.size
@@ -161,7 +179,7 @@ def _exclude(x, high, low):
 
 
 # ------------------------------------------------------------------ integers
-@fills
+@fills()
 def whole_range(out, stream):
     """random_(): every value of an integer dtype from 0 on; for a floating one the integers it holds exactly."""
     n, dtype = out.size, out.dtype
@@ -172,7 +190,7 @@ def whole_range(out, stream):
     elif dtype == f64:
         values = stream.double_words(n) % np.uint64((1 << 53) + 1)
     elif dtype in DIGITS:
-        values = stream.words(n) % np.uint64((1 << DIGITS[dtype]) + 1)
+        values = _modulo(stream, n, (1 << DIGITS[dtype]) + 1, 0)
     else:
         values = stream.words(n) & np.uint64(1 if dtype.kind == dt.BOOL else np.iinfo(dtype).max)
     return store(out, from_integers(values.view(np.int64), dtype))
@@ -187,7 +205,12 @@ def from_integers(values, dtype):
     return values.astype(dtype)
 
 
-@fills
+def _integers_natively(out, n, dtype, low, high, stream):
+    return dtype == np.int64 and high is not None and high - low < 1 << 28 and stream.natively(
+        "integers", n, (low, high - low), out)
+
+
+@fills(_integers_natively)
 def integers(out, low, high, stream):
     """Integers from low to high - 1; to the largest of the dtype if `high` is None."""
     n, dtype = out.size, out.dtype
@@ -223,6 +246,9 @@ def _modulo(stream, n, width, low):
             values %= np.uint64(width)
         values = values.view(np.int64)
     else:
+        values = np.empty(n, np.int64)
+        if stream.natively("integers", n, (low, width), values):
+            return values
         words = stream.words(n).astype(np.uint32)
         quotient = words // np.uint32(width)                 # NumPy vectorises this but not %
         quotient *= np.uint32(width)
@@ -238,27 +264,31 @@ _ONE_WORD_STEPS = 214748364             # shorter permutations draw one word a s
 _LOOP_STEPS = 400                       # shorter ones are faster in a Python loop
 
 
+def permutation_into(out, stream):
+    """Whether a native kernel has shuffled 0 .. n-1 in an int64 array of n elements."""
+    return 1 < out.size < _ONE_WORD_STEPS and stream.natively("permutation", out.size, (), out)
+
+
 def permutation(n, stream):
     """0 .. n-1 shuffled (int64)."""
     if n >= _ONE_WORD_STEPS:
         raise NotImplementedError(f"randperm of {n} elements: tinytorch permutes fewer than {_ONE_WORD_STEPS}")
     if n < 2:
         return np.arange(n)
+    shuffled = np.empty(n, np.int64)
+    if permutation_into(shuffled, stream):
+        return shuffled
     words = stream.words(n - 1)
-    if native.level() is not None:
-        order = np.empty(n, np.int64)
-        native.run("shuffle", n - 1, words, order)
-        return order
     steps = np.arange(n - 1, dtype=np.uint32)
     targets = words.astype(np.uint32)
     targets %= np.uint32(n) - steps
     targets += steps
     if n >= _LOOP_STEPS:
         return _swapped(targets, n)
-    order = list(range(n))
+    swapped = list(range(n))
     for i, k in enumerate(targets.tolist()):
-        order[i], order[k] = order[k], order[i]
-    return np.array(order, np.int64)
+        swapped[i], swapped[k] = swapped[k], swapped[i]
+    return np.array(swapped, np.int64)
 
 
 def _swapped(targets, n):
@@ -293,7 +323,11 @@ def _swapped(targets, n):
 
 
 # ------------------------------------------------------------------ bernoulli
-@fills
+def _bernoulli_natively(out, n, dtype, p, stream):
+    return dtype.kind in dt.BOOL and stream.natively("below", n, (math.ceil(p * 2.0 ** 53),), out)
+
+
+@fills(_bernoulli_natively)
 def bernoulli(out, p, stream):
     """1 with probability p (a number), else 0: the low 53 bits of two words, times 2**-53, are compared with p."""
     if out.size:
@@ -302,7 +336,7 @@ def bernoulli(out, p, stream):
     return out
 
 
-@fills
+@fills()
 def bernoulli_each(out, p, stream):
     """1 with the probability given for each element by array p, which broadcasts to out."""
     if out.size == 0:
@@ -310,9 +344,9 @@ def bernoulli_each(out, p, stream):
     draw = stream.uniform64 if p.dtype == f64 else stream.uniform32
     if p.dtype == dt.BFLOAT16:
         p = dt.from_bfloat16(p)
-    order = memory_order(out)
-    target = out.transpose(order)
-    p = np.broadcast_to(p, out.shape).transpose(order)
+    dims = memory_order(out)
+    target = out.transpose(dims)
+    p = np.broadcast_to(p, out.shape).transpose(dims)
     drawn = draw(out.size).reshape(target.shape) < p
     target[...] = dt.to_bfloat16(drawn.astype(np.float32)) if out.dtype == dt.BFLOAT16 else drawn
     return out
@@ -330,45 +364,86 @@ def rrelu_slopes(array, lower, upper, stream):
 
 
 # ------------------------------------------------------------------ transforms of one uniform number
-def _transformed(out, function, stream):
-    if out.size:
-        store(out, rounded(function(stream.uniform64(out.size)), out.dtype))
-    return out
+def _drawn(kernel, n, parameters, function, stream):
+    """What function(u) makes of n uniform numbers, in float64. The native kernel of it takes the two parameters."""
+    out = np.empty(n)
+    return out if stream.natively(kernel, n, parameters, None, out) else function(stream.uniform64(n))
 
 
-@fills
+def in_precision(out, dtype):
+    """What kernels are given that write to an array of float32 or to one of float64; None of any other."""
+    return (out, None) if dtype == f32 else (None, out) if dtype == f64 else None
+
+
+def _natively(kernel, parameters):
+    """For `fills`: a kernel that takes two parameters, which parameters(*arguments) gives."""
+    def natively(out, n, dtype, *arguments):
+        arrays = in_precision(out, dtype)
+        return arrays is not None and arguments[-1].natively(kernel, n, parameters(*arguments[:-1]), *arrays)
+    return natively
+
+
+def _of_exponential(rate):
+    return -1.0 / rate, 0.0
+
+
+_exponential_natively = _natively("exponential", _of_exponential)
+
+
+def _numpys_are_faster(n):
+    """Whether NumPy has logarithms of its own, which are faster for so many numbers."""
+    return n >= _MANY and libm.vectorised
+
+
+def _few_exponential_natively(out, n, dtype, rate, stream):
+    return (dtype == f64 or not _numpys_are_faster(n)) and _exponential_natively(out, n, dtype, rate, stream)
+
+
+@fills(_few_exponential_natively)
 def exponential(out, rate, stream):
     """-log(1 - u) / rate."""
     scale = -1.0 / rate
-
-    def function(u):
+    if not out.size:
+        return out
+    if out.dtype == f64 or not libm.vectorised:
+        values = _drawn("exponential", out.size, (scale, 0.0), lambda u: scale * libm.log1p(-u), stream)
+    else:                                                    # NumPy's last bit matters next to a tie
+        u = stream.uniform64(out.size)
         values = scale * np.log1p(-u)
-        if libm.vectorised:                                  # NumPy's last bit matters in float64 or next to a tie
-            doubtful = slice(None) if out.dtype == f64 else near_tie(values)
-            values[doubtful] = scale * libm.log1p(-u[doubtful])
-        return values
-    return _transformed(out, function, stream)
+        doubtful = near_tie(values)
+        values[doubtful] = scale * libm.log1p(-u[doubtful])
+    return store(out, rounded(values, out.dtype))
 
 
-@fills
+def _of_geometric(p):
+    return math.log1p(-p), 0.0
+
+
+@fills(_natively("geometric", _of_geometric))
 def geometric(out, p, stream):
     """How many trials of probability p until the first success."""
-    denominator = math.log1p(-p)
-    return _transformed(out, lambda u: np.ceil(libm.log(u) / denominator), stream)
+    parameters = _of_geometric(p)
+    if out.size:
+        values = _drawn("geometric", out.size, parameters, lambda u: np.ceil(libm.log(u) / parameters[0]), stream)
+        store(out, rounded(values, out.dtype))
+    return out
 
 
-@fills
+@fills(_natively("cauchy", lambda median, sigma: (median, sigma)))
 def cauchy(out, median, sigma, stream):
     """median + sigma * tan(pi (u - 1/2))."""
     def function(u):
         t = libm.tan(math.pi * (u - 0.5))
         return t * sigma + 0.0 if median == 0 else fma64(t, sigma, median)
-    return _transformed(out, function, stream)
+    if out.size:
+        store(out, rounded(_drawn("cauchy", out.size, (median, sigma), function, stream), out.dtype))
+    return out
 
 
 # ------------------------------------------------------------------ multinomial
-def categorical(p, count, replacement, stream):
-    """`count` category numbers for each row of weights p (1-D or 2-D), int64."""
+def categorical(p, count, replacement, stream, check):
+    """`count` category numbers for each row of weights p (1-D or 2-D), int64. check(p) raises an error if they are no
+    weights, before anything is drawn."""
     if p.dtype == dt.BFLOAT16:
         p = dt.from_bfloat16(p)
         narrow = lambda x: dt.from_bfloat16(dt.to_bfloat16(x))
@@ -377,18 +452,29 @@ def categorical(p, count, replacement, stream):
         narrow = lambda x: x.astype(np.float16).astype(np.float32)
     else:
         narrow = None
-    if not replacement or count == 1:
+    width, raced = p.shape[-1], not replacement or count == 1
+    natively = not raced or narrow is None and not _numpys_are_faster(p.size)
+    if natively and p.dtype == f32 and p.flags.c_contiguous and width < 1 << 31:
+        out = np.empty(p.shape[:-1] + (count,), np.int64)
+        try:
+            if stream.natively("race" if raced else "categories", out.size // count, (width, count), p, out):
+                return out
+        except ValueError:                                   # some are no weights: nothing was drawn
+            check(p)
+            raise
+    check(p)
+    if raced:
         race = exponential(empty_like(p), 1.0, stream)
         race = p / race if narrow is None else narrow(p / narrow(race))
         if count == 1:
-            return race.argmax(-1)[..., None]
-        return np.argsort(-race, axis=-1, kind="stable")[..., :count]
-    rows = p.reshape(-1, p.shape[-1])
-    out = np.empty((rows.shape[0], count), np.int64)
-    u = stream.uniform64(out.size).reshape(out.shape)
-    for row, drawn, result in zip(rows, u, out):
+            return race.argmax(-1, keepdims=True)
+        return order.first_of(race.reshape(-1, width), count, True, True).reshape(p.shape[:-1] + (count,))
+    out = np.empty(p.shape[:-1] + (count,), np.int64)
+    rows = p[None] if p.ndim == 1 else p
+    u = stream.uniform64(out.size).reshape(len(rows), count)
+    for row, drawn, result in zip(rows, u, out.reshape(len(rows), count)):
         sums = np.add.accumulate(row)
         sums /= sums[-1]
         sums[-1] = 1
         result[...] = np.searchsorted(sums.astype(np.float64), drawn, side="left")
-    return out.reshape(p.shape[:-1] + (count,))
+    return out

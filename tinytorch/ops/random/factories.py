@@ -254,7 +254,11 @@ def _permutation(array, n, stream):
     return _fill_permutation(array, n, stream)
 
 
-@samplers.fills
+def _fill_permutation_natively(array, size, dtype, n, stream):
+    return array.ndim == 1 and dtype == np.int64 and samplers.permutation_into(array, stream)
+
+
+@samplers.fills(_fill_permutation_natively)
 def _fill_permutation(array, n, stream):
     """Of each row, if there are several."""
     for row in array.reshape(-1, n) if n else ():
@@ -273,7 +277,7 @@ def _normal_of(stream, mean, std):
     if isinstance(std, np.ndarray):
         if dt.kind(std.dtype) in dt.COMPLEX:
             raise RuntimeError("normal expects standard deviation to be non-complex")
-        if std.dtype.kind in dt.NATIVE and not (std >= 0).all():
+        if std.dtype.kind in dt.NATIVE and std.size and not np.minimum.reduce(std, None) >= 0:
             raise RuntimeError("normal expects all elements of std >= 0.0")
         check_broadcast(np.shape(mean), std.shape)
     source = mean if isinstance(mean, np.ndarray) else std
@@ -396,19 +400,28 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
         raise RuntimeError("cannot sample n_sample <= 0 samples")
     if not replacement and count > weights.shape[-1]:
         raise RuntimeError("cannot sample n_sample > prob_dist.size(-1) samples without replacement")
-    _check_weights(dt.from_bfloat16(weights) if weights.dtype == dt.BFLOAT16 else weights, replacement and count > 1)
     stream = stream_of(generator)
     with stream.lock:
         result = _categories(varied(input, out)._array, count, replacement, stream)
-    return refill(out, wrap(result.copy()))
+    return refill(out, wrap(result if result.base is None else result.copy()))
 
 
 @op(name="multinomial")
 def _categories(weights, count, replacement, stream):
-    return samplers.categorical(weights, count, replacement, stream)
+    check = _check_replaced if replacement and count > 1 else _check_weights
+    return samplers.categorical(weights, count, replacement, stream, check)
 
 
-def _check_weights(weights, replaced):
+def _check_replaced(weights):
+    _check_weights(weights, True)
+
+
+def _check_weights(weights, replaced=False):
+    if weights.size:
+        most = np.maximum.reduce(weights, -1)
+        if np.minimum.reduce(weights, None) >= 0 and np.minimum.reduce(most, None) > 0 and (
+                np.maximum.reduce(most, None) < np.inf):
+            return
     if not (np.isfinite(weights) & (weights >= 0)).all():
         if not replaced:
             raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
@@ -424,7 +437,7 @@ def _poisson(stream, input):
         refuse("poisson_cpu", input)
     if input.dtype == dt.BFLOAT16:
         return dt.to_bfloat16(_poisson(stream, dt.from_bfloat16(input)))
-    if not (input >= 0).all():
+    if input.size and not np.minimum.reduce(input, None) >= 0:
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
     return rejection.poisson(input, stream)
 

@@ -131,7 +131,7 @@ def check_probability(p):
     values = dt.from_bfloat16(p) if p.dtype == dt.BFLOAT16 else p
     if values.dtype.kind not in dt.NATIVE:
         refuse("bernoulli_tensor_cpu_p_", p)
-    if values.size and not ((values >= 0) & (values <= 1)).all():
+    if values.size and not (np.minimum.reduce(values, None) >= 0 and np.maximum.reduce(values, None) <= 1):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be "
                            "improved?  If so, please report an enhancement request to PyTorch.)")
     return p

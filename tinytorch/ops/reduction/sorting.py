@@ -9,7 +9,7 @@ from ...autograd.promotion import EXACT, promoted, refuse_complex_gradient, unde
 from ...autograd.public import public
 from ...autograd.views import has_history
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name, warn_once
-from ...kernels import order as kernels
+from ...kernels import native, order as kernels
 from ...kernels.scatter import owned
 from ...lazy import StandIn
 from ...tensor import Tensor, check_dim, wrap
@@ -125,6 +125,10 @@ def _top(array, k, dim, largest, ordered):
         return np.zeros((), np.int64)
     if not k or not array.size:
         return np.zeros([k if d == dim else n for d, n in enumerate(array.shape)], np.int64)
+    if native.many("top", array.size) and array.dtype == np.float32:
+        moved = np.ascontiguousarray(np.moveaxis(array, dim, -1))
+        found = kernels.first_of(moved.reshape(-1, moved.shape[-1]), k, largest, ordered)
+        return np.ascontiguousarray(np.moveaxis(found.reshape(moved.shape[:-1] + (k,)), -1, dim))
     if ordered or k * 64 <= array.shape[dim]:
         index = _first_top(array, k, dim, largest)
         values = np.take_along_axis(array, index, dim)

@@ -1,0 +1,142 @@
+/* What torch makes of each number that it draws (kernels/random/samplers.py, normal.py, whose operations these are): where
+a product and a sum are rounded once it says so, and nothing else may be. */
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__GNUC__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+#include "twister.h"
+
+/* low + width u, and `low` for what is rounded up to `high`, of numbers u in [0, 1): the low 24 bits of a word each. */
+void uniform(int64_t threads, int64_t n, float low, float width, float high, twister *key, float *out)
+{
+    uint32_t drawn[WORDS];
+    const int plain = low == 0.0f && high == 1.0f;
+    (void)threads;
+    for (int64_t start = 0; start < n; start += WORDS) {
+        const int64_t count = n - start < WORDS ? n - start : WORDS;
+        float *to = out + start;
+        draw_words(key, drawn, count);
+        for (int64_t i = 0; i < count; i++)
+            to[i] = (float)(int32_t)(drawn[i] & 0xffffffu) * 5.9604644775390625e-8f;
+        for (int64_t i = 0; i < count && !plain; i++) {
+            const float x = fmaf(to[i], width, low);
+            to[i] = x == high ? low : x;
+        }
+    }
+}
+
+/* The same of 53 bits of two words each. */
+void uniform53_each(int64_t threads, int64_t n, double low, double width, double high, twister *key, double *out)
+{
+    uint32_t drawn[WORDS];
+    const int plain = low == 0.0;
+    (void)threads;
+    for (int64_t start = 0; start < n; start += WORDS / 2) {
+        const int64_t count = n - start < WORDS / 2 ? n - start : WORDS / 2;
+        double *to = out + start;
+        draw_words(key, drawn, 2 * count);
+        for (int64_t i = 0; i < count; i++)
+            to[i] = of_two_words(drawn[2 * i], drawn[2 * i + 1]);
+        for (int64_t i = 0; i < count && plain; i++)
+            to[i] *= width;
+        for (int64_t i = 0; i < count && !plain; i++)
+            to[i] = fma(to[i], width, low);
+        for (int64_t i = 0; i < count; i++)
+            to[i] = to[i] == high ? low : to[i];
+    }
+}
+
+/* low + what remains of a word each when it is divided by `width`, which is below 2^31. The quotient is found by a
+product, and is one more or less than it should be now and then. */
+void integers(int64_t threads, int64_t n, int64_t low, int64_t width, twister *key, int64_t *out)
+{
+    uint32_t drawn[WORDS];
+    const double part = 1.0 / (double)width;
+    (void)threads;
+    for (int64_t start = 0; start < n; start += WORDS) {
+        const int64_t count = n - start < WORDS ? n - start : WORDS;
+        draw_words(key, drawn, count);
+        for (int64_t i = 0; i < count; i++) {
+            const double word = (double)(int32_t)(drawn[i] ^ 0x80000000u) + 2147483648.0;
+            const double rest = word - floor(word * part) * (double)width;
+            const int32_t whole = (int32_t)(rest < 0 ? rest + (double)width : rest);
+            out[start + i] = (int64_t)((uint64_t)low + (uint64_t)(whole >= width ? whole - (int32_t)width : whole));
+        }
+    }
+}
+
+/* 0 .. n-1 after swaps of each place i with place i + word % (n - i), which is one of those after it. */
+void permutation(int64_t threads, int64_t n, twister *key, int64_t *out)
+{
+    uint32_t drawn[WORDS];
+    (void)threads;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = i;
+    for (int64_t start = 0; start < n - 1; start += WORDS) {
+        const int64_t count = n - 1 - start < WORDS ? n - 1 - start : WORDS;
+        draw_words(key, drawn, count);
+        for (int64_t i = start; i < start + count; i++) {
+            const int64_t k = i + drawn[i - start] % (uint32_t)(n - i), there = out[k];
+            out[k] = out[i];
+            out[i] = there;
+        }
+    }
+}
+
+/* A kernel of numbers u in [0, 1) in double precision, one for each element of whichever array is given. */
+#define OF_UNIFORM(name, value)                                                                                       \
+void name(int64_t threads, int64_t n, double a, double b, twister *key, float *single, double *whole)                 \
+{                                                                                                                     \
+    uint32_t drawn[WORDS];                                                                                            \
+    (void)threads;                                                                                                    \
+    for (int64_t start = 0; start < n; start += WORDS / 2) {                                                          \
+        const int64_t count = n - start < WORDS / 2 ? n - start : WORDS / 2;                                          \
+        draw_words(key, drawn, 2 * count);                                                                            \
+        for (int64_t i = 0; i < count; i++) {                                                                         \
+            const double u = of_two_words(drawn[2 * i], drawn[2 * i + 1]), x = value;                                 \
+            if (single)                                                                                               \
+                single[start + i] = (float)x;                                                                         \
+            if (whole)                                                                                                \
+                whole[start + i] = x;                                                                                 \
+        }                                                                                                             \
+    }                                                                                                                 \
+    (void)b;                                                                                                          \
+}
+
+INLINE double scaled(double z, double mean, double deviation)
+{
+    return mean == 0 ? z * deviation + 0.0 : fma(z, deviation, mean);
+}
+
+OF_UNIFORM(exponential, a * log1p(-u))
+OF_UNIFORM(geometric, ceil(log(u) / a))
+OF_UNIFORM(cauchy, scaled(tan(3.141592653589793 * (u - 0.5)), a, b))
+
+/* Normal numbers made one by one, in pairs, or exp of them. */
+void normals(int64_t threads, int64_t n, double mean, double deviation, int64_t exponents, twister *key, double *source,
+             float *single, double *whole)
+{
+    struct numbers s = numbers_of(key, source, 0);
+    (void)threads;
+    for (int64_t i = 0; i < n; i++) {
+        const double z = scaled(normal_number(&s), mean, deviation), x = exponents ? exp(z) : z;
+        if (single)
+            single[i] = (float)x;
+        if (whole)
+            whole[i] = x;
+    }
+    leave(&s);
+}
+
+/* Uniform to normal numbers, in place: in each block of 16, number k and k + 8 make a pair. */
+void box_muller53(int64_t threads, int64_t blocks, double mean, double deviation, double *u)
+{
+    (void)threads;
+    for (int64_t i = 0; i < blocks; i++, u += 16)
+        for (int64_t k = 0; k < 8; k++) {
+            const double radius = sqrt(-2.0 * log(1.0 - u[k])), angle = TURN * u[k + 8];
+            u[k] = scaled(radius * cos(angle), mean, deviation);
+            u[k + 8] = scaled(radius * sin(angle), mean, deviation);
+        }
+}

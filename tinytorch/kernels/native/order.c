@@ -1,0 +1,212 @@
+/* The largest or smallest elements of rows (kernels/order.py), in the steps of libstdc++'s std::nth_element, std::sort and
+std::partial_sort: which of several equal elements comes first follows from them. */
+#include "common.h"
+
+/* An element by a number that has its order, and where it was. Pairs are in memory that nobody else writes to: that the
+searches of a partition end inside follows from what they have found there. */
+struct pair { int32_t key, at; };
+
+INLINE void swap(struct pair *a, struct pair *b)
+{
+    const struct pair c = *a;
+    *a = *b;
+    *b = c;
+}
+
+static void median_first(struct pair *first, struct pair *last)
+{
+    struct pair *a = first + 1, *b = first + (last - first) / 2, *c = last - 1;
+    if (a->key < b->key)
+        swap(first, b->key < c->key ? b : a->key < c->key ? c : a);
+    else
+        swap(first, a->key < c->key ? a : b->key < c->key ? c : b);
+}
+
+/* Parts [first, last) by the median of three of its elements. The k-th from below that is not less and the k-th from
+above that is not greater change places until they meet; they are looked for in blocks, without branches. */
+#define BLOCK 64
+
+static struct pair *partition(struct pair *first, struct pair *last)
+{
+    uint8_t ups[BLOCK], downs[BLOCK];
+    int up = 0, down = 0, up_first = 0, down_first = 0;          /* how many are left of those found, and from which on */
+    median_first(first, last);
+    const int32_t pivot = first->key;
+    first++;
+    while (last - first >= 2 * BLOCK) {
+        if (!up) {
+            up_first = 0;
+            for (int i = 0; i < BLOCK; i++) {
+                ups[up] = (uint8_t)i;
+                up += !(first[i].key < pivot);
+            }
+        }
+        if (!down) {
+            down_first = 0;
+            for (int i = 0; i < BLOCK; i++) {
+                downs[down] = (uint8_t)i;
+                down += !(pivot < last[-1 - i].key);
+            }
+        }
+        const int both = up < down ? up : down;
+        for (int i = 0; i < both; i++)
+            swap(first + ups[up_first + i], last - 1 - downs[down_first + i]);
+        up -= both;
+        down -= both;
+        up_first += both;
+        down_first += both;
+        first += up ? 0 : BLOCK;
+        last -= down ? 0 : BLOCK;
+    }
+    first += up ? ups[up_first] : 0;
+    last -= down ? downs[down_first] : 0;
+    for (;; first++) {
+        while (first->key < pivot)
+            first++;
+        last--;
+        while (pivot < last->key)
+            last--;
+        if (first >= last)
+            return first;
+        swap(first, last);
+    }
+}
+
+static void adjust_heap(struct pair *heap, int64_t hole, int64_t length, struct pair value)
+{
+    const int64_t top = hole;
+    int64_t child = hole;
+    while (child < (length - 1) / 2) {
+        child = 2 * (child + 1);
+        child -= heap[child].key < heap[child - 1].key;
+        heap[hole] = heap[child];
+        hole = child;
+    }
+    if (!(length & 1) && child == (length - 2) / 2) {
+        child = 2 * child + 1;
+        heap[hole] = heap[child];
+        hole = child;
+    }
+    while (hole > top && heap[(hole - 1) / 2].key < value.key) {
+        heap[hole] = heap[(hole - 1) / 2];
+        hole = (hole - 1) / 2;
+    }
+    heap[hole] = value;
+}
+
+INLINE void pop_heap(struct pair *heap, int64_t length, struct pair *result)
+{
+    const struct pair value = *result;
+    *result = *heap;
+    adjust_heap(heap, 0, length, value);
+}
+
+static void heap_select(struct pair *first, int64_t middle, int64_t n)
+{
+    for (int64_t parent = (middle - 2) / 2; parent >= 0 && middle > 1; parent--)
+        adjust_heap(first, parent, middle, first[parent]);
+    for (int64_t i = middle; i < n; i++)
+        if (first[i].key < first->key)
+            pop_heap(first, middle, first + i);
+}
+
+static void partial_sort(struct pair *first, int64_t middle, int64_t n)
+{
+    heap_select(first, middle, n);
+    for (int64_t i = middle - 1; i > 0; i--)
+        pop_heap(first, i, first + i);
+}
+
+/* A stable sort of at most 16: each goes to the place that so many are before it. */
+static void sort_few(struct pair *first, int64_t n)
+{
+    struct pair copy[16];
+    int32_t keys[16], places[16];
+    if (n < 2)
+        return;
+    memcpy(copy, first, (size_t)n * sizeof *first);
+    for (int j = 0; j < 16; j++) {
+        keys[j] = j < n ? copy[j].key : INT32_MAX;
+        places[j] = 0;
+    }
+    for (int i = 0; i < n; i++) {
+        const int32_t key = keys[i];
+        for (int j = 0; j < 16; j++)
+            places[j] += j > i ? key <= keys[j] : key < keys[j];
+    }
+    for (int j = 0; j < n; j++)
+        first[places[j]] = copy[j];
+}
+
+static int doubled_logarithm(int64_t n)
+{
+    int found = 0;
+    while (n >>= 1)
+        found += 2;
+    return found;
+}
+
+/* What std::sort leaves to one insertion sort at its end are parts of at most 16, none of whose elements is greater than
+any of the next part: each is sorted by itself. */
+static void sort(struct pair *first, struct pair *last, int depth)
+{
+    while (last - first > 16) {
+        if (!depth) {
+            partial_sort(first, last - first, last - first);
+            return;
+        }
+        struct pair *cut = partition(first, last);
+        sort(cut, last, --depth);
+        last = cut;
+    }
+    sort_few(first, last - first);
+}
+
+static void nth_element(struct pair *first, struct pair *nth, struct pair *last)
+{
+    for (int depth = doubled_logarithm(last - first); last - first > 3; depth--) {
+        if (!depth) {
+            heap_select(first, nth + 1 - first, last - first);
+            swap(first, nth);
+            return;
+        }
+        struct pair *cut = partition(first, last);
+        if (cut <= nth)
+            first = cut;
+        else
+            last = cut;
+    }
+    sort_few(first, last - first);
+}
+
+/* Where the `k` smallest (or largest) of each row are, as torch.topk finds them, in order or as they fall. NaN is the
+largest and equal to itself, and there is no -0. Fewer than 2^31 in a row, of which k are at least 1. */
+int64_t top(int64_t threads, int64_t rows, int64_t width, int64_t k, int64_t largest, int64_t ordered, const float *x,
+            int64_t *out)
+{
+    struct pair *pairs = malloc((size_t)width * sizeof *pairs);
+    (void)threads;
+    if (!pairs)
+        return NO_MEMORY;
+    for (int64_t r = 0; r < rows; r++) {
+        const float *row = x + r * width;
+        for (int64_t i = 0; i < width; i++) {
+            const float value = row[i] + 0.0f;
+            const int32_t bits = (int32_t)bits_of(value);
+            const int32_t key = value != value ? INT32_MAX : bits < 0 ? bits ^ INT32_MAX : bits;
+            pairs[i].key = largest ? ~key : key;
+            pairs[i].at = (int32_t)i;
+        }
+        if (k <= width / 64)
+            partial_sort(pairs, k, width);
+        else {
+            nth_element(pairs, pairs + k - 1, pairs + width);
+            if (ordered)
+                sort(pairs, pairs + k - 1, doubled_logarithm(k - 1));
+        }
+        for (int64_t i = 0; i < k; i++)
+            out[r * k + i] = pairs[i].at;
+    }
+    free(pairs);
+    return 0;
+}
