@@ -249,6 +249,14 @@ def containers(t):
     yield p.treespec_leaf().num_leaves, p.treespec_tuple([p.treespec_leaf()]).num_leaves
     yield p.treespec_dict(a=p.treespec_leaf()) == p.tree_structure({"a": 1})
     yield p.treespec_pprint(p.tree_structure([1, {"a": (2,)}]))
+    yield str(p.tree_structure({"a": made(1, [2])})), p.tree_structure(values["defaultdict"]).context
+    for kind in (collections.OrderedDict, made, dict):         # tensordict takes some out of the table
+        taken = collections.namedtuple if kind is made else kind
+        node = p.SUPPORTED_NODES.pop(taken)
+        try:
+            yield kind.__name__, p.tree_leaves([values["ordereddict"], values["namedtuple"], {"k": 1}])
+        finally:
+            p.SUPPORTED_NODES[taken] = node
     constant = dataclasses.make_dataclass("Constant", ["n"], frozen=True)
     p.register_constant(constant)
     leaves, spec = p.tree_flatten([1, constant(2)])

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -30,10 +30,11 @@ class TreeSpec:
         return isinstance(other, TreeSpec) and (self.kind, self.context, self.children) == (
             other.kind, other.context, other.children)
 
-    def __repr__(self):
+    def __repr__(self, indent=0):
         if self.kind is None:
             return "*"
-        children = (",\n" + " " * 2).join(map(repr, self.children))
+        indent += 2
+        children = (",\n" + " " * indent).join([child.__repr__(indent) for child in self.children])
         return f"TreeSpec({self.kind.__name__}, {self.context}, [{children}])"
 
     def pretty(self):
@@ -88,9 +89,9 @@ class NodeDef(NamedTuple):
     flatten_with_keys_fn: Callable | None = None
 
 
-#: The containers that there are by themselves, and those registered.
-SUPPORTED_NODES: dict[type, NodeDef] = {}
-_registered: dict[type, NodeDef] = {}
+#: The containers that there are by themselves, and those registered. The function `namedtuple` stands for the classes
+#: that it makes. What is taken out of the table is a leaf.
+SUPPORTED_NODES: dict[Any, NodeDef] = {}
 
 
 def register_pytree_node(cls: type, flatten_fn: Callable, unflatten_fn: Callable, *,
@@ -101,7 +102,7 @@ def register_pytree_node(cls: type, flatten_fn: Callable, unflatten_fn: Callable
     unflatten_fn(children, context) the object. ValueError if they are already."""
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
-    SUPPORTED_NODES[cls] = _registered[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
 
 
 _register_pytree_node = register_pytree_node
@@ -117,21 +118,14 @@ def _is_named_tuple(x):
 
 def _open(x):
     """(kind, context, children) of a container; None for a leaf."""
-    kind = type(x)
-    if kind in (list, tuple):
-        return kind, None, x
-    if kind in (dict, OrderedDict):
-        return kind, list(x), x.values()
-    if kind is defaultdict:
-        return kind, (x.default_factory, list(x)), x.values()
-    if kind is deque:
-        return kind, x.maxlen, x
-    if kind in _registered:
-        children, context = _registered[kind].flatten_fn(x)
-        return kind, context, list(children)
-    if _is_named_tuple(x):
-        return tuple, kind, x
-    return None
+    kind = x.__class__
+    node = SUPPORTED_NODES.get(kind)
+    if node is None:
+        if not _is_named_tuple(x) or (node := SUPPORTED_NODES.get(namedtuple)) is None:
+            return None
+        kind = namedtuple
+    children, context = node.flatten_fn(x)
+    return kind, context, children
 
 
 def tree_flatten(tree, is_leaf=None):
@@ -146,8 +140,8 @@ def tree_flatten(tree, is_leaf=None):
 
 
 def _flatten(tree, leaves, is_leaf=None):
-    opened = _open(tree)
-    if opened is None or is_leaf is not None and is_leaf(tree):
+    opened = None if is_leaf is not None and is_leaf(tree) else _open(tree)
+    if opened is None:
         leaves.append(tree)
         return TreeSpec()
     kind, context, children = opened
@@ -167,15 +161,7 @@ def _unflatten(leaves, spec):
     if spec.kind is None:
         return next(leaves)
     children = [_unflatten(leaves, child) for child in spec.children]
-    if spec.kind in (dict, OrderedDict):
-        return spec.kind(zip(spec.context, children))
-    if spec.kind is defaultdict:
-        return defaultdict(spec.context[0], zip(spec.context[1], children))
-    if spec.kind is deque:
-        return deque(children, spec.context)
-    if spec.kind in _registered:
-        return _registered[spec.kind].unflatten_fn(children, spec.context)
-    return spec.context(*children) if spec.context else spec.kind(children)
+    return SUPPORTED_NODES[spec.kind].unflatten_fn(children, spec.context)
 
 
 def tree_leaves(tree, is_leaf=None):
@@ -235,7 +221,7 @@ def is_structseq_instance(obj):
 
 def _get_node_type(tree):
     """The class of a container, as the table of them knows it."""
-    return namedtuple_type if _is_named_tuple(tree) and type(tree) not in _registered else type(tree)
+    return namedtuple if _is_named_tuple(tree) and type(tree) not in SUPPORTED_NODES else type(tree)
 
 
 def tree_map_(func, tree, *rests, is_leaf=None):
@@ -303,7 +289,7 @@ def _broadcast_to_and_flatten(tree, treespec, is_leaf=None):
     opened = None if is_leaf is not None and is_leaf(tree) else _open(tree)
     if opened is None:
         return [tree] * treespec.num_leaves
-    kind, context, children = opened
+    kind, context, children = opened[0], opened[1], list(opened[2])
     if (kind, context) != (treespec.kind, treespec.context) or len(children) != len(treespec.children):
         return None
     found = []
@@ -372,16 +358,12 @@ def keystr(kp):
 def _with_keys(tree, spec, path):
     if spec.kind is None:
         return [(path, tree)]
-    opened = _open(tree)
-    if spec.kind in (dict, OrderedDict, defaultdict):
-        keys = [MappingKey(key) for key in tree]
-    elif spec.kind in _registered and _registered[spec.kind].flatten_with_keys_fn:
-        keys = [key for key, _ in _registered[spec.kind].flatten_with_keys_fn(tree)[0]]
-    elif spec.kind is tuple and spec.context:
-        keys = [GetAttrKey(name) for name in tree._fields]
+    node = SUPPORTED_NODES[spec.kind]
+    if node.flatten_with_keys_fn is None:
+        keyed = [(SequenceKey(i), child) for i, child in enumerate(node.flatten_fn(tree)[0])]
     else:
-        keys = [SequenceKey(i) for i in range(len(spec.children))]
-    return [found for key, child, part in zip(keys, opened[2], spec.children)
+        keyed = node.flatten_with_keys_fn(tree)[0]
+    return [found for (key, child), part in zip(keyed, spec.children)
             for found in _with_keys(child, part, (*path, key))]
 
 
@@ -439,7 +421,7 @@ def treespec_dumps(treespec, protocol=None):
 def _of_words(words):
     if words["type"] is None:
         return TreeSpec()
-    kinds = {f"{kind.__module__}.{kind.__qualname__}": kind for kind in (*SUPPORTED_NODES, *_registered)}
+    kinds = {f"{kind.__module__}.{kind.__qualname__}": kind for kind in SUPPORTED_NODES}
     if words["type"] not in kinds:
         raise NotImplementedError(f"{words['type']} is not registered")
     return TreeSpec(kinds[words["type"]], json.loads(words["context"]), [_of_words(w) for w in words["children_spec"]])
@@ -465,7 +447,7 @@ def _places(x):
 
 def _list_flatten(x):
     """(elements, None)."""
-    return _listed(x, None)
+    return list(x), None
 
 
 def _list_flatten_with_keys(x):
@@ -500,7 +482,7 @@ def _namedtuple_unflatten(values, context):
 
 def _dict_flatten(x):
     """(values, keys)."""
-    return _listed(x, list(x))
+    return list(x.values()), list(x)
 
 
 def _dict_flatten_with_keys(x):
@@ -550,10 +532,6 @@ def _deque_unflatten(values, context):
     return deque(values, context)
 
 
-class namedtuple_type:
-    """Stands for all classes of named tuples in the table of containers."""
-
-
 SUPPORTED_NODES.update({kind: NodeDef(kind, *functions) for kind, *functions in (
     (list, _list_flatten, _list_unflatten, _list_flatten_with_keys),
     (tuple, _tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys),
@@ -561,7 +539,7 @@ SUPPORTED_NODES.update({kind: NodeDef(kind, *functions) for kind, *functions in 
     (OrderedDict, _ordereddict_flatten, _ordereddict_unflatten, _ordereddict_flatten_with_keys),
     (defaultdict, _defaultdict_flatten, _defaultdict_unflatten, _defaultdict_flatten_with_keys),
     (deque, _deque_flatten, _deque_unflatten, _deque_flatten_with_keys),
-    (namedtuple_type, _namedtuple_flatten, _namedtuple_unflatten, _namedtuple_flatten_with_keys))})
+    (namedtuple, _namedtuple_flatten, _namedtuple_unflatten, _namedtuple_flatten_with_keys))})
 
 
 def register_constant(cls):
