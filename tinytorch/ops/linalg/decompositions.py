@@ -172,13 +172,13 @@ def _cofactors_slopes(g, input):
     symmetric, so this is the tangent of the cofactors as well."""
     u, s, vh, sign, finite = _factored(input)
     n = s.shape[-1]
-    others = np.zeros((*s.shape, n), s.dtype)  # the products of all but two
+    places, same = np.arange(n), np.eye(n, dtype=bool)
+    others = np.empty((*s.shape, n), s.dtype)  # the products of all but two; nothing of one and itself
     for i in range(n):
-        for j in range(i):
-            others[..., i, j] = others[..., j, i] = _others(np.delete(s, i, -1), j)
+        others[..., i, :] = np.where(same | same[i], 1, s[..., None, :]).prod(-1)
+    others[..., places, places] = 0
     inner = sign.conjugate()[..., None, None] * np.matmul(np.matmul(mT(u), g), mT(vh))
     moved = -others * inner.swapaxes(-1, -2)
-    places = np.arange(n)
     moved[..., places, places] = (others * np.diagonal(inner, 0, -2, -1)[..., None, :]).sum(-1)
     return np.where(finite, np.matmul(np.matmul(u, moved.conjugate()), vh), np.nan)
 
