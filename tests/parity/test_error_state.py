@@ -73,51 +73,75 @@ def quiet(call):
 
 
 def run(function, sample):
+    """Whether a call of the sample gave something; if so, its backward ran too."""
     result = quiet(lambda: function(sample[0], *sample[1], **sample[2]))
     roots = [y for y in tensors(result, tinytorch.Tensor) if y.requires_grad]
     if roots:
         quiet(lambda: tinytorch.autograd.backward(roots, [tinytorch.ones_like(y) for y in roots]))
+    return result is not None
+
+
+def check_that_some_ran(ran, again):
+    """What is refused each time says nothing. `ran`: whether each sample was taken; then so are some, or torch refuses
+    them all: `again` has its calls."""
+    assert ran, "no sample was tried"
+    if not any(ran):
+        for call in again:
+            with warnings.catch_warnings(), pytest.raises(Exception):
+                warnings.simplefilter("ignore")
+                call()
 
 
 @pytest.mark.parametrize("name", [name for name, op in OPS.items() if namesake(op.op, op.name) is not None])
 def test_operators(name):
     op = OPS[name]
     function, changing = namesake(op.op, op.name), getattr(tinytorch.Tensor, in_place_method(op) or "", None)
+    made, ran, theirs = 0, [], []
     for dtype in [d for d in DTYPES if op.supports_dtype(d, "cpu")]:
         grad = op.supports_autograd and dtype in op.supported_backward_dtypes("cpu")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")    # torch's own, of what it makes the samples with
             given = samples(op, dtype, 2, requires_grad=grad)
+        made += len(given)
         for sample in given:
             for start in (0, 3, 6) if dtype is torch.float32 else (3,):
                 try:
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")
-                        first, again = (convert(replaced(sample[:3], start)) for _ in range(2))
+                        spoiled = replaced(sample[:3], start)
+                        first, again = convert(spoiled), convert(spoiled) if changing is not None else None
                 except Untranslatable:
                     continue
-                run(function, first)
-                if changing is not None and isinstance(again[0], tinytorch.Tensor):
+                ran.append(run(function, first))
+                theirs.append(lambda args=spoiled: op.op(args[0], *args[1], **args[2]))
+                if again is not None and isinstance(again[0], tinytorch.Tensor):
                     with tinytorch.no_grad():
                         quiet(lambda: changing(again[0], *again[1], **again[2]))
+    if made:                                   # torch has no samples of some
+        check_that_some_ran(ran, theirs)
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_modules(name):
     info = MODULES[name]
+    ran, theirs = [], []
     for made in info.module_inputs_func(info, device="cpu", dtype=torch.float32, requires_grad=True, training=True)[:3]:
         if made.forward_input is None:
             continue
         for start in (0, 3, 6):
             try:
                 args, kwargs = convert((made.constructor_input.args, made.constructor_input.kwargs))
-                inputs, options = convert(replaced((made.forward_input.args, made.forward_input.kwargs), start))
+                given = replaced((made.forward_input.args, made.forward_input.kwargs), start)
+                inputs, options = convert(given)
             except Untranslatable:
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 module = getattr(tinytorch.nn, info.module_cls.__name__)(*args, **kwargs)
-            run(lambda _, *a, **k: module(*a, **k), (None, inputs, options))
+            ran.append(run(lambda _, *a, **k: module(*a, **k), (None, inputs, options)))
+            theirs.append(lambda made=made.constructor_input, given=given: info.module_cls(
+                *made.args, **made.kwargs)(*given[0], **given[1]))
+    check_that_some_ran(ran, theirs)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
