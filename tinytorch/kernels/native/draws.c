@@ -104,14 +104,73 @@ void name(int64_t threads, int64_t n, double a, double b, twister *key, float *s
     (void)b;                                                                                                          \
 }
 
+/* log(x) of a positive x to 2^-48, for where no more is needed: x = 2^n m, sqrt(1/2) <= m < sqrt(2), and log(m) by the
+series of artanh((m - 1) / (m + 1)). */
+INLINE double near_log(double x)
+{
+    union { double value; uint64_t bits; } whole = {x}, m;
+    const uint64_t above = whole.bits - 0x3fe6a09e667f3bcdull;            /* bits of sqrt(1/2) */
+    m.bits = (above & 0xfffffffffffffull) + 0x3fe6a09e667f3bcdull;
+    const double n = (double)((int32_t)(above >> 32) >> 20), s = (m.value - 1.0) / (m.value + 1.0), z = s * s;
+    double p = 1.0 / 19.0;
+    p = p * z + 1.0 / 17.0;
+    p = p * z + 1.0 / 15.0;
+    p = p * z + 1.0 / 13.0;
+    p = p * z + 1.0 / 11.0;
+    p = p * z + 1.0 / 9.0;
+    p = p * z + 1.0 / 7.0;
+    p = p * z + 1.0 / 5.0;
+    p = p * z + 1.0 / 3.0;
+    p = p * z + 1.0;
+    return 2.0 * s * p + n * 0.6931471805599453;
+}
+
+INLINE int32_t is_doubtful(double x)
+{
+    union { double value; uint64_t bits; } whole = {x};
+    const uint32_t beside = (uint32_t)(whole.bits & 0x1fffffffu) - 0x0fffff00u;
+    return (beside < 0x200u) | !(x > 2e-38);
+}
+
+/* scale log1p(-u) as floats: 1 - u is exact, and a logarithm that is only near is rounded to the same float, unless it
+lies next to the middle of two, or below the normal ones. */
+void exponentials(twister *key, double scale, int64_t n, float *out)
+{
+    uint32_t drawn[WORDS];
+    double u[WORDS / 2], x[WORDS / 2];
+    for (int64_t start = 0; start < n; start += WORDS / 2) {
+        const int64_t count = n - start < WORDS / 2 ? n - start : WORDS / 2;
+        int32_t doubtful = 0;
+        draw_words(key, drawn, 2 * count);
+        TOTAL(|, doubtful)
+        for (int64_t i = 0; i < count; i++) {
+            u[i] = of_two_words(drawn[2 * i], drawn[2 * i + 1]);
+            x[i] = scale * near_log(1.0 - u[i]);
+            out[start + i] = (float)x[i];
+            doubtful |= is_doubtful(x[i]);
+        }
+        for (int64_t i = 0; i < count && doubtful; i++)
+            if (is_doubtful(x[i]))
+                out[start + i] = (float)(scale * log1p(-u[i]));
+    }
+}
+
 INLINE double scaled(double z, double mean, double deviation)
 {
     return mean == 0 ? z * deviation + 0.0 : fma(z, deviation, mean);
 }
 
-OF_UNIFORM(exponential, a * log1p(-u))
+static OF_UNIFORM(whole_exponential, a * log1p(-u))
 OF_UNIFORM(geometric, ceil(log(u) / a))
 OF_UNIFORM(cauchy, scaled(tan(3.141592653589793 * (u - 0.5)), a, b))
+
+void exponential(int64_t threads, int64_t n, double a, double b, twister *key, float *single, double *whole)
+{
+    if (single)
+        exponentials(key, a, n, single);
+    else
+        whole_exponential(threads, n, a, b, key, NULL, whole);
+}
 
 /* Normal numbers made one by one, in pairs, or exp of them. */
 void normals(int64_t threads, int64_t n, double mean, double deviation, int64_t exponents, twister *key, double *source,

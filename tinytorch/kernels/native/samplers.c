@@ -264,7 +264,6 @@ int64_t race(int64_t threads, int64_t rows, int64_t width, int64_t count, twiste
              int64_t *out)
 {
     float *speeds = malloc((size_t)(rows * width > 0 ? rows * width : 1) * sizeof(float));
-    uint32_t words[WORDS];
     int64_t failed = 0;
     if (!speeds)
         return NO_MEMORY;
@@ -272,12 +271,10 @@ int64_t race(int64_t threads, int64_t rows, int64_t width, int64_t count, twiste
         free(speeds);
         return OUTSIDE;
     }
-    for (int64_t start = 0; start < rows * width; start += WORDS / 2) {
-        const int64_t several = rows * width - start < WORDS / 2 ? rows * width - start : WORDS / 2;
-        draw_words(key, words, 2 * several);
-        for (int64_t i = 0; i < several; i++)
-            speeds[start + i] = weights[start + i] / (float)-log1p(-of_two_words(words[2 * i], words[2 * i + 1]));
-    }
+    exponentials(key, -1.0, rows * width, speeds);
+    SPAN
+    for (int64_t i = 0; i < rows * width; i++)
+        speeds[i] = weights[i] / speeds[i];
     if (count > 1)
         failed = top(threads, rows, width, count, 1, 1, speeds, out);
     for (int64_t r = 0; r < rows && count == 1; r++) {

@@ -22,6 +22,9 @@ INLINE double of_two_words(uint32_t high, uint32_t low)
     return upper * (1.0 / 2097152.0) + lower * STEP53;
 }
 
+/* draws.c: n numbers scale log1p(-u), as floats. */
+void exponentials(twister *key, double scale, int64_t n, float *out);
+
 /* Where numbers come from that take as many words as they need: the twister, the place of its next word as it was read
 once, and `source` of the kernels, which holds whether there is a normal number left, that, and whether words were drawn. `single`: parts of the arithmetic are rounded to float, as torch's are for parameters that are. */
 struct numbers { twister *state; double *source; int64_t single; uint32_t next; int drawn; };

@@ -17,7 +17,6 @@ from .exact import fma32, fma64, libm, near_tie
 f32, f64, f16 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.float16)
 _INT64_MAX = (1 << 63) - 1
 _CHUNK = 16384                          # elements: temporaries stay in the cache
-_MANY = 1024                            # numbers of which NumPy's own logarithms are the faster ones, where it has any
 DIGITS = {f64: 53, f32: 24, f16: 11, dt.BFLOAT16: 8}       # of the significand
 
 
@@ -387,19 +386,7 @@ def _of_exponential(rate):
     return -1.0 / rate, 0.0
 
 
-_exponential_natively = _natively("exponential", _of_exponential)
-
-
-def _numpys_are_faster(n):
-    """Whether NumPy has logarithms of its own, which are faster for so many numbers."""
-    return n >= _MANY and libm.vectorised
-
-
-def _few_exponential_natively(out, n, dtype, rate, stream):
-    return (dtype == f64 or not _numpys_are_faster(n)) and _exponential_natively(out, n, dtype, rate, stream)
-
-
-@fills(_few_exponential_natively)
+@fills(_natively("exponential", _of_exponential))
 def exponential(out, rate, stream):
     """-log(1 - u) / rate."""
     scale = -1.0 / rate
@@ -453,8 +440,7 @@ def categorical(p, count, replacement, stream, check):
     else:
         narrow = None
     width, raced = p.shape[-1], not replacement or count == 1
-    natively = not raced or narrow is None and not _numpys_are_faster(p.size)
-    if natively and p.dtype == f32 and p.flags.c_contiguous and width < 1 << 31:
+    if p.dtype == f32 and not (raced and narrow) and p.flags.c_contiguous and width < 1 << 31:
         out = np.empty(p.shape[:-1] + (count,), np.int64)
         try:
             if stream.natively("race" if raced else "categories", out.size // count, (width, count), p, out):
