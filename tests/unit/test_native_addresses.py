@@ -29,6 +29,8 @@ def others(width, seed, dtype):
     yield torch.rand(700).numpy()
     yield torch.rand(700, dtype=torch.float64).numpy()
     yield torch.randn(700).numpy()
+    yield torch.randn(700, dtype=torch.float64).numpy()
+    yield torch.randn(70, dtype=torch.float16).numpy()
     yield torch.randint(5, (700,)).numpy()
     yield torch.randint(2 ** 40, (700,)).numpy()
     yield torch.zeros(700, dtype=torch.int32).random_().numpy()

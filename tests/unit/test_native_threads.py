@@ -32,7 +32,8 @@ def programs():
     yield lambda: (torch.randperm(700), torch.binomial(torch.full((700,), 9.0), torch.full((700,), .3)))
     yield lambda: [torch.zeros(700).exponential_(), torch.zeros(700).cauchy_(), torch.zeros(700).log_normal_()]
     yield lambda: (torch.zeros(700).geometric_(0.3), torch.zeros(700, dtype=torch.uint8).random_(),
-                   torch.randint(9, (700,)), torch.randn(320, dtype=torch.float64))
+                   torch.randint(9, (700,)))
+    yield lambda: (torch.randn(320, dtype=torch.float64), torch.randn(320, dtype=torch.float16))
     yield lambda: (x[0].abs().multinomial(9), x.abs().multinomial(9, True), x.topk(5))
     yield lambda: (x.gather(1, index), torch.zeros(64, 96).scatter_add(1, index, x))
     yield lambda: (x.cumsum(0), x.cumprod(1), x.cummax(1))

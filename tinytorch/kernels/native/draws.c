@@ -189,13 +189,37 @@ void normals(int64_t threads, int64_t n, double mean, double deviation, int64_t 
 }
 
 /* Uniform to normal numbers, in place: in each block of 16, number k and k + 8 make a pair. */
-void box_muller53(int64_t threads, int64_t blocks, double mean, double deviation, double *u)
+static void box_muller53(int64_t blocks, double mean, double deviation, double *u)
 {
-    (void)threads;
     for (int64_t i = 0; i < blocks; i++, u += 16)
         for (int64_t k = 0; k < 8; k++) {
             const double radius = sqrt(-2.0 * log(1.0 - u[k])), angle = TURN * u[k + 8];
             u[k] = scaled(radius * cos(angle), mean, deviation);
             u[k + 8] = scaled(radius * sin(angle), mean, deviation);
         }
+}
+
+/* Normal numbers, in blocks of 16 from the first on, and in one of the last 16 that is drawn anew if those end elsewhere. */
+void normal(int64_t threads, int64_t n, float mean, float deviation, twister *key, float *out)
+{
+    float last[16];
+    uniform(threads, n, 0, 1, 1, key, out);
+    box_muller(threads, n / 16, mean, deviation, out);
+    if (n % 16) {
+        uniform(threads, 16, 0, 1, 1, key, last);
+        box_muller(threads, 1, mean, deviation, last);
+        memcpy(out + n - 16, last, sizeof last);
+    }
+}
+
+void normal53(int64_t threads, int64_t n, double mean, double deviation, twister *key, double *out)
+{
+    double last[16];
+    uniform53_each(threads, n, 0, 1, 1, key, out);
+    box_muller53(n / 16, mean, deviation, out);
+    if (n % 16) {
+        uniform53_each(threads, 16, 0, 1, 1, key, last);
+        box_muller53(1, mean, deviation, last);
+        memcpy(out + n - 16, last, sizeof last);
+    }
 }

@@ -22,6 +22,9 @@ INLINE double of_two_words(uint32_t high, uint32_t low)
     return upper * (1.0 / 2097152.0) + lower * STEP53;
 }
 
+/* normal.c: uniform to normal numbers, in place. */
+void box_muller(int64_t threads, int64_t blocks, float mean, float std, float *u);
+
 /* draws.c: n numbers scale log1p(-u), as floats. */
 void exponentials(twister *key, double scale, int64_t n, float *out);
 

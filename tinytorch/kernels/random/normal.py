@@ -11,21 +11,31 @@ import numpy as np
 from ... import dtypes as dt
 from .. import native
 from .exact import fma32, fma64, libm
-from .samplers import f16, f64, fills, in_precision, rounded, store
+from .samplers import f16, f32, f64, fills, in_precision, rounded, store
 
 _CHUNK = 16384                          # pairs per pass: the work arrays stay in the cache
 _SHORT = 16                             # up to so many pairs, plain Python is faster
 
 
-def _normals_natively(exponents):
+def _one_by_one_natively(exponents):
     """For `fills`: a kernel that makes normal numbers one by one, or exp of them."""
     def natively(out, n, dtype, mean, std, stream):
-        arrays = None if n >= 16 and not exponents else in_precision(out, dtype)
+        arrays = in_precision(out, dtype)
         return arrays is not None and stream.rejected("normals", n, (mean, std, exponents), *arrays)
     return natively
 
 
-@fills(_normals_natively(False))
+_few_natively = _one_by_one_natively(False)
+
+
+def _normal_natively(out, n, dtype, mean, std, stream):
+    if n < 16:
+        return _few_natively(out, n, dtype, mean, std, stream)
+    kernel = "normal" if dtype == f32 else "normal53" if dtype == f64 else None
+    return kernel is not None and stream.natively(kernel, n, (mean, std), out)
+
+
+@fills(_normal_natively)
 def normal(out, mean, std, stream):
     """Fill `out` with normal numbers; complex ones have independent parts of std / sqrt(2)."""
     n, dtype = out.size, out.dtype
@@ -60,7 +70,7 @@ def normal(out, mean, std, stream):
     return out
 
 
-@fills(_normals_natively(True))
+@fills(_one_by_one_natively(True))
 def log_normal(out, mean, std, stream):
     """exp of normal numbers."""
     return store(out, rounded(_drawn(out.size, mean, std, True, stream), out.dtype)) if out.size else out
@@ -120,9 +130,6 @@ def scaled(z, mean, std):
 # ------------------------------------------------------------------ float64, blocks of 16
 def _box_muller64(u, mean, std):
     """Uniform to normal numbers, in place: in each block of 16, number k and k + 8 make a pair."""
-    if native.many("box_muller53", u.size):
-        native.run("box_muller53", u.size // 16, mean, std, u)
-        return
     pairs = u.reshape(-1, 2, 8)
     radius = np.sqrt(-2.0 * libm.log(1.0 - pairs[:, 0, :]))
     angle = (2.0 * math.pi) * pairs[:, 1, :]

@@ -214,7 +214,7 @@ def integers(out, low, high, stream):
     """Integers from low to high - 1; to the largest of the dtype if `high` is None."""
     n, dtype = out.size, out.dtype
     digits = DIGITS.get(dtype)
-    if digits:                                               # keep the result in range after rounding
+    if digits and (high is None or max(-low, high) > 1 << digits):       # keep the result in range after rounding
         low = _rounding_inwards(low + 1, 1, low, digits, dtype)
         if high is not None:
             high = _rounding_inwards(high - 1, -1, high, digits, dtype)
