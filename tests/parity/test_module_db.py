@@ -1,5 +1,6 @@
 """Every module of torch's module_db that exists here: construction with the same seed, parameters, output,
 gradients, state_dict, repr, and the errors of wrong inputs."""
+import random
 import warnings
 
 import numpy as np
@@ -34,14 +35,35 @@ HALVES = [torch.float16, torch.bfloat16]
 SCALE = {"nn.RNN": 20, "nn.LSTM": 20, "nn.GRU": 20, ("nn.CrossEntropyLoss", torch.float16): 4}
 
 
+MOST = 40                                      # samples; of some modules torch has 64, and of one 857
+
+
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, *HALVES], ids=str)
 @pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
 @pytest.mark.parametrize("name", HERE)
 def test_module(name, training, dtype):
+    """Of modules with many samples some, others in each mode and dtype."""
+    cases = _inputs(name, dtype, training)
+    _compare(name, training, dtype, random.Random(f"{name}{training}{dtype}").sample(cases, min(len(cases), MOST)))
+
+
+@pytest.mark.sweep
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, *HALVES], ids=str)
+@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
+@pytest.mark.parametrize("name", HERE)
+def test_all_samples(name, training, dtype):
+    cases = _inputs(name, dtype, training)
+    if len(cases) <= MOST:
+        pytest.skip("test_module has them all")
+    _compare(name, training, dtype, cases)
+
+
+def _compare(name, training, dtype, cases):
     info, cls = MODULES[name], _ours(name)
     outputs, refusals = 0, 0
-    for case in _inputs(name, dtype, training):
+    for case in cases:
         args, kwargs = case.constructor_input.args, case.constructor_input.kwargs
         try:
             our_args, our_kwargs = convert((args, kwargs))
