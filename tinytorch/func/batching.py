@@ -114,6 +114,9 @@ class _Refusing(Stream):
     def __init__(self, stream):
         self.__dict__ = stream.__dict__
 
+    def natively(self, *_):
+        self.words(0)
+
     def words(self, n):
         raise RuntimeError(DRAWN)
 

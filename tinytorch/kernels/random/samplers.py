@@ -27,10 +27,11 @@ def fills(natively=None):
     def decorate(function):
         @functools.wraps(function)
         def fill(out, *arguments):
-            if out.__class__ is not np.ndarray and isinstance(out, StandIn):
+            if type(out) is np.ndarray:
+                if natively is not None and out.flags.c_contiguous and natively(out, out.size, out.dtype, *arguments):
+                    return out
+            elif isinstance(out, StandIn):
                 return out.filled(fill, *arguments)
-            if natively is not None and out.flags.c_contiguous and natively(out, out.size, out.dtype, *arguments):
-                return out
             with ignored():
                 return function(out, *arguments)
         return fill
@@ -440,7 +441,8 @@ def categorical(p, count, replacement, stream, check):
     else:
         narrow = None
     width, raced = p.shape[-1], not replacement or count == 1
-    if p.dtype == f32 and not (raced and narrow) and p.flags.c_contiguous and width < 1 << 31:
+    plain = type(p) is np.ndarray and p.flags.c_contiguous and width < 1 << 31
+    if plain and p.dtype == f32 and not (raced and narrow):
         out = np.empty(p.shape[:-1] + (count,), np.int64)
         try:
             if stream.natively("race" if raced else "categories", out.size // count, (width, count), p, out):

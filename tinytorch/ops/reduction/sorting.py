@@ -125,7 +125,7 @@ def _top(array, k, dim, largest, ordered):
         return np.zeros((), np.int64)
     if not k or not array.size:
         return np.zeros([k if d == dim else n for d, n in enumerate(array.shape)], np.int64)
-    if native.many("top", array.size) and array.dtype == np.float32:
+    if native.many("top", array.size) and array.dtype == np.float32 and type(array) is np.ndarray:
         moved = np.ascontiguousarray(np.moveaxis(array, dim, -1))
         found = kernels.first_of(moved.reshape(-1, moved.shape[-1]), k, largest, ordered)
         return np.ascontiguousarray(np.moveaxis(found.reshape(moved.shape[:-1] + (k,)), -1, dim))
