@@ -240,8 +240,8 @@ int64_t categories(int64_t threads, int64_t rows, int64_t width, int64_t count, 
             draw_words(key, words, 2 * several);
             for (int64_t i = 0; i < several; i++) {
                 const double u = of_two_words(words[2 * i], words[2 * i + 1]);
-                const float near = (float)u;
-                drawn[i] = of_bits(bits_of(near) + ((double)near < u));
+                const float single = (float)u;
+                drawn[i] = of_bits(bits_of(single) + ((double)single < u));
                 at[i] = 0;
             }
             for (int32_t left = (int32_t)width, half; left > 1; left -= half) {
