@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .autograd.torch_function import disabled
+from .autograd.torch_function import overrides
 from .tensor import Tensor
 
 _UNTOLD = ("Expected cond to be True, but got False. (Could this error message be improved? If so, please report an "
@@ -69,6 +69,6 @@ def _check_tensor_all(cond: Tensor, message: Callable[[], object] | None = None)
 def _assert(condition: object, message: object) -> None:
     """AssertionError unless `condition` holds, which may be a tensor of one element."""
     kind = type(condition)
-    if isinstance(condition, Tensor) and kind is not Tensor and kind.__torch_function__ is not disabled:
+    if kind is not Tensor and overrides(condition):
         return kind.__torch_function__(_assert, (kind,), (condition, message), {})
     assert condition, message

@@ -1,31 +1,18 @@
-"""torch.fx: names to import. Nothing is traced here: what would trace raises."""
-from .._refused import refused, refused_class
+"""torch.fx: programs as graphs that can be looked at, changed and run.
+
+`symbolic_trace` runs a module or a function once on stand-ins (`proxy.py`) and writes down what it calls (`graph.py`,
+`node.py`); a `GraphModule` is that list of calls as a program in Python (`code.py`). Nothing is compiled.
+"""
 from ..missing import namespace as _namespace
-from ..nn import Module
+from ._symbolic_trace import Tracer, symbolic_trace, wrap
+from .graph import Graph
+from .graph_module import GraphModule
+from .interpreter import Interpreter, Transformer
+from .node import Node, has_side_effect, map_arg
+from .proxy import Proxy
+from .subgraph_rewriter import replace_pattern
 
 __all__ = ["Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "has_side_effect",
            "map_arg", "replace_pattern", "symbolic_trace", "wrap"]
 
-_REASON = "graphs of symbolic operations are not built here"
-
-Graph, Interpreter, Node, Proxy, Tracer = [
-    refused_class(__name__, name, _REASON) for name in ("Graph", "Interpreter", "Node", "Proxy", "Tracer")]
-GraphModule = refused_class(__name__, "GraphModule", _REASON, (Module,))
-Transformer = refused_class(__name__, "Transformer", _REASON, (Interpreter,))
-map_arg, replace_pattern, symbolic_trace = [
-    refused(__name__, name, _REASON) for name in ("map_arg", "replace_pattern", "symbolic_trace")]
-
-
-def wrap(fn_or_name):
-    """The function, or its name, itself: nothing is traced that it would be kept out of."""
-    if not callable(fn_or_name) and not isinstance(fn_or_name, str):
-        raise RuntimeError("Unsupported type for global function! Must be either a callable or string name")
-    return fn_or_name
-
-
-def has_side_effect(fn):
-    """The function itself."""
-    return fn
-
-
-__getattr__ = _namespace(__name__, ("experimental", "graph", "graph_module", "node", "proxy"))
+__getattr__ = _namespace(__name__, ("experimental",))

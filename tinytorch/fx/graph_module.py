@@ -1,4 +1,223 @@
-"""torch.fx.graph_module."""
-from . import GraphModule
+"""Modules that run a graph."""
+import copy
+import traceback
+from itertools import count
+from linecache import cache
+
+from ..nn import Module
+from ..tensor import Tensor
+from .graph import Graph
+from .node import map_aggregate, map_arg
 
 __all__ = ["GraphModule"]
+
+_NUMBERS = count()
+
+
+def _forward(source, values):
+    """The function `forward` of a program, whose lines tracebacks show."""
+    file = f"<eval_with_key>.{next(_NUMBERS)}"
+    cache[file] = len(source), None, source.splitlines(keepends=True), file
+    scope = dict(values)
+    exec(compile(source, file, "exec"), scope)
+    return scope["forward"], file
+
+
+def _copy_attribute(source, target, name):
+    """Gives the module `target` the attribute "a.b.c" of another, and modules on the way to it."""
+    *path, last = name.split(".")
+    for part in path:
+        child = getattr(target, part, None)
+        if child is None or child is source:
+            child = Module()
+            target.add_module(part, child)
+        source, target = getattr(source, part), child
+    value = getattr(source, last)
+    if isinstance(value, Tensor) and type(value) is Tensor:
+        target.register_buffer(last, value)
+    else:
+        setattr(target, last, value)
+
+
+class _Reference:
+    """Stands for a node, by its name, in what is pickled."""
+
+    def __init__(self, name):
+        self.name = name
+
+
+def _rebuilt(state, nodes, name):
+    """A GraphModule from what `__reduce__` has kept: attributes, and the nodes one after the other."""
+    module, graph, made = Module(), Graph(), {}
+    module.__dict__.update(state)
+    for node_name, op, target, arguments, kind in nodes:
+        args, kwargs = map_aggregate(arguments, lambda x: made[x.name] if isinstance(x, _Reference) else x)
+        made[node_name] = graph.create_node(op, target, args, dict(kwargs), node_name, kind)
+    return GraphModule(module, graph, name)
+
+
+class GraphModule(Module):
+    """A module that runs a graph: `graph`, and `code`, the program that it is. root: the module, or a dict by name,
+    that the graph takes modules and parameters from.
+
+    >>> import tinytorch as torch
+    >>> traced = torch.fx.symbolic_trace(lambda x: x + 1)
+    >>> for node in traced.graph.nodes:
+    ...     if node.op == "call_function":
+    ...         node.target = torch.mul
+    >>> _ = traced.recompile()
+    >>> print(traced.code.strip())
+    def forward(self, x):
+        add = torch.mul(x, 1);  x = None
+        return add
+    """
+
+    def __new__(cls, *args, **kwargs):
+        """An object of a class of its own, which has the program as its `forward`."""
+        base = next(x for x in cls.__mro__ if "_generated" not in vars(x))
+        return super().__new__(type("GraphModuleImpl", (base,), {"_generated": True, "__module__": base.__module__}))
+
+    def __init__(self, root, graph, class_name="GraphModule"):
+        super().__init__()
+        type(self).__name__ = class_name
+        asking = {node.target: node for node in graph.nodes if node.op in ("get_attr", "call_module")}
+        if isinstance(root, Module):
+            if hasattr(root, "training"):
+                self.training = root.training
+            for target in asking:
+                _copy_attribute(root, self, target)
+        else:
+            for target, node in asking.items():
+                if target not in root:
+                    raise RuntimeError(f"Node {node} referenced target {target} but that target was not provided in "
+                                       "``root``!")
+            for target in sorted(asking, key=lambda name: name.count(".")):
+                *path, last = target.split(".")
+                owner = self
+                for part in path:
+                    if not hasattr(owner, part):
+                        owner.add_module(part, Module())
+                    owner = getattr(owner, part)
+                setattr(owner, last, root[target])
+        self.meta = dict(getattr(root, "meta", {}) if isinstance(root, Module) else {})
+        self.graph = graph
+
+    @property
+    def graph(self):
+        """The graph; after changes to it, `recompile()`."""
+        return self._graph
+
+    @graph.setter
+    def graph(self, graph):
+        if not isinstance(graph, Graph):
+            raise AssertionError(f"Expected a Graph instance, but got {type(graph)}")
+        if graph.owning_module is not None and graph.owning_module is not self:
+            graph = copy.deepcopy(graph)
+        self.__dict__["_graph"] = graph
+        graph.owning_module = self
+        self.recompile()
+
+    @property
+    def code(self):
+        """The text of the program."""
+        return self._code
+
+    def recompile(self):
+        """Writes the program anew, after the graph was changed; PythonCode."""
+        written = self._graph.python_code("self")
+        self.__dict__["_code"] = written.src
+        plain = "".join([x for x in written.src.splitlines(keepends=True) if not x.startswith("torch.fx._symbolic")])
+        type(self).forward, self.__dict__["_file"] = _forward(plain, written.globals)
+        return written
+
+    def __call__(self, *args, **kwargs):
+        try:
+            return super().__call__(*args, **kwargs)
+        except Exception as error:
+            frames = [x for x in traceback.extract_tb(error.__traceback__) if x.filename == self._file]
+            if frames:
+                lines = self._code.strip("\n").splitlines()
+                number = frames[-1].lineno
+                source = self._code.splitlines()[number - 1] if number <= len(self._code.splitlines()) else ""
+                error.add_note(f"Call using an FX-traced Module, line {number} of the traced Module's generated "
+                               f"forward function:\n{lines[0]}\n{source}")
+            raise
+
+    # ------------------------------------------------------------- modules
+    def add_submodule(self, target, m):
+        """Adds the module m under the name "a.b.c", with plain modules on the way; False if something else is there."""
+        *path, last = target.split(".")
+        owner = self
+        for part in path:
+            child = getattr(owner, part, None)
+            if child is None:
+                child = Module()
+                owner.add_module(part, child)
+            elif not isinstance(child, Module):
+                return False
+            owner = child
+        owner.add_module(last, m)
+        return True
+
+    def delete_submodule(self, target):
+        """Takes the module "a.b.c" away; False if there is none."""
+        *path, last = target.split(".")
+        owner = self
+        for part in path:
+            owner = owner._modules.get(part) if isinstance(owner, Module) else None
+            if owner is None:
+                return False
+        if last not in owner._modules:
+            return False
+        del owner._modules[last]
+        return True
+
+    def delete_all_unused_submodules(self):
+        """Takes away the modules that no node calls or asks for something."""
+        used = set()
+        for node in self.graph.nodes:
+            if node.op in ("call_module", "get_attr"):
+                parts = node.target.split(".")
+                used.update([".".join(parts[:i + 1]) for i in range(len(parts))])
+                if node.op == "call_module":
+                    below = self.get_submodule(node.target).named_modules()
+                    used.update([f"{node.target}.{name}" for name, _ in below])
+        for name, _ in list(self.named_modules()):
+            if name and name not in used:
+                self.delete_submodule(name)
+
+    # ------------------------------------------------------------- text and copies
+    def print_readable(self, print_output=True, include_stride=False, include_device=False, colored=False, **options):
+        """The program as a class, printed unless `print_output` is false. Shapes and colours are not told."""
+        body = self._code.strip("\n").rstrip()
+        text = f"class {self._get_name()}(torch.nn.Module):\n" + "\n".join(
+            ["    " + line if line else line for line in body.splitlines()]) + "\n"
+        if print_output:
+            print(text)
+        return text
+
+    def __str__(self):
+        return "\n".join([super().__str__(), self._code,
+                          "# To see more debug info, please use `graph_module.print_readable()`"])
+
+    def _own_state(self):
+        skipped = ("_graph", "_code", "_file")
+        return {name: value for name, value in vars(self).items() if name not in skipped}
+
+    def __reduce__(self):
+        nodes = [(node.name, node.op, node.target, map_arg((node.args, node.kwargs), lambda n: _Reference(n.name)),
+                  node.type) for node in self._graph.nodes]
+        return _rebuilt, (self._own_state(), nodes, type(self).__name__)
+
+    def _copied(self, state):
+        root = Module()
+        root.__dict__.update(state)
+        made = GraphModule(root, copy.deepcopy(self._graph), type(self).__name__)
+        made.meta = dict(self.meta)
+        return made
+
+    def __copy__(self):
+        return self._copied(self._own_state())
+
+    def __deepcopy__(self, memo):
+        return self._copied(copy.deepcopy(self._own_state(), memo))

@@ -1,4 +1,212 @@
-"""torch.fx.node."""
-from . import Node, map_arg
+"""A node of a graph: one call, what it is called with, and who uses its result."""
+import operator
 
-__all__ = ["Node", "map_arg"]
+from .immutable_collections import immutable_dict, immutable_list
+from .names import of_type, shown
+
+__all__ = ["Node", "has_side_effect", "map_aggregate", "map_arg"]
+
+_OPS = frozenset(("call_function", "call_method", "call_module", "get_attr", "output", "placeholder", "root"))
+_SIDE_EFFECTS = {operator.setitem}
+
+
+def has_side_effect(fn):
+    """Says that calls of the function stay in a graph though nobody uses their result; fn itself."""
+    _SIDE_EFFECTS.add(fn)
+    return fn
+
+
+def map_aggregate(a, fn):
+    """fn of every value in nested tuples, lists, dicts and slices, laid out as before."""
+    if isinstance(a, tuple):
+        items = [map_aggregate(x, fn) for x in a]
+        return type(a)(*items) if hasattr(a, "_fields") else tuple(items)
+    if isinstance(a, list):
+        return immutable_list([map_aggregate(x, fn) for x in a])
+    if isinstance(a, dict):
+        return immutable_dict({key: map_aggregate(x, fn) for key, x in a.items()})
+    if isinstance(a, slice):
+        return slice(map_aggregate(a.start, fn), map_aggregate(a.stop, fn), map_aggregate(a.step, fn))
+    return fn(a)
+
+
+def map_arg(a, fn):
+    """fn of every node in nested tuples, lists, dicts and slices; other values stay.
+
+    >>> import tinytorch as torch
+    >>> node = next(iter(torch.fx.symbolic_trace(lambda x: x).graph.nodes))
+    >>> torch.fx.map_arg([1, (node, 2)], lambda n: n.name)
+    [1, ('x', 2)]
+    """
+    if not callable(fn):
+        raise AssertionError("torch.fx.map_arg(a, fn): fn must be a callable")
+    return map_aggregate(a, lambda x: fn(x) if isinstance(x, Node) else x)
+
+
+def _written(arg):
+    """An argument as the text of a graph has it."""
+    if isinstance(arg, list):
+        return "[" + ", ".join(map(_written, arg)) + "]"
+    if isinstance(arg, tuple):
+        return "(" + ", ".join(map(_written, arg)) + (",)" if len(arg) == 1 else ")")
+    if isinstance(arg, dict):
+        return "{" + ", ".join([f"{key}: {_written(value)}" for key, value in arg.items()]) + "}"
+    return f"%{arg.name}" if isinstance(arg, Node) else str(arg)
+
+
+class Node:
+    """One call of a graph. `op`: "placeholder", "get_attr", "call_function", "call_module", "call_method" or "output";
+    `target`: the argument's or the attribute's name, the function, the module's or the method's name; `args` and
+    `kwargs`: what it is called with, nodes among it; `users`: the nodes that use its result, as keys of a dict."""
+
+    def __init__(self, graph, name, op, target, args, kwargs, return_type=None):
+        if op not in _OPS:
+            raise AssertionError(f"op '{op}' is not in _legal_ops")
+        if op == "call_function":
+            if not callable(target):
+                raise ValueError(f"Node [graph = {graph}, name = '{name}'] target {target} has type "
+                                 f"{type(target).__name__} but a Callable is expected")
+        elif not isinstance(target, str):
+            raise ValueError(f"Node [graph = {graph}, name = '{name}'] target {target} has type "
+                             f"{type(target).__name__} but a str is expected")
+        self.graph, self.name, self.op, self.target, self.type = graph, name, op, target, return_type
+        self.users, self.meta = {}, {}
+        self._input_nodes, self._args, self._kwargs = {}, (), {}
+        self._prev = self._next = self
+        self._erased = False
+        self._set(args, kwargs)
+
+    def _set(self, args, kwargs):
+        """New arguments: their nodes learn of their user, those of the old ones forget it."""
+        for node in self._input_nodes:
+            node.users.pop(self, None)
+        self._input_nodes = {}
+
+        def used(node):
+            self._input_nodes.setdefault(node)
+            node.users.setdefault(self)
+            return node
+
+        self._args, self._kwargs = map_arg(tuple(args), used), map_arg(dict(kwargs), used)
+
+    # ------------------------------------------------------------- arguments
+    @property
+    def args(self):
+        """The positional arguments, a tuple; to assign another, not to change."""
+        return self._args
+
+    @args.setter
+    def args(self, value):
+        self._set(value, self._kwargs)
+
+    @property
+    def kwargs(self):
+        """The arguments by keyword, a dict; to assign another, not to change."""
+        return self._kwargs
+
+    @kwargs.setter
+    def kwargs(self, value):
+        self._set(self._args, value)
+
+    @property
+    def all_input_nodes(self):
+        """The nodes among the arguments, each once."""
+        return list(self._input_nodes)
+
+    def update_arg(self, idx, arg):
+        """Puts `arg` in the place of the positional argument `idx`."""
+        args = list(self._args)
+        args[idx] = arg
+        self.args = tuple(args)
+
+    def insert_arg(self, idx, arg):
+        """Puts `arg` before the positional argument `idx`."""
+        if not 0 <= idx <= len(self._args):
+            raise AssertionError("insert_args index must be between 0 and len(self.args)")
+        self.args = (*self._args[:idx], arg, *self._args[idx:])
+
+    def update_kwarg(self, key, arg):
+        """Puts `arg` in the place of the argument `key`."""
+        self.kwargs = {**self._kwargs, key: arg}
+
+    def replace_input_with(self, old_input, new_input):
+        """`new_input` wherever the arguments have the node `old_input`."""
+        def other(node):
+            return new_input if node is old_input else node
+
+        self._set(map_arg(self._args, other), map_arg(self._kwargs, other))
+
+    def replace_all_uses_with(self, replace_with, delete_user_cb=lambda user: True, *, propagate_meta=False):
+        """`replace_with` in the place of this node in all its users, or those of which `delete_user_cb` is true; the
+        list of those that were changed."""
+        if propagate_meta:
+            if replace_with.meta:
+                raise AssertionError("Called node.replace_all_uses_with(replace_with, propagate_meta=True), but "
+                                     "replace_with already has .meta keys")
+            replace_with.meta.update(self.meta)
+        changed = [user for user in self.users if delete_user_cb(user)]
+        for user in changed:
+            user.replace_input_with(self, replace_with)
+        return changed
+
+    # ------------------------------------------------------------- place
+    @property
+    def next(self):
+        """The node after this one."""
+        return self._next
+
+    @property
+    def prev(self):
+        """The node before this one."""
+        return self._prev
+
+    def _remove_from_list(self):
+        self._prev._next, self._next._prev = self._next, self._prev
+
+    def prepend(self, x):
+        """Moves the node x before this one."""
+        if self.graph is not x.graph:
+            raise AssertionError("Attempting to move a Node into a different Graph")
+        if x is not self:
+            x._remove_from_list()
+            x._prev, x._next = self._prev, self
+            self._prev._next = self._prev = x
+
+    def append(self, x):
+        """Moves the node x after this one."""
+        self._next.prepend(x)
+
+    # ------------------------------------------------------------- what it is
+    @property
+    def stack_trace(self):
+        """The lines of the program that made it, where they were recorded."""
+        return self.meta.get("stack_trace")
+
+    @stack_trace.setter
+    def stack_trace(self, trace):
+        self.meta["stack_trace"] = trace
+
+    def is_impure(self, impure_random=True):
+        """Whether it stays though nobody uses its result. `impure_random` is not looked at."""
+        if self.op == "call_module" and self.graph.owning_module is not None:
+            return getattr(self.graph.owning_module.get_submodule(self.target), "_is_impure", False)
+        return self.op in ("placeholder", "output") or self.op == "call_function" and self.target in _SIDE_EFFECTS
+
+    def _rename(self, candidate):
+        if candidate != self.name:
+            self.name = self.graph._graph_namespace.create_name(candidate)
+
+    def __repr__(self):
+        return self.name
+
+    def format_node(self, placeholder_names=None, maybe_return_typename=None, *, include_tensor_metadata=False):
+        """The line that the text of a graph has of it. Shapes are not told, and the two lists not written to."""
+        kind = f"{of_type(self.type)} " if self.type else ""
+        head = f"%{self.name} : {kind}[num_users={len(self.users)}] = {self.op}[target={shown(self)}]"
+        if self.op == "placeholder":
+            return head + (f"(default={self.args[0]})" if self.args else "")
+        if self.op == "get_attr":
+            return head
+        if self.op == "output":
+            return f"return {self.args[0]}"
+        return f"{head}(args = {_written(self.args)}, kwargs = {_written(self.kwargs)})"

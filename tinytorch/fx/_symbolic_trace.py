@@ -1,0 +1,331 @@
+"""Runs a program once on stand-ins and writes down what it calls."""
+import inspect
+import math
+import sys
+from types import FunctionType, MethodType
+
+from ..errors import warn
+from ..nn import Module, Parameter, Sequential
+from ..tensor import Tensor
+from .graph import Graph
+from .graph_module import GraphModule
+from .names import is_own, wrapped_functions
+from .proxy import ParameterProxy, Proxy, TracerBase
+
+__all__ = ["Tracer", "symbolic_trace", "wrap"]
+
+#: (the globals of a module, a name in it): functions that are written down as calls, not looked into.
+_WRAPPED: dict[tuple[int, str], dict] = {}
+
+
+def wrap(fn_or_name):
+    """Says that calls of a function of this module (or of Python: "len") are written down as they are when a program is
+    traced. A decorator, or the name, at the top of a module.
+
+    >>> import tinytorch as torch
+    >>> _ = torch.fx.wrap("len")
+    >>> print(torch.fx.symbolic_trace(lambda x: len(x)).code.strip().splitlines()[-2].strip())
+    len_1 = len(x);  x = None
+    """
+    if not callable(fn_or_name) and not isinstance(fn_or_name, str):
+        raise RuntimeError("Unsupported type for global function! Must be either a callable or string name")
+    name = fn_or_name if isinstance(fn_or_name, str) else fn_or_name.__code__.co_name
+    frame = sys._getframe(1)
+    if frame.f_code.co_name != "<module>":
+        raise NotImplementedError("wrap must be called at the top level of a module")
+    _WRAPPED[id(frame.f_globals), name] = frame.f_globals
+    return fn_or_name
+
+
+class _Wrapped:
+    """The functions of `wrap`, so that a call with a stand-in is written down, as long as something is traced."""
+
+    def __enter__(self):
+        builtins = sys.modules["builtins"]
+        self.before = []
+        for (_, name), scope in list(_WRAPPED.items()):
+            original = scope.get(name, getattr(builtins, name, None))
+            if original is not None and not hasattr(original, "_fx_original"):
+                self.before.append((scope, name, original, name in scope))
+                wrapped_functions.update([original] if isinstance(original, FunctionType) else [])
+                scope[name] = _recording(original)
+
+    def __exit__(self, *error):
+        for scope, name, original, there in self.before:
+            if there:
+                scope[name] = original
+            else:
+                del scope[name]
+
+
+def _recording(original):
+    def call(*args, **kwargs):
+        for x in (*args, *kwargs.values()):
+            for y in x if isinstance(x, (tuple, list)) else (x,):
+                if isinstance(y, Proxy):
+                    return y.tracer.create_proxy("call_function", original, args, kwargs)
+        return original(*args, **kwargs)
+    call._fx_original = original
+    return call
+
+
+def _assert_is_none(value, message):
+    if value is not None:
+        raise AssertionError(message)
+
+
+class _StandIns:
+    """The modules below a root as the traced program sees them: copies of a class of their own, whose parameters are
+    stand-ins and whose calls the tracer sees. The modules themselves are not touched, but for tensors that the program
+    has made: they become attributes of the root."""
+
+    def __init__(self, tracer):
+        self.tracer, self.of, self.made, self.classes = tracer, {}, {}, {}
+
+    def original(self, module):
+        """The module that a copy stands for."""
+        return self.of.get(id(module), module)
+
+    def stand_in(self, module):
+        """The copy of a module, one for each."""
+        if id(module) in self.made or id(module) in self.of:
+            return self.made.get(id(module), module)
+        made = object.__new__(self._class(type(module)))
+        self.made[id(module)], self.of[id(made)] = made, module
+        made.__dict__.update({name: self._seen(x, module, made) for name, x in vars(module).items()})
+        made.__dict__["_modules"] = {
+            name: self._seen(x, module, made) for name, x in module._modules.items()}
+        return made
+
+    def _seen(self, x, module, made):
+        """What an attribute is in the copy: modules are copies there too, in lists and as owners of methods."""
+        if isinstance(x, Module):
+            return self.stand_in(x)
+        if type(x) in (list, tuple) and any([isinstance(y, Module) for y in x]):
+            return type(x)([self._seen(y, module, made) for y in x])
+        if isinstance(x, MethodType) and x.__self__ is module:
+            return MethodType(x.__func__, made)
+        return x
+
+    def _class(self, base):
+        if base not in self.classes:
+            stand_ins = self
+
+            def call(self, *args, **kwargs):
+                return stand_ins.tracer.call_module(
+                    stand_ins.original(self), lambda *a, **k: base.__call__(self, *a, **k), args, kwargs)
+
+            def ask(self, name):
+                return stand_ins.tracer._attribute(name, base.__getattr__(self, name))
+
+            self.classes[base] = type(base)(base.__name__, (base,), {
+                "__call__": call, "__getattr__": ask, "__module__": base.__module__, "__doc__": base.__doc__})
+        return self.classes[base]
+
+
+class Tracer(TracerBase):
+    """Writes down what a program calls. To override: what is looked into (`is_leaf_module`), and what becomes of calls
+    (`call_module`, `create_node`, `create_arg`, `proxy`).
+
+    >>> import tinytorch as torch
+    >>> class Whole(torch.fx.Tracer):
+    ...     def is_leaf_module(self, m, module_qualified_name):
+    ...         return True
+    >>> print(Whole().trace(torch.nn.Sequential(torch.nn.Sequential())))
+    graph():
+        %input_1 : [num_users=1] = placeholder[target=input]
+        %_0 : [num_users=1] = call_module[target=0](args = (%input_1,), kwargs = {})
+        return _0
+    """
+
+    def __init__(self, autowrap_modules=(math,), autowrap_functions=(), param_shapes_constant=False):
+        super().__init__()
+        self.autowrap_modules, self.autowrap_functions = autowrap_modules, autowrap_functions
+        self.param_shapes_constant = param_shapes_constant
+        self.root = None
+
+    # ------------------------------------------------------------- to override
+    def is_leaf_module(self, m, module_qualified_name):
+        """Whether a call of the module m is one node: those of torch.nn are, but for Sequential."""
+        return is_own(m.__module__) and m.__module__.split(".")[1:2] == ["nn"] and not isinstance(m, Sequential)
+
+    def call_module(self, m, forward, args, kwargs):
+        """What a call of the module m gives: a node if it is a leaf, otherwise what `forward` gives."""
+        name = self.path_of_module(m)
+        if not self.is_leaf_module(m, name):
+            return forward(*args, **kwargs)
+        return self.create_proxy("call_module", name, args, kwargs)
+
+    def path_of_module(self, mod):
+        """The name of a module of the root."""
+        mod = self._stand_ins.original(mod)
+        for name, module in self.root.named_modules():
+            if module is mod:
+                return name
+        raise NameError("module is not installed as a submodule")
+
+    def getattr(self, attr, attr_val, parameter_proxy_cache):
+        """What the program sees of an attribute of a module: a stand-in for a parameter."""
+        if not isinstance(attr_val, Parameter) and not (self.proxy_buffer_attributes and isinstance(attr_val, Tensor)):
+            return attr_val
+        known = self.root.named_parameters() if isinstance(attr_val, Parameter) else self.root.named_buffers()
+        for name, value in known:
+            if value is attr_val:
+                if name not in parameter_proxy_cache:
+                    make = None
+                    if self.param_shapes_constant and isinstance(attr_val, Parameter):
+                        def make(node):
+                            return ParameterProxy(self, node, name, attr_val)
+                    parameter_proxy_cache[name] = self.create_proxy("get_attr", name, (), {}, proxy_factory_fn=make)
+                return parameter_proxy_cache[name]
+        return attr_val
+
+    def _attribute(self, name, value):
+        return self.getattr(name, value, self._parameters_seen)
+
+    def get_fresh_qualname(self, prefix):
+        """prefix0, prefix1 ...: the first that the root has no attribute of."""
+        number = 0
+        while hasattr(self.root, f"{prefix}{number}"):
+            number += 1
+        return f"{prefix}{number}"
+
+    def create_arg(self, a):
+        """A value as the argument of a node. Parameters and buffers are attributes of the root; other tensors, and
+        modules called by no name, become such."""
+        return super().create_arg(a)
+
+    def _argument(self, a):
+        if isinstance(a, Parameter):                   # read where Python does not ask the stand-in for it
+            found = self.getattr("", a, self._parameters_seen)
+            return found.node if isinstance(found, Proxy) else self._tensor(a)
+        if isinstance(a, Tensor):
+            return self._tensor(a)
+        if isinstance(a, Module):
+            return self.create_node("get_attr", self.path_of_module(a), (), {})
+        return super()._argument(a)
+
+    def _tensor(self, a):
+        for known in (self.root.named_parameters(), self.root.named_buffers(), self._constants.items()):
+            for name, value in known:
+                if value is a:
+                    return self.create_node("get_attr", name, (), {})
+        name = self.get_fresh_qualname("_tensor_constant")
+        self._constants[name] = a
+        setattr(self.root, name, a)
+        return self.create_node("get_attr", name, (), {})
+
+    # ------------------------------------------------------------- to trace
+    def create_args_for_root(self, root_fn, is_module, concrete_args=None):
+        """(the function, its arguments): a stand-in for each that `concrete_args` has no value for."""
+        code = inspect.unwrap(root_fn).__code__
+        names = list(code.co_varnames[:code.co_argcount + code.co_kwonlyargcount])
+        parameters = inspect.signature(inspect.unwrap(root_fn)).parameters
+        args, kwargs = [self._root] if is_module else [], {}
+        for name in names[1:] if is_module else names:
+            made = self._given(name, parameters[name], (concrete_args or {}).get(name, ...))
+            if parameters[name].kind is inspect.Parameter.KEYWORD_ONLY:
+                kwargs[name] = made
+            else:
+                args.append(made)
+        for parameter in parameters.values():
+            if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+                args.append(self.create_proxy("placeholder", f"*{parameter.name}", (), {}))
+            elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                args.append(self.create_proxy("placeholder", f"**{parameter.name}", (), {}))
+        if any([p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters.values()]):
+            return _with_plain_arguments(root_fn), [*args, kwargs]
+        return root_fn, [*args, kwargs]
+
+    def _given(self, name, parameter, value):
+        default = () if parameter.default is parameter.empty else (parameter.default,)
+        kind = None if parameter.annotation is parameter.empty else parameter.annotation
+        if value is ...:
+            return self.create_proxy("placeholder", name, default, {}, type_expr=kind)
+        made = self.create_proxy("placeholder", f"{name}_1", default, {})
+        if value is None:
+            self.create_proxy("call_function", _assert_is_none,
+                              (made, f"{name} has been specialized to have value None but got another value"), {})
+        elif isinstance(value, (bool, int, float, str)):
+            _assert_value(self, made, name, value)
+        else:
+            warn(f"Was not able to add assertion to guarantee correct input {name} to specialized function. It is up "
+                 "to the user to make sure that your inputs match the inputs you specialized the function with.")
+        return value
+
+    def trace(self, root, concrete_args=None):
+        """The graph of what a module, or a function, calls. concrete_args: values of arguments that are to be put into
+        the graph, by name."""
+        is_module = isinstance(root, Module)
+        self._stand_ins, self._parameters_seen, self._constants = _StandIns(self), {}, {}
+        if is_module:
+            self.root = root
+            self._root = self._stand_ins.stand_in(root)
+            function = type(root).forward
+            found = vars(root).get("forward")
+            if isinstance(found, FunctionType):                    # an instance's own
+                def function(self, *args, **kwargs):
+                    return found(*args, **kwargs)
+        else:
+            self.root, function = Module(), root
+            self._root = self._stand_ins.stand_in(self.root)
+        for name, value in vars(self.root).items():
+            if isinstance(value, Tensor):
+                self._constants[name] = value
+        self.graph = Graph(tracer_cls=type(self))
+        with _Wrapped():
+            function, args = self.create_args_for_root(function, is_module, concrete_args)
+            *args, kwargs = args
+            result = function(*args, **kwargs)
+            annotation = getattr(inspect.unwrap(function), "__annotations__", {}).get("return")
+            self.create_node("output", "output", (self.create_arg(result),), {}, type_expr=annotation)
+        return self.graph
+
+
+def _assert_value(tracer, made, name, value):
+    """Nodes that check that an argument has the value that it was traced with."""
+    torch = sys.modules[__package__.partition(".")[0]]
+    tracer.create_proxy("call_function", torch._assert, (
+        made == value, f"{name} has been specialized to have value {value} but got another value"), {})
+
+
+def _with_plain_arguments(function):
+    """The function, its *args and **kwargs being arguments like others: stand-ins."""
+    inner = inspect.unwrap(function)
+    code = inner.__code__
+    count = code.co_argcount + code.co_kwonlyargcount
+    extra = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    flags = code.co_flags & ~(inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    plain = code.replace(co_argcount=count + extra, co_kwonlyargcount=0, co_flags=flags)
+    made = FunctionType(plain, inner.__globals__, inner.__name__, None, inner.__closure__)
+
+    def call(*args, **kwargs):
+        names = plain.co_varnames[:count + extra]
+        positional = iter(args)
+        return made(*[kwargs[name] if name in kwargs else next(positional) for name in names])
+
+    call.__wrapped__ = made
+    return call
+
+
+def symbolic_trace(root, concrete_args=None):
+    """A GraphModule that computes what the module or function does, with the graph of it: `.graph`, `.code`.
+
+    The program is run once on stand-ins for its arguments, so what depends on their values (if, loops over them) raises
+    TraceError. `concrete_args`: values of arguments that are to be put into the graph, by name.
+
+    >>> import tinytorch as torch
+    >>> traced = torch.fx.symbolic_trace(lambda x: torch.relu(x) + 1)
+    >>> print(traced.graph)
+    graph():
+        %x : [num_users=1] = placeholder[target=x]
+        %relu : [num_users=1] = call_function[target=torch.relu](args = (%x,), kwargs = {})
+        %add : [num_users=1] = call_function[target=operator.add](args = (%relu, 1), kwargs = {})
+        return add
+    >>> traced(torch.tensor([-1., 2.]))
+    tensor([1., 3.])
+    """
+    tracer = Tracer()
+    graph = tracer.trace(root, concrete_args)
+    name = type(root).__name__ if isinstance(root, Module) else root.__name__
+    return GraphModule(tracer.root, graph, name)

@@ -1,0 +1,166 @@
+"""A graph as Python source."""
+import operator
+import typing
+from dataclasses import dataclass
+from types import FunctionType, UnionType
+from typing import Any
+
+from .names import OWN_NAMES, Namespace, qualified, wrapped_functions
+from .node import Node, map_arg
+
+_BINARY = {"add": "+", "and_": "&", "eq": "==", "floordiv": "//", "ge": ">=", "gt": ">", "le": "<=", "lshift": "<<",
+           "lt": "<", "matmul": "@", "mod": "%", "mul": "*", "ne": "!=", "or_": "|", "pow": "**", "rshift": ">>",
+           "sub": "-", "truediv": "/", "xor": "^"}
+_UNARY = {"invert": "~", "neg": "-", "pos": "+"}
+#: How calls of Python's operators are written.
+_WRITTEN = {getattr(operator, name): f"{{}} {sign} {{}}" for name, sign in _BINARY.items()}
+_WRITTEN |= {getattr(operator, name): sign + "{}" for name, sign in _UNARY.items()}
+_WRITTEN[operator.getitem] = "{}[{}]"
+_IN_PLACE = {getattr(operator, "i" + name.rstrip("_")): f"{{}} {sign}= {{}}" for name, sign in _BINARY.items()
+             if hasattr(operator, "i" + name.rstrip("_"))}
+
+
+@dataclass
+class PythonCode:
+    """A program: its text, and the values of the names in it that it does not define."""
+
+    src: str
+    globals: dict[str, Any]
+
+
+def attribute(owner, path):
+    """owner.a.b as an expression; what is not a name in Python is asked for by getattr()."""
+    for part in path.split("."):
+        owner = f"{owner}.{part}" if part.isidentifier() else f'getattr({owner}, "{part}")'
+    return owner
+
+
+class _Writer:
+    """Writes one graph."""
+
+    def __init__(self, root):
+        from .. import device
+        torch = __import__(__package__.partition(".")[0])
+        self.root, self.lines, self.result, self.arguments, self.renamed, self.wrapped = root, [], "", [], [], []
+        self.names = Namespace()
+        own = (float("inf"), float("nan"), type(None), torch, device)
+        self.globals = dict(zip(OWN_NAMES, own, strict=True))
+
+    # ------------------------------------------------------------- words
+    def name(self, spelled, value):
+        """The name that the value has in the program."""
+        if spelled.startswith("torch.") and self._is_torch(spelled, value):
+            return spelled
+        name = self.names.create_name(spelled.replace(".", "_"), value)
+        self.globals[name] = value
+        return name
+
+    def _is_torch(self, spelled, value):
+        found = self.globals["torch"]
+        for part in spelled.split(".")[1:]:
+            found = getattr(found, part, None)
+        return found is value or callable(value) and found == value
+
+    def kind(self, kind):
+        """A type as an annotation."""
+        if isinstance(kind, UnionType):
+            return "|".join(map(self.kind, kind.__args__))
+        origin = getattr(kind, "__origin__", None)
+        if kind == ():
+            return "()"
+        if origin is None:
+            name = getattr(kind, "_name", None)
+            if getattr(kind, "__module__", "") == "typing" and name:
+                return self.name(f"typing.{name}", kind)
+            return self.name(qualified(kind), kind) if isinstance(kind, type) else self.value(kind)
+        outer = getattr(typing, origin.__name__.title(), origin) if origin in (list, dict, tuple) else origin
+        text = self.name(f"typing.{getattr(outer, '_name', None) or outer.__name__}", outer)
+        return f"{text}[{','.join(map(self.kind, kind.__args__))}]" if kind.__args__ else text
+
+    def value(self, value):
+        """An argument as an expression."""
+        if isinstance(value, Node):
+            return repr(value)
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return f"{self.name(qualified(type(value)), type(value))}({', '.join(map(self.value, value))})"
+        if isinstance(value, tuple):
+            return "(" + ", ".join(map(self.value, value)) + (",)" if len(value) == 1 else ")")
+        if isinstance(value, list):
+            return "[" + ", ".join(map(self.value, value)) + "]"
+        if isinstance(value, dict):
+            return "{" + ", ".join([f"{key!r}: {self.value(item)}" for key, item in value.items()]) + "}"
+        if isinstance(value, slice):
+            return f"slice({self.value(value.start)}, {self.value(value.stop)}, {self.value(value.step)})"
+        if isinstance(value, type) or callable(value) and hasattr(value, "__name__"):
+            return self.name(qualified(value), value)
+        text = repr(value)
+        if text.startswith("<"):                                   # no expression: the value itself is handed over
+            return self.name(f"_{type(value).__name__}", value)
+        return text
+
+    def call(self, args, kwargs):
+        """The arguments of a call."""
+        return ", ".join([*map(self.value, args), *[f"{key} = {self.value(x)}" for key, x in kwargs.items()]])
+
+    # ------------------------------------------------------------- nodes
+    def write(self, node, last):
+        """Writes the line of a node. `last`: the nodes that nobody uses after it."""
+        kind = f" : {self.kind(node.type)}" if node.type is not None else ""
+        if node.op == "placeholder":
+            default = f" = {self.value(node.args[0])}" if node.args else ""
+            self.arguments.append(f"{node.target}{kind}{default}")
+            raw = node.target.lstrip("*")
+            if raw != node.name:
+                self.lines.append(f"{node} = {raw}")
+        elif node.op == "output":
+            self.result = f" -> {self.kind(node.type)}" if node.type is not None else ""
+            self.lines.append(f"return {self.value(node.args[0])}")
+        else:
+            done = f";  {' = '.join([repr(x) for x in last])} = None" if last else ""
+            self.lines.append(self.expression(node, kind) + done)
+
+    def expression(self, node, kind):
+        """The statement that a node is."""
+        args = node.args
+        if node.op == "get_attr":
+            return f"{node}{kind} = {attribute(self.root, node.target)}"
+        if node.op == "call_module":
+            return f"{node}{kind} = {attribute(self.root, node.target)}({self.call(args, node.kwargs)})"
+        if node.op == "call_method":
+            return f"{node}{kind} = {self.value(args[0])}.{node.target}({self.call(args[1:], node.kwargs)})"
+        if node.target in _WRITTEN:
+            return f"{node}{kind} = {_WRITTEN[node.target].format(*map(self.value, args))}"
+        if node.target in _IN_PLACE:
+            written = _IN_PLACE[node.target].format(*map(self.value, args))
+            return f"{written};  {node}{kind} = {self.value(args[0])}"
+        name = self.name(qualified(node.target), node.target)
+        if isinstance(node.target, FunctionType) and node.target in wrapped_functions and name not in self.wrapped:
+            self.wrapped.append(name)
+        if node.target is getattr and isinstance(args[0], Node) and isinstance(args[1], str) and (
+                args[1].isidentifier() and len(args) == 2):
+            return f"{node}{kind} = {attribute(self.value(args[0]), args[1])}"
+        return f"{node}{kind} = {name}({self.call(args, node.kwargs)})"
+
+
+class CodeGen:
+    """Writes graphs as a function `forward`."""
+
+    def write(self, nodes, root):
+        """The program of the nodes, whose attributes are asked of `root` ("self")."""
+        last_user, last = {}, {}
+        for node in reversed(nodes):
+            def used(used_node, node=node):
+                if used_node not in last_user:
+                    last_user[used_node] = node
+                    last.setdefault(node, []).append(used_node)
+                return used_node
+            map_arg(node.args, used)
+            map_arg(node.kwargs, used)
+        writer = _Writer(root)
+        for node in nodes:
+            unused = [node] if not node.users and node.op not in ("placeholder", "output") else []
+            writer.write(node, last.get(node, []) + unused)
+        body = "".join([f"    {line}\n" for line in writer.lines or ["pass"]]) + "    "
+        wrapped = "\n".join([f'torch.fx._symbolic_trace.wrap("{name}")' for name in writer.wrapped])
+        head = f"def forward({', '.join([root, *writer.arguments])}){writer.result}:"
+        return PythonCode(f"\n{wrapped}\n\n{head}\n{body}" if wrapped else f"\n\n\n{head}\n{body}", writer.globals)
