@@ -5,6 +5,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from .notebooks import as_program
+
 #: Files larger than this are left out: data that no program of the list reads.
 LARGEST = 8 << 20
 
@@ -41,6 +43,15 @@ def export(mirror, program, target):
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(content[end + 1:end + 1 + size])
         start = end + 2 + size
+    if program.path.endswith(".ipynb"):
+        script(program, target).write_text(as_program((Path(target) / program.path).read_text(encoding="utf-8")),
+                                           encoding="utf-8")
+
+
+def script(program, target):
+    """The file that is run: the program's, or what is made of a notebook, beside it."""
+    path = Path(target) / program.path
+    return path.with_name(path.name + ".py") if path.suffix == ".ipynb" else path
 
 
 def lay_out_data(data, program, target):

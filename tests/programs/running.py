@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.libraries.running import ROOT, environment
 
-from .exporting import export, lay_out_data
+from .exporting import export, lay_out_data, script
 
 #: How far a number may be from torch's, relative to it, beside one unit of the last digit that is printed.
 TOLERANCE = 1e-3
@@ -36,18 +36,18 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 def _printed(program, target, command, paths, kernels):
     """(what it prints, the last line of its errors or "", the seconds it took, whether it was stopped)."""
     folder = Path(target) / program.runs_in
-    script = Path(target) / program.path
+    path = script(program, target)
     variables = environment([str(target), *paths]) | kernels
     variables |= {"PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", "PYTHONWARNINGS": "ignore", "MPLBACKEND": "Agg",
                   "COLUMNS": "80", "HOME": str(target)}
-    given = ["-c", _SEEDED.format(folder=str(script.parent))] if program.seed == "given" else []
+    given = ["-c", _SEEDED.format(folder=str(path.parent))] if program.seed == "given" else []
     if program.before:
         subprocess.run([*command, str(Path(target) / program.before)], env=variables, cwd=folder, check=True,
                        capture_output=True, timeout=60)
     started, stopped = time.monotonic(), False
     with (Path(target) / ".errors").open("w+", encoding="utf-8") as errors, \
             (Path(target) / ".printed").open("w+", encoding="utf-8", errors="replace") as printed:
-        process = subprocess.Popen([*command, *given, str(script), *shlex.split(program.arguments)], env=variables,
+        process = subprocess.Popen([*command, *given, str(path), *shlex.split(program.arguments)], env=variables,
                                    stdin=subprocess.DEVNULL, stdout=printed, stderr=errors, cwd=folder,
                                    start_new_session=True)
         try:

@@ -1,11 +1,12 @@
 """The list of programs is read, repositories are laid out, and runs that differ are told from runs that do not."""
+import json
 import re
 import subprocess
 import sys
 
 import pytest
 
-from . import exporting, listing, running
+from . import exporting, listing, notebooks, running
 from .listing import Program
 
 
@@ -61,3 +62,22 @@ def test_a_program_of_a_repository_runs(tmp_path):
     assert (target / "part" / "run.py").read_text() == source
     printed, error, seconds, stopped = running.run(program, tmp_path, tmp_path, [sys.executable])
     assert (printed, error, stopped) == ("0.5! 7\n", "", True) and 1 <= seconds < 3
+
+
+_CELLS = ["%matplotlib inline\nx = 2", "# a title", "!pip install x\nx + 1", "x * 3;", "%%bash\nls",
+          "%%time\nfor i in range(2):\n    x += i",
+          "print 'an older Python'", "None", "def f(y):\n    %time y\n    return y\nf?\n(x +\n 4)  # shown"]
+
+
+def test_a_notebook_is_a_program(tmp_path, capsys):
+    cells = [{"cell_type": "code", "source": x.splitlines(keepends=True)} for x in _CELLS]
+    cells.insert(1, {"cell_type": "markdown", "source": "x = 100"})
+    for text in (json.dumps({"cells": cells}),
+                 json.dumps({"worksheets": [{"cells": [x | {"input": x["source"]} for x in cells]}]})):
+        exec(notebooks.as_program(text), {})
+        assert capsys.readouterr().out == "3\n7\n"
+
+
+def test_a_notebook_is_laid_out_beside_itself(tmp_path):
+    program = Program("owner/name", "", "part/a.ipynb", "", "", "", 1, "", "own", "")
+    assert exporting.script(program, tmp_path) == tmp_path / "part" / "a.ipynb.py"
