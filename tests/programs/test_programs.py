@@ -30,6 +30,7 @@ def test_the_list():
     ("loss 1.5", "cost 1.5", "other words between the numbers"),
     ("1 2", "1 2 3", "prints 2 numbers, torch 3"),
     ("done", "done", "prints no numbers"),
+    ("2.13.0+tinytorch <A at 0x7f> 1", "2.13.0+cpu <A at 0x8f> 1", "equal (2 of 2)"),
     ("took 3 s, loss 1.5", "took 9 s, loss 1.5", "equal (1 of 1)"),
     ("1 " * 25 + "2", "1 " * 25 + "3", "equal (25 of 26)"),
 ])
