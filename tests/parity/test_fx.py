@@ -1,7 +1,9 @@
 """torch.fx: programs that run under both modules give the same code, the same text of graphs and the same results."""
 import copy
+import math
 import operator
 import pickle
+from math import sqrt
 
 import pytest
 
@@ -52,6 +54,10 @@ def functions(lib, x):
             + lib.max(x, dim=0)[0] + lib.einsum("ij->i", x) + lib.arange(3.) + lib.arange(3.) * x + lib.pi)
 
 
+def rooted(x):
+    return x / math.sqrt(x.size(-1)) + sqrt(x.size(0)) + math.floor(2.5) + sqrt(4)
+
+
 def unpacked(x):
     a, (b, c) = x
     return a + b * c
@@ -94,7 +100,7 @@ def control(x):
     return -x
 
 
-@pytest.mark.parametrize("function", [operators, methods, unpacked, control, lambda x: list(map(abs, x)),
+@pytest.mark.parametrize("function", [operators, methods, unpacked, rooted, control, lambda x: list(map(abs, x)),
                                       lambda x: len(x),
                                       lambda x: 1 if x in [1] else 2, lambda *a, **k: a[0] + k["b"],
                                       lambda x, y=2, *, z=3: (x, y), lambda: None, lambda x: x[0](x, a=1)])

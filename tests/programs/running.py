@@ -125,8 +125,9 @@ def outcome(ours, theirs, without=""):
     return compared(our_text, their_text, not (our_stop or their_stop), without)
 
 
-def tried(program, mirror, data, tiny, torch):
-    """(outcome, seconds here, seconds there) of a program; tiny, torch: interpreters.
+def tried(program, mirror, data, tiny, torch, torchvision=None):
+    """(outcome, seconds here, seconds there) of a program; tiny, torch: interpreters; torchvision: a folder that holds
+    torchvision's own package, with which a program runs again that asks for more of it than there is here.
 
     Where the numbers are not the same, torch with other kernels is compared with torch too: a program whose training
     makes a rounding grow gives other numbers there as well.
@@ -135,7 +136,11 @@ def tried(program, mirror, data, tiny, torch):
                                capture_output=True, check=True, timeout=60).stdout.strip()
     theirs = run(program, mirror, data, [torch], [libraries])
     ours = run(program, mirror, data, [tiny, "-m", "tinytorch"], [str(ROOT), libraries])
-    said = outcome(ours, theirs, program.without)
+    with_its_own = ""
+    if torchvision and "torchvision's own runs on it" in ours[1]:
+        ours = run(program, mirror, data, [tiny, "-m", "tinytorch"], [str(ROOT), libraries, torchvision])
+        with_its_own = ", with torchvision's own package"
+    said = outcome(ours, theirs, program.without) + with_its_own
     if said.startswith("number"):
         again = outcome(run(program, mirror, data, [torch], [libraries], OTHER_KERNELS), theirs, program.without)
         said += f"; torch's other kernels: {again}"

@@ -2,14 +2,14 @@
 import inspect
 import math
 import sys
-from types import FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType
 
 from ..errors import warn
 from ..nn import Module, Parameter, Sequential
 from ..tensor import Tensor
 from .graph import Graph
 from .graph_module import GraphModule
-from .names import is_own, wrapped_functions
+from .names import is_own
 from .proxy import ParameterProxy, Proxy, TracerBase
 
 __all__ = ["Tracer", "symbolic_trace", "wrap"]
@@ -38,17 +38,29 @@ def wrap(fn_or_name):
 
 
 class _Wrapped:
-    """The functions of `wrap`, so that a call with a stand-in is written down, as long as something is traced."""
+    """The functions of `wrap`, and those of a tracer in the modules that it wraps and in these namespaces, so that a
+    call with a stand-in is written down, as long as something is traced."""
+
+    def __init__(self, tracer, namespaces):
+        own = [vars(module) for module in tracer.autowrap_modules]
+        functions = [f for scope in own for name, f in scope.items() if _is_function(f) and name[0] != "_"]
+        known = {id(f) for f in (*functions, *tracer.autowrap_functions)}
+        self.found = [(scope, name) for scope in (*own, *namespaces) for name, f in scope.items() if id(f) in known]
 
     def __enter__(self):
         builtins = sys.modules["builtins"]
         self.before = []
         for (_, name), scope in list(_WRAPPED.items()):
             original = scope.get(name, getattr(builtins, name, None))
-            if original is not None and not hasattr(original, "_fx_original"):
-                self.before.append((scope, name, original, name in scope))
-                wrapped_functions.update([original] if isinstance(original, FunctionType) else [])
-                scope[name] = _recording(original)
+            if original is not None:
+                self._replace(scope, name, original)
+        for scope, name in self.found:
+            self._replace(scope, name, scope[name])
+
+    def _replace(self, scope, name, original):
+        if not hasattr(original, "_fx_original"):
+            self.before.append((scope, name, original, name in scope))
+            scope[name] = _recording(original)
 
     def __exit__(self, *error):
         for scope, name, original, there in self.before:
@@ -58,12 +70,18 @@ class _Wrapped:
                 del scope[name]
 
 
+def _is_function(f):
+    return isinstance(f, (FunctionType, BuiltinFunctionType))
+
+
 def _recording(original):
     def call(*args, **kwargs):
         for x in (*args, *kwargs.values()):
             for y in x if isinstance(x, (tuple, list)) else (x,):
                 if isinstance(y, Proxy):
-                    return y.tracer.create_proxy("call_function", original, args, kwargs)
+                    made = y.tracer.create_proxy("call_function", original, args, kwargs)
+                    made.node.meta["is_wrapped"] = True
+                    return made
         return original(*args, **kwargs)
     call._fx_original = original
     return call
@@ -253,6 +271,12 @@ class Tracer(TracerBase):
                  "to the user to make sure that your inputs match the inputs you specialized the function with.")
         return value
 
+    def _namespaces(self, root, function):
+        """The globals of the functions that are traced, each once."""
+        functions = [function, *[type(m).forward for m in root.modules()]] if isinstance(root, Module) else [function]
+        found = [getattr(inspect.unwrap(f), "__globals__", {}) for f in functions]
+        return list({id(scope): scope for scope in found}.values())
+
     def trace(self, root, concrete_args=None):
         """The graph of what a module, or a function, calls. concrete_args: values of arguments that are to be put into
         the graph, by name."""
@@ -273,7 +297,7 @@ class Tracer(TracerBase):
             if isinstance(value, Tensor):
                 self._constants[name] = value
         self.graph = Graph(tracer_cls=type(self))
-        with _Wrapped():
+        with _Wrapped(self, self._namespaces(root, function)):
             function, args = self.create_args_for_root(function, is_module, concrete_args)
             *args, kwargs = args
             result = function(*args, **kwargs)

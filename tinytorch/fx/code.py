@@ -2,10 +2,10 @@
 import operator
 import typing
 from dataclasses import dataclass
-from types import FunctionType, UnionType
+from types import UnionType
 from typing import Any
 
-from .names import OWN_NAMES, Namespace, qualified, wrapped_functions
+from .names import OWN_NAMES, Namespace, qualified
 from .node import Node, map_arg
 
 _BINARY = {"add": "+", "and_": "&", "eq": "==", "floordiv": "//", "ge": ">=", "gt": ">", "le": "<=", "lshift": "<<",
@@ -134,7 +134,7 @@ class _Writer:
             written = _IN_PLACE[node.target].format(*map(self.value, args))
             return f"{written};  {node}{kind} = {self.value(args[0])}"
         name = self.name(qualified(node.target), node.target)
-        if isinstance(node.target, FunctionType) and node.target in wrapped_functions and name not in self.wrapped:
+        if node.meta.get("is_wrapped") and name not in self.wrapped:
             self.wrapped.append(name)
         if node.target is getattr and isinstance(args[0], Node) and isinstance(args[1], str) and (
                 args[1].isidentifier() and len(args) == 2):

@@ -12,6 +12,8 @@ from .node import map_aggregate, map_arg
 __all__ = ["GraphModule"]
 
 _NUMBERS = count()
+#: Where `meta` names attributes that copies keep.
+_USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
 
 
 def _forward(source, values):
@@ -23,7 +25,7 @@ def _forward(source, values):
     return scope["forward"], file
 
 
-def _copy_attribute(source, target, name):
+def _copy_attr(source, target, name):
     """Gives the module `target` the attribute "a.b.c" of another, and modules on the way to it."""
     *path, last = name.split(".")
     for part in path:
@@ -39,6 +41,14 @@ def _copy_attribute(source, target, name):
         setattr(target, last, value)
 
 
+class _CodeOnlyModule(Module):
+    """A module of these attributes."""
+
+    def __init__(self, body):
+        super().__init__()
+        self.__dict__ = body
+
+
 class _Reference:
     """Stands for a node, by its name, in what is pickled."""
 
@@ -48,8 +58,7 @@ class _Reference:
 
 def _rebuilt(state, nodes, name):
     """A GraphModule from what `__reduce__` has kept: attributes, and the nodes one after the other."""
-    module, graph, made = Module(), Graph(), {}
-    module.__dict__.update(state)
+    module, graph, made = _CodeOnlyModule(state), Graph(), {}
     for node_name, op, target, arguments, kind in nodes:
         args, kwargs = map_aggregate(arguments, lambda x: made[x.name] if isinstance(x, _Reference) else x)
         made[node_name] = graph.create_node(op, target, args, dict(kwargs), node_name, kind)
@@ -85,7 +94,7 @@ class GraphModule(Module):
             if hasattr(root, "training"):
                 self.training = root.training
             for target in asking:
-                _copy_attribute(root, self, target)
+                _copy_attr(root, self, target)
         else:
             for target, node in asking.items():
                 if target not in root:
@@ -209,10 +218,11 @@ class GraphModule(Module):
                   node.type) for node in self._graph.nodes]
         return _rebuilt, (self._own_state(), nodes, type(self).__name__)
 
+    def _deepcopy_init(self):
+        return GraphModule.__init__
+
     def _copied(self, state):
-        root = Module()
-        root.__dict__.update(state)
-        made = GraphModule(root, copy.deepcopy(self._graph), type(self).__name__)
+        made = GraphModule(_CodeOnlyModule(state), copy.deepcopy(self._graph), type(self).__name__)
         made.meta = dict(self.meta)
         return made
 

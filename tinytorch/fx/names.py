@@ -8,8 +8,6 @@ _ILLEGAL = re.compile(r"[^0-9a-zA-Z_]+")
 _NUMBERED = re.compile(r"(.*)_(\d+)$")
 #: Names of values that code may hold by their repr, beside Python's own.
 OWN_NAMES = ("inf", "nan", "NoneType", "torch", "device")
-#: Functions whose calls were written down because `torch.fx.wrap` said so.
-wrapped_functions: set = set()
 #: torch's modules in which functions are looked for, in this order.
 _ROOMS = ("", ".nn.functional", ".linalg", ".special", ".fft", ".nn", ".functional")
 

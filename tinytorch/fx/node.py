@@ -1,11 +1,16 @@
 """A node of a graph: one call, what it is called with, and who uses its result."""
 import operator
+from collections.abc import Callable
+from typing import Any
 
 from .immutable_collections import immutable_dict, immutable_list
 from .names import of_type, shown
 
 __all__ = ["Node", "has_side_effect", "map_aggregate", "map_arg"]
 
+#: What a node may call, and what its arguments may be: for annotations.
+Target = Callable[..., Any] | str
+Argument = Any
 _OPS = frozenset(("call_function", "call_method", "call_module", "get_attr", "output", "placeholder", "root"))
 _SIDE_EFFECTS = {operator.setitem}
 
