@@ -266,18 +266,27 @@ def _refuse(function, **arguments):
                             f"{type(value).__name__}")
 
 
+def _of_type(function, kind):
+    """The dtype of what finfo or iinfo is asked for: a dtype, or a type of Python."""
+    found = PYTHON_TYPES.get(kind, kind) if isinstance(kind, type) else kind
+    if not isinstance(found, dtype):
+        raise TypeError(f"{function}(): argument 'type' (position 1) must be torch.dtype, not {type(kind).__name__}")
+    return found
+
+
 class finfo:
-    """Limits of a floating dtype: bits, eps, max, min, tiny, smallest_normal, resolution, dtype.
+    """Limits of a floating dtype, or of Python's float: bits, eps, max, min, tiny, smallest_normal, resolution, dtype.
 
     >>> import tinytorch as torch
     >>> torch.finfo(torch.float32).eps
     1.1920928955078125e-07
     """
 
-    def __init__(self, type=None):
-        d = _default if type is None else type
-        if not isinstance(d, dtype) or not (d.is_floating_point or d.is_complex):
-            raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle '{d!r}'")
+    def __init__(self, type=...):
+        d = _default if type is ... else _of_type("finfo", type)
+        if not (d.is_floating_point or d.is_complex):
+            raise TypeError("torch.finfo() requires a floating point input type. Use torch.iinfo to handle "
+                            "'torch.finfo'")
         d = d.to_real()
         self.dtype = d.name
         self.bits = d.itemsize * 8
@@ -296,7 +305,7 @@ class finfo:
 
 
 class iinfo:
-    """Limits of an integer dtype: bits, min, max, dtype.
+    """Limits of an integer dtype, or of Python's int as tensors have it: bits, min, max, dtype.
 
     >>> import tinytorch as torch
     >>> torch.iinfo(torch.int8).max
@@ -304,7 +313,8 @@ class iinfo:
     """
 
     def __init__(self, type):
-        if not isinstance(type, dtype) or type.category != 1:
+        type = _of_type("iinfo", type)
+        if type.category != 1:
             raise TypeError("torch.bool is not supported by torch.iinfo" if type is bool else
                             "torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")
         info = np.iinfo(type.numpy)

@@ -64,6 +64,9 @@ from .adapter import same_outcome
     "t.Tensor([[], []]).shape", "t.Tensor(np.ones(2))", "t.Tensor(range(3))", "t.finfo(t.float16)", "t.device('foo')",
     "t.set_default_dtype(t.int64)", "t.set_default_dtype('a')", "int(x)", "float(x)", "complex(x)", "int(t.tensor(1j))",
     "float(t.tensor(1j))", "float(t.tensor(1+0j))", "int(t.tensor(2.7))",
+    *[f"t.{f}({x})" for f in ("finfo", "iinfo") for x in (
+        "float", "int", "bool", "complex", "str", "None", "1.0", "np.float64", "t.int8", "t.uint8", "t.complex64",
+        "t.bool", "type=t.float32", "type=int")], "t.finfo()",
 ])
 def test_same(expression):
     same_outcome(lambda t: eval(expression, dict(t=t, np=np, x=t.arange(6.).reshape(2, 3), i=t.arange(3))))

@@ -261,3 +261,37 @@ def test_different_draws():
     for t in (torch, tinytorch):
         y = t.vmap(lambda a: a * 0 + t.rand(3), randomness="different")(M(t))
         assert (np.asarray(y[0]) != np.asarray(y[1])).any()
+
+
+def test_the_vmap_that_came_before():
+    from .test_graph import both_agree
+
+    def act(lib):
+        import importlib
+        _vmap = importlib.import_module(f"{lib.__name__}._vmap_internals")._vmap
+        x = lib.arange(3.).requires_grad_()
+        y = x ** 3
+        hessian = _vmap(lambda v: lib.autograd.grad(y, x, v, retain_graph=True)[0])(lib.eye(3))
+        said = _vmap(lambda x: (None, x, x + 1), allow_none_pass_through=True)(lib.ones(2))
+        return hessian.tolist(), said[0], [t.tolist() for t in said[1:]], _vmap(lib.sum)(lib.ones(2, 3)).tolist()
+    both_agree(act)
+
+
+def test_parts_of_torch_autograd_functional():
+    from .test_graph import both_agree
+
+    def act(lib):
+        f = lib.autograd.functional
+        a, b = lib.ones(2, requires_grad=True), lib.ones(1, 2)
+        said = [len(f._as_tuple(a)), *[f._as_tuple(x, "a", "b")[0] for x in (a, (a, b))]]
+        for wrong in (3, (a, 3), [a]):
+            try:
+                said.append(f._as_tuple(wrong, "inputs", "jacobian"))
+            except TypeError as error:
+                said.append(str(error).partition(" has type")[0])
+        ways = [True, False, (True, True), (False, True), (True, False), (False, False)]
+        kept = f._grad_postprocess(((a * 2,), (b,)), create_graph=False)
+        return said, [[x.requires_grad for x in row] for row in kept], [
+            f._tuple_postprocess(((1, 2), (3, 4)), x) for x in ways], [
+            x.tolist() for x in f._construct_standard_basis_for((a, b), (2, 2))]
+    both_agree(act)

@@ -368,3 +368,39 @@ def _filled(grads, like, strict, create_graph, missing, no_history):
         if strict and create_graph and not g.requires_grad:
             raise RuntimeError(no_history.format(i))
     return tuple(_zeros(x) if g is None else g for g, x in zip(grads, like))
+
+
+# ------------------------------------------------------------------ what libraries take from here
+def _as_tuple(inp, arg_name=None, fn_name=None):
+    """(whether it is a tuple, it as one), TypeError unless it holds tensors alone; the tuple if no names are given."""
+    if arg_name is None and fn_name is None:
+        return inp if isinstance(inp, tuple) else (inp,)
+    return _tensors(inp, arg_name, fn_name)
+
+
+def _grad_postprocess(inputs, create_graph):
+    """Tensors, or tuples of them, without their history unless `create_graph`."""
+    if create_graph or not inputs:
+        return inputs
+    if isinstance(inputs[0], Tensor):
+        return tuple([x.detach() for x in inputs])
+    return tuple([_grad_postprocess(x, create_graph) for x in inputs])
+
+
+def _tuple_postprocess(res, to_unpack):
+    """The tuple of one whose element is meant: of `res` unless to_unpack, or to_unpack[0]; of its members unless
+    to_unpack[1]."""
+    outer, inner = to_unpack if isinstance(to_unpack, tuple) else (to_unpack, True)
+    res = res if inner else tuple([x[0] for x in res])
+    return res if outer else res[0]
+
+
+def _construct_standard_basis_for(tensors, tensor_numels):
+    """For each tensor the part of the identity that belongs to it, a column for each of its elements."""
+    total, start, found = sum(tensor_numels), 0, []
+    for x, count in zip(tensors, tensor_numels, strict=True):
+        rows = x.new_zeros(total, count)
+        rows.diagonal(-start).fill_(1)
+        found.append(rows)
+        start += count
+    return tuple(found)

@@ -262,3 +262,17 @@ def _interpolated(a, b, bounds=None):
     root = square.sqrt()
     t = b.t - (b.t - a.t) * ((b.slope + root - mean) / (b.slope - a.slope + 2 * root))
     return min(max(t, least), most)
+
+
+# ------------------------------------------------------------------ what libraries take from here
+def _strong_wolfe(obj_func, x, t, d, f, g, gtd, c1=1e-4, c2=0.9, tolerance_change=1e-9, max_ls=25):
+    """(loss, gradient, step size, evaluations) where the search along `d` ends; obj_func(x, t, d): the first two."""
+    search = _Search(lambda t: obj_func(x, t, d), d, _Point(0, f, g, gtd), max_ls)
+    search._FALL, search._SLOPE, search._CHANGE = c1, c2, tolerance_change
+    end = search.run(t)
+    return end.loss, end.gradient, end.t, search.evaluations
+
+
+def _cubic_interpolate(x1, f1, g1, x2, f2, g2, bounds=None):
+    """Where the cubic through (x1, f1) and (x2, f2) with the slopes g1 and g2 is lowest, within `bounds`."""
+    return _interpolated(_Point(x1, f1, None, g1), _Point(x2, f2, None, g2), bounds)
