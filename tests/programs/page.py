@@ -1,4 +1,6 @@
 """docs/programs.md: every program of the list and what came of it."""
+import re
+
 from tests.libraries.running import ROOT
 
 from .listing import programs
@@ -9,14 +11,15 @@ PAGE = ROOT / "docs" / "programs.md"
 _HEAD = f"""# Public programs, as they are
 
 Written by `python -m tests.programs`: programs of public repositories at the commit that `tests/programs/programs.csv`
-names, unmodified, under `python -m tinytorch` and under torch, on one core. A program that does not end by itself is
-stopped after the seconds of its row, under both. Compared are the numbers that both print and the words between them:
-a number is the same within {TOLERANCE:g} of torch's, relative to it, or one unit of the last printed digit. "equal
-(n of m)": of the m numbers that both printed the first n are the same, at least {NUMBERS} or all. Rounding grows as
-training goes on, so n may be less than m. Where numbers differ, torch with its kernels for other processors
-(ATEN_CPU_CAPABILITY=avx2, MKL_CBWR=COMPATIBLE, ONEDNN_MAX_CPU_ISA=SSE41) is compared with torch in the same way and
-what came of it is told too: where it differs as well, the program makes a rounding grow. Seed "own": the program sets
-its seed; "given": the runner sets it before.
+names, unmodified, under `python -m tinytorch` and under torch, on one core. A notebook is the program of its cells, one
+after the other, without commands to the notebook, and the value that a cell ends with is printed. A program that does
+not end by itself is stopped after the seconds of its row, under both. Compared are the numbers that both print and the
+words between them: a number is the same within {TOLERANCE:g} of torch's, relative to it, or one unit of the last
+printed digit. "equal (n of m)": of the m numbers that both printed the first n are the same, at least {NUMBERS} or all;
+"equal (no numbers)": both end and print the same words. Rounding grows as training goes on, so n may be less than m.
+Where numbers differ, torch with its kernels for other processors (ATEN_CPU_CAPABILITY=avx2, MKL_CBWR=COMPATIBLE,
+ONEDNN_MAX_CPU_ISA=SSE41) is compared with torch in the same way and what came of it is told too: where it differs as
+well, the program makes a rounding grow. Seed "own": the program sets its seed; "given": the runner sets it before.
 
 """
 _TABLE = """| program | arguments | seed | s, tinytorch | s, torch | outcome |
@@ -31,6 +34,21 @@ def _key(program):
     return f"| [{program.repository}: {program.path}]({link}) | {arguments} | {program.seed} |"
 
 
+def _counted(rows):
+    """What there is to say of all rows."""
+    run = [row for row in rows if not re.search(r"\| stops under |; under torch: ", row)]
+    equal = [row for row in run if "| equal (" in row]
+    rounding = [row for row in run if re.search("torch's other kernels: (?!equal)", row)]
+    cut = [row for row in run if "| prints no numbers" in row]
+    repositories = {row.partition(":")[0] for row in run}
+    as_torch = len(equal) + len(rounding)
+    compared = len(run) - len(cut)
+    return (f"{len(run)} of {len(rows)} programs run under torch 2.13 here, of {len(repositories)} repositories; the "
+            f"others stop under both. Of these {len(cut)} print nothing to compare before they are stopped. "
+            f"{len(equal)} are equal and {len(rounding)} differ where torch with other kernels does too: {as_torch} of "
+            f"{compared}, {100 * as_torch / max(compared, 1):.1f} %.\n\n")
+
+
 def write(found):
     """Puts outcomes (outcome, seconds, torch's seconds) by program into the page; the others' stay."""
     lines = PAGE.read_text(encoding="utf-8").splitlines() if PAGE.exists() else []
@@ -41,9 +59,4 @@ def write(found):
     for program, (said, ours, theirs) in found.items():
         rows[_key(program)] = f"{_key(program)} {ours:.0f} | {theirs:.0f} | {said.replace('|', '/')[:240]} |"
     done = [row for row in rows.values() if row]
-    equal = sum(["| equal (" in row for row in done])
-    repositories = {row.partition(":")[0] for row in done if "| equal (" in row}
-    rounding = sum(["torch's other kernels: number" in row for row in done])
-    counts = (f"{equal} of {len(done)} programs are equal, of {len(repositories)} repositories; {rounding} more differ "
-              "where torch with other kernels does.\n\n")
-    PAGE.write_text(_HEAD + counts + _TABLE + "".join(f"{row}\n" for row in done), encoding="utf-8")
+    PAGE.write_text(_HEAD + _counted(done) + _TABLE + "".join(f"{row}\n" for row in done), encoding="utf-8")

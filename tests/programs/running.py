@@ -104,7 +104,9 @@ def compared(ours, theirs, ended=True, without=""):
     both = min(len(our_numbers), len(their_numbers)) - (not ended)          # the last may be cut off
     pairs = list(zip(our_numbers, their_numbers))[:max(both, 0)]
     if not pairs:
-        return "prints no numbers"
+        if not ended:
+            return "prints no numbers"
+        return "equal (no numbers)" if our_words == their_words else "other words, no numbers"
     same = next((index for index, (a, b) in enumerate(pairs) if not near(a, b)), len(pairs))
     if same < min(NUMBERS, len(pairs)):
         return f"number {same + 1} is {pairs[same][0]}, torch's {pairs[same][1]}"

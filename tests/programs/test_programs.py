@@ -29,7 +29,8 @@ def test_the_list():
     ("loss nan", "loss nan", "equal (1 of 1)"),
     ("loss 1.5", "cost 1.5", "other words between the numbers"),
     ("1 2", "1 2 3", "prints 2 numbers, torch 3"),
-    ("done", "done", "prints no numbers"),
+    ("done", "done", "equal (no numbers)"),
+    ("done", "over", "other words, no numbers"),
     ("2.13.0+tinytorch <A at 0x7f> 1", "2.13.0+cpu <A at 0x8f> 1", "equal (2 of 2)"),
     ("took 3 s, loss 1.5", "took 9 s, loss 1.5", "equal (1 of 1)"),
     ("1 " * 25 + "2", "1 " * 25 + "3", "equal (25 of 26)"),
@@ -41,6 +42,7 @@ def test_comparison(ours, theirs, said):
 def test_outcomes_of_runs_that_stop():
     ended, cut = ("1 2 3", "", 1.0, False), ("1 2 4", "", 1.0, True)
     assert running.outcome(ended, cut) == "equal (2 of 2)"
+    assert running.outcome(ended, ("done", "", 1.0, True)) == "prints no numbers"
     assert running.outcome(("1", "KeyError: 'x'", 1.0, False), ended) == "stops: KeyError: 'x'"
     assert running.outcome(ended, ("1", "KeyError: 'x'", 1.0, False)).startswith("stops under torch alone")
     assert running.outcome(*[("1", "KeyError: 'x'", 1.0, False)] * 2).startswith("stops under both")
