@@ -4,6 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
+import torch
+
+import tinytorch
 
 from .adapter import same_outcome
 
@@ -210,3 +213,17 @@ def test_names():
     assert len(names) > 50 and names <= set(dir(tinytorch.special))
     methods = itertools.product(["igamma", "igamma_", "igammac", "igammac_"], [torch, tinytorch])
     assert not [name for name, module in methods if not hasattr(module.Tensor, name)]
+
+
+@pytest.mark.parametrize("dtype, units", [(np.float32, 1), (np.float64, 4), (np.float16, 1)])
+def test_erfinv_everywhere(dtype, units):
+    """Within so many units in the last place of torch's, near 0, near 1 and between."""
+    random = np.random.default_rng(0)
+    small = 10.0 ** random.uniform(-16, 0, 20000)
+    values = np.concatenate([random.uniform(-1, 1, 20000), 1 - small, small - 1, small, -small,
+                             [0.0, -0.0, 1.0, -1.0, 2.0, -np.inf, np.nan]]).astype(dtype)
+    theirs, ours = (lib.from_numpy(values).erfinv().numpy() for lib in (torch, tinytorch))
+    known = np.isfinite(theirs)
+    assert np.array_equal(ours[~known], theirs[~known], equal_nan=True)
+    assert np.array_equal(np.signbit(ours[known]), np.signbit(theirs[known]))
+    assert (np.abs(ours[known].astype(float) - theirs[known]) <= units * np.spacing(np.abs(theirs[known]))).all()

@@ -27,6 +27,18 @@ _TAIL = (
 # artanh(erf(x)) / x in powers of x^2 up to 16: in single precision erf is right to 3 units in the last place
 _SINGLE = (1.128379225730896, 0.10276956856250763, -0.0001940045622177422, -0.0006167006213217974,
            8.575973333790898e-05, -5.134919319971232e-06, 7.298903881292063e-08, 3.217174082692509e-09)
+# erfinv(y) / y, to nine digits, in powers of t = 0.4 w - 1, w = -log(1 - y^2) < 5 ...
+_INVERSE_NEAR = (
+    1.5014093511307296, 0.6166006919867009, -0.026108237741432467, -0.019573564270649057, 0.008525432590256501,
+    -0.0004878764749554979, -0.0008343272659614886, 0.00029213577974979843, 2.10274531521873e-05,
+    -4.140043618074984e-05, 7.820672733815211e-06, 2.931137042117709e-06, -1.2236984334405913e-06)
+# ... and beyond, up to the largest y below 1, in powers of t = (sqrt(w) - middle) / half
+_INVERSE_FAR = (
+    4.022067902290035, 1.9636582346225844, 0.0031988513093181904, -0.004928157132895696, 0.0033584382172853755,
+    -0.0020554854702318176, 0.00165548962165773, -0.0016185343988137529, 0.0010874095950102443,
+    -0.0012519465062323211, 0.0026583934985707604, -0.0018408286750889245, -0.0010865539512492398,
+    0.0014389093547246131, 1.9601429246845168e-05, -0.0002554121513041371)
+_MIDDLE, _HALF = (6.125 + math.sqrt(5.0)) / 2, (6.125 - math.sqrt(5.0)) / 2
 
 #: Elements worked on at a time: what a polynomial needs stays in the cache.
 _CHUNK = 1 << 16
@@ -95,18 +107,39 @@ def erfcx(x):
 
 def erfinv(y):
     """The x with erf(x) = y: infinite at -1 and 1, NaN outside."""
-    if y.dtype != np.float64:
-        return erfinv(y.astype(np.float64)).astype(y.dtype)
-    size = np.abs(y)
-    inner = np.minimum(size, 1.0 - 2.0 ** -53)
-    rest = 1.0 - inner                         # exact
-    # Winitzki's estimate, two digits; each Halley step triples them.
-    log = np.log(rest * (1.0 + inner))
-    u = 2.0 / (math.pi * 0.147) + 0.5 * log
-    x = np.sqrt(np.sqrt(u * u - log / 0.147) - u)
-    for _ in range(3):
-        error = np.where(inner < 0.5, erf(x) - inner, rest - erfc(x))
-        step = error / (2.0 / math.sqrt(math.pi) * np.exp(-x * x))
-        x = x - step / (1.0 + x * step)
-    x = np.where(size < 1.0, x, np.where(size == 1.0, np.inf, np.nan))
-    return np.copysign(x, y)
+    flat = np.ascontiguousarray(y).reshape(-1)
+    result = np.empty_like(flat)
+    for start in range(0, flat.size, _CHUNK // 4):
+        part, out = flat[start:start + _CHUNK // 4], result[start:start + _CHUNK // 4]
+        size = np.abs(part, dtype=np.float64)
+        inner = np.minimum(size, 1.0 - 2.0 ** -53)
+        x = _inverse(inner)
+        if y.dtype == np.float64:
+            x = _refined(x, inner)
+        beyond = ~(size < 1.0)
+        if beyond.any():
+            x[beyond] = np.where(size[beyond] == 1.0, np.inf, np.nan)
+        np.copysign(x, part, out=out, casting="same_kind")
+    result = result.reshape(y.shape)
+    return result if y.flags.c_contiguous else operand_order(result, y)
+
+
+def _inverse(y):
+    """erfinv to nine digits, 0 <= y < 1."""
+    w = -np.log((1.0 - y) * (1.0 + y))
+    x = polynomial(_INVERSE_NEAR, 0.4 * w - 1.0)
+    far = w > 5.0
+    if far.any():
+        x[far] = polynomial(_INVERSE_FAR, (np.sqrt(w[far]) - _MIDDLE) / _HALF)
+    x *= y
+    return x
+
+
+def _refined(x, y):
+    """erfinv(y) from nine digits of it: a step of Halley's method triples them."""
+    near = y < 0.5
+    error = np.empty_like(x)
+    error[near] = x[near] * _erf_ratio(x[near]) - y[near]
+    error[~near] = (1.0 - y[~near]) - erfc(x[~near])               # the difference is exact
+    step = error / (2.0 / math.sqrt(math.pi) * np.exp(-x * x))
+    return x - step / (1.0 + x * step)
