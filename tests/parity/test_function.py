@@ -1,5 +1,6 @@
 """autograd.Function and checkpoint: each program runs under both modules, and must end the same way."""
 import importlib
+import re
 import warnings
 
 import pytest
@@ -336,3 +337,20 @@ def arguments(**kwargs):
     arguments(use_reentrant=True, context_fn=lambda: None)], ids=lambda p: p.__qualname__)
 def test_checkpoint(program):
     both_agree(program)
+
+
+def test_classes_of_nodes_have_torchs_names():
+    def act(lib):
+        class Twice(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                return x * 2
+
+            @staticmethod
+            def backward(ctx, g):
+                return g * 2
+
+        x = lib.ones(1, requires_grad=True)
+        return [(re.sub("0x[0-9a-f]+", "", repr(node)), repr(type(node)), type(node).__module__, node.name())
+                for node in (Twice.apply(x).grad_fn, (x * 2).grad_fn)], repr(Twice.apply(x))
+    both_agree(act)

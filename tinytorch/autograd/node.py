@@ -331,7 +331,8 @@ class Node(_NodeHooks):
         return self.op.backward_name
 
     def __repr__(self) -> str:
-        return f"<{self.name().rpartition(':')[2]} object at {id(self):#x}>"
+        room = "" if self.op.function is None else "torch.autograd.function."
+        return f"<{room}{self.name().rpartition(':')[2]} object at {id(self):#x}>"
 
     def inputs(self) -> Sequence[int]:
         """The places among `edges` of the arguments that can have a gradient."""
@@ -511,7 +512,8 @@ def shown(node: Node) -> Node:
         name = node.name().rpartition(":")[2]
         classes = _node_classes if node.op.function is None else node.op.node_classes
         if name not in classes:
-            classes[name] = type(name, (Node,), {"__slots__": ()})
+            room = "builtins" if node.op.function is None else "torch.autograd.function"
+            classes[name] = type(name, (Node,), {"__slots__": (), "__module__": room})
         node.__class__ = classes[name]
     return node
 
