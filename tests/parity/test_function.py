@@ -339,6 +339,28 @@ def test_checkpoint(program):
     both_agree(program)
 
 
+def test_saved_variables_are_saved_tensors():
+    def act(lib):
+        class Square(lib.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x)
+                return x * x
+
+            @staticmethod
+            def backward(ctx, g):
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always")
+                    x, = ctx.saved_variables
+                said.extend([(w.category.__name__, str(w.message)) for w in caught])
+                return 2 * x * g
+
+        said, x = [], lib.tensor([3.], requires_grad=True)
+        Square.apply(x).backward()
+        return said, x.grad.tolist()
+    both_agree(act)
+
+
 def test_classes_of_nodes_have_torchs_names():
     def act(lib):
         class Twice(lib.autograd.Function):

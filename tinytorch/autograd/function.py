@@ -73,6 +73,12 @@ class FunctionCtx:
         return tuple([None if s is None else s.tensor() for s in self._saved])
 
     @property
+    def saved_variables(self) -> tuple[Tensor | None, ...]:
+        """`saved_tensors`; deprecated."""
+        warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning)
+        return self.saved_tensors
+
+    @property
     def _raw_saved_tensors(self):
         if self._saved is FREED:
             raise RuntimeError(FREED_ERROR)
