@@ -51,6 +51,7 @@ def _section(space, known):
     module = torch_names.space(space, tinytorch)
     functions = {}
     for name, value in sorted(vars(module).items()) if module and not isinstance(module, type) else ():
+        value = getattr(value, "twin_of", value)       # an alias is a copy, so that handlers see its own name
         if not name.startswith("_") and isinstance(value, types.FunctionType) and value in TABLE:
             functions.setdefault(value, []).append(name)
     listed = {name for names in functions.values() for name in names}

@@ -153,7 +153,7 @@ def _member(name, value):
 
 #: Parts of the package that are no part of torch's.
 _INTERNAL = {"allocator", "arguments", "data", "dtypes", "errors", "kernels", "legacy", "memory_format", "ops",
-             "printing", "runtime", "stored", "tensor"}
+             "printing", "runtime", "seam", "stored", "tensor"}
 
 
 def package_stub():

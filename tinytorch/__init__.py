@@ -137,6 +137,12 @@ from .torch_version import __version__
 
 import sys as _sys
 
+from .autograd.overridable import complete as _complete, complete_tensor as _complete_tensor
+
+_complete("", _sys.modules[__name__])
+_complete("autograd", autograd)
+_complete_tensor()
+
 from . import overrides, return_types, utils, version
 
 torch = _sys.modules[__name__]                 # torch.torch is torch

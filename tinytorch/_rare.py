@@ -13,7 +13,7 @@ from .autograd.public import public
 from .device import device as Device
 from .errors import kind_of
 from .ops.nn.embedding import embedding_renorm_
-from .ops.nn.pixel_shuffle import channel_shuffle as native_channel_shuffle
+from .ops.nn.pixel_shuffle import native_channel_shuffle
 from .storage import UntypedStorage
 from .tensor import Tensor, wrap
 from .types import Device as AnyDevice

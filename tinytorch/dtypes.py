@@ -10,6 +10,7 @@ import builtins
 
 import numpy as np
 
+from .seam import door
 from .stored import (
     BFLOAT16,
     COMPLEX32,
@@ -182,6 +183,7 @@ def default_complex():
     return _default.to_complex()
 
 
+@door
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The smallest dtype that both can be converted to, by torch's table.
 
@@ -244,6 +246,7 @@ def _lift(higher, lower):
     return higher
 
 
+@door
 def can_cast(from_: dtype, to: dtype) -> builtins.bool:
     """Whether torch lets a result of dtype `from_` be stored into `to`: never down a category.
 

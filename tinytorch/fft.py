@@ -1,4 +1,7 @@
 """torch.fft: discrete Fourier transforms. The functions are in ops/fft."""
+import sys as _sys
+
+from .autograd.overridable import complete as _complete
 from .missing import namespace as _namespace
 from .ops.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
 from .ops.fft.transforms import (
@@ -26,3 +29,6 @@ __all__ = ["fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn
            "ifftshift", "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn"]
 
 __getattr__ = _namespace(__name__)
+
+
+_complete("fft", _sys.modules[__name__])

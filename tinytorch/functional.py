@@ -1,4 +1,7 @@
 """torch.functional: the functions that torch writes in Python. They are in `torch` too, and in ops/."""
+import sys as _sys
+
+from .autograd.overridable import complete as _complete
 from .missing import namespace as _namespace
 from .ops.fft.stft import istft, stft
 from .ops.layout.broadcast import broadcast_shapes, broadcast_tensors
@@ -18,3 +21,6 @@ __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_sh
            "split", "stft", "svd_lowrank", "tensordot", "unique", "unique_consecutive", "unravel_index"]
 
 __getattr__ = _namespace(__name__)
+
+
+_complete("functional", _sys.modules[__name__])

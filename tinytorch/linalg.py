@@ -1,4 +1,7 @@
 """torch.linalg: linear algebra. The functions are in ops/linalg."""
+import sys as _sys
+
+from .autograd.overridable import complete as _complete
 from .missing import namespace as _namespace
 from .ops.linalg.decompositions import (
                                         LinAlgError,
@@ -40,3 +43,6 @@ __all__ = ["LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det", "di
            "vector_norm"]
 
 __getattr__ = _namespace(__name__)
+
+
+_complete("linalg", _sys.modules[__name__])

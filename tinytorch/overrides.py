@@ -8,8 +8,17 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .autograd.overridable import Overridable, install, nowrap_functions, spaces
-from .autograd.torch_function import EnableTorchFunction, dispatch, enabled, modes, overloaded, seen, skip_one_hop
+from .autograd.overridable import about, nowrap_functions, spaces
+from .autograd.torch_function import (
+    EnableTorchFunction,
+    dispatch,
+    enabled,
+    modes,
+    note_modes,
+    overloaded,
+    seen,
+    skip_one_hop,
+)
 from .errors import warn
 from .tensor import Tensor
 
@@ -125,10 +134,10 @@ class TorchFunctionMode:
         raise NotImplementedError
 
     def __enter__(self) -> TorchFunctionMode:
-        install()
         vars(self).setdefault("_around", []).append(list(modes(always=True)))
         try:
             modes(always=True).append(self)
+            note_modes()
             return self
         except BaseException:                  # an interrupt: there will be no `__exit__`
             self.__exit__(None, None, None)
@@ -136,6 +145,7 @@ class TorchFunctionMode:
 
     def __exit__(self, exc_type: type | None, exc_val: BaseException | None, exc_tb: Any) -> None:
         modes(always=True)[:] = vars(self)["_around"].pop()    # whatever an interrupt has left of them
+        note_modes()
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> TorchFunctionMode:
@@ -162,12 +172,14 @@ def _get_current_function_mode_stack():
 
 
 def _push_mode(mode):
-    install()
     modes(always=True).append(mode)
+    note_modes()
 
 
 def _pop_mode():
-    return modes(always=True).pop()
+    mode = modes(always=True).pop()
+    note_modes()
+    return mode
 
 
 @contextlib.contextmanager
@@ -210,7 +222,7 @@ def get_overridable_functions() -> dict[Any, list[Callable]]:
         for name, value in sorted(vars(space).items()):
             if isinstance(value, property):
                 found[value] = [value.__get__]
-            elif isinstance(value, Overridable) and (space is Tensor or name[-1] != "_"):
+            elif type(value) is FunctionType and about(value) is not None and (space is Tensor or name[-1] != "_"):
                 found.setdefault(space, []).append(value)
     return found
 

@@ -17,6 +17,7 @@ import time
 from .autograd.node import Op
 from .autograd.public import TABLE
 from .optim.array_optimizer import ArrayOptimizer
+from .seam import seam
 
 __all__ = ["ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule",
            "supported_activities", "tensorboard_trace_handler"]
@@ -148,6 +149,7 @@ class profile:
 
     def _listen(self, action):
         global _active
+        seam.watch("profiler", action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE))
         if action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE):
             _active = self
             names, events, opened = _names(), self._events, self._open

@@ -39,7 +39,6 @@ from ._rebuild import (
 )
 from ._storage_reader import reader, typed
 from ._whole_file import replacing
-from .autograd.overridable import Overridable
 from .autograd.torch_function import DisableTorchFunction
 from .data import StorageBase
 from .device import device
@@ -106,9 +105,7 @@ def _pickler(base):
             if isinstance(obj, layout):
                 return self.function_first((_get_layout, (str(obj),)))
             name, named = None, obj
-            if isinstance(obj, Overridable):
-                name = obj.__name__
-            elif isinstance(obj, (dt.dtype, StorageType)):
+            if isinstance(obj, (dt.dtype, StorageType)):
                 name = obj.name
             elif isinstance(obj, Written):
                 name, named = obj.name, obj.function

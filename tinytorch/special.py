@@ -1,8 +1,11 @@
 """torch.special: functions of mathematics, most of them under their usual names elsewhere too."""
 from __future__ import annotations
 
+import sys as _sys
+
 from . import dtypes as dt
 from .autograd.op import renamed
+from .autograd.overridable import complete as _complete
 from .autograd.public import public
 from .missing import namespace as _namespace
 from .ops.elementwise import (
@@ -121,3 +124,6 @@ def softmax(input: Tensor, dim: int, dtype: dt.dtype | type | None = None) -> Te
 
 
 __getattr__ = _namespace(__name__)
+
+
+_complete("special", _sys.modules[__name__])

@@ -18,6 +18,7 @@ from .errors import kind_of, warn
 from .lazy import StandIn, address_of, bits_of, device_of, resolved, root_of
 from .memory_format import strided
 from .missing import MissingMethod
+from .seam import seam
 
 _new_tuple = tuple.__new__
 
@@ -107,6 +108,7 @@ class Tensor(_Slots):
 
     _grad = None
     _hooks = None
+    _overrides = False         # whether the class has a `__torch_function__` that is to be asked
     __array_priority__ = 1000      # an ndarray on the left of an operator leaves the work to us
     is_cuda = is_sparse = is_sparse_csr = is_quantized = is_mps = is_xpu = is_nested = is_mkldnn = False
     is_ipu = is_maia = is_mtia = is_vulkan = is_xla = False
@@ -114,7 +116,7 @@ class Tensor(_Slots):
     name = None
 
     def __new__(cls, *data, device=None):
-        self = object.__new__(cls)
+        self = instance_of(cls)
         self._node, self._requires_grad, self._version_counter, self._view_info = None, False, [0], None
         contents = self._contents(data)        # of data.py, which stands on this file
         if not isinstance(contents, Tensor):
@@ -428,13 +430,21 @@ def own_attributes(tensor: Tensor) -> dict:
 
 
 def _rebuild(cls, array, tracked):
-    self = object.__new__(cls)
+    self = instance_of(cls)
     self._node, self._version_counter, self._view_info = None, [0], None
     self._array, self._requires_grad = array, tracked
     return self
 
 
 blank = object.__new__     # blank(Tensor): the caller fills every slot
+
+
+def instance_of(cls: type) -> Tensor:
+    """The same for any class: calls have to be shown as long as a tensor lives whose class overrides them."""
+    instance = blank(cls)
+    if cls._overrides:
+        seam.watch_instance(instance)
+    return instance
 
 
 class _Fresh:

@@ -22,7 +22,6 @@ DIFFERENT = {
     "torch.functional.chain_matmul": "torch leaves its argument `out` out of the call that it hands on",
     "torch.functional.unravel_index": "torch hands its second argument on by keyword",
     "torch.nn.functional.l1_loss": "torch leaves its argument `weight` out of the call that it hands on",
-    "torch.Tensor.dim_order": "torch leaves its argument `ambiguity_check` out of the call that it hands on",
     "torch.nonzero_static": "a keyword is missing, which is refused before or after",
     "torch.Tensor.nonzero_static": "a keyword is missing, which is refused before or after",
     "torch.Tensor.repeat_interleave": "an argument is missing, which is refused before or after",

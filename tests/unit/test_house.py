@@ -10,7 +10,7 @@ ROOT = Path(torch.__file__).parent
 FLOORS = [
     "__future__ finder likeness _names environment __main__ _children _installed missing version torch_version "
     "_refused _removed _absent",
-    "_utils allocator stored dtypes lazy errors device memory_format return_types utils._pytree",
+    "_utils allocator stored dtypes lazy errors device memory_format return_types utils._pytree seam",
     "tensor",
     "kernels",
     "arguments data random printing types",

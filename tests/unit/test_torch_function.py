@@ -9,7 +9,6 @@ import types
 import pytest
 
 import tinytorch as torch
-from tinytorch.autograd import overridable
 from tinytorch.autograd.public import TABLE
 from tinytorch.utils._python_dispatch import TorchDispatchMode
 
@@ -32,7 +31,7 @@ def run(text):
     return process.stdout.split()
 
 
-_INSTALLED = "from tinytorch.autograd.overridable import Overridable\nprint(isinstance(torch.add, Overridable))\n"
+_UP = "from tinytorch.seam import seam\nprint(seam.up)\n"
 
 
 _UNSEEN = """
@@ -40,16 +39,73 @@ class P(torch.nn.Parameter): pass
 class B(torch.nn.Buffer): pass
 class T(torch.Tensor): __torch_function__ = torch._C._disabled_torch_function_impl
 torch.nn.Linear(2, 2)(torch.ones(2)).sum().backward()
-T([1.]) + torch.autograd.Variable(torch.ones(2))
+kept = T([1.]) + torch.autograd.Variable(torch.ones(2)), T([1.]), P(), B()
+class S(torch.Tensor): pass
+S([1.]) + 1
+with torch.overrides.BaseTorchFunctionMode(), torch.autocast("cpu"), torch.device("meta"):
+    torch.ones(2) + 1
+torch.func.vmap(torch.sin)(torch.ones(2))
+torch.set_default_device("meta")
+torch.set_default_device(None)
 """
 
 
-@pytest.mark.parametrize("text, installed", [
-    (_UNSEEN, False), ("class T(torch.Tensor): pass", True),
-    ("with torch.overrides.BaseTorchFunctionMode(): pass", True),
+@pytest.mark.parametrize("text, up", [
+    (_UNSEEN, False), ("class T(torch.Tensor): pass\nkept = T([1.]) + 1", True),
+    ("class T(torch.Tensor): pass\nkept = torch.ones(2).as_subclass(T)", True),
+    ("mode = torch.overrides.BaseTorchFunctionMode().__enter__()", True),
+    ("mode = torch.autocast('cpu').__enter__()", True), ("torch.set_default_device('meta')", True),
     ("class D:\n    __torch_function__ = classmethod(lambda *args: 3)\ntorch.add(D(), 1)", True)])
-def test_nothing_looks_before_something_overrides(text, installed):
-    assert run(text + "\n" + _INSTALLED) == [str(installed)]
+def test_the_seam_is_up_only_while_something_can_see(text, up):
+    assert run(text + "\n" + _UP) == [str(up)]
+
+
+def test_functions_that_were_kept_look_too():
+    """`mm` and the rest were taken before the first autocast, mode, device or subclass of the process."""
+    found = run("""
+import functools
+mm, zeros, add, size, part = torch.mm, torch.zeros, torch.add, torch.Tensor.size, functools.partial(torch.sum, dim=0)
+x = torch.ones(2, 2)
+with torch.autocast("cpu"):
+    print(mm(x, x).dtype)
+with torch.device("meta"):
+    print(zeros(2).device)
+class Log(torch.overrides.TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        print(torch.overrides.resolve_name(func))
+        return func(*args, **(kwargs or {}))
+with Log():
+    add(x, x), size(x), part(x), x.shape
+class Sub(torch.Tensor):
+    pass
+print(type(add(x.as_subclass(Sub), 1)).__name__)
+""")
+    assert found == ["torch.bfloat16", "meta", "torch.add", "torch.Tensor.size", "torch.sum",
+                     "torch.Tensor.shape.__get__", "Sub"]
+
+
+def test_calls_go_through_no_more_frames_after_watchers_than_before():
+    found = run("""
+import sys
+def frames(act):
+    seen = []
+    sys.setprofile(lambda frame, event, arg: seen.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return [name for name in seen if name != "<lambda>"]
+x, layer = torch.ones(4, 8), torch.nn.Linear(8, 3)
+acts = [lambda: x * x, lambda: x.exp(), lambda: layer(x), lambda: x.sum()]
+for act in acts:                               # the first call looks up what the others keep
+    act()
+before = [frames(act) for act in acts]
+with torch.overrides.BaseTorchFunctionMode(), torch.autocast("cpu"), torch.device("cpu"):
+    layer(x)
+torch.vmap(torch.exp)(x)
+print(*[len(found) for found in before[:3]], [frames(act) for act in acts] == before)
+""")
+    assert found == ["1", "1", "7", "True"]
 
 
 def test_functions_are_found_wherever_they_are():
@@ -96,8 +152,8 @@ def arguments(function):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_the_first_call_of_every_function_is_seen():
-    overridable.install()
-    plain = [function for function in TABLE if function in overridable._MADE and function.__name__ not in WITHOUT]
+    plain = [function for space, functions in torch.overrides.get_overridable_functions().items()
+             if isinstance(space, types.ModuleType) for function in functions if function.__name__ not in WITHOUT]
     called = 0
     for function in plain:
         args = arguments(function)
@@ -117,8 +173,8 @@ def test_the_first_call_of_every_function_is_seen():
     (lambda f, d, t: f("cumsum")(d, dim=0), "cumsum", 1, {"dim": 0}), (lambda f, d, t: f("mul")(t, d), "mul", 2, {}),
     (lambda f, d, t: f("cat")([t, d], 1), "cat", 2, {}), (lambda f, d, t: f("sum")(input=d), "sum", 0, {"input"})])
 def test_the_arguments_of_a_first_call(act, name, args, kwargs):
-    overridable.install()
-    functions = {function.__name__: function for function in TABLE if function in overridable._MADE}
+    functions = {function.__name__: function for function in TABLE if "place" in vars(function)}
+    functions["linear"] = torch.nn.functional.linear
     Duck.seen.clear()
     assert act(functions.get, Duck(), torch.ones(2, 2)) == "seen"
     (func, given, named), = Duck.seen
@@ -126,18 +182,13 @@ def test_the_arguments_of_a_first_call(act, name, args, kwargs):
     assert (len(given), named) == (args, kwargs) or name == "sum" and len(given) + len(named) == 1
 
 
-def test_functions_are_what_they_were():
-    before = TABLE
-    overridable.install()
-    overridable.install()
-    assert isinstance(torch.exp, overridable.Overridable)
-    plain = torch.exp.__wrapped__
-    assert torch.exp == plain and hash(torch.exp) == hash(plain) and {plain: 1}[torch.exp] == 1
-    assert torch.exp != torch.log and torch.Tensor.exp != torch.exp and torch.exp in before
+def test_functions_are_functions():
+    assert torch.exp != torch.log and torch.Tensor.exp != torch.exp and torch.exp in TABLE
     for function in (torch.exp, torch.nn.functional.relu, torch.linalg.norm, torch.Tensor.add, torch.Tensor.__add__):
+        assert type(function) is types.FunctionType
         assert pickle.loads(pickle.dumps(function)) is function
-    assert torch.exp.__doc__ == plain.__doc__ and inspect.signature(torch.exp) == inspect.signature(plain)
-    assert repr(torch.exp) == "<function torch.exp>" and repr(torch.Tensor.add) == "<function torch.Tensor.add>"
+    assert torch.exp.__doc__ == torch.Tensor.exp.__doc__ and "e to the power" in torch.exp.__doc__
+    assert inspect.signature(torch.exp) == inspect.signature(torch.Tensor.exp)
     assert isinstance(torch.ones(1).add, types.MethodType)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
-from tinytorch.func import batch_rules  # noqa: F401  makes Batched whole
+from tinytorch.func import batch_rules, dispatch  # noqa: F401  makes Batched whole
 from tinytorch.func.batched import Batched, NotBatchable, level_of
 
 
@@ -123,9 +123,9 @@ def test_a_write_to_what_backward_needs_is_noticed():
 
 def test_programs_without_vmap_load_none_of_its_rules():
     program = ("import sys, tinytorch as torch; from tinytorch.func import dispatch; torch.ones(2).sin();"
-               "assert not dispatch._installed and 'tinytorch.func.batch_rules' not in sys.modules;"
+               "assert not dispatch._Installed.ops and 'tinytorch.func.batch_rules' not in sys.modules;"
                "torch.vmap(torch.sin)(torch.ones(2));"
-               "assert dispatch._installed and 'tinytorch.func.batch_rules' in sys.modules")
+               "assert dispatch._Installed.ops and 'tinytorch.func.batch_rules' in sys.modules")
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
@@ -186,3 +186,24 @@ def test_second_derivatives_are_those_of_each_sample(function):
         expected = torch.stack([derivative(x) for x in samples])
         assert expected.abs().max() > 0
         assert torch.allclose(torch.vmap(derivative)(samples), expected, rtol=1e-3, atol=1e-3)
+
+
+def test_operations_that_are_loaded_after_the_first_vmap_take_batches():
+    """torch.special's are: they were computed sample by sample then."""
+    program = ("import warnings; warnings.simplefilter('error'); import tinytorch as torch; x = torch.rand(3, 4);"
+               "torch.vmap(torch.sin)(x);"
+               "print(torch.equal(torch.vmap(torch.special.ndtri)(x), torch.special.ndtri(x)),"
+               "torch.equal(torch.vmap(torch.special.bessel_j0)(x), torch.special.bessel_j0(x)))")
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True
+                          ).stdout.split() == ["True", "True"]
+
+
+def test_an_error_in_a_rule_is_an_error(monkeypatch):
+    """It is not taken for a reason to go through the samples one by one."""
+    def fails(*args):
+        raise KeyError("a mistake")
+    x = torch.rand(3, 4)
+    torch.vmap(torch.sin)(x)
+    monkeypatch.setattr(torch.sin.op, "of_batches", dispatch.forward_of(fails))
+    with pytest.raises(KeyError, match="a mistake"):
+        torch.vmap(torch.sin)(x)

@@ -7,6 +7,7 @@ sparse_out                     the same file: (out, result) -> out, where one of
 sparse_array                   what a sparse tensor has for an ndarray: SparseArray
 custom                         func/custom.py: a Function under torch.func's transforms
 module                         nn/modules/module.py: the class Module
+about                          overridable.py: how handlers see a function
 on_meta                        ops/meta.py: the result of (op, primitive, arguments) without numbers
 vmap                           func/inside.py: vmap, and what new and random tensors are under it
 """

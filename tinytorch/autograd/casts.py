@@ -2,8 +2,7 @@
 
 What the processor's autocast of torch casts down is products and convolutions, to bfloat16 (or float16); what it casts
 up, to float32, is losses, decompositions, Fourier transforms and some more. All other functions take what they are
-given. Nothing of this is on the way of a program before the first autocast: `install` then puts the casts behind
-the overrides of the functions concerned.
+given. The seam (seam.py) is up while autocast is on, and shows each call to `cast_call`.
 """
 from __future__ import annotations
 
@@ -14,30 +13,14 @@ from typing import Any
 from .. import dtypes as dt
 from ..device import device
 from ..errors import warn
+from ..seam import UNSEEN, seam
 from ..tensor import Tensor
-from . import overridable
 from .grad_mode import is_grad_enabled
 
 __all__ = ["autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
            "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled",
            "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype",
            "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype"]
-
-_DOWN = set("""addbmm addmm baddbmm bmm chain_matmul conv1d conv2d conv3d conv_tbc conv_transpose1d
-    conv_transpose2d conv_transpose3d einsum linear matmul __matmul__ __rmatmul__ __imatmul__ mm multi_dot
-    multi_head_attention_forward prelu scaled_dot_product_attention tensordot
-    vecdot""".split())
-_UP = set("""adaptive_avg_pool3d adaptive_max_pool3d avg_pool3d binary_cross_entropy binary_cross_entropy_with_logits
-    cdist cholesky cholesky_ex cholesky_inverse cholesky_solve cond cosine_embedding_loss cross_entropy ctc_loss eig
-    eigh eigvals eigvalsh fft fft2 fftn fractional_max_pool2d fractional_max_pool2d_with_indices
-    fractional_max_pool3d fractional_max_pool3d_with_indices geqrf grid_sample grid_sampler grid_sampler_2d
-    grid_sampler_3d hfft hfft2 hfftn hinge_embedding_loss householder_product huber_loss ifft ifft2 ifftn ihfft ihfft2
-    ihfftn inv inv_ex inverse irfft irfft2 irfftn kl_div l1_loss linear_cross_entropy lstsq lu lu_solve
-    margin_ranking_loss matrix_rank max_unpool1d max_unpool2d max_unpool3d mse_loss multi_margin_loss
-    multilabel_margin_loss nanquantile nll_loss orgqr ormqr pad pinverse poisson_nll_loss polar prod qr quantile
-    rfft rfft2 rfftn smooth_l1_loss soft_margin_loss solve solve_ex stft svd svdvals tensorinv tensorsolve trace
-    triangular_solve triplet_margin_loss view_as_complex""".split())
-_WIDEST = {"cat", "concat", "concatenate", "index_copy", "stack"}
 
 
 class _State(threading.local):
@@ -47,11 +30,10 @@ class _State(threading.local):
         self.cache = {}                        # {id of a parameter: (the parameter, it cast)}
 
 
-_state = _State()
+state = _State()
 #: Of other devices, on which nothing runs: (switched on, dtype).
 _others = {**dict.fromkeys(["cuda", "xpu", "mps", "ipu", "mtia", "privateuseone"], (False, dt.float16)),
            **dict.fromkeys(["hpu", "xla", "maia"], (False, dt.bfloat16))}
-_done = []
 
 
 # ------------------------------------------------------------------ the casts
@@ -60,11 +42,11 @@ def _cast(x, dtype):
         return type(x)([_cast(item, dtype) for item in x])
     if not isinstance(x, Tensor) or x.dtype is dtype or x.dtype is dt.float64 or not x.dtype.is_floating_point:
         return x
-    if not (_state.caching and x.requires_grad and x.dtype is dt.float32 and x.grad_fn is None and is_grad_enabled()):
+    if not (state.caching and x.requires_grad and x.dtype is dt.float32 and x.grad_fn is None and is_grad_enabled()):
         return x.to(dtype)
-    known = _state.cache.get(id(x))            # a weight is cast once, and its gradients add up in that dtype
+    known = state.cache.get(id(x))            # a weight is cast once, and its gradients add up in that dtype
     if known is None:
-        known = _state.cache[id(x)] = x, x.to(dtype)
+        known = state.cache[id(x)] = x, x.to(dtype)
     return known[1]
 
 
@@ -74,20 +56,20 @@ def _widest(args, kwargs):
     for x in found:                            # what comes after a float32 may be of any dtype
         if x.dtype is dt.float32:
             return dt.float32
-        if x.dtype.is_floating_point and x.dtype not in (dt.float64, _state.dtype):
+        if x.dtype.is_floating_point and x.dtype not in (dt.float64, state.dtype):
             raise RuntimeError("Unexpected floating ScalarType in at::autocast::prioritize")
     return None
 
 
-def _target(name, args, kwargs):
+def _target(about, args, kwargs):
     """The dtype to which a call casts, None for none."""
-    if name in _WIDEST:
+    if about.autocast == "widest":
         return _widest(args, kwargs)
-    if name == "pad" and (args[2] if len(args) > 2 else kwargs.get("mode", "constant")) == "constant":
+    if about.name == "pad" and (args[2] if len(args) > 2 else kwargs.get("mode", "constant")) == "constant":
         return None
-    if name == "einsum" and not _sums(args):
+    if about.name == "einsum" and not _sums(args):
         return None
-    return _state.dtype if name in _DOWN else dt.float32
+    return {"down": state.dtype, "up": dt.float32, None: None}[about.autocast]
 
 
 def _sums(args):
@@ -99,30 +81,23 @@ def _sums(args):
     return "," in given and (bool(letters - set(wanted)) if arrow else any([given.count(x) > 1 for x in letters]))
 
 
-def _casting(function: Callable, name: str) -> Callable:
-    def run(*args: Any, **kwargs: Any) -> Any:
-        if not _state.enabled or _state.inside:
-            return function(*args, **kwargs)
-        target = _target(name, args, kwargs)
+#: Functions that call functions of users, in which autocast goes on.
+_CALLS_USERS = {"apply_", "backward", "grad", "map_", "map2_"}
+
+
+def cast_call(function: Callable, about: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """The result of a public function with its arguments cast. What it calls itself casts no further. UNSEEN where
+    autocast is off, or already at work."""
+    if not state.enabled or state.inside or about.name in _CALLS_USERS:
+        return UNSEEN
+    target = _target(about, args, kwargs)
+    state.inside = True
+    try:
         if target is None:
             return function(*args, **kwargs)
-        _state.inside = True                   # what it calls casts no further
-        try:
-            return function(*[_cast(x, target) for x in args], **{k: _cast(x, target) for k, x in kwargs.items()})
-        finally:
-            _state.inside = False
-    return run
-
-
-def install() -> None:
-    """Lets autocast step in wherever public functions are called, from now on."""
-    if _done:
-        return
-    for made in overridable.installed().values():
-        for (_, name), stands in made.items():
-            if name in _DOWN or name in _UP or name in _WIDEST:
-                stands.run = _casting(stands.__wrapped__, name)
-    _done.append(True)                         # last: after an interrupt it is done anew
+        return function(*[_cast(x, target) for x in args], **{k: _cast(x, target) for k, x in kwargs.items()})
+    finally:
+        state.inside = False
 
 
 # ------------------------------------------------------------------ the switches, by torch's names
@@ -159,7 +134,7 @@ def is_autocast_enabled(device_type: str = "cuda") -> bool:
     """Whether autocast is on for a kind of device, without one for CUDA."""
     _argument("is_autocast_enabled", "device_type", 1, device_type, str)
     kind = _kind(device_type)
-    return _state.enabled if kind == "cpu" else _others[kind][0]
+    return state.enabled if kind == "cpu" else _others[kind][0]
 
 
 def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
@@ -171,9 +146,8 @@ def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
     _argument("set_autocast_enabled", "enabled", 2, enabled, bool)
     kind = _kind(device_type)
     if kind == "cpu":
-        _state.enabled = enabled
-        if enabled:
-            install()
+        state.enabled = enabled
+        seam.watch("autocast", enabled)
     else:
         _others[kind] = enabled, _others[kind][1]
 
@@ -182,7 +156,7 @@ def get_autocast_dtype(device_type: str) -> dt.dtype:
     """To what autocast casts products: bfloat16 on the CPU unless set."""
     _argument("get_autocast_dtype", "device_type", 1, device_type, str)
     kind = _kind(device_type, "unsupported scalarType")
-    return _state.dtype if kind == "cpu" else _others[kind][1]
+    return state.dtype if kind == "cpu" else _others[kind][1]
 
 
 def set_autocast_dtype(device_type: str, dtype: dt.dtype) -> None:
@@ -191,7 +165,7 @@ def set_autocast_dtype(device_type: str, dtype: dt.dtype) -> None:
     _argument("set_autocast_dtype", "dtype", 2, dtype, dt.dtype)
     kind = _kind(device_type)
     if kind == "cpu":
-        _state.dtype = dtype
+        state.dtype = dtype
     else:
         _others[kind] = _others[kind][0], dtype
 
@@ -200,7 +174,7 @@ def is_autocast_cpu_enabled() -> bool:
     """Whether autocast is on for the CPU."""
     warn("torch.is_autocast_cpu_enabled() is deprecated. Please use torch.is_autocast_enabled('cpu') instead.",
          DeprecationWarning)
-    return _state.enabled
+    return state.enabled
 
 
 def set_autocast_cpu_enabled(enabled: bool) -> None:
@@ -210,12 +184,12 @@ def set_autocast_cpu_enabled(enabled: bool) -> None:
 
 def get_autocast_cpu_dtype() -> dt.dtype:
     """To what autocast casts products on the CPU."""
-    return _state.dtype
+    return state.dtype
 
 
 def set_autocast_cpu_dtype(dtype: dt.dtype) -> None:
     """Set to what autocast casts products on the CPU."""
-    _state.dtype = _setting("dtype", dtype, dt.dtype)
+    state.dtype = _setting("dtype", dtype, dt.dtype)
 
 
 def get_autocast_gpu_dtype() -> dt.dtype:
@@ -230,31 +204,31 @@ def set_autocast_gpu_dtype(dtype: dt.dtype) -> None:
 
 def is_autocast_cache_enabled() -> bool:
     """Whether weights that were cast are kept until the outermost autocast ends."""
-    return _state.caching
+    return state.caching
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
     """Keep weights that were cast until the outermost autocast ends, or do not."""
-    _state.caching = _setting("enabled", enabled, bool)
+    state.caching = _setting("enabled", enabled, bool)
 
 
 def clear_autocast_cache() -> None:
     """Forget the weights that were cast."""
-    _state.cache.clear()
+    state.cache.clear()
 
 
 def autocast_nesting() -> int:
     """How many autocasts are around what runs now."""
-    return _state.depth
+    return state.depth
 
 
 def autocast_increment_nesting() -> int:
     """One autocast more around what runs now: how many there are."""
-    _state.depth += 1
-    return _state.depth
+    state.depth += 1
+    return state.depth
 
 
 def autocast_decrement_nesting() -> int:
     """One autocast less: how many are left."""
-    _state.depth -= 1
-    return _state.depth
+    state.depth -= 1
+    return state.depth

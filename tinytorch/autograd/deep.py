@@ -16,7 +16,7 @@ from .torch_function import state
 DEPTH = 16
 
 #: What is a thread's own, and to be the same where it goes on: objects of threading.local.
-OWN: list[threading.local] = [state, casts._state, _here]
+OWN: list[threading.local] = [state, casts.state, _here]
 
 
 def elsewhere(function: Callable, *args: Any) -> Any:

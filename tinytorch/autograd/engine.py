@@ -228,7 +228,7 @@ def _step(node, g, edges, create_graph):
         grads = (run_by_steps(op.run, g, saved, edges) if op.steps or not narrow else
                  op.run(dt.widened(g), dt.widened(saved), edges))
     else:
-        grads = (op.run_recorded if create_graph else op.run)(g, saved, edges)
+        grads = (op.run_recorded if create_graph else op.run_of_batches or op.run)(g, saved, edges)
     if narrow:
         grads = [rounded(d) if isinstance(d, Tensor) else dt.narrowed(d) for d in grads]
     grads = [None if edge is None else d for d, edge in zip(grads, edges)]

@@ -15,7 +15,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..errors import warn
 from ..kernels.errstate import as_outside
-from ..tensor import Tensor, blank, wrap
+from ..tensor import Tensor, instance_of, wrap
 from . import above
 from .forward_ad import check_size, has_tangent
 from .grad_mode import mode, no_grad, unrecorded
@@ -286,7 +286,7 @@ def _rewrite(tensor, edge):
 def _alias(tensor):
     """A tensor for an input that forward returned as it is: a view of it."""
     kind = type(tensor)
-    alias = blank(Tensor if kind.__torch_function__ is disabled else kind)
+    alias = instance_of(Tensor if kind.__torch_function__ is disabled else kind)
     alias._array, alias._version_counter = tensor._array, tensor._version_counter
     alias._node, alias._requires_grad = None, False
     alias._view_info = View(tensor, tensor._version_counter[0])

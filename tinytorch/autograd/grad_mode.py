@@ -14,6 +14,7 @@ from threading import get_ident
 from typing import Any
 
 from ..errors import not_a_tensor, warn
+from ..seam import door
 from ..tensor import Tensor, fresh
 from .node import Node
 
@@ -200,6 +201,7 @@ def is_inference_mode_enabled() -> bool:
     return mode.inference
 
 
+@door
 def is_inference(input: Tensor) -> bool:
     """Whether a tensor was made in inference mode.
 

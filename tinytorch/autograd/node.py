@@ -48,6 +48,8 @@ class Op:
     """
 
     function = None            # the autograd.Function that this is, if it is one
+    of_batches = None          # the forward that takes batches too, once vmap has been used (func/dispatch.py)
+    run_of_batches = None      # and the rules that do
     ufunc = None               # NumPy's function that the forward is of arrays with few elements (see op.py)
     computes_in = dt.NATIVE + dt.COMPLEX       # kinds of dtypes that the forward takes without conversion
     converts = False           # between dtypes: its rule takes records as they are
@@ -73,8 +75,9 @@ class Op:
     shown_as = None            # function(node) -> what `next_functions` shows, where torch has several nodes: see Step
     _widened = None
 
-    through = staticmethod(lambda forward: forward)    # vmap puts itself in front of forward functions made later
+    through = staticmethod(lambda forward: None)       # a forward that takes batches too, made of one that does not
 
+    made = 0                                   # how many there have been
     registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class
 
     def __init__(self, forward: Callable, name: str | None = None, first: int = 0, aux: bool = False,
@@ -106,6 +109,7 @@ class Op:
         self._kept = {}
         self.rules = {**(rules or {}), **({} if joint is None else {"joint": joint})}
         self.registry[self] = None
+        Op.made += 1
 
     def _set_name(self, name):
         self.name, _, overload = name.partition(".")
@@ -129,22 +133,21 @@ class Op:
                 result = forward(*dt.widened(args))
                 return (dt.narrowed(result[0]), result[1]) if aux else dt.narrowed(result)
             op = self._widened = copy.copy(self)
-            op.ufunc = None
-            op.forward, op.computes_in = self.through(self.in_bfloat16 or compute), dt.DIFFERENTIABLE
+            op.forward, op.computes_in, op.ufunc = self.in_bfloat16 or compute, dt.DIFFERENTIABLE, None
+            op.of_batches = self.through(op.forward)
         return self._widened
 
     def of_records(self, record: np.dtype) -> Op:
         """The same operation for records other than bfloat16: computed as widened, and the result rounded, as it is
         after each operation in the rules."""
-        forward, run = self.forward, self.run
+        forward, run = self.forward, self.run_of_batches or self.run
 
         def by_steps(g, saved, edges):
             return run(g, saved, edges) if isinstance(g, Tensor) else run_by_steps(run, g, saved, edges)
         op = copy.copy(self)
-        op.ufunc = None
-        op.forward = self.through(self.on_records or (lambda *args: dt.stored(forward(*map(dt.numbers, args)), record)))
-        op.computes_in = dt.DIFFERENTIABLE
-        op.run, op.converts, op.stored = by_steps, True, (record,)
+        op.forward = self.on_records or (lambda *args: dt.stored(forward(*map(dt.numbers, args)), record))
+        op.computes_in, op.ufunc, op.of_batches = dt.DIFFERENTIABLE, None, self.through(op.forward)
+        op.run, op.run_of_batches, op.converts, op.stored = by_steps, None, True, (record,)
         return op
 
     def with_wide_scalar(self) -> Op:
@@ -155,10 +158,11 @@ class Op:
         def compute(input, other):
             return dt.cast(forward(dt.cast(input, _FLOAT32), other), input.dtype)
         op = copy.copy(self)
-        op.forward, op.ufunc, op.computes_in, op.converts = compute, None, dt.DIFFERENTIABLE, True
+        op.forward, op.computes_in, op.converts = compute, dt.DIFFERENTIABLE, True
+        op.ufunc, op.of_batches = None, self.through(compute)
         op.elementwise = op.of_wide_scalar = True
         op.backs = [back and _of_single_number(back, i) for i, back in enumerate(self.backs)]
-        op.run = op._all_rules()
+        op.run, op.run_of_batches = op._all_rules(), None
         return op
 
     def _places(self, rule, given):
@@ -215,7 +219,7 @@ class Op:
         """`run` while it is recorded: in torch's order, by the names of the arguments (of which the first is `self`).
         In the order of what is recorded, gradients of these gradients add up."""
         if self.joint is not None or len(self.backs) == 1:
-            return self.run(g, saved, edges)
+            return (self.run_of_batches or self.run)(g, saved, edges)
         names = ["self" if name == "input" else name for name in self.params[self.first:]]
         grads = [None] * len(edges)
         for i in sorted(range(len(edges)), key=names.__getitem__):

@@ -39,12 +39,13 @@ from .. import dtypes as dt
 from ..kernels import native
 from ..kernels.errstate import another, quiet
 from ..kernels.layout import operand_order
+from ..seam import UNSEEN, known_as, seam
 from ..tensor import Tensor, blank, fresh
 from ..types import Number
 from .grad_mode import mode, usual
 from .node import ANS, Node, Op, next_sequence_nr
 from .outputs import NOTHING, UNWATCHED, wrap_outputs
-from .overridable import met, not_an_operand, overridable
+from .overridable import answer, met, not_an_operand
 from .promotion import (
     CONVERTED,
     FLOATS,
@@ -62,7 +63,7 @@ from .promotion import (
 from .public import Public, enter
 from .views import refresh, track_view
 
-#: All that the wrappers made: each holds the op's forward in its cell `forward`, where vmap puts itself in between.
+#: All that the wrappers made.
 CALLS = weakref.WeakSet()
 
 #: The least int that int64 does not hold: a larger one is looked at more closely.
@@ -144,7 +145,7 @@ def binary(name: str | None = None, to_float: bool = False, method: bool | str =
 def _entered(call, forward, method, inplace, aliases, ioperator=None):
     if forward.__name__[0] != "_":
         elementwise = call.make[0] is _unary or not call.op.is_product
-        enter(Public(forward, elementwise=elementwise), call, method, inplace, aliases, ioperator)
+        enter(Public(forward, elementwise=elementwise), known_as(call), method, inplace, aliases, ioperator)
     return call
 
 
@@ -191,11 +192,15 @@ def _unary(o, forward, to_float, casts):
     exact = None if to_float or casts is True else FOUND
     plain, quietly = o.computes_in, quiet()
     quick, least = _for_few(o)
+    public = None
 
     def call(input, *, out=None):
+        if seam.up and public is not None and (
+                seen := seam.see(public, (input,), {} if out is None else {"out": out})) is not UNSEEN:
+            return seen
         if not isinstance(input, Tensor):
             if input.__class__ is ndarray and mode.graph_task:
-                return forward(input)          # a derivative rule at work on plain arrays
+                return (o.of_batches or forward if seam.up else forward)(input)    # in a derivative rule, on arrays
             return on_arrays(o, input)
         if out is not None:
             size_of_complex = casts and input._array.dtype.kind in dt.COMPLEX
@@ -206,7 +211,8 @@ def _unary(o, forward, to_float, casts):
         run = quietly
         while True:
             try:
-                result = run(quick if array.size < least else forward, array)
+                compute = quick if array.size < least else forward
+                result = run(o.of_batches or forward if seam.up else compute, array)
                 break
             except (TypeError, ValueError, MemoryError) as error:
                 return unusual_unary(o, call, input, error)
@@ -266,11 +272,15 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
     keeps_beside_number = 0 in o.needs[0], ANS in o.needs[0]
     quietly = quiet()
     quick, least = _for_few(o)
+    public = None
 
     def call(input, other, *, out=None):
+        if seam.up and public is not None and (
+                seen := seam.see(public, (input, other), {} if out is None else {"out": out})) is not UNSEEN:
+            return seen
         if not isinstance(input, Tensor):
             if input.__class__ is ndarray and other.__class__ is ndarray and mode.graph_task:
-                return forward(input, other)   # a derivative rule at work on plain arrays
+                return (o.of_batches or forward if seam.up else forward)(input, other)    # in a derivative rule
             if otherwise is not None:
                 raise TypeError(f"descriptor '{o.name}' for 'Tensor' objects doesn't apply to a "
                                 f"'{type(input).__name__}' object")
@@ -307,7 +317,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 b = other
             elif not isinstance(other, NUMBERS):
                 if otherwise is not None:
-                    return overridable(call)(input, other) if met(call, (other,)) else otherwise(input, other)
+                    return answer(public, (input, other)) if met(call, (other,)) else otherwise(input, other)
                 return not_an_operand(o, 2, input, other)
             else:
                 if mixed is not None:
@@ -318,7 +328,8 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
         run = quietly
         while True:
             try:
-                result = run(quick if a.size < least else forward, a, b)
+                compute = quick if a.size < least else forward
+                result = run(o.of_batches or forward if seam.up else compute, a, b)
                 break
             except (ValueError, TypeError, OverflowError, MemoryError, NotImplementedError) as error:
                 return write_out(out, unusual_binary(o, call, input, other, error, out), input, other)
@@ -382,7 +393,8 @@ def _single(o, forward):
 
     def call(input, *attributes):
         if not isinstance(input, Tensor):      # a rule at work on plain arrays
-            result = forward(input, *attributes, False) if keep_flag else forward(input, *attributes)
+            compute = o.of_batches or forward if seam.up else forward
+            result = compute(input, *attributes, False) if keep_flag else compute(input, *attributes)
             return result[0] if aux else result
         array, extra = input._array, None
         if input._view_info is not None and differentiable:
@@ -392,7 +404,8 @@ def _single(o, forward):
         run = quietly
         while True:
             try:
-                result = run(forward, array, *attributes, record) if keep_flag else run(forward, array, *attributes)
+                compute = o.of_batches or forward if seam.up else forward
+                result = run(compute, array, *attributes, record) if keep_flag else run(compute, array, *attributes)
                 break
             except (TypeError, ValueError, MemoryError) as error:
                 return unusual_arguments(o, call, (input, *attributes), error)
@@ -464,7 +477,8 @@ def _general(o, forward):
         run = quietly
         while True:
             try:
-                result = run(forward, *arrays, recording) if keep_flag else run(forward, *arrays)
+                compute = o.of_batches or forward if seam.up else forward
+                result = run(compute, *arrays, recording) if keep_flag else run(compute, *arrays)
                 break
             except (TypeError, ValueError, MemoryError) as error:
                 return unusual_arguments(o, call, args, error)

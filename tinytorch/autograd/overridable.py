@@ -1,31 +1,25 @@
-"""Public functions that look for overrides (`torch_function.py`) before they run.
-
-They do not until there is one: nothing of this is on the way of a program that overrides nothing. `install` then puts
-an `Overridable` in the place of every public function, wherever users and modules find it, and of every method,
-operator and property of Tensor. It is called when a class of tensors is made that overrides, when a mode is entered,
-and when a function meets an argument of a foreign class that overrides (`met`). The library's own functions go on
-calling each other as they are: a function runs when nothing is left that could see what it calls.
-
-A handler is given the function as its namespace shows it: `func is torch.add`. An `Overridable` equals the function
-that it stands for, so that a table made before `install` finds it too.
+"""Who sees a public function before it runs: modes and classes with a `__torch_function__` (torch_function.py), and
+autocast. `see` is what the seam (seam.py) calls. `complete` and `complete_tensor`, which are called while the package
+is loaded, say what each public function is called, and have every method and property of Tensor look at the seam.
 """
 from __future__ import annotations
 
-import functools
 import importlib
 import inspect
+import re
 import sys
-import threading
 from collections.abc import Callable, Iterable
-from types import FunctionType, MethodType, ModuleType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from ..errors import not_a_tensor
 from ..missing import MissingMethod
-from ..tensor import Size, Tensor, blank
+from ..seam import UNSEEN, door, door_of_one, door_of_two, is_door, known_as, seam, twin
+from ..tensor import Size, Tensor, instance_of
 from . import above
+from .casts import cast_call
 from .torch_function import (
     PLAIN,
     DisableTorchFunction,
@@ -45,117 +39,117 @@ _PACKAGE = __name__.partition(".")[0]
 PUBLIC = set()
 
 
-# ------------------------------------------------------------------ what stands for a function
-class Overridable:
-    """A public function that lets arguments that override it step in, called as it is called itself."""
-
-    _signature = None
-
-    def __init__(self, function: Callable, name: str, space: str, in_python: bool = False) -> None:
-        functools.update_wrapper(self, function)
-        self.__name__, self.label, self.in_python = name, f"{space}.{name}", in_python
-        self.run = function                    # or what casts its arguments first (casts.py)
-
-    def __call__(self, *args, **kwargs):
-        for x in args:
-            if type(x) not in PLAIN:
-                break
-        else:
-            if not (kwargs or state.modes):
-                return self.run(*args)
-        found = seen(args, kwargs)
-        if found is None:
-            return self.run(*args, **kwargs)
-        if self.in_python:
-            try:
-                args, kwargs = self._spelled_out(args, kwargs)
-            except TypeError:
-                return self.run(*args, **kwargs)       # says what is wrong with the arguments
-            found = overloaded(arguments(args, kwargs), True)
-        return dispatch(self, found, args, kwargs, self.in_python)
-
-    def _spelled_out(self, args, kwargs):
-        """The arguments as functions in Python hand them on: by keyword those that have a default, all of them."""
-        if self._signature is None:
-            self._signature = inspect.signature(self.__wrapped__)
-        bound = self._signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        args, kwargs = [], {}
-        for name, value in bound.arguments.items():
-            parameter = self._signature.parameters[name]
-            if parameter.kind is parameter.VAR_POSITIONAL:
-                args += value
-            elif parameter.kind is parameter.VAR_KEYWORD:
-                kwargs.update(value)
-            elif parameter.default is parameter.empty and parameter.kind is not parameter.KEYWORD_ONLY and (
-                    not self.label.startswith("torch.nn.init")):
-                args.append(value)
-            elif self.__name__ != "dim_order":  # torch hands on no keyword of it
-                kwargs[name] = value
-        return tuple(args), kwargs
-
-    def __eq__(self, other):
-        return self is other or self.__wrapped__ is other
-
-    def __hash__(self):
-        return hash(self.__wrapped__)
-
-    def __repr__(self):
-        return f"<function {self.label}>"
-
-    def __reduce__(self):
-        if _stands_in():                       # pickles name it as they name torch's
-            space, name = next(place for place, made in _MADE[self.__wrapped__].items() if made is self)
-            self.__module__ = f"torch.{space}".rstrip(".")
-            return name
-        return _named, (self.label,)
-
-
-class _OfNoTensor(Overridable):
-    """The same of a function that makes tensors of any data, tensors among it: modes see it, not classes."""
-
-    def __call__(self, *args, **kwargs):
-        if not state.modes or state.disabled > 1 or seen((), {}) is None:
-            return without_subclasses(self.run, *args, **kwargs)
-        return dispatch(self, [], args, kwargs)
-
-
-def _named(label):
-    """The function that is called torch.add, torch.nn.functional.relu ..."""
-    install()
-    return next(x for made in _MADE.values() for x in made.values() if x.label == label)
-
-
-class _Method(Overridable):
-    """The same of a method of Tensor."""
-
-    def __get__(self, tensor, owner=None):
-        return self if tensor is None else MethodType(self, tensor)
-
-    def __reduce__(self):
-        return getattr, (Tensor, self.__name__)
-
-
-class _Operator(_Method):
-    """The same of an operator: handlers see the method that it stands for, and a TypeError leaves the other operand
-    to answer. Some are made of a method whose name they have kept."""
-
-    def __init__(self, function, name, *known):
-        super().__init__(function, _NAMED.get(name, name), *known)
-        self.name = name
-
-    def __call__(self, *args):
-        if type(args[0]) is Tensor and type(args[-1]) in PLAIN and not state.modes:
-            return self.run(*args)
-        found = seen(args[:1] if self.name == "__eq__" else args, {})      # which looks at its tensor alone
-        if found is None or not (self.in_python or self.name == "__eq__" or overrides(args[-1])
-                                 or isinstance(args[-1], (Tensor, *NUMBERS))):
-            return self.run(*args)
-        func = vars(Tensor)[_SHOWN[self.name]] if self.name in _SHOWN else self
+# ------------------------------------------------------------------ a call that is seen
+def see(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """What modes, classes or autocast make of a call of a public function; UNSEEN if none of them answers it."""
+    how = about(function)
+    if how is None:
+        return UNSEEN
+    if how.kind == _MAKER:
+        return _see_maker(function, args, kwargs)
+    if how.kind == _OPERATOR:
+        return _see_operator(function, how, args)
+    if how.kind == _PROPERTY:
+        return _see_property(function, how, args)
+    if not kwargs and not state.modes and _are_plain(args):
+        return cast_call(function, how, args, kwargs)
+    found = seen(args, kwargs)
+    if found is None:
+        return cast_call(function, how, args, kwargs)
+    if how.in_python:
         try:
-            return dispatch(func, found, args, {}, self.in_python)
+            args, kwargs = _spelled_out(function, how, args, kwargs)
         except TypeError:
-            return NotImplemented
+            return UNSEEN                      # the function says what is wrong with the arguments
+        found = overloaded(arguments(args, kwargs), True)
+    return dispatch(function, found, args, kwargs, how.in_python)
+
+
+def _are_plain(args):
+    for x in args:
+        if type(x) not in PLAIN:
+            return False
+    return True
+
+
+def _see_maker(function, args, kwargs):
+    """A function that makes tensors of any data, tensors among it: modes see it, not classes."""
+    if state.modes and state.disabled < 2 and seen((), {}) is not None:
+        return dispatch(function, [], args, kwargs)
+    return UNSEEN if state.disabled else without_subclasses(function, *args, **kwargs)
+
+
+def _see_operator(function, how, args):
+    """Handlers see the method that an operator stands for, and a TypeError leaves the other operand to answer."""
+    if not state.modes and type(args[0]) is Tensor and type(args[-1]) in PLAIN:
+        return cast_call(function, how, args, {})
+    name = how.operator
+    found = seen(args[:1] if name == "__eq__" else args, {})       # which looks at its tensor alone
+    if found is None or not (how.in_python or name == "__eq__" or overrides(args[-1])
+                             or isinstance(args[-1], (Tensor, *NUMBERS))):
+        return cast_call(function, how, args, {})
+    shown = vars(Tensor)[_SHOWN[name]] if name in _SHOWN else function
+    try:
+        return dispatch(shown, found, args, {}, how.in_python)
+    except TypeError:
+        return NotImplemented
+
+
+def _see_property(function, how, args):
+    """Handlers see `Tensor.name.__get__`, `__set__` or `__delete__`."""
+    if not state.modes and type(args[0]) is Tensor or (found := seen(args, {})) is None:
+        return UNSEEN
+    return dispatch(getattr(vars(Tensor)[how.name], how.operator), found or [args[0]], args, {})
+
+
+def _spelled_out(function, how, args, kwargs):
+    """The arguments as functions in Python hand them on: by keyword those that have a default, all of them."""
+    if how.signature is None:
+        how.signature = inspect.signature(function.__wrapped__)
+    bound = how.signature.bind(*args, **kwargs)
+    bound.apply_defaults()
+    args, kwargs = [], {}
+    for name, value in bound.arguments.items():
+        parameter = how.signature.parameters[name]
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            args += value
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            kwargs.update(value)
+        elif parameter.default is parameter.empty and parameter.kind is not parameter.KEYWORD_ONLY and (
+                not how.label.startswith("torch.nn.init")):
+            args.append(value)
+        elif how.name != "dim_order":          # torch hands on no keyword of it
+            kwargs[name] = value
+    return tuple(args), kwargs
+
+
+def answer(function: Callable, args: tuple, kwargs: dict[str, Any] | None = None) -> Any:
+    """What the arguments of a call make of it that were found to override it (`met`)."""
+    result = see(function, args, kwargs or {})
+    if result is UNSEEN:
+        return function(*args, **(kwargs or {}))
+    return result
+
+
+class _About:
+    """How handlers see a function.
+
+    name       as autocast knows it
+    in_python  whether torch's is written in Python, which spells out its arguments
+    kind       _FUNCTION, _MAKER, _OPERATOR or _PROPERTY
+    operator   the name of the operator, or of the method of the property that reads or writes it
+    autocast   as in `Public`
+    label      as torch's messages name it
+    """
+
+    __slots__ = ("name", "in_python", "kind", "operator", "autocast", "label", "signature")
+
+    def __init__(self, name, in_python=False, kind=0, operator=None, autocast=None, label=None):
+        self.name, self.in_python, self.kind, self.operator = name, in_python, kind, operator
+        self.autocast, self.label, self.signature = autocast, label, None
+
+
+_FUNCTION, _MAKER, _OPERATOR, _PROPERTY = range(4)
 
 
 #: What may stand beside a tensor in arithmetic.
@@ -215,7 +209,7 @@ def _of(cls, tensor):
     if not issubclass(cls, Tensor):
         raise TypeError("Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
                         "Make sure your class inherits from Tensor.")
-    result = blank(cls)
+    result = instance_of(cls)
     for name in ("_array", "_node", "_requires_grad", "_version_counter", "_view_info"):
         setattr(result, name, getattr(tensor, name))
     return result
@@ -253,8 +247,7 @@ def _make_wrapper_subclass(cls: type, size: tuple[int, ...], *args: Any, **kwarg
 
 def _init_subclass(cls, **kwargs):
     super(Tensor, cls).__init_subclass__(**kwargs)
-    if cls.__torch_function__ is not disabled:
-        install()
+    cls._overrides = cls.__torch_function__ is not disabled
 
 
 Tensor.__torch_function__ = classmethod(_torch_function)
@@ -271,134 +264,97 @@ _SPACES = {"": ("torch", "", "torch.functional"), "functional": ("torch", "", "t
            "nn.functional": ("torch.nn", "", "torch.nn.functional"), "nn.init": ("", "", "torch.nn.init"),
            "autograd": ("", "", "torch.autograd"), "linalg": ("torch.linalg", "linalg_", ""),
            "fft": ("torch.fft", "fft_", ""), "special": ("torch.special", "special_", "")}
-#: Functions that torch has in Python: of `torch`, and of torch.nn.functional those that it does not have so.
-_FUNCTIONAL = set("""atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist chain_matmul
-    einsum lobpcg lu meshgrid norm pca_lowrank split stft svd_lowrank tensordot unique unique_consecutive
-    unravel_index""".split())
-_NOT_PYTHON = set("""adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear celu_ channel_shuffle conv1d conv2d
-    conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity elu_ gelu hardshrink
-    hardtanh_ leaky_relu_ linear logsigmoid native_channel_shuffle one_hot pairwise_distance pdist pixel_shuffle
-    pixel_unshuffle prelu relu_ rrelu_ scaled_dot_product_attention selu_ softplus softshrink threshold_""".split())
-#: Functions that nobody sees, and those that modes alone see; public ones that the table does not hold.
-_UNSEEN = {"": {"broadcast_shapes", "from_dlpack", "from_numpy", "frombuffer", "is_storage", "is_tensor", "range",
-                "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor"},
-           "functional": {"broadcast_shapes"}, "nn.functional": {"sigmoid", "tanh"}}
-_OF_NO_TENSOR = {"tensor", "as_tensor"}
-_MORE = {"": {"can_cast", "is_inference", "promote_types", "result_type"}, "autograd": {"backward", "grad"},
-         "nn.init": {"uniform_", "normal_", "constant_", "kaiming_uniform_"}}
-
-#: {function: {(room, name): Overridable}}; empty before `install`.
-_MADE = {}
 
 
-class _Installation:
-    done, lock = False, threading.RLock()
-
-
-_installation = _Installation()
-
-
-def overridable(function: Callable, space: str | None = None, name: str | None = None) -> Overridable:
-    """What stands for a public function or a method: for one of its names in a room, or in the first of them where it
-    has that name (torch.nn.functional before torch), or any."""
-    install()
-    return _found(function, space, name)
-
-
-def _found(function, space, name):
-    made = _MADE.get(function) or {"": vars(Tensor)[function.__name__]}    # an in-place form may have several makers
-    for key in (name, function.__name__):
-        for room in (space, "nn.functional", "linalg", ""):
-            if (room, key) in made:
-                return made[room, key]
-    return next(iter(made.values()))
-
-
-def install() -> None:
-    """Lets overrides step in wherever public functions are called, from now on. A second call does nothing."""
-    if _installation.done:
-        return
-    with _installation.lock:
-        if not _installation.done:
-            root = sys.modules[_PACKAGE]
-            for name, part in vars(root)["_OF"].items():       # functions that are loaded when they are asked for
-                if part == "_rare" or part.startswith("ops."):
-                    getattr(root, name)
-            for space in _SPACES:
-                _make(space, importlib.import_module(f"{_PACKAGE}.{space}".rstrip(".")))
-            _enter(list(sys.modules))
-            _install_methods()
-            _installation.done = True
-
-
-def enter(package: str) -> None:
-    """The same for a package of the library that may be loaded after it was done."""
-    if _installation.done:
-        _enter([name for name in sys.modules if name == package or name.startswith(package + ".")])
-
-
-def _make(space, module):
-    home, prefix, python_home = _SPACES[space]
-    for key, function in list(vars(module).items()):
-        if type(function) is not FunctionType or key[0] == "_" or not _is_public(space, key, function):
+def complete(space: str, module: Any) -> None:
+    """Says where the public functions of a module are found. Where torch has a function of its own for one that has a
+    place already, it becomes a twin."""
+    functions = [(key, x) for key, x in vars(module).items() if type(x) is FunctionType and key[0] != "_"]
+    for key, function in sorted(functions, key=lambda item: item[0] != item[1].__name__):     # aliases last
+        known = function.__dict__
+        record = known.get("record")
+        if not is_door(function) or record is not None and not record.seen:
             continue
-        made, in_python = _MADE.setdefault(function, {}), _is_in_python(space, key)
-        if ("", key) in made and (space == "functional" or space == "nn.functional" and not in_python):
-            made[space, key] = made["", key]   # torch has one, too
-        elif in_python:
-            made[space, key] = Overridable(function, key, python_home, True)
+        place = known.get("place")
+        in_python = space == "nn.functional" and _is_in_python(space, record)
+        if place is not None and place[1] == key and (space == "functional" or space == "nn.functional"
+                                                      and not in_python):
+            continue                           # torch has one, too
+        if place is not None or in_python and function.__module__ != module.__name__:
+            function = twin(function, key)
+            function.__module__, function.__qualname__ = module.__name__, key
+            setattr(module, key, function)
+        known_as(function)
+        function.place = space, key
+
+
+def about(function: Callable) -> _About | None:
+    """How handlers see a function; None if they do not."""
+    known = function.__dict__
+    if "about" not in known:
+        space, name, *form = known.get("place") or _place_of(function)
+        record = known.get("record")
+        if space == "Tensor":
+            made = _about_method(name, record)
+        elif space == "property":
+            made = _About(name, kind=_PROPERTY, operator=form[0])
+        elif space is None:
+            made = None
         else:
-            made[space, key] = (_OfNoTensor if key in _OF_NO_TENSOR else Overridable)(function, prefix + key, home)
+            made = _about_function(space, name, record)
+        known["about"] = made
+    return known["about"]
 
 
-def _is_in_python(space, key):
-    if space == "nn.functional":
-        return key not in _NOT_PYTHON
-    return key in _FUNCTIONAL if space in ("", "functional") else space in ("nn.init", "autograd")
+seam.see, above.about = see, about
 
 
-def _is_public(space, key, function):
-    if key in _UNSEEN.get(space, ()):
-        return False
-    is_in_place = space in ("", "nn.functional") and key[-1] == "_"
-    return function in PUBLIC or key in _MORE.get(space, ()) or is_in_place
+def _place_of(function):
+    """(space, name) of a function that was loaded when it was asked for; (None, None) if handlers do not see it."""
+    record = function.__dict__.get("record")
+    if not is_door(function) or function.__name__[0] == "_" or record is not None and not record.seen:
+        return None, None
+    for space in _SPACES:
+        module = sys.modules.get(f"{_PACKAGE}.{space}".rstrip("."))
+        if module is not None and vars(module).get(function.__name__) is function:
+            return space, function.__name__
+    return None, None
 
 
-def installed() -> dict[Callable, dict]:
-    """{function: {(room, name): what stands for it}}, everything installed."""
-    install()
-    return _MADE
+def _about_function(space, name, record):
+    home, prefix, python_home = _SPACES[space]
+    in_python = _is_in_python(space, record)
+    return _About(name, in_python, _MAKER if record is not None and record.seen == "modes" else _FUNCTION,
+                  autocast=record and record.autocast,
+                  label=f"{python_home}.{name}" if in_python else f"{home}.{prefix}{name}")
+
+
+def _about_method(name, record):
+    record = record or vars(vars(Tensor).get(_function_of(name), about)).get("record")
+    in_python = name in _IN_PYTHON
+    return _About(name, in_python, _OPERATOR if name in _OPERATORS else _FUNCTION, name, record and record.autocast,
+                  f"{'torch._tensor' if in_python else 'torch.Tensor'}.{_NAMED.get(name, name)}")
+
+
+def _is_in_python(space, record):
+    if record is None or space in ("nn.init", "autograd"):
+        return space in ("nn.init", "autograd")
+    return record.in_python is True or space in ("nn.functional", "functional") and record.in_python == space
 
 
 def spaces() -> list[tuple[str, Any]]:
-    """Where overridable functions are, by torch's names."""
-    install()
-    found = [(f"torch.{space}".rstrip("."), sys.modules[f"{_PACKAGE}.{space}".rstrip(".")]) for space in _SPACES]
+    """Where overridable functions are, by torch's names, those loaded that are loaded when they are asked for."""
+    root = sys.modules[_PACKAGE]
+    for name, part in vars(root)["_OF"].items():
+        if part == "_rare" or part.startswith("ops."):
+            getattr(root, name)
+    found = [(f"torch.{space}".rstrip("."), importlib.import_module(f"{_PACKAGE}.{space}".rstrip(".")))
+             for space in _SPACES]
     return [*found[:4], ("torch.Tensor", Tensor), *found[4:]]
 
 
 def _is_below(name, *rooms):
     return any([name == f"{_PACKAGE}.{room}" or name.startswith(f"{_PACKAGE}.{room}.") for room in rooms])
-
-
-def _enter(names):
-    """Puts what stands for the public functions in the place of their names in modules, and in the classes of layers:
-    not in the modules that they are made of."""
-    for name in names:
-        module = sys.modules.get(name)
-        inner = name not in (f"{_PACKAGE}.autograd", f"{_PACKAGE}.sparse") and _is_below(
-            name, "ops", "autograd", "kernels", "sparse")
-        if inner or not isinstance(module, ModuleType):
-            continue
-        names = vars(module)
-        space = name.removeprefix(_PACKAGE).removeprefix(".") if name.startswith(_PACKAGE) else None
-        for key, value in list(names.items()):
-            if type(value) is FunctionType and value in _MADE and not (key[0] == "_" and _is_below(name, "nn")):
-                names[key] = _found(value, space, key)
-            elif type(value) is type and issubclass(value, above.module) and _is_below(name, "nn"):
-                for own, held in list(vars(value).items()):        # the function that a layer applies
-                    if type(held) is staticmethod and held.__func__ in _MADE:
-                        setattr(value, own, staticmethod(_found(held.__func__, "nn.functional", None)))
 
 
 #: Attributes of Tensor that nobody overrides.
@@ -416,22 +372,50 @@ _PRIVATE = {"_base", "_version", "_is_view", "_backward_hooks", "_post_accumulat
             "_dimI", "_dimV", "_indices", "_nnz", "_values"}
 
 
-def _install_methods():
+def complete_tensor() -> None:
+    """Has every method, operator and property of Tensor look at the seam, and names them."""
     for name, value in list(vars(Tensor).items()):
         private = name[0] == "_" and name[-2:] != "__"
         if name in _OWN or private and name not in _PRIVATE or type(value) is MissingMethod:
             continue
         if type(value) is FunctionType:
-            kind = _Operator if name in _OPERATORS else _Method
-            in_python = name in _IN_PYTHON
-            made = kind(value, name, "torch._tensor" if in_python else "torch.Tensor", in_python)
-            setattr(Tensor, name, made)
-            _MADE.setdefault(value, {})["Tensor", name] = made
+            _complete_method(name, value)
         elif isinstance(value, property):
             setattr(Tensor, name, _property(name, value.fget, value.fset, value.fdel))
         elif name[0] != "_":                   # the same of every tensor, unless one has its own
             setattr(Tensor, name, _property(name, _own_or(name, value), _setter_of_own(name)))
     Tensor.__rdiv__, Tensor.ndimension, Tensor.nelement = Tensor.__rtruediv__, Tensor.dim, Tensor.numel
+
+
+def _complete_method(name, value):
+    made = value
+    if not is_door(value):
+        made = _with_door(value)
+    elif "place" in value.__dict__:            # it is a function of torch's as well
+        made = twin(value)
+    made.place = "Tensor", name
+    made.__module__, made.__qualname__ = Tensor.__module__, f"Tensor.{name}"      # where pickle finds it
+    known_as(made).__name__ = _NAMED.get(name, name)
+    if made is not value:
+        setattr(Tensor, name, made)
+
+
+def _function_of(name):
+    """The function that an operator stands for: matmul of __matmul__, __rmatmul__, __imatmul__."""
+    return re.fullmatch("__[ri]?(.+)__", name)[1] if name[:2] == "__" else name
+
+
+def _with_door(function):
+    code = function.__code__
+    plain = not (function.__defaults__ or function.__kwdefaults__ or code.co_flags & _VARIABLE)
+    if plain and code.co_argcount == 1:
+        return door_of_one(function)
+    if plain and code.co_argcount == 2 and function.__name__[:2] == "__":
+        return door_of_two(function)
+    return door(function)
+
+
+_VARIABLE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
 def _own_or(name, value):
@@ -445,32 +429,34 @@ def _setter_of_own(name):
 
 
 def _property(name, read, write=None, delete=None):
-    """A property of Tensor that lets the tensor's class step in: handlers see `Tensor.name.__get__` and `__set__`."""
+    """A property of Tensor that looks at the seam."""
     def seen_as(form, plain):
-        def call(self, *value):
-            if type(self) is Tensor and not state.modes or (found := seen((self, *value), {})) is None:
-                return plain(self, *value)
-            return dispatch(getattr(vars(Tensor)[name], form), found or [self], (self, *value), {})
-        call.__name__, call.__doc__ = name, plain.__doc__
-        return call
+        call = door_of_two(plain) if form == "__set__" else door_of_one(plain)
+        call.place, call.__name__ = ("property", name, form), name
+        return known_as(call)
     return property(seen_as("__get__", read), write and seen_as("__set__", write),
                     delete and seen_as("__delete__", delete))
 
 
-# ------------------------------------------------------------------ before anything is installed
+# ------------------------------------------------------------------ objects of other classes
 def met(function: Callable | None, args: Iterable[Any], kwargs: dict[str, Any] | None = None) -> bool:
-    """Whether an argument of a plain function overrides it: then `overridable(function)` is to be called instead.
+    """Whether an argument that a function does not take overrides it: then `answer` says what it makes of the call.
 
     Not if its caller is a function of the library: that is the one to be overridden. (None: whoever called it.)
     """
-    if state.disabled or state.skips or not overloaded(arguments(args, kwargs or {})):
+    if state.disabled or state.skips or not (found := overloaded(arguments(args, kwargs or {}))):
         return False
+    for x in found:
+        seam.watch_instance(type(x))           # others of its class will be seen before a function runs
     if function is None:
         return True
     frame = sys._getframe(1)
     while frame.f_code is not function.__code__:
         frame = frame.f_back
-    caller = frame.f_back.f_globals["__name__"]
+    frame = frame.f_back
+    while frame.f_code in _DOORS:
+        frame = frame.f_back
+    caller = frame.f_globals["__name__"]
     return not _is_below(caller, "ops", "autograd", "nn.functional", "special", "linalg", "fft", "sparse")
 
 
@@ -479,7 +465,7 @@ def not_an_operand(o: Any, position: int, *operands: Any) -> Any:
     if none does."""
     function = next((f for f in PUBLIC if getattr(f, "op", None) is o), None)
     if function is not None and met(function, operands):
-        return overridable(function)(*operands)
+        return answer(function, operands)
     raise not_a_tensor(o.name.removesuffix("_cpu"), o.params[position - 1], position, operands[position - 1])
 
 
@@ -492,12 +478,8 @@ def called_from_here(level: int, name: str) -> bool:
     return frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
 
 
-_BETWEEN = {__name__, dispatch.__module__}
-
-
-def plain(function: Callable) -> Callable:
-    """A public function as it is without overrides."""
-    return function.__wrapped__ if isinstance(function, Overridable) else function
+_BETWEEN = {__name__, dispatch.__module__, door.__module__}
+_DOORS = {make(without_subclasses).__code__ for make in (door, door_of_one, door_of_two)}
 
 
 def without_defaults(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tuple[list, dict[str, Any]]:

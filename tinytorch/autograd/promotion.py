@@ -14,6 +14,7 @@ from ..errors import C_NAMES, SparseOperandError, kind_of, not_implemented, size
 from ..kernels.errstate import ignored
 from ..kernels.memory import refusal
 from ..lazy import NoValues, is_lazy
+from ..seam import door
 from ..tensor import Tensor, wrap
 from ..types import Number
 from . import above
@@ -127,6 +128,7 @@ _FORMS = ((("tensor", True), ("other", True)), (("scalar", False), ("tensor", Tr
           (("tensor", True), ("other", False)), (("scalar1", False), ("scalar2", False)))
 
 
+@door
 def result_type(*args: Tensor | Number, **kwargs: Tensor | Number) -> dt.dtype:
     """The dtype that an operation on two operands computes in: result_type(tensor, other), result_type(scalar, tensor)
     or result_type(scalar1, scalar2), each a tensor or a Python number.

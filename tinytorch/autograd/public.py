@@ -28,11 +28,13 @@ from ..device import device
 from ..errors import kind_of, not_a_tensor, not_implemented, warn
 from ..kernels.memory import LARGEST
 from ..memory_format import check_layout, layout, memory_format
+from ..seam import UNSEEN, door, known_as, named_as, seam, twin
 from ..tensor import Tensor, method
 from . import above
 from .in_place import in_place
-from .overridable import PUBLIC, met, overridable, plain, without_defaults
+from .overridable import PUBLIC, answer, met, without_defaults
 from .promotion import NUMBERS, converted, in_float32, like_tuple, write_out
+from .torch_function import PLAIN
 from .views import has_history
 
 __all__ = ["KINDS", "TABLE", "Public", "enter", "method", "overridden", "public", "reflected", "refuse"]
@@ -49,6 +51,8 @@ _LEAST = -LARGEST - 1
 
 _ALL = dt.INTEGRAL + dt.FLOATING + dt.COMPLEX
 _PLAIN = dt.INTEGRAL + dt.NATIVE + dt.COMPLEX
+#: Classes of arguments that override nothing themselves.
+_TAKEN = PLAIN | {tuple, list}
 
 
 # ------------------------------------------------------------------ what arguments may be
@@ -157,20 +161,27 @@ class Public:
     any_layout  it sees itself to sparse tensors
     elementwise  each element of the result follows from those at its place: the in-place form works in pieces
     ints      the places of its arguments that are ints, known after the first call
+    of_batches   the function that takes batches too, once vmap has been used (func/dispatch.py)
+    autocast  what autocast does with its arguments (casts.py): "down", "up" or "widest"; None: nothing
+    in_python whether torch's is written in Python, which hands all its arguments on to handlers by name; a string: the
+              one of that name space is
+    seen      whether handlers see a call; "modes": modes do, and classes of its arguments do not
     """
 
     __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "checks", "methods", "classes",
-                 "checked", "older", "any_layout", "elementwise", "ints", "_kinds")
+                 "of_batches", "autocast", "in_python", "seen", "older", "any_layout", "elementwise", "ints", "_kinds")
 
     def __init__(self, function: Callable, name: str | None = None, dtypes: str | None = None,
                  kernel: str | None = None, widen: bool = False, out: str | None = None,
                  apart: bool | str = False, older: tuple[str, ...] = (),
-                 any_layout: bool = False, elementwise: bool = False) -> None:
+                 any_layout: bool = False, elementwise: bool = False, autocast: str | None = None,
+                 in_python: bool | str = False, seen: bool | str = True) -> None:
         self.name, self.function, self.methods, self.classes = name or function.__name__, function, [], None
         self.checks, self.older = "own", older
         self.dtypes, self.kernel, self.widen, self.out, self.apart = dtypes, kernel or self.name, widen, out, apart
         self.any_layout, self.elementwise = any_layout, elementwise
-        self.ints = ()
+        self.ints, self.of_batches = (), None
+        self.autocast, self.in_python, self.seen = autocast, in_python, seen
 
     def parameters(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Names of the positional parameters, and of those by keyword."""
@@ -324,7 +335,7 @@ class Public:
     def compute(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         """The function's result for arguments that were checked, by what is said of dtypes and `out`."""
         out = kwargs.pop("out", None) if self.out is not None else None
-        function, input = self.function, args[0] if args else None
+        function, input = self.of_batches or self.function, args[0] if args else None
         if input is not None and (self.dtypes is not None and input._array.dtype.kind not in self.dtypes
                                   or self._looks() and input._array.dtype in dt.ONLY_STORED):
             raise not_implemented(self.kernel, input)
@@ -365,15 +376,14 @@ def public(name: str | None = None, *, hot: bool = False, python: bool = False, 
     ioperator  the operator that is the in-place form: "__iadd__"
     """
     def decorate(function):
-        record = Public(function, name, **said)
+        record = Public(function, name, **{"in_python": python, **said})
         if hot or python:
-            record.checks, call, for_tensor = "Python" if python else "own", function, function
-            if not hot:
-                call = _guarded(function)
+            record.checks = "Python" if python else "own"
+            call = for_tensor = door(function) if hot else _guarded(function)
         else:
             record.checks, call = "door", _checked(record, function)
             for_tensor = _checked(record, function, True) if method or inplace else call
-            record.checked = (call, for_tensor)
+        known_as(call)
         make = inplace
         if inplace and record.older:           # whose warning names the method
             make = lambda _: (in_place if inplace is True else inplace)(_checked(record, function, "_"))
@@ -386,9 +396,10 @@ def enter(record: Public, call: Callable, method: bool | str = True, inplace: bo
           aliases: str = "", ioperator: str | None = None, for_tensor: Callable | None = None) -> None:
     """Enters a function in the table, and makes it (or `for_tensor`, which counts arguments as a method does) the
     Tensor methods that are asked for."""
-    TABLE[call] = record
+    TABLE[call] = call.record = record
     PUBLIC.add(call)
-    for_tensor = for_tensor or call
+    for_tensor = twin(for_tensor or call, seen=False)          # for what follows is made of it, and seen itself
+    for_tensor.record = record
     names = method.split() if isinstance(method, str) else [call.__name__] * method
     _set(record, for_tensor, names + aliases.split() * bool(names))
     if inplace:
@@ -402,17 +413,21 @@ def enter(record: Public, call: Callable, method: bool | str = True, inplace: bo
 
 def _set(record, call, names):
     for name in names:
-        setattr(Tensor, name, call)
+        setattr(Tensor, name, twin(call, name))
         record.methods.append(name)
 
 
 def reflected(function: Callable) -> Callable:
     """The operator for a number on the left: other OP self."""
 
+    public = None
+
     def call(self, other):
+        if seam.up and public is not None and (seen := seam.see(public, (self, other), {})) is not UNSEEN:
+            return seen
         if isinstance(other, (Tensor, *NUMBERS)) and isinstance(self, (Tensor, *NUMBERS)):
             return function(other, self)
-        return overridable(call)(self, other) if met(call, (other,)) else NotImplemented
+        return answer(public, (self, other)) if met(call, (other,)) else NotImplemented
     return call
 
 
@@ -430,10 +445,9 @@ def overridden(function: Callable, *args: Any, **kwargs: Any) -> Any:
 
     If there is none, torch's TypeError as in `refuse`, or else the error that is being handled.
     """
-    function = plain(function)
-    if met(function, args, kwargs):
-        args, kwargs = without_defaults(function, args, kwargs)
-        return overridable(function)(*args, **kwargs)
+    if met(function.__wrapped__, args, kwargs):
+        args, kwargs = without_defaults(function.__wrapped__, args, kwargs)
+        return answer(function, tuple(args), kwargs)
     if TABLE[function].checks != "Python":
         refuse(function, *args)
     raise                                      # noqa: PLE0704  what came up in the function
@@ -441,21 +455,23 @@ def overridden(function: Callable, *args: Any, **kwargs: Any) -> Any:
 
 def _guarded(function):
     """A function in Python that fails of arguments that override it: then they step in."""
+    public = None
+
     def call(*args, **kwargs):
+        if seam.up:
+            if public is not None and (seen := seam.see(public, args, kwargs)) is not UNSEEN:
+                return seen
+        else:
+            for x in args:                     # it may warn, or write, before it fails of another object
+                if x.__class__ not in _TAKEN and met(call, args, kwargs):
+                    return answer(public, args, kwargs)
         try:
             return function(*args, **kwargs)
         except (AttributeError, RuntimeError, TypeError, ValueError):
             if met(call, args, kwargs):
-                return overridable(call)(*args, **kwargs)
+                return answer(public, args, kwargs)
             raise
-    return _named_as(function, call)
-
-
-def _named_as(function, call):
-    call.__name__ = call.__qualname__ = function.__name__
-    call.__doc__, call.__module__ = function.__doc__, function.__module__
-    call.__wrapped__ = function                # whose source, signature and hints inspect shows
-    return call
+    return named_as(function, call)
 
 
 def _checked(record, function, as_method=False):
@@ -463,7 +479,11 @@ def _checked(record, function, as_method=False):
     if looks:                                  # at the kind, and `plain` are those that are computed as they are
         plain = (record.dtypes or _ALL).replace(dt.WIDENED, "")
 
+    public = None
+
     def call(*args, **kwargs):
+        if seam.up and public is not None and (seen := seam.see(public, args, kwargs)) is not UNSEEN:
+            return seen
         known = record.classes
         try:
             for value, classes in zip(args, record.read() if known is None else known):    # f(*sizes): known, and empty
@@ -485,7 +505,7 @@ def _checked(record, function, as_method=False):
             if record.older and (found := record.reordered(args, kwargs, as_method)):
                 return call(*found[0], **found[1])
             if met(call, args, kwargs):
-                return overridable(call)(*args, **kwargs)
+                return answer(public, args, kwargs)
             raise
         if kwargs:
             if writes and "out" in kwargs or kwargs.get("dtype") is dt.bfloat16:
@@ -493,9 +513,9 @@ def _checked(record, function, as_method=False):
         try:
             if looks and args and args[0]._array.dtype.kind not in plain:
                 return record.compute(args, kwargs)
-            return function(*args, **kwargs)
+            return (record.of_batches or function if seam.up else function)(*args, **kwargs)
         except Exception:
             record.check_sizes_of_ints(args, kwargs)
             raise
     call.elementwise = record.elementwise
-    return _named_as(function, call)
+    return named_as(function, call)

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..errors import C_NAMES, type_name, warn
+from ..seam import door
 from ..tensor import Size, Tensor, method, wrap
 from . import above
 from .accumulate import OWN
@@ -244,6 +245,7 @@ def backward_method(self: Tensor, gradient: Tensor | None = None, retain_graph: 
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
+@door
 def backward(tensors: TensorsOrEdges, grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
              retain_graph: bool | None = None, create_graph: bool = False,
              grad_variables: Tensor | Sequence[Tensor | None] | None = None,
@@ -278,6 +280,7 @@ def backward(tensors: TensorsOrEdges, grad_tensors: Tensor | Sequence[Tensor | N
     run_backward(roots, grads, keep, create_graph, inputs, True)
 
 
+@door
 def grad(outputs: TensorsOrEdges, inputs: TensorsOrEdges | dict[Hashable, Tensor],
          grad_outputs: Tensor | Sequence[Tensor | None] | None = None, retain_graph: bool | None = None,
          create_graph: bool = False, only_inputs: bool = True, allow_unused: bool | None = None,

@@ -15,7 +15,9 @@ from .. import dtypes as dt
 from ..device import device
 from ..errors import warn, warn_once
 from ..memory_format import layout, memory_format
+from ..seam import seam
 from ..tensor import Size, Tensor
+from . import above
 
 
 # ------------------------------------------------------------------ what is switched on, in each thread
@@ -46,6 +48,11 @@ class _Switch:
 
     def __exit__(self, *error: Any) -> None:
         state.disabled = self._before
+
+
+def note_modes() -> None:
+    """Says whether this thread has modes at work, after they were changed."""
+    seam.watch("modes", bool(state.modes))
 
 
 def enabled(modes: bool = False) -> bool:
@@ -203,12 +210,14 @@ def label(func: Callable) -> str:
     owner = getattr(func, "__self__", None)
     if isinstance(owner, property):
         return f"torch.Tensor.{owner.fget.__name__}.{func.__name__}"
-    return getattr(func, "label", None) or f"{func.__module__}.{func.__name__}"
+    how = above.about(func) if isinstance(func, python_types.FunctionType) else None
+    return f"{func.__module__}.{func.__name__}" if how is None or how.label is None else how.label
 
 
 def skip_one_hop(func: Callable, types: Iterable[type], args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
     """`func` run itself for arguments that override it; those that it calls look for overrides, if it is in Python."""
-    if getattr(func, "in_python", True) and not isinstance(func, python_types.MethodWrapperType):
+    how = above.about(func) if isinstance(func, python_types.FunctionType) else None
+    if (how is None or how.in_python) and not isinstance(func, python_types.MethodWrapperType):
         state.skips = True
         try:
             return func(*args, **(kwargs or {}))

@@ -5,7 +5,6 @@
 >>> m.sample((3,)).shape, m.log_prob(torch.zeros(2))
 (torch.Size([3, 2]), tensor([-0.9189, -0.9189]))
 """
-from ..autograd.overridable import enter as _enter
 from ..missing import namespace as _namespace
 from . import constraints, kl_pairs, transforms
 from .bernoulli import Bernoulli
@@ -63,5 +62,4 @@ __all__ = ["Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "Co
            "StudentT", "TransformedDistribution", "Uniform", "VonMises", "Weibull", "Wishart", "biject_to",
            "kl_divergence", "register_kl", "transform_to", *transforms.__all__]
 
-_enter(__name__)
 __getattr__ = _namespace(__name__)

@@ -1,8 +1,8 @@
 """How operations compute on batches (batched.py): by a rule of their own, else as NumPy's functions do, else sample by
 sample.
 
-`install` puts this in front of the forward function and the derivative rules of every operation, when vmap is used for
-the first time. Before that an operation does not know of it, and takes no longer.
+`install` gives every operation a forward function and derivative rules that take batches too, when vmap is used for
+the first time. Operations use them while the seam (seam.py) is up, as it is while a vmap is at work.
 """
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes as dt
 from ..autograd import above
 from ..autograd.grad_mode import mode
 from ..autograd.node import Op
@@ -42,6 +41,16 @@ def forward_rule(*calls: Callable) -> Callable:
             FORWARD[call.op.forward] = rule
         return rule
     return decorate
+
+
+#: Functions that enter primitives in FAMILIES.
+_FOUND: list[Callable] = []
+
+
+def found_families(find: Callable) -> Callable:
+    """Decorator: find(primitives) enters in FAMILIES those of the primitives that it knows."""
+    _FOUND.append(find)
+    return find
 
 
 def backward_rule(*calls: Callable) -> Callable:
@@ -131,11 +140,6 @@ def warn_of_samples(name: str) -> None:
          f"aten::{name}. Please file us an issue on GitHub so that we can prioritize its implementation.")
 
 
-def of_records(args: Sequence[Any]) -> bool:
-    """Whether any array holds what NumPy does not compute with."""
-    return any([x.dtype.kind == dt.WIDENED for x in args if isinstance(x, np.ndarray)])
-
-
 # ------------------------------------------------------------------ in front of the operations
 def forward_of(forward: Callable, name: str = "") -> Callable:
     """A forward function that takes batches too, of an operation of that name."""
@@ -150,14 +154,11 @@ def forward_of(forward: Callable, name: str = "") -> Callable:
             return forward(*args) if rule is None else rule(level, *plain(args))
         except Refusal as error:
             raise RuntimeError(str(error)) from None
-        except TypeError as error:             # computed in single precision by the caller
-            if not isinstance(error, NotBatchable) and of_records(args):
-                raise
-        except Exception:                      # whatever stood in the way of a batch; a mistake is found again
+        except NotBatchable:
             pass
         try:
             return all_merged(compute, level, args)
-        except Exception:
+        except NotBatchable:
             pass
         result = one_by_one(compute, level, args)
         warn_of_samples(name)
@@ -179,14 +180,14 @@ def backward_of(run: Callable, forward: Callable, name: str) -> Callable:
             if rule is None or _is_recorded(g):
                 return run(g, saved, edges)
             return rule(level, run, plain(g), plain(saved), edges)
-        except Exception:
+        except NotBatchable:
             pass
 
         def of_these(g, *saved):
             return list(compute(g, saved, edges))
         try:
             return all_merged(of_these, level, (g, *saved))
-        except Exception:
+        except NotBatchable:
             pass
         result = one_by_one(of_these, level, (g, *saved))
         warn_of_samples(f"{name}_backward")
@@ -297,43 +298,35 @@ AT_ONCE: dict[str, Callable] = {}
 
 
 # ------------------------------------------------------------------ installing
-_installed = []
-
-
-def _exchange(call, variable, function):
-    """Put `function` in the place of a function that `call` found where it was defined."""
-    call.__closure__[call.__code__.co_freevars.index(variable)].cell_contents = function
-
-
-def _held(call, variable):
-    return call.__closure__[call.__code__.co_freevars.index(variable)].cell_contents
+class _Installed:
+    ops = 0                                    # how many there were
 
 
 def install() -> None:
-    """Have batches pass through all operations, from now on."""
-    if _installed:
+    """Have batches pass through all operations that there are: some are loaded later than others."""
+    made = Op.made
+    if _Installed.ops == made:
         return
-    _installed.append(True)
     Op.through = staticmethod(forward_of)
-    calls, forwards = list(CALLS), {}
-    ops = [op for op in {**Op.registry, **{call.op: None for call in calls}} if op.function is None]
+    calls = [call for call in CALLS if call.op.of_batches is None]
+    for find in _FOUND:
+        find(calls)
+    forwards = {}
+    ops = [op for op in {**Op.registry, **{call.op: None for call in calls}}
+           if op.function is None and op.of_batches is None]
     for op in ops:
         if op.forward not in forwards:
             forwards[op.forward] = forward_of(op.forward, op.name)
-        op.run = backward_of(op.run, op.forward, op.name)
+        op.run_of_batches = backward_of(op.run, op.forward, op.name)
         op._widened = None
     for op in ops:
-        op.forward = forwards[op.forward]
+        op.of_batches = op.forward = forwards[op.forward]      # rules call forwards, too
     for call in calls:
-        _exchange(call, "forward", forwards.get(_held(call, "forward"), _held(call, "forward")))
-        if call.op.ufunc is not None:
-            _exchange(call, "least", 0)
-        call.widened, call.stored = None, {}
+        call.widened, call.stored = None, {}   # which are made anew, of operations that take batches
     for record in TABLE.values():
-        if record.checks == "door":
-            record.function = compute = public_of(record, record.function)
-            for checked in record.checked:
-                _exchange(checked, "function", compute)
+        if record.checks == "door" and record.of_batches is None:
+            record.of_batches = public_of(record, record.function)
+    _Installed.ops = made                      # last: after an interrupt the rest is done
 
 
-__all__ = ["AT_ONCE", "INSTEAD", "Samples", "backward_rule", "forward_rule", "install", "one_by_one"]
+__all__ = ["AT_ONCE", "INSTEAD", "Samples", "backward_rule", "forward_rule", "found_families", "install", "one_by_one"]

@@ -18,6 +18,7 @@ from ..autograd.node import SELECT, GradientEdge, Node, Op, new_node, next_seque
 from ..autograd.outputs import UNWATCHED
 from ..autograd.transform_levels import handle, is_tracked
 from ..lazy import Lazy, resolved
+from ..seam import seam
 from ..tensor import Tensor, blank, wrap
 from .batched import Batched
 
@@ -48,13 +49,15 @@ class VmapLevel:
         self.before = mode.vmap_levels
         try:
             mode.vmap_levels = (*self.before, self)
+            seam.watch("vmap", True)
             return self
         except BaseException:                  # an interrupt: there will be no `__exit__`
-            mode.vmap_levels = self.before
+            self.__exit__()
             raise
 
     def __exit__(self, *exc_info: object) -> None:
         mode.vmap_levels = self.before
+        seam.watch("vmap", bool(self.before))
 
 
 # ------------------------------------------------------------------ arrays

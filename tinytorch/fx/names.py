@@ -3,6 +3,9 @@ import builtins
 import keyword
 import re
 from importlib import import_module
+from types import FunctionType
+
+from ..autograd.overridable import about
 
 _ILLEGAL = re.compile(r"[^0-9a-zA-Z_]+")
 _NUMBERED = re.compile(r"(.*)_(\d+)$")
@@ -31,7 +34,8 @@ def qualified(target):
     name, module = getattr(target, "__name__", type(target).__name__), getattr(target, "__module__", None) or ""
     if getattr(builtins, name, None) is target or target is type(None):
         return name
-    label = getattr(target, "label", None)                    # made by `autograd.overridable`, which knows it
+    how = about(target) if isinstance(target, FunctionType) else None
+    label = how and how.label
     if not is_own(module) and label is None:
         return f"{module}.{target.__qualname__ if isinstance(target, type) else name}"
     for spelled in (label or "", *[f"torch{room}.{name}" for room in _ROOMS]):

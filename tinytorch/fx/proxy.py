@@ -3,9 +3,9 @@ import dis
 import operator
 import sys
 
-from ..autograd.overridable import install
 from ..nn import Parameter
 from ..overrides import is_tensor_method_or_property
+from ..seam import seam
 from ..tensor import Tensor
 from .graph import Graph
 from .node import map_aggregate
@@ -108,7 +108,7 @@ class Proxy:
     """
 
     def __init__(self, node, tracer=None):
-        install()                                          # public functions ask it from now on
+        seam.watch_instance(self)                          # public functions ask it as long as it lives
         self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
         self.node = node
 

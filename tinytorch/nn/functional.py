@@ -2,10 +2,13 @@
 Python on top of its own, with `inplace` and other defaults."""
 from __future__ import annotations
 
+import sys as _sys
+
 import warnings
 
 from ..errors import warn
 from .. import dtypes as dt
+from ..autograd.overridable import complete as _complete
 from ..autograd.public import overridden, public
 from ..missing import namespace as _namespace
 from ..overrides import (handle_torch_function, has_torch_function, has_torch_function_unary,
@@ -45,7 +48,7 @@ from ..ops.nn.margin_loss import (cosine_embedding_loss, hinge_embedding_loss, m
 from ..ops.nn.multi_head_attention import multi_head_attention_forward
 from ..ops.nn.norm import batch_norm, instance_norm, layer_norm, rms_norm
 from ..ops.nn.pad import pad
-from ..ops.nn.pixel_shuffle import channel_shuffle, pixel_shuffle, pixel_unshuffle
+from ..ops.nn.pixel_shuffle import channel_shuffle, native_channel_shuffle, pixel_shuffle, pixel_unshuffle
 from ..ops.nn.pool import (avg_pool1d, avg_pool2d, avg_pool3d, max_pool1d, max_pool1d_with_indices, max_pool2d,
                            max_pool2d_with_indices, max_pool3d, max_pool3d_with_indices)
 from ..ops.nn.relu import leaky_relu_, prelu, relu as _torch_relu, relu_, rrelu_
@@ -53,14 +56,13 @@ from ..ops.nn.similarity import cosine_similarity, normalize, pairwise_distance,
 from ..ops.nn.softmax import gumbel_softmax
 from ..tensor import Tensor
 
-from ..ops.nn.pixel_shuffle import channel_shuffle as native_channel_shuffle
 from .low_precision import ScalingType, SwizzleType, grouped_mm, scaled_grouped_mm, scaled_mm
 
 __getattr__ = _namespace(__name__)
 
 
 # ------------------------------------------------------------------ activations
-@public(hot=True, python=True)
+@public(hot=True, python=True, seen=False)
 def tanh(input: Tensor) -> Tensor:
     """`torch.tanh`.
 
@@ -71,7 +73,7 @@ def tanh(input: Tensor) -> Tensor:
     return input.tanh()
 
 
-@public(hot=True, python=True)
+@public(hot=True, python=True, seen=False)
 def sigmoid(input: Tensor) -> Tensor:
     """`torch.sigmoid`.
 
@@ -344,3 +346,6 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
         return input.log_softmax(dim, dtype)
     except (AttributeError, TypeError):
         return overridden(log_softmax, input, dim, _stacklevel, dtype)
+
+
+_complete("nn.functional", _sys.modules[__name__])

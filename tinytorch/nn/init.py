@@ -4,16 +4,19 @@ The random ones draw exactly PyTorch's numbers; `generator=None` means the defau
 """
 import functools
 import math
+import sys as _sys
 
 import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.grad_mode import no_grad
+from ..autograd.overridable import complete as _complete
 from ..autograd.promotion import check_broadcast
 from ..autograd.views import assign
 from ..errors import not_implemented, warn
 from ..kernels.random.samplers import empty_like
 from ..ops.random.factories import rand_like, randperm
+from ..seam import door
 from ..tensor import Tensor, wrap
 
 __all__ = ["calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_", "kaiming_normal",
@@ -67,6 +70,7 @@ def _calculate_correct_fan(tensor, mode):
 
 
 # ------------------------------------------------------------------ simple
+@door
 @no_grad()
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
     """Numbers drawn evenly from [a, b).
@@ -79,6 +83,7 @@ def uniform_(tensor, a=0.0, b=1.0, generator=None):
     return tensor.uniform_(a, b, generator=generator)
 
 
+@door
 @no_grad()
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
     """Normal numbers.
@@ -91,6 +96,7 @@ def normal_(tensor, mean=0.0, std=1.0, generator=None):
     return tensor.normal_(mean, std, generator=generator)
 
 
+@door
 @no_grad()
 def constant_(tensor, val):
     """`val` everywhere.
@@ -199,6 +205,7 @@ def _nothing_to_do(tensor):
     return False
 
 
+@door
 @no_grad()
 def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
     """U(-bound, bound) with bound = gain * sqrt(3 / fan) (He et al., 2015); `a` is leaky_relu's slope.
@@ -407,3 +414,6 @@ def orthogonal():
 @_deprecated(sparse_)
 def sparse():
     """Deprecated name of `sparse_`."""
+
+
+_complete("nn.init", _sys.modules[__name__])

@@ -6,7 +6,7 @@ from .. import dtypes as dt
 from ..autograd.tensor_methods import check_not_inference
 from ..autograd.torch_function import disabled
 from ..ops.creation.factories import empty
-from ..tensor import Tensor, own_attributes, wrap
+from ..tensor import Tensor, instance_of, own_attributes, wrap
 
 __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "is_lazy"]
 
@@ -17,7 +17,7 @@ def _share(cls, data, requires_grad):
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     if requires_grad:
         check_not_inference(data)
-    self = object.__new__(cls)
+    self = instance_of(cls)
     self._array, self._version_counter = data._array, data._version_counter
     self._node, self._requires_grad, self._view_info = None, bool(requires_grad), None
     return self
@@ -197,7 +197,7 @@ class UninitializedTensorMixin:
 
 
 def _uninitialized(cls, requires_grad, device, dtype):
-    self = object.__new__(cls)
+    self = instance_of(cls)
     self._node, self._requires_grad, self._version_counter, self._view_info = None, bool(requires_grad), [0], None
     self.__dict__["lazy_dtype"] = dtype or dt.get_default_dtype()
     self.__dict__["lazy_device"] = empty(0, device=device).device

@@ -5,8 +5,7 @@ import sys
 import threading
 
 from ..autograd.deep import OWN
-from ..autograd.overridable import install, plain
-from ..autograd.torch_function import state
+from ..autograd.torch_function import note_modes, state
 from ..device import CPU
 from ..overrides import TorchFunctionMode
 
@@ -23,8 +22,7 @@ _CONSTRUCTORS = """arange as_tensor asarray bartlett_window blackman_window empt
 def _device_constructors():
     """The functions that a default device is for."""
     torch = sys.modules[_PACKAGE]
-    found = {plain(getattr(torch, name)) for name in _CONSTRUCTORS}
-    return found | {plain(torch.fft.fftfreq), plain(torch.fft.rfftfreq)}
+    return {getattr(torch, name) for name in _CONSTRUCTORS} | {torch.fft.fftfreq, torch.fft.rfftfreq}
 
 
 class DeviceContext(TorchFunctionMode):
@@ -35,7 +33,7 @@ class DeviceContext(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if kwargs.get("device") is None and plain(func) in _device_constructors():
+        if kwargs.get("device") is None and func in _device_constructors():
             kwargs["device"] = self.device
         return func(*args, **kwargs)
 
@@ -57,11 +55,11 @@ def _at_work():
 
 def enter(device):
     """Begin `with device:`."""
-    install()
     context = None if device == CPU and not _at_work() else DeviceContext(device)
     _entered.contexts.append((device, list(state.modes)))
     if context is not None:
-        state.modes.append(context)            # last: there is no `__exit__` after an interrupt
+        state.modes.append(context)            # late: there is no `__exit__` after an interrupt
+        note_modes()
 
 
 def leave(device):
@@ -70,6 +68,7 @@ def leave(device):
         begun, around = _entered.contexts.pop()
         if begun is device:
             state.modes[:] = around
+            note_modes()
             break
 
 
@@ -85,6 +84,6 @@ def set_default(device):
         state.modes.remove(_entered.default)
         _entered.default = None
     if device is not None and device != CPU:
-        install()
         _entered.default = DeviceContext(device)
         state.modes.insert(0, _entered.default)
+    note_modes()

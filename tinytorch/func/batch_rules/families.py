@@ -2,14 +2,14 @@
 import numpy as np
 
 from ...autograd.node import Op
-from ...autograd.op import CALLS, _binary, _unary
+from ...autograd.op import _binary, _unary
 from ...kernels.layout import as_array
 from ...ops.creation import conversion
 from ...ops.layout import rearrange
 from ...ops.linalg import added, products
 from ...ops.nn import pad
 from ..batched import Batched, NotBatchable, aligned, level_of, max_ndim
-from ..dispatch import FAMILIES, forward_rule
+from ..dispatch import FAMILIES, forward_rule, found_families
 from .functions import axes_of, size_of, spread
 
 
@@ -37,10 +37,12 @@ def _belongs(op, family):
             FAMILIES[forward] = family
 
 
-for _call in list(CALLS):
-    if _call.make[0] is _unary or _call.make[0] is _binary and not (
-            _call.op.is_product or _call.op.name in ("mv", "dot", "vdot")):
-        _belongs(_call.op, _each_element)
+@found_families
+def _elementwise(calls):
+    for call in calls:
+        if call.make[0] is _unary or call.make[0] is _binary and not (
+                call.op.is_product or call.op.name in ("mv", "dot", "vdot")):
+            _belongs(call.op, _each_element)
 
 
 _EACH = {"nn.activation": ("_log_sigmoid",), "nn.gelu": ("_gelu_backward",), "nn.relu": ("_leak",),

@@ -4,7 +4,6 @@ from __future__ import annotations
 import math
 import numbers
 
-from ...autograd.overridable import overridable
 from ...errors import type_name, warn
 from ...ops.creation.factories import empty, zeros
 from ...ops.nn import rnn as ops
@@ -196,7 +195,7 @@ class RNNBase(Module):
             hx = zeros(*self.get_expected_hidden_size(input, None), dtype=input.dtype)
             if self.mode == "LSTM":
                 hx = hx, zeros(*self.get_expected_cell_size(input, None), dtype=input.dtype)
-        function = overridable(getattr(ops, self.mode.lower()))
+        function = getattr(ops, self.mode.lower())
         return function(input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
                         self.bidirectional, self.batch_first)
 

@@ -1,7 +1,6 @@
 """Transformer: encoder and decoder (Vaswani et al. 2017), and their layers."""
 import copy
 
-from ...autograd.overridable import plain
 from ...errors import warn
 from ...ops.creation.factories import full
 from ...ops.nn.multi_head_attention import as_added
@@ -98,8 +97,8 @@ class TransformerEncoderLayer(_Layer):
         super().__init__(d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first,
                          bias, device, dtype)
         given = self.activation
-        relu = plain(given) is plain(F.relu) or isinstance(given, ReLU)
-        gelu = plain(given) is plain(F.gelu) or isinstance(given, GELU)
+        relu = given is F.relu or isinstance(given, ReLU)
+        gelu = given is F.gelu or isinstance(given, GELU)
         self.activation_relu_or_gelu = 1 if relu else 2 if gelu else 0
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):

@@ -106,7 +106,7 @@ def _is_without_version(capsule):
     return '"dltensor"' in repr(capsule)
 
 
-@public(python=True)
+@public(python=True, in_python=False)
 def to_dlpack(data: Tensor) -> Any:
     """A DLPack capsule of the tensor's memory, which `from_dlpack` can read once; a tensor itself is simpler to hand
     over."""
@@ -115,7 +115,7 @@ def to_dlpack(data: Tensor) -> Any:
     return _capsule(data, False)
 
 
-@public(python=True)
+@public(python=True, seen=False)
 def from_dlpack(ext_tensor: Any, *, device: Device = None, copy: bool | None = None) -> Tensor:
     """A tensor on the memory of another library's (an object with `__dlpack__`), or of a capsule, which can be read
     once; with `copy` on memory of its own. Memory that is read-only stays so.

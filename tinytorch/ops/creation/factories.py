@@ -42,7 +42,7 @@ __all__ = ["as_tensor", "asarray", "empty", "empty_like", "empty_permuted", "emp
            "is_tensor", "ones", "ones_like", "scalar_tensor", "tensor", "zeros", "zeros_like"]
 
 
-@public(python=True)
+@public(python=True, seen=False)
 def is_tensor(obj: Any) -> bool:
     """Whether `obj` is a Tensor.
 
@@ -66,7 +66,7 @@ def _array(data, dtype):
                         else f"must be real number, not {nothing}") from None
 
 
-@public(hot=True)
+@public(hot=True, seen="modes")
 def tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device = None, requires_grad: bool = False,
            pin_memory: bool = False) -> Tensor:
     """A tensor with a copy of `data`: numbers, nested sequences, arrays, tensors.
@@ -97,7 +97,7 @@ def tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device = 
     return result
 
 
-@public(hot=True)
+@public(hot=True, seen="modes")
 def as_tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device = None) -> Tensor:
     """`data` as a tensor, shared where possible: a tensor (with its history) or an array of that dtype.
 

@@ -173,7 +173,7 @@ def _counted_on(first, step, lanes):
     return near
 
 
-@public()
+@public(seen=False)
 def range(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = None,
           dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
           requires_grad: bool | None = False) -> Tensor:

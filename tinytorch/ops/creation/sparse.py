@@ -13,7 +13,7 @@ __all__ = ["dsmm", "hsmm", "hspmm", "saddmm", "smm", "sparse_compressed_tensor",
            "sparse_csc_tensor", "sparse_csr_tensor", "spmm", "sspaddmm"]
 
 
-@public(python=True)
+@public(python=True, seen=False)
 def sparse_coo_tensor(*args: Any, **kwargs: Any) -> Tensor:
     """A tensor of the elements `values` (N, *) in the places `indices` (S, N): sparse_coo_tensor(indices, values, size,
     *, dtype, device, requires_grad, check_invariants, is_coalesced), or of `size` alone without elements.
@@ -30,7 +30,7 @@ def sparse_coo_tensor(*args: Any, **kwargs: Any) -> Tensor:
     return coo(*args, **kwargs)
 
 
-@public(python=True)
+@public(python=True, seen=False)
 def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values: Any, size: Any = None,
                              **kwargs: Any) -> Tensor:
     """A matrix whose elements are given row by row (layout=torch.sparse_csr) or column by column (torch.sparse_csc):
@@ -49,7 +49,7 @@ def _compressed(starts, inner, values, size, options):
     return compressed(starts, inner, values, size, **options)
 
 
-@public(python=True)
+@public(python=True, seen=False)
 def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, **kwargs: Any) -> Tensor:
     """`sparse_compressed_tensor` of layout torch.sparse_csr.
 
@@ -63,7 +63,7 @@ def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: An
     return _compressed(crow_indices, col_indices, values, size, kwargs)
 
 
-@public(python=True)
+@public(python=True, seen=False)
 def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, **kwargs: Any) -> Tensor:
     """`sparse_compressed_tensor` of layout torch.sparse_csc.
 

@@ -19,7 +19,7 @@ from ...types import Number
 from .arithmetic import zeros_like
 
 __all__ = ["allclose", "eq", "equal", "ge", "greater", "greater_equal", "gt", "is_complex",
-           "is_floating_point", "is_nonzero", "is_signed", "is_tensor", "isclose", "isfinite", "isin", "isinf", "isnan",
+           "is_floating_point", "is_nonzero", "is_signed", "isclose", "isfinite", "isin", "isinf", "isnan",
            "isneginf", "isposinf", "isreal", "le", "less", "less_equal", "lt", "ne", "not_equal"]
 
 
@@ -291,17 +291,6 @@ def equal(input: Tensor, other: Tensor) -> bool:
     a, b = promoted(input, other)
     refuse_records(*("equal_notnan_cpu", a) if input is other else ("equal_cpu", a, dt.ONLY_COMPLEX32))
     return bool(eq(a, b)._array.all())
-
-
-@public(python=True)
-def is_tensor(obj: object, /) -> bool:
-    """Whether `obj` is a Tensor.
-
-    >>> import tinytorch as torch
-    >>> torch.is_tensor(torch.tensor(1)), torch.is_tensor(1)
-    (True, False)
-    """
-    return isinstance(obj, Tensor)
 
 
 @public(method=True)

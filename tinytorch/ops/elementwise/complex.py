@@ -129,7 +129,7 @@ def view_as_real(input: Tensor) -> Tensor:
     return _parts(input)
 
 
-@public()
+@public(autocast="up")
 def view_as_complex(input: Tensor) -> Tensor:
     """A real tensor whose last dimension has size 2 as complex numbers: a view.
 
@@ -324,7 +324,7 @@ def _polar(abs, angle):
     return _complex.op.forward(abs * np.cos(angle), abs * np.sin(angle))
 
 
-@public(out="Expected object of scalar type {Want} but got scalar type {Have} for argument 'out'")
+@public(out="Expected object of scalar type {Want} but got scalar type {Have} for argument 'out'", autocast="up")
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Complex numbers from their sizes and angles. RuntimeError unless both are float or both double.
 

@@ -29,7 +29,7 @@ def _described(name, input, window, **settings):
     return f"{name}({kind(input)}{list(input._array.shape)}, {lengths}, window={window}, {rest}) "
 
 
-@public(method=True)
+@public(method=True, autocast="up", in_python=True)
 def stft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
          window: Tensor | None = None, center: bool = True, pad_mode: str = "reflect", normalized: bool = False,
          onesided: bool | None = None, return_complex: bool | None = None,

@@ -148,7 +148,7 @@ def _to_real(name, input, n, dim, norm, out, forward):
     return _written(out, _fft_c2r(conj(input) if forward else input, (dim,), scale, size))
 
 
-@public("fft_fft")
+@public("fft_fft", autocast="up")
 def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
         out: Tensor | None = None) -> Tensor:
     """The discrete Fourier transform along a dimension: sum over k of input[k] exp(-2 pi i j k / n), for each j.
@@ -164,7 +164,7 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
     return transform("fft", input, n, dim, norm, out, True)
 
 
-@public("fft_ifft")
+@public("fft_ifft", autocast="up")
 def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
          out: Tensor | None = None) -> Tensor:
     """The inverse of `fft`; the scales of `norm` are "backward" (1 / n), "forward" (none) and "ortho".
@@ -177,7 +177,7 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     return transform("ifft", input, n, dim, norm, out, False)
 
 
-@public("fft_rfft")
+@public("fft_rfft", autocast="up")
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
          out: Tensor | None = None) -> Tensor:
     """The first n // 2 + 1 elements of `fft` of a real tensor: the others are conjugates of them.
@@ -189,7 +189,7 @@ def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     return _of_real("rfft", input, n, dim, norm, out, True, True)
 
 
-@public("fft_irfft")
+@public("fft_irfft", autocast="up")
 def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """The inverse of `rfft`: `n` real numbers, by default 2 * (size - 1).
@@ -201,7 +201,7 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     return _to_real("irfft", input, n, dim, norm, out, False)
 
 
-@public("fft_hfft")
+@public("fft_hfft", autocast="up")
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
          out: Tensor | None = None) -> Tensor:
     """`fft` of a Hermitian signal, of which `input` is the first half: `n` real numbers, by default 2 * (size - 1).
@@ -213,7 +213,7 @@ def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     return _to_real("hfft", input, n, dim, norm, out, True)
 
 
-@public("fft_ihfft")
+@public("fft_ihfft", autocast="up")
 def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """The inverse of `hfft`: the first n // 2 + 1 elements of `ifft` of a real tensor.
@@ -285,7 +285,7 @@ def _to_hermitian_nd(input, s, dim, norm, out):
     return _written(out, _fft_c2c(result, dim[:-1], scale, False))
 
 
-@public("fft_fft2")
+@public("fft_fft2", autocast="up")
 def fft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
          out: Tensor | None = None) -> Tensor:
     """`fftn` along the last two dimensions, or those told.
@@ -298,7 +298,7 @@ def fft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1),
     return _any_nd(input, s, dim, norm, out, True)
 
 
-@public("fft_ifft2")
+@public("fft_ifft2", autocast="up")
 def ifft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """The inverse of `fft2`.
@@ -311,7 +311,7 @@ def ifft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1)
     return _any_nd(input, s, dim, norm, out, False)
 
 
-@public("fft_rfft2")
+@public("fft_rfft2", autocast="up")
 def rfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """`rfftn` along the last two dimensions, or those told.
@@ -324,7 +324,7 @@ def rfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1)
     return _real_nd(input, s, dim, norm, out)
 
 
-@public("fft_irfft2")
+@public("fft_irfft2", autocast="up")
 def irfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
            out: Tensor | None = None) -> Tensor:
     """The inverse of `rfft2`.
@@ -337,7 +337,7 @@ def irfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1
     return _to_real_nd(input, s, dim, norm, out)
 
 
-@public("fft_hfft2")
+@public("fft_hfft2", autocast="up")
 def hfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """`hfftn` along the last two dimensions, or those told.
@@ -350,7 +350,7 @@ def hfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1)
     return _hermitian_nd(input, s, dim, norm, out)
 
 
-@public("fft_ihfft2")
+@public("fft_ihfft2", autocast="up")
 def ihfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
            out: Tensor | None = None) -> Tensor:
     """The inverse of `hfft2`.
@@ -363,7 +363,7 @@ def ihfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1
     return _to_hermitian_nd(input, s, dim, norm, out)
 
 
-@public("fft_fftn")
+@public("fft_fftn", autocast="up")
 def fftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
          out: Tensor | None = None) -> Tensor:
     """`fft` along several dimensions, one after the other: all of them, or the last ones if their sizes `s` are given.
@@ -378,7 +378,7 @@ def fftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = No
     return _any_nd(input, s, dim, norm, out, True)
 
 
-@public("fft_ifftn")
+@public("fft_ifftn", autocast="up")
 def ifftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """The inverse of `fftn`.
@@ -391,7 +391,7 @@ def ifftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = N
     return _any_nd(input, s, dim, norm, out, False)
 
 
-@public("fft_rfftn")
+@public("fft_rfftn", autocast="up")
 def rfftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """`fftn` of a real tensor: of the last dimension, the first n // 2 + 1 elements.
@@ -403,7 +403,7 @@ def rfftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = N
     return _real_nd(input, s, dim, norm, out)
 
 
-@public("fft_irfftn")
+@public("fft_irfftn", autocast="up")
 def irfftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
            out: Tensor | None = None) -> Tensor:
     """The inverse of `rfftn`: real numbers, of the last dimension by default 2 * (size - 1).
@@ -416,7 +416,7 @@ def irfftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = 
     return _to_real_nd(input, s, dim, norm, out)
 
 
-@public("fft_hfftn")
+@public("fft_hfftn", autocast="up")
 def hfftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """`fftn` of a signal that is Hermitian in the last dimension, of which `input` is the first half: real numbers.
@@ -429,7 +429,7 @@ def hfftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = N
     return _hermitian_nd(input, s, dim, norm, out)
 
 
-@public("fft_ihfftn")
+@public("fft_ihfftn", autocast="up")
 def ihfftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
            out: Tensor | None = None) -> Tensor:
     """The inverse of `hfftn`: of the last dimension, the first n // 2 + 1 elements of `ifftn` of a real tensor.

@@ -90,7 +90,7 @@ def _broadcast_to_method(self: Tensor, *args: int | Ints, size: Ints | None = No
     return expand(self, sizes(args if size is None else (size,), "broadcast_to"))
 
 
-@public(python=True)
+@public(python=True, seen=False)
 def broadcast_shapes(*shapes: int | Ints) -> Size:
     """The shape that tensors of these shapes (tuples or ints) broadcast to. RuntimeError if they do not.
 

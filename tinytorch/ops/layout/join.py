@@ -91,7 +91,7 @@ def _same_dtype(tensors, name):
     return [converted(tensor, dtype) for tensor in tensors]
 
 
-@public(hot=True)
+@public(hot=True, autocast="widest")
 def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor | None = None) -> Tensor:
     """The tensors in a row along `dim` (`concat` and `concatenate` are the same). Dtypes are promoted.
 
@@ -147,19 +147,19 @@ def _check_out(out, tensors):
         raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {type_name(out)}")
 
 
-@public()
+@public(autocast="widest")
 def concat(tensors: Tensors, dim: int = 0, *, out: Tensor | None = None) -> Tensor:
     """`cat` under another name."""
     return cat(tensors, dim, out=out)
 
 
-@public()
+@public(autocast="widest")
 def concatenate(tensors: Tensors, dim: int = 0, *, out: Tensor | None = None) -> Tensor:
     """`cat` under NumPy's name."""
     return cat(tensors, dim, out=out)
 
 
-@public(hot=True)
+@public(hot=True, autocast="widest")
 def stack(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor | None = None) -> Tensor:
     """Tensors of one shape along a new dimension `dim`. RuntimeError if the shapes differ.
 

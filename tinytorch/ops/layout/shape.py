@@ -246,7 +246,7 @@ def permute(input: Tensor, dims: Ints) -> Tensor:
     try:
         return _permuted(input, sizes((dims,), "permute", "dims"))
     except AttributeError:
-        return overridden(permute, input)
+        return overridden(permute, input, dims)
 
 
 @method("permute")

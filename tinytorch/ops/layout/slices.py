@@ -201,7 +201,7 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     return write_out(out, _index_add(input, dim, index, source, alpha), source, index, apart="resized", exact=EXACT)
 
 
-@public(method=True, inplace=True)
+@public(method=True, inplace=True, autocast="widest")
 def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of `input` with slice index[i] of dimension `dim` replaced by source[i].
 

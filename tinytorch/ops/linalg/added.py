@@ -219,7 +219,7 @@ def _check_empty_sum(input, *factors):
 
 # ------------------------------------------------------------------ public functions
 @public(method=True, inplace=True,
-        older=("beta input mat1 mat2", "beta input alpha mat1 mat2"))
+        older=("beta input mat1 mat2", "beta input alpha mat1 mat2"), autocast="down")
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1,
           out: Tensor | None = None) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2); `input` is broadcast to (n, m).
@@ -310,7 +310,7 @@ def _of_batches(input, batch1, batch2):
 
 
 @public(out=EXACT, method=True, inplace=True,
-        older=("beta input batch1 batch2", "beta input alpha batch1 batch2"))
+        older=("beta input batch1 batch2", "beta input alpha batch1 batch2"), autocast="down")
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1,
             out: Tensor | None = None) -> Tensor:
     """beta * input + alpha * bmm(batch1, batch2).
@@ -334,7 +334,7 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, 
 
 
 @public(method=True, inplace=True,
-        older=("beta input batch1 batch2", "beta input alpha batch1 batch2"))
+        older=("beta input batch1 batch2", "beta input alpha batch1 batch2"), autocast="down")
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, alpha: Number = 1,
            out: Tensor | None = None) -> Tensor:
     """beta * input + alpha * bmm(batch1, batch2).sum(0).

@@ -85,7 +85,7 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     return unsafe_view(product, tuple([n * m for n, m in zip(a, b)]))
 
 
-@public(python=True)
+@public(python=True, autocast="down")
 def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor | None = None) -> Tensor:
     """Sum of products over several dimensions: the last `dims` of `a` with the first of `b`, or two
     lists of dimensions.
@@ -141,7 +141,7 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor |
     return write_out(out, product.reshape(shape), exact=_OUT_DTYPE)
 
 
-@public(dtypes=dt.INTEGER + dt.FLOATING + dt.COMPLEX, widen=True, method=True)
+@public(dtypes=dt.INTEGER + dt.FLOATING + dt.COMPLEX, widen=True, method=True, autocast="up")
 def trace(input: Tensor) -> Tensor:
     """Sum of the diagonal of a matrix.
 

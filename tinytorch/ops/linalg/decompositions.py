@@ -118,7 +118,7 @@ def _zero_pivot(matrices, failed):
     return next((k for k in range(1, n + 1) if np.linalg.matrix_rank(matrix[:, :k]) < k), n)
 
 
-@public("linalg_inv", out=EXACT, apart=None)
+@public("linalg_inv", out=EXACT, apart=None, autocast="up")
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse of (..., n, n) matrices. LinAlgError (a RuntimeError) for a singular one.
 
@@ -131,7 +131,7 @@ def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     return _inv(A)
 
 
-@public(out=EXACT, apart=None, method=True)
+@public(out=EXACT, apart=None, method=True, autocast="up")
 def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`torch.linalg.inv`.
 
@@ -315,7 +315,7 @@ def _solve_grad(g, wanted, vectors, left, A, X):
     return -(_matmul(back, mT(X)) if left else _matmul(mT(X), back)), back
 
 
-@public("linalg_solve", out=EXACT, apart=None)
+@public("linalg_solve", out=EXACT, apart=None, autocast="up")
 def solve(A: Tensor, B: Tensor, *, left: bool = True, out: Tensor | None = None) -> Tensor:
     """X with A @ X = B (X @ A = B if not `left`), for (..., n, n) A and (..., n, k) or (..., n) B.
 
@@ -397,7 +397,7 @@ def _bad_minor(matrix):
         return next((k for k in range(1, matrix.shape[-1] + 1) if not np.linalg.eigvalsh(matrix[:k, :k])[0] > 0), 0)
 
 
-@public(out=EXACT, apart=None)
+@public(out=EXACT, apart=None, autocast="up")
 def linalg_cholesky(input: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Tensor:
     """L, lower triangular, with L @ L^H = input, which is positive-definite (or `upper`: U with U^H @ U).
 
@@ -410,7 +410,7 @@ def linalg_cholesky(input: Tensor, *, upper: bool = False, out: Tensor | None = 
     return _cholesky(input, upper)
 
 
-@public(out="", apart=None, method=True)
+@public(out="", apart=None, method=True, autocast="up")
 def cholesky(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
     """`torch.linalg.cholesky` by its older name.
 
@@ -488,7 +488,7 @@ def _qr(input, mode):
     return tuple(map(columns, np.linalg.qr(input, mode)))
 
 
-@public(out=EXACT, apart=None)
+@public(out=EXACT, apart=None, autocast="up")
 def linalg_qr(A: Tensor, mode: str = "reduced", *, out: Tensors | None = None) -> return_types.linalg_qr:
     """A = Q @ R with orthonormal columns of Q and upper triangular R. mode: reduced, complete, r (no Q).
 
@@ -504,7 +504,7 @@ def linalg_qr(A: Tensor, mode: str = "reduced", *, out: Tensors | None = None) -
     return return_types.linalg_qr(*_qr(A, mode))
 
 
-@public(out=EXACT, apart=None, method=True)
+@public(out=EXACT, apart=None, method=True, autocast="up")
 def qr(input: Tensor, some: bool = True, *, out: Tensors | None = None) -> return_types.qr:
     """`torch.linalg.qr`, reduced if `some` and complete otherwise.
 

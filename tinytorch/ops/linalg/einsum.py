@@ -14,7 +14,7 @@ __all__ = ["einsum"]
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-@public(python=True)
+@public(python=True, autocast="down")
 def einsum(*args) -> Tensor:
     """einsum("ij,jk->ik", a, b): products of the operands' elements, summed over the subscripts that the
     output lacks. Without "->", the output has the subscripts that occur once, in alphabetical order. "..."

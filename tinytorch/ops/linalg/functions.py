@@ -69,7 +69,7 @@ def nuclear_norm(input: Tensor, dim: bool | int | Ints = (-2, -1), keepdim: bool
     return matrix_norm(input, "nuc", dim, keepdim)
 
 
-@public("linalg_matrix_rank", out="", apart=None)
+@public("linalg_matrix_rank", out="", apart=None, autocast="up")
 def matrix_rank(input: Tensor, tol: float | Tensor = None, hermitian: bool = False, *,
                 atol: float | Tensor | None = None, rtol: float | Tensor | None = None,
                 out: Tensor | None = None) -> Tensor:
@@ -102,7 +102,7 @@ def _limit(array, s, atol, rtol):
     return np.maximum(0.0 if atol is None else atol, rtol * s.max(-1, keepdims=True, initial=0))
 
 
-@public("linalg_cond", out="", apart=None)
+@public("linalg_cond", out="", apart=None, autocast="up")
 def cond(input: Tensor, p: Number | str | None = None, *, out: Tensor | None = None) -> Tensor:
     """The condition number in the norm p (2 if None): norm(A) * norm(inverse of A); inf if singular.
 
@@ -187,7 +187,8 @@ def linalg_matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> 
     return matrix_power(input, n)
 
 
-@public("linalg_multi_dot", out="multi_dot(): expected out tensor to have dtype {want} but got {have}", apart=None)
+@public("linalg_multi_dot", out="multi_dot(): expected out tensor to have dtype {want} but got {have}", apart=None,
+        autocast="down")
 def multi_dot(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
     """Product of two or more matrices (the first and the last may be vectors), in the cheapest order.
 
@@ -237,7 +238,7 @@ def _cheapest(sizes):
     return split
 
 
-@public(python=True)
+@public(python=True, autocast="down")
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """Product of several matrices, in the cheapest order: `torch.linalg.multi_dot`.
 
@@ -365,7 +366,7 @@ def pinv(input: Tensor, rcond: float | Tensor = None, hermitian: bool = False, *
     return _pinv(input, atol, rtol, hermitian)
 
 
-@public(method=True)
+@public(method=True, autocast="up")
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """`torch.linalg.pinv` by its older name.
 
@@ -441,7 +442,7 @@ def _lstsq(vectors, input, b, rcond, squares):
 _lstsq.op.saved_outputs = (0,)
 
 
-@public("linalg_lstsq")
+@public("linalg_lstsq", autocast="up")
 def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | None = None,
           out: Tensors | None = None) -> return_types.linalg_lstsq:
     """X that minimises the norm of input @ X - b: the named tuple (solution, residuals, rank, singular_values).
@@ -508,7 +509,7 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = N
     return cross_of(input, other, dim)
 
 
-@public("linalg_vecdot", out="linalg.vecdot: Expected out of dtype{Want} but found {Have}", apart=None)
+@public("linalg_vecdot", out="linalg.vecdot: Expected out of dtype{Want} but found {Have}", apart=None, autocast="down")
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
     """Dot products along `dim`, with the first vector conjugated.
 

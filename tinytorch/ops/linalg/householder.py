@@ -32,7 +32,7 @@ def _geqrf(input):
     return columns(R), tau
 
 
-@public(out=EXACT, apart=None, method=True)
+@public(out=EXACT, apart=None, method=True, autocast="up")
 def geqrf(input: Tensor, *, out: Tensors | None = None) -> return_types.geqrf:
     """QR of (..., m, n) matrices as LAPACK keeps it: R on and above the diagonal, below it the reflectors whose factors
     are `tau`. It has no derivative.
@@ -93,7 +93,7 @@ def _product(input, tau):
     return columns(kernels.product(input, tau))
 
 
-@public("linalg_householder_product", out="", apart=None)
+@public("linalg_householder_product", out="", apart=None, autocast="up")
 def householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The first n columns of H_1 ... H_k for (..., m, n) `input` and (..., k) `tau`, with H_i = I - tau_i v_i v_i^H:
     v_i has zeros above place i, 1 there, and below it what column i of `input` has. Of `geqrf` that is Q.
@@ -125,7 +125,7 @@ def householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = None
     return _product(input, tau)
 
 
-@public(out=EXACT, apart=None, method=True)
+@public(out=EXACT, apart=None, method=True, autocast="up")
 def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`torch.linalg.householder_product` by its older name.
 
@@ -153,7 +153,7 @@ def _multiply(left, transpose, input, tau, other):
     return columns(mT(kernels.applied(input, tau, mT(other), not transpose)))
 
 
-@public(out=EXACT, apart=None, method=True)
+@public(out=EXACT, apart=None, method=True, autocast="up")
 def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False, *,
           out: Tensor | None = None) -> Tensor:
     """Q @ other for other = input3 and the whole Q (m, m) that `geqrf` gave `input` and tau = input2 of; other @ Q if

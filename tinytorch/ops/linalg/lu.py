@@ -175,7 +175,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True, out: Tensors | None = None) -> r
     return return_types.linalg_lu_factor(*_factored("torch.linalg.lu_factor", A, pivot, True)[:2])
 
 
-@public("linalg_lu", out=EXACT, apart=None)
+@public("linalg_lu", out=EXACT, apart=None, autocast="up")
 def linalg_lu(A: Tensor, *, pivot: bool = True, out: Tensors | None = None) -> return_types.linalg_lu:
     """A = P @ L @ U: the named tuple (P, L, U).
 
@@ -193,7 +193,7 @@ def linalg_lu(A: Tensor, *, pivot: bool = True, out: Tensors | None = None) -> r
     return return_types.linalg_lu(permutation, L, U)
 
 
-@public("_lu_with_info", method=True)
+@public("_lu_with_info", method=True, autocast="up", in_python=True)
 def lu(A: Tensor, pivot: bool = True, get_infos: Any = False, out: Tensors | None = None) -> tuple[Tensor, ...]:
     """`torch.linalg.lu_factor` by its older name: (LU, pivots), with `get_infos` (LU, pivots, info) without errors."""
     warn_once("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be "
@@ -239,7 +239,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
 
 
 # ------------------------------------------------------------------ systems
-@public("linalg_lu_solve", out=EXACT, apart=None)
+@public("linalg_lu_solve", out=EXACT, apart=None, autocast="up")
 def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False,
                     out: Tensor | None = None) -> Tensor:
     """X with A @ X = B (X @ A = B if not `left`) for the A that `lu_factor` gave `LU` and `pivots` of; with `adjoint`
@@ -278,7 +278,7 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     return _solve(left, adjoint, pivots, LU, B)
 
 
-@public(out=EXACT, apart=None, method=True)
+@public(out=EXACT, apart=None, method=True, autocast="up")
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`torch.linalg.lu_solve` by its older name.
 

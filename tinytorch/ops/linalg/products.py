@@ -227,7 +227,7 @@ def check_batches(a, b, kernel="bmm"):
 
 
 # ------------------------------------------------------------------ products
-@public(hot=True, method=True)
+@public(hot=True, method=True, autocast="down")
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Matrix product by torch's rules: vectors, matrices, batches of matrices with broadcasting.
 
@@ -289,7 +289,7 @@ def _folded(input, other):
     return mv(columns.reshape(count_of(columns.shape[:-1]), columns.shape[-1]), input)
 
 
-@public(hot=True, method=True)
+@public(hot=True, method=True, autocast="down")
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices, (n, k) and (k, m).
 
@@ -309,7 +309,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     return _mm(input, mat2) if out is None else write_out(out, _mm(input, mat2), input, mat2, exact=EXACT)
 
 
-@public(hot=True, method=True)
+@public(hot=True, method=True, autocast="down")
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products of n pairs of matrices, (n, i, k) and (n, k, j), without broadcasting.
 
@@ -400,7 +400,7 @@ def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     return outer(input, vec2)
 
 
-@public(hot=True)
+@public(hot=True, autocast="down")
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias, as one step of the tape; `input` may have any leading dimensions.
 
@@ -431,7 +431,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         _same_dtype(input, weight)
     if x.shape[-1] != w.shape[1]:
         check_matrices(rows(x), w.T)
-    if bias is not None:
+    if bias is not None and (not isinstance(bias, Tensor) or bias._array.dtype is not w.dtype
+                             or bias._array.shape != w.shape[:1]):
         _check_bias(bias, x, w)
     if x.ndim == 2:
         return _linear_mm(input, weight, bias) if bias is None else _linear_addmm(input, weight, bias)

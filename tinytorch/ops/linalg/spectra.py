@@ -115,7 +115,7 @@ def _no_convergence(name, array):
     return f"{name}: {where}The algorithm failed to converge because the input matrix {what}"
 
 
-@public(out=EXACT, apart=None)
+@public(out=EXACT, apart=None, autocast="up")
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None,
                out: Tensors | None = None) -> return_types.linalg_svd:
     """A = U @ diag(S) @ Vh, with the singular values S falling: the named tuple (U, S, Vh).
@@ -131,7 +131,7 @@ def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = No
     return return_types.linalg_svd(*_svd(A, full_matrices))
 
 
-@public("linalg_svdvals", out=EXACT, apart=None)
+@public("linalg_svdvals", out=EXACT, apart=None, autocast="up")
 def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) -> Tensor:
     """The singular values, falling.
 
@@ -146,7 +146,7 @@ def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) 
     return _svd(A, False)[1]
 
 
-@public(out=EXACT, apart=None, method=True)
+@public(out=EXACT, apart=None, method=True, autocast="up")
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Tensors | None = None) -> return_types.svd:
     """input = U @ diag(S) @ V^H: the named tuple (U, S, V). `some`: reduced.
 
@@ -192,7 +192,7 @@ def _eigh(input, UPLO):
         raise LinAlgError(_no_convergence("linalg.eigh", input)) from None
 
 
-@public("linalg_eigh", out=EXACT, apart=None)
+@public("linalg_eigh", out=EXACT, apart=None, autocast="up")
 def eigh(input: Tensor, UPLO: str = "L", *, out: Tensors | None = None) -> return_types.linalg_eigh:
     """Eigenvalues (rising) and eigenvectors of Hermitian matrices, of which one triangle is read.
 
@@ -206,7 +206,7 @@ def eigh(input: Tensor, UPLO: str = "L", *, out: Tensors | None = None) -> retur
     return return_types.linalg_eigh(*_eigh(input, UPLO.upper()))
 
 
-@public("linalg_eigvalsh", out=EXACT, apart=None)
+@public("linalg_eigvalsh", out=EXACT, apart=None, autocast="up")
 def eigvalsh(input: Tensor, UPLO: str = "L", *, out: Tensor | None = None) -> Tensor:
     """The eigenvalues of `eigh`.
 
@@ -239,7 +239,7 @@ def _eig(input, real):
     return L.astype(input.dtype), columns(V.astype(input.dtype))
 
 
-@public("linalg_eig", out="", apart=None)
+@public("linalg_eig", out="", apart=None, autocast="up")
 def eig(input: Tensor, *, out: Tensors | None = None) -> return_types.linalg_eig:
     """Eigenvalues and eigenvectors (the columns, of length 1) of square matrices, always complex.
 
@@ -253,7 +253,7 @@ def eig(input: Tensor, *, out: Tensors | None = None) -> return_types.linalg_eig
     return return_types.linalg_eig(*_eig(converted(input, complex_type), real))
 
 
-@public("linalg_eigvals", out="", apart=None)
+@public("linalg_eigvals", out="", apart=None, autocast="up")
 def eigvals(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The eigenvalues of `eig`.
 

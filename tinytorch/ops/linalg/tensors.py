@@ -11,7 +11,7 @@ from ...types import Ints
 from .decompositions import LinAlgError, inv, solve
 
 
-@public("linalg_tensorinv", out="", apart=None)
+@public("linalg_tensorinv", out="", apart=None, autocast="up")
 def tensorinv(input: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
     """The inverse of a tensor taken for a square matrix, of the first `ind` dimensions by the others.
 
@@ -37,7 +37,7 @@ def tensorinv(input: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tens
     return inverse.reshape(shape[ind:] + shape[:ind])
 
 
-@public("linalg_tensorsolve", out="", apart=None)
+@public("linalg_tensorsolve", out="", apart=None, autocast="up")
 def tensorsolve(input: Tensor, other: Tensor, dims: Ints | None = None, *, out: Tensor | None = None) -> Tensor:
     """X with tensordot(input, X, dims=X.ndim) = other; `dims` of `input` are moved to the end first.
 

@@ -88,7 +88,7 @@ def _solve_and_copy(upper, transpose, unitriangular, input, A):
 _solve_and_copy.op.saved_outputs = (0,)
 
 
-@public(out="", apart=None, method=True)
+@public(out="", apart=None, method=True, autocast="up")
 def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False,
                      unitriangular: bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
     """(solution, cloned_coefficient): X with A @ X = input (with `transpose` A.T @ X) for triangular A, and its copy.
@@ -147,7 +147,7 @@ def _cholesky_solve(upper, input, input2):
     return columns(triangles.solved(mT(first), triangles.solved(first, input, False, False), True, False))
 
 
-@public(out="", apart=None, method=True)
+@public(out="", apart=None, method=True, autocast="up")
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
     """X with (L @ L^H) @ X = input for L = input2; with `upper`, that is the other factor, U in U^H @ U.
 
@@ -182,7 +182,7 @@ def _cholesky_inverse(upper, input):
     return _cholesky_solve(upper, np.broadcast_to(np.eye(input.shape[-1], dtype=input.dtype), input.shape), input)
 
 
-@public(out="", apart=None, method=True)
+@public(out="", apart=None, method=True, autocast="up")
 def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
     """The inverse of L @ L^H for L = input (of U^H @ U with `upper`).
 

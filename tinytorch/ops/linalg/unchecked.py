@@ -46,7 +46,7 @@ def _inverses(input):
     return columns(triangles.inverses(input))
 
 
-@public("linalg_inv_ex", out=EXACT, apart=None)
+@public("linalg_inv_ex", out=EXACT, apart=None, autocast="up")
 def inv_ex(A: Tensor, *, check_errors: bool = False, out: Tensors | None = None) -> return_types.linalg_inv_ex:
     """`inv` without errors, unless `check_errors`: (inverse, info), where info is the number of the first zero pivot.
 
@@ -71,7 +71,7 @@ def _solutions(vectors, left, A, B):
     return columns(X)[..., 0] if vectors else columns(X) if left else columns(X).swapaxes(-1, -2)
 
 
-@public("linalg_solve_ex", out=EXACT, apart=None)
+@public("linalg_solve_ex", out=EXACT, apart=None, autocast="up")
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False,
              out: Tensors | None = None) -> return_types.linalg_solve_ex:
     """`solve` without errors, unless `check_errors`: (result, info), where info is the number of the first zero pivot.
@@ -103,7 +103,7 @@ def _as_far_as_possible(input, upper):
     return columns(mT(result) if upper else result)
 
 
-@public("linalg_cholesky_ex", out=EXACT, apart=None)
+@public("linalg_cholesky_ex", out=EXACT, apart=None, autocast="up")
 def cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool = False,
                 out: Tensors | None = None) -> return_types.linalg_cholesky_ex:
     """`cholesky` without errors, unless `check_errors`: (L, info), where info is the order of the first leading minor

@@ -223,7 +223,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Ints) -> Tensor:
     return _adaptive_average("adaptive_avg_pool2d", 2, input, output_size)
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def adaptive_avg_pool3d(input: Tensor, output_size: int | Ints) -> Tensor:
     """Mean of each of the windows that divide the input into `output_size`; see `adaptive_avg_pool2d`.
 
@@ -268,7 +268,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: int | Ints,
     return result if return_indices else result[0]
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def adaptive_max_pool3d(input: Tensor, output_size: int | Ints,
                         return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
     """Largest element of each of the windows that divide the input into `output_size`.
@@ -281,7 +281,7 @@ def adaptive_max_pool3d(input: Tensor, output_size: int | Ints,
     return result if return_indices else result[0]
 
 
-@public("adaptive_max_pool1d")
+@public("adaptive_max_pool1d", in_python="nn.functional")
 def adaptive_max_pool1d_with_indices(input: Tensor, output_size: int | Ints,
                                      return_indices: Any = True) -> tuple[Tensor, Tensor]:
     """`adaptive_max_pool1d` and the positions of the maxima (int64)."""
@@ -431,14 +431,14 @@ def _unpool_size(input, kernel, stride, padding, wanted):
     return size
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None,
                  padding: int | Ints = 0, output_size: Ints | None = None) -> Tensor:
     """Zeros with the elements of `input` at the places that `max_pool1d(..., return_indices=True)` gave."""
     return _unpool(max_unpool1d, 1, input, indices, kernel_size, stride, padding, output_size)
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None,
                  padding: int | Ints = 0, output_size: Ints | None = None) -> Tensor:
     """Zeros with the elements of `input` at the places that `max_pool2d(..., return_indices=True)` gave.
@@ -451,7 +451,7 @@ def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: int | Ints, stride
     return _unpool(max_unpool2d, 2, input, indices, kernel_size, stride, padding, output_size)
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None,
                  padding: int | Ints = 0, output_size: Ints | None = None) -> Tensor:
     """Zeros with the elements of `input` at the places that `max_pool3d(..., return_indices=True)` gave."""

@@ -394,7 +394,7 @@ def _transposed_settings(n, shape, weight, bias, stride, padding, output_padding
     return size, stride, tuple([(p, p) for p in padding]), dilation, groups
 
 
-@public(hot=True)
+@public(hot=True, autocast="down")
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Ints = 1,
            padding: int | Ints | str = 0, dilation: int | Ints = 1, groups: int = 1) -> Tensor:
     """1-D convolution (cross-correlation).
@@ -410,7 +410,7 @@ def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: in
     return _forward(conv1d, 1, input, weight, bias, stride, padding, dilation, groups)
 
 
-@public(hot=True)
+@public(hot=True, autocast="down")
 def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Ints = 1,
            padding: int | Ints | str = 0, dilation: int | Ints = 1, groups: int = 1) -> Tensor:
     """2-D convolution (cross-correlation); see `conv1d`.
@@ -426,7 +426,7 @@ def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: in
     return _forward(conv2d, 2, input, weight, bias, stride, padding, dilation, groups)
 
 
-@public(hot=True)
+@public(hot=True, autocast="down")
 def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Ints = 1,
            padding: int | Ints | str = 0, dilation: int | Ints = 1, groups: int = 1) -> Tensor:
     """3-D convolution (cross-correlation); see `conv1d`.
@@ -440,7 +440,7 @@ def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: in
     return _forward(conv3d, 3, input, weight, bias, stride, padding, dilation, groups)
 
 
-@public(hot=True)
+@public(hot=True, autocast="down")
 def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Ints = 1,
                      padding: int | Ints = 0, output_padding: int | Ints = 0, groups: int = 1,
                      dilation: int | Ints = 1) -> Tensor:
@@ -456,7 +456,7 @@ def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
     return _transposed(conv_transpose1d, 1, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-@public(hot=True)
+@public(hot=True, autocast="down")
 def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Ints = 1,
                      padding: int | Ints = 0, output_padding: int | Ints = 0, groups: int = 1,
                      dilation: int | Ints = 1) -> Tensor:
@@ -469,7 +469,7 @@ def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
     return _transposed(conv_transpose2d, 2, input, weight, bias, stride, padding, output_padding, groups, dilation)
 
 
-@public(hot=True)
+@public(hot=True, autocast="down")
 def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Ints = 1,
                      padding: int | Ints = 0, output_padding: int | Ints = 0, groups: int = 1,
                      dilation: int | Ints = 1) -> Tensor:

@@ -128,7 +128,7 @@ def _check_sizes(x, t):
         raise RuntimeError(f"Expected target size {[len(x), *x.shape[2:]]}, got {list(t.shape)}")
 
 
-@public("nll_loss_nd", hot=True)
+@public("nll_loss_nd", hot=True, autocast="up", in_python=True)
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
              ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """-input at the target classes: the negative log likelihood, if `input` holds log probabilities.
@@ -180,7 +180,7 @@ def _batched(primitive, input, target, weight, ignore_index, reduction):
     return primitive(input, target, weight, ignore_index, reduction)
 
 
-@public("cross_entropy_loss", hot=True)
+@public("cross_entropy_loss", hot=True, autocast="up", in_python=True)
 def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
                   ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
                   label_smoothing: float = 0.0) -> Tensor:

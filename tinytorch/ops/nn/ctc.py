@@ -49,7 +49,7 @@ def _lengths(name, values):
     return np.atleast_1d(values).astype(np.int64)
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, target_lengths: Tensor | Ints,
              blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> Tensor:
     """-log of the probability that the frames spell the labels, repeats and blanks removed.

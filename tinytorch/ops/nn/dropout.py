@@ -130,7 +130,7 @@ def _check(function, input, p, training):
         refuse(function, input, p, training)
 
 
-@public(hot=True)
+@public(hot=True, in_python=True)
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero each element with probability `p` and multiply the others by 1 / (1 - p); unchanged if not `training`.
 

@@ -69,7 +69,7 @@ def _check_floating(name, input):
 
 
 # ------------------------------------------------------------------ public
-@public("im2col")
+@public("im2col", in_python=True)
 def unfold(input: Tensor, kernel_size: int | Ints, dilation: int | Ints = 1, padding: int | Ints = 0,
            stride: int | Ints = 1) -> Tensor:
     """The sliding blocks of images, a column each: (N, C, H, W) gives (N, C * kH * kW, number of blocks).
@@ -102,7 +102,7 @@ def unfold(input: Tensor, kernel_size: int | Ints, dilation: int | Ints = 1, pad
     return _im2col(kernel, stride, pairs, dilation, input)
 
 
-@public("col2im")
+@public("col2im", in_python=True)
 def fold(input: Tensor, output_size: int | Ints, kernel_size: int | Ints, dilation: int | Ints = 1,
          padding: int | Ints = 0, stride: int | Ints = 1) -> Tensor:
     """Adds sliding blocks up into images of `output_size` (H, W): the adjoint of `unfold`.

@@ -160,7 +160,7 @@ def _check(input, grid):
                                f"sizes {list(shape)} with dimension {i} being empty")
 
 
-@public()
+@public(autocast="up")
 def grid_sampler_2d(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int,
                     align_corners: bool) -> Tensor:
     """`grid_sampler` of images (N, C, H, W)."""
@@ -168,7 +168,7 @@ def grid_sampler_2d(input: Tensor, grid: Tensor, interpolation_mode: int, paddin
     return _sampler(2, input, grid, interpolation_mode, padding_mode, align_corners)
 
 
-@public()
+@public(autocast="up")
 def grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int,
                     align_corners: bool) -> Tensor:
     """`grid_sampler` of volumes (N, C, D, H, W)."""
@@ -176,7 +176,7 @@ def grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: int, paddin
     return _sampler(3, input, grid, interpolation_mode, padding_mode, align_corners)
 
 
-@public()
+@public(autocast="up")
 def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int,
                  align_corners: bool) -> Tensor:
     """`nn.functional.grid_sample` with numbers for the modes (0 bilinear, 1 nearest, 2 bicubic) and paddings (0 zeros,
@@ -194,7 +194,7 @@ def _default_corners(align_corners):
     return align_corners
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
                 align_corners: bool | None = None) -> Tensor:
     """The images `input` (N, C, H, W) at the places `grid` (N, H', W', 2) of (x, y) in [-1, 1]: (N, C, H', W').

@@ -69,7 +69,7 @@ def _group_norm(input, weight, bias, groups, eps):
 _group_norm.op.converts = True            # it takes bfloat16 as it is, beside parameters in single precision
 
 
-@public(hot=True)
+@public(hot=True, in_python="nn.functional")
 def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
                eps: float = 1e-5) -> Tensor:
     """layer_norm over each of `num_groups` groups of channels of `input` (N, C, *); weight and bias by channel.

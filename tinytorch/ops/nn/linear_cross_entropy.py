@@ -135,7 +135,7 @@ class _Each(Function):
 
 
 # ------------------------------------------------------------------ the function
-@public(python=True)
+@public(python=True, autocast="up")
 def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *, linear_bias: Tensor | None = None,
                          weight: Tensor | None = None, reduction: str = "mean", ignore_index: int | None = None,
                          label_smoothing: float = 0.0, options: Any = None) -> Tensor:

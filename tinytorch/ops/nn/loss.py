@@ -87,7 +87,7 @@ def _mse_loss(input, target, reduction, keep):
     return total / (flat.size or math.nan) if reduction == "mean" else total, difference
 
 
-@public(hot=True, python=True)
+@public(hot=True, python=True, autocast="up")
 def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
              reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """The squared difference. `weight` of the same shape scales it, and "mean" then divides by the sum of the weights.
@@ -117,7 +117,7 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, re
     return _mse_loss(input, target, reduction)
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
             reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """The absolute difference; its derivative at 0 is 0. The rest as in `mse_loss`.
@@ -165,7 +165,7 @@ def _huber(kernel, input, target, delta, divisor=None):
     return loss if divisor is None else loss / divisor
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
                    reduction: str = "mean", beta: float = 1.0) -> Tensor:
     """|d| - beta / 2 where the difference |d| is at least `beta`, else d * d / (2 beta). RuntimeError if beta < 0.
@@ -195,7 +195,7 @@ def _without_gradient(dtype, other, loss):
     return dt.cast(loss, dtype.numpy)
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0,
                weight: Tensor | None = None) -> Tensor:
     """d * d / 2 where the difference |d| is at most `delta`, else delta * (|d| - delta / 2).
@@ -253,7 +253,7 @@ def _bce(input, target):
     return plain((target - 1) * np.maximum(np.log1p(-input), -100) - target * np.maximum(np.log(input), -100))
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
                          reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """-(target log(input) + (1 - target) log(1 - input)), each log no smaller than -100.
@@ -325,7 +325,7 @@ def _bce_weighted_logits(input, target, pos_weight):
 _bce_weighted_logits.op.in_bfloat16 = by_steps(_weighted_logits)
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
                                      size_average: bool | None = None, reduce: bool | None = None,
                                      reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
@@ -365,7 +365,7 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
     return reduced(loss, reduction, target)
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
            reduction: str = "mean", log_target: bool = False) -> Tensor:
     """target * (log(target) - input): Kullback-Leibler divergence of log probabilities `input` from `target`.
@@ -396,7 +396,7 @@ def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, redu
     return loss / input._array.shape[0] if by_batch and input._array.ndim else loss
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool = True, full: bool = False,
                      size_average: bool | None = None, eps: float = 1e-8, reduce: bool | None = None,
                      reduction: str = "mean") -> Tensor:

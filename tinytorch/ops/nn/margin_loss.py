@@ -31,7 +31,7 @@ from .loss import reduced
 from .similarity import pairwise_distance
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, size_average: bool | None = None,
                          reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """`input` (a distance) where target is 1, max(0, margin - input) where it is -1.
@@ -49,7 +49,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, siz
     return reduced(loss, reduction, target, input)
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
                           size_average: bool | None = None, reduce: bool | None = None,
                           reduction: str = "mean") -> Tensor:
@@ -77,7 +77,7 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     return reduced(near + (cosine - float(margin)).clamp_min(0).masked_fill(target != -1, 0), reduction)
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0,
                         size_average: bool | None = None, reduce: bool | None = None,
                         reduction: str = "mean") -> Tensor:
@@ -142,7 +142,7 @@ def _soft_margin(input, target, reduction):
     return reduced(wrap(plain(np.log1p(np.exp(-stepwise(input) * stepwise(target))))), reduction)._array
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def soft_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
                      reduction: str = "mean") -> Tensor:
     """log(1 + exp(-target * input)), targets 1 and -1.
@@ -234,7 +234,7 @@ def _multi_margin(input, target, p, margin, weight):
     return loss.reshape(target.shape)
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def multi_margin_loss(input: Tensor, target: Tensor, p: Number = 1, margin: Number = 1.0, weight: Tensor | None = None,
                       size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """Sum over the other classes j of max(0, margin - x[target] + x[j]) ** p, divided by the number of classes.
@@ -313,7 +313,7 @@ def _multilabel_margin(input, target):
     return (_label_margins(rows, *_listed(target)).sum((1, 2)) / rows.shape[1]).reshape(input.shape[:-1])
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
                            reduction: str = "mean") -> Tensor:
     """Sum over the classes y in target and the classes i not in it of max(0, 1 - x[y] + x[i]), divided by their number.
@@ -361,7 +361,7 @@ def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | 
     return reduced(loss.sum(-1) / input._array.shape[-1], reduction)
 
 
-@public(python=True)
+@public(python=True, autocast="up")
 def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2,
                         eps: float = 1e-6, swap: bool = False, size_average: bool | None = None,
                         reduce: bool | None = None, reduction: str = "mean") -> Tensor:

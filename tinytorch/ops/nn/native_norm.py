@@ -99,7 +99,8 @@ def _in_single(x):
 def _native_group_norm_gradient(g, wanted, input, weight, groups, eps, ans, aux):
     of_result, of_mean, of_rate = g
     _, mean, rate = ans
-    grads = [None, None, None] if of_result is None else list(_group_norm.op.run(
+    run = _group_norm.op.run_of_batches or _group_norm.op.run
+    grads = [None, None, None] if of_result is None else list(run(
         of_result, (input, weight, None, groups, eps, None, aux), [edge or None for edge in wanted]))
     given = [of_mean is not None, of_rate is not None]
     if not wanted[0] or not input.shape[0] or not (any if mode.computing_jvp else all)(given):

@@ -213,7 +213,7 @@ def _scale_shift(input, weight, bias, running_mean, running_var, eps):
     return result, (mean.copy(), rate, about(bias))
 
 
-@public(hot=True)
+@public(hot=True, in_python=True)
 def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
                bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
     """(input - mean) / sqrt(var + eps) * weight + bias by channel (dimension 1) of `input` (N, C, *).
@@ -388,7 +388,7 @@ def _check_normalized(input, normalized_shape, weight, bias, star):
     return have[-len(shape):]                  # the same numbers, Python's
 
 
-@public(hot=True)
+@public(hot=True, in_python="nn.functional")
 def layer_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None, bias: Tensor | None = None,
                eps: float = 1e-5) -> Tensor:
     """(input - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which must be `normalized_shape`.
@@ -411,7 +411,7 @@ def layer_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = No
         return overridden(layer_norm, input, normalized_shape, weight, bias, eps)
 
 
-@public(hot=True)
+@public(hot=True, in_python="nn.functional")
 def rms_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
     """input / sqrt(mean(input**2) + eps) * weight over the last dimensions, which must be `normalized_shape`.
 

@@ -113,7 +113,7 @@ def _constant_pad(input, pad, value):
     return _constant(input, widths, value)
 
 
-@public(hot=True)
+@public(hot=True, autocast="up", in_python=True)
 def pad(input: Tensor, pad: Ints, mode: str = "constant", value: float | None = None) -> Tensor:
     """`input` with borders: `pad` = (left, right) of the last dimension, then of the one before, and so on.
 

@@ -7,6 +7,7 @@ from ...autograd.op import single
 from ...autograd.public import public
 from ...errors import refuse_records
 from ...kernels.layout import channels_last, in_channels_last
+from ...seam import twin
 from ...tensor import Tensor
 from .pool import is_last
 
@@ -112,3 +113,7 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
         raise RuntimeError("Number of channels must be divisible by groups. "
                            f"Got {shape[1]} channels and {groups} groups.")
     return _shuffle_channels(input, groups)
+
+
+native_channel_shuffle = twin(channel_shuffle, "native_channel_shuffle")
+native_channel_shuffle.__qualname__ = "native_channel_shuffle"

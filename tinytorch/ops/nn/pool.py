@@ -335,7 +335,7 @@ def _max_settings_of_row(function, n, shape, kernel_size, stride, padding, dilat
     return tuple([value[1:] for value in settings])
 
 
-@public(hot=True)
+@public(hot=True, in_python="nn.functional")
 def max_pool1d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None, padding: int | Ints = 0,
                dilation: int | Ints = 1, ceil_mode: bool = False,
                return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
@@ -350,7 +350,7 @@ def max_pool1d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None
     return _max(max_pool1d, 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-@public(hot=True)
+@public(hot=True, in_python="nn.functional")
 def max_pool2d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None, padding: int | Ints = 0,
                dilation: int | Ints = 1, ceil_mode: bool = False,
                return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
@@ -365,7 +365,7 @@ def max_pool2d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None
     return _max(max_pool2d, 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-@public(hot=True)
+@public(hot=True, in_python="nn.functional")
 def max_pool3d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None, padding: int | Ints = 0,
                dilation: int | Ints = 1, ceil_mode: bool = False,
                return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
@@ -378,7 +378,7 @@ def max_pool3d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None
     return _max(max_pool3d, 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
-@public(hot=True)
+@public(hot=True, in_python="nn.functional")
 def max_pool1d_with_indices(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None,
                             padding: int | Ints = 0, dilation: int | Ints = 1, ceil_mode: bool = False,
                             return_indices: bool = True) -> tuple[Tensor, Tensor]:
@@ -391,7 +391,7 @@ def max_pool1d_with_indices(input: Tensor, kernel_size: int | Ints, stride: int 
     return _max(max_pool1d_with_indices, 1, input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
-@public(hot=True)
+@public(hot=True, in_python="nn.functional")
 def max_pool2d_with_indices(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None,
                             padding: int | Ints = 0, dilation: int | Ints = 1, ceil_mode: bool = False,
                             return_indices: bool = True) -> tuple[Tensor, Tensor]:
@@ -404,7 +404,7 @@ def max_pool2d_with_indices(input: Tensor, kernel_size: int | Ints, stride: int 
     return _max(max_pool2d_with_indices, 2, input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
-@public(hot=True)
+@public(hot=True, in_python="nn.functional")
 def max_pool3d_with_indices(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None,
                             padding: int | Ints = 0, dilation: int | Ints = 1, ceil_mode: bool = False,
                             return_indices: bool = True) -> tuple[Tensor, Tensor]:
@@ -483,7 +483,7 @@ def avg_pool2d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None
     return result if out is None else write_out(out, result, input, apart=True, exact=EXACT)
 
 
-@public(hot=True)
+@public(hot=True, autocast="up")
 def avg_pool3d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None, padding: int | Ints = 0,
                ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None, *,
                out: Tensor | None = None) -> Tensor:

@@ -187,7 +187,7 @@ def _prelu(input, weight):
     return positive + negative * weight
 
 
-@public(method=True)
+@public(method=True, autocast="down")
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """`input` where positive, else input * weight. `weight` has one element, or one for each channel (dimension 1).
 

@@ -176,7 +176,7 @@ def _quantile(name, ignore_nan, input, q, dim, keepdim, interpolation):
     return _across(values, at.ndim)
 
 
-@public(out="quantile() out tensor must be same dtype as the input tensor", apart=None, method=True)
+@public(out="quantile() out tensor must be same dtype as the input tensor", apart=None, method=True, autocast="up")
 def quantile(input: Tensor, q: Tensor | float | bool, dim: int | None = None, keepdim: bool = False, *,
              interpolation: str = "linear", out: Tensor | None = None) -> Tensor:
     """The q-th quantiles (a number or 1-D tensor between 0 and 1) of all elements or along `dim`.
@@ -190,7 +190,7 @@ def quantile(input: Tensor, q: Tensor | float | bool, dim: int | None = None, ke
     return _quantile("quantile", False, input, q, dim, keepdim, interpolation)
 
 
-@public(out="quantile() out tensor must be same dtype as the input tensor", apart=None, method=True)
+@public(out="quantile() out tensor must be same dtype as the input tensor", apart=None, method=True, autocast="up")
 def nanquantile(input: Tensor, q: Tensor | float | bool, dim: int | None = None, keepdim: bool = False, *,
                 interpolation: str = "linear", out: Tensor | None = None) -> Tensor:
     """`quantile` of the elements that are not NaN.

@@ -318,7 +318,7 @@ _prod.op.in_bfloat16 = _prod.op.forward        # which rounds in its middle
 _prod_over = renamed(_prod, "prod.1")
 
 
-@public(out="", apart=None, method=True)
+@public(out="", apart=None, method=True, autocast="up")
 def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
          out: Tensor | None = None) -> Tensor:
     """Product of all elements, or over one `dim`. Integers are multiplied in int64.

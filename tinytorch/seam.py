@@ -1,0 +1,134 @@
+"""The seam: the one place where a call is data, as (function, arguments, keywords).
+
+Every public function, and every method, operator and property of Tensor, looks at `seam.up` before it runs. It is down
+unless a mode, a device context or autocast is at work in some thread, or a tensor lives whose class has a
+`__torch_function__` of its own. While it is up, a call goes through `seam.see`, which asks in this order: modes and
+classes (autograd/torch_function.py), then autocast (autograd/casts.py). Nothing is exchanged when it goes up, so a
+function that somebody has kept from before looks as well.
+
+A function knows itself by its cell `public`: what handlers are given. Where torch has several functions for what is one
+here (torch.add, Tensor.add, the alias torch.special.exp2), each is a copy with a cell of its own (`twin`).
+"""
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from types import CellType, FunctionType
+from typing import Any
+
+#: What `seam.see` gives if nobody answers a call: the function then runs.
+UNSEEN = type("Unseen", (), {"__repr__": lambda self: "UNSEEN"})()
+
+
+class _Reference(weakref.ref):
+    """One that knows what it is kept under: tensors compare by their elements, and so would references to them."""
+
+    __slots__ = ("key",)
+
+
+class _Seam:
+    """`up`: whether a call has to be shown. `see(function, args, kwargs)`: shows it."""
+
+    __slots__ = ("up", "see", "_reasons", "_lock")
+
+    def __init__(self):
+        self.up, self._reasons, self._lock = False, {}, threading.RLock()
+
+    def watch(self, reason: str, watched: bool) -> None:
+        """This thread has a reason for the seam to be up, or has it no more. To say so twice changes nothing."""
+        self._note((threading.get_ident(), reason), True, watched)
+
+    def watch_instance(self, instance: Any) -> None:
+        """The seam is up for as long as this object lives."""
+        if id(instance) not in self._reasons:
+            reference = _Reference(instance, self._died)
+            reference.key = id(instance)
+            self._note(reference.key, reference, True)
+
+    def _died(self, reference):
+        self._note(reference.key, None, False)
+
+    def _note(self, key, reason, watched):
+        with self._lock:
+            if watched:
+                self._reasons[key] = reason
+            else:
+                self._reasons.pop(key, None)
+            self.up = bool(self._reasons)
+
+
+seam = _Seam()
+
+
+def known_as(call: Callable) -> Callable:
+    """Has handlers see `call` as itself."""
+    call.__closure__[call.__code__.co_freevars.index("public")].cell_contents = call
+    return call
+
+
+def twin(call: Callable, name: str | None = None, seen: bool = True) -> Callable:
+    """The same function as another object, which handlers see as itself, or (not `seen`) do not see at all. A function
+    that does not look at the seam gets a door."""
+    if not is_door(call):
+        call = door(call) if seen else call
+        if name is not None:
+            call.__name__ = name
+        return known_as(call) if seen else call
+    code, cell = call.__code__, CellType(None)
+    cells = list(call.__closure__)
+    cells[code.co_freevars.index("public")] = cell
+    copy = FunctionType(code, call.__globals__, name or call.__name__, call.__defaults__, tuple(cells))
+    copy.__kwdefaults__, copy.__qualname__, copy.__module__ = call.__kwdefaults__, call.__qualname__, call.__module__
+    copy.__doc__, copy.__annotations__ = call.__doc__, call.__annotations__
+    copy.__dict__.update(call.__dict__)
+    copy.__dict__.pop("about", None)           # where it is found is its own
+    copy.__dict__.pop("place", None)
+    if seen:
+        copy.twin_of, cell.cell_contents = getattr(call, "twin_of", call), copy
+    return copy
+
+
+def is_door(function: Any) -> bool:
+    """Whether a function looks at the seam."""
+    return type(function) is FunctionType and "public" in function.__code__.co_freevars
+
+
+def door(function: Callable) -> Callable:
+    """`function`, which looks at the seam before it runs."""
+    public = None
+
+    def call(*args, **kwargs):
+        if seam.up and public is not None and (seen := seam.see(public, args, kwargs)) is not UNSEEN:
+            return seen
+        return function(*args, **kwargs)
+    return named_as(function, call)
+
+
+def door_of_one(function: Callable) -> Callable:
+    """The same of a method without arguments, or of what reads a property."""
+    public = None
+
+    def call(self):
+        if seam.up and public is not None and (seen := seam.see(public, (self,), {})) is not UNSEEN:
+            return seen
+        return function(self)
+    return named_as(function, call)
+
+
+def door_of_two(function: Callable) -> Callable:
+    """The same of a method of one argument that nobody gives by keyword, as those of operators."""
+    public = None
+
+    def call(self, other):
+        if seam.up and public is not None and (seen := seam.see(public, (self, other), {})) is not UNSEEN:
+            return seen
+        return function(self, other)
+    return named_as(function, call)
+
+
+def named_as(function, call):
+    call.__name__ = call.__qualname__ = function.__name__
+    call.__doc__, call.__module__ = function.__doc__, function.__module__
+    call.__wrapped__ = function                # whose source, signature and hints inspect shows
+    return call
