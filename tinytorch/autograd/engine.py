@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from .. import dtypes as dt
-from ..kernels.errstate import ignored
+from ..kernels import errstate
 from ..kernels.sums import add_up, of_batch
 from ..tensor import Tensor, wrap
 from . import accumulate as accumulation, early
@@ -52,16 +52,17 @@ def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor]
     if create_graph and not state.disabled:    # derivative rules compute with the tensors, whatever their classes
         return without_subclasses(run_backward, roots, grads, retain_graph, create_graph, inputs, accumulate)
     before = mode.graph_task, mode.grad        # in this order: an interrupt may come where grad mode is set
+    begun = errstate.begin()
     try:
         task = GraphTask(roots, inputs, retain_graph)
         mode.graph_task, mode.grad = task, create_graph and mode.recorder
-        with ignored():
-            if before[0] is not None:
-                task.depth = (before[0].depth + 1) % DEPTH
-                if not task.depth:
-                    return elsewhere(_walk, roots, grads, retain_graph, create_graph, inputs, accumulate, beyond)
-            return _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond)
+        if before[0] is not None:
+            task.depth = (before[0].depth + 1) % DEPTH
+            if not task.depth:
+                return elsewhere(_walk, roots, grads, retain_graph, create_graph, inputs, accumulate, beyond)
+        return _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond)
     finally:
+        errstate.end(begun)
         mode.graph_task, mode.grad = before
 
 
@@ -160,7 +161,8 @@ def _finish(pending, targets, inputs, accumulate, create_graph):
         with accumulation.lock:
             for leaf in list(pending):
                 g = pending.pop(leaf)          # let go of it, so that .grad can take it over
-                _check_leaf(leaf)
+                if leaf._node is not None or leaf._view_info is not None:
+                    _check_leaf(leaf)
                 if targets is not None and leaf in targets:
                     targets[leaf] = g
                     if not accumulate:
@@ -180,7 +182,8 @@ def _finish_hooked(pending, targets, accumulate, create_graph):
     """The same where leaves have hooks, which run without the lock: it is taken for each leaf."""
     for leaf in list(pending):
         g = pending.pop(leaf)
-        _check_leaf(leaf)
+        if leaf._node is not None or leaf._view_info is not None:
+            _check_leaf(leaf)
         if leaf._hooks:
             g = through_tensor_hooks(leaf._hooks, g)
         if targets is not None and leaf in targets:
@@ -195,8 +198,8 @@ def _finish_hooked(pending, targets, accumulate, create_graph):
 
 
 def _check_leaf(leaf):
-    """RuntimeError for a leaf that was written to since."""
-    if (leaf._node is not None or leaf._view_info is not None) and leaf.grad_fn is not None:
+    """RuntimeError for a leaf with a node, or a view, that was written to since."""
+    if leaf.grad_fn is not None:
         raise RuntimeError("leaf variable has been moved into the graph interior")
 
 

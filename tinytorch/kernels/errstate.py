@@ -52,38 +52,40 @@ def ignore() -> None:
     _STATE.set(_IGNORE)
 
 
-class _Exchanged:
-    """Context manager: NumPy's state is another in it."""
+def begin() -> tuple[contextvars.Token, contextvars.Token] | None:
+    """From now on NumPy ignores errors, except in `as_outside`; returns what `end` wants to have."""
+    state = _STATE.get()
+    return None if state is _IGNORE else (_OUTSIDE.set(state), _STATE.set(_IGNORE))
 
-    __slots__ = ("_tokens",)
+
+def end(begun: tuple[contextvars.Token, contextvars.Token] | None) -> None:
+    """NumPy's state is again what it was before `begin`."""
+    if begun is not None:
+        _OUTSIDE.reset(begun[0])
+        _STATE.reset(begun[1])
+
+
+class ignored:
+    """Context manager: `begin` and `end`."""
+
+    __slots__ = ("_begun",)
 
     def __enter__(self) -> None:
-        self._tokens = self._exchange()
+        self._begun = begin()
 
     def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        for variable, token in self._tokens:
-            variable.reset(token)
+        end(self._begun)
 
 
-class ignored(_Exchanged):
-    """Context manager: NumPy ignores errors, except in `as_outside`."""
-
-    __slots__ = ()
-
-    def _exchange(self):
-        state = _STATE.get()
-        if state is _IGNORE:
-            return ()
-        return (_OUTSIDE, _OUTSIDE.set(state)), (_STATE, _STATE.set(_IGNORE))
-
-
-class as_outside(_Exchanged):
+class as_outside:
     """Context manager for the functions of users that the library calls: the state is that outside `ignored`."""
 
-    __slots__ = ()
+    __slots__ = ("_token",)
 
-    def _exchange(self):
+    def __enter__(self) -> None:
         state = _OUTSIDE.get()
-        if state is None or _STATE.get() is not _IGNORE:
-            return ()
-        return (_STATE, _STATE.set(state)),
+        self._token = None if state is None or _STATE.get() is not _IGNORE else _STATE.set(state)
+
+    def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        if self._token is not None:
+            _STATE.reset(self._token)

@@ -12,7 +12,7 @@ from ..autograd.places import note_place
 from ..autograd.promotion import check_broadcast
 from ..autograd.views import check_written
 from ..errors import kind_of
-from ..kernels.errstate import ignored
+from ..kernels import errstate
 from ..lazy import UNRESOLVED, bits_of
 from ..ops.elementwise.complex import view_as_real
 from ..tensor import Tensor, wrap
@@ -96,9 +96,12 @@ class ArrayOptimizer(Optimizer):
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        with ignored():
+        begun = errstate.begin()
+        try:
             for group in self.param_groups:
                 self._step_group(group)
+        finally:
+            errstate.end(begun)
         return loss
 
     def _step_group(self, group):
