@@ -49,7 +49,7 @@ def name(op: Op) -> str:
 
     >>> import tinytorch as torch
     >>> x = torch.ones(2, 3, 3, requires_grad=True)
-    >>> [(y.grad_fn.name(), name(y.node.op)) for y in (x.view(18), x @ x, torch.nn.Linear(3, 2)(x))]
+    >>> [(y.grad_fn.name(), name(y._node.op)) for y in (x.view(18), x @ x, torch.nn.Linear(3, 2)(x))]
     [('ViewBackward0', 'view'), ('UnsafeViewBackward0', 'bmm'), ('ViewBackward0', 'linear')]
     """
     if op.original is None or not _reads_arrays(op):
