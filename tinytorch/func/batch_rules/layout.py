@@ -111,7 +111,7 @@ def _of_elements(arrays, shape_at=None, like=0):
             given = [np.asarray(x) if isinstance(x, np.generic) else x for x in args]
             found = [given[i] for i in arrays if isinstance(given[i], np.ndarray)]
             size, shape = size_of(level, found), given[like if shape_at is None else shape_at]
-            shape = shape if shape.__class__ is tuple else shape.shape
+            shape = tuple(shape if isinstance(shape, tuple) else shape.shape)
             flat = not all([x.ndim for x in found]) or not shape
             dim = arrays[0] + 1
             for i in arrays:
