@@ -156,6 +156,9 @@ def forward_of(forward: Callable, name: str = "") -> Callable:
             raise RuntimeError(str(error)) from None
         except NotBatchable:
             pass
+        except Exception:
+            one_by_one(compute, level, args)   # a mistake of the user's is found again, in torch's words
+            raise
         try:
             return all_merged(compute, level, args)
         except NotBatchable:
@@ -173,6 +176,8 @@ def backward_of(run: Callable, forward: Callable, name: str) -> Callable:
     rule = BACKWARD.get(forward)
 
     def compute(g, saved, edges):
+        def of_these(g, *saved):
+            return list(compute(g, saved, edges))
         level = level_of(g, *saved)
         if not level:
             return run(g, saved, edges)
@@ -182,9 +187,9 @@ def backward_of(run: Callable, forward: Callable, name: str) -> Callable:
             return rule(level, run, plain(g), plain(saved), edges)
         except NotBatchable:
             pass
-
-        def of_these(g, *saved):
-            return list(compute(g, saved, edges))
+        except Exception:
+            one_by_one(of_these, level, (g, *saved))       # as above
+            raise
         try:
             return all_merged(of_these, level, (g, *saved))
         except NotBatchable:
