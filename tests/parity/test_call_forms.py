@@ -246,6 +246,10 @@ torch.ones(2, dtype=torch.int32).new(3)
 torch.empty(3)
 torch.utils.deterministic.fill_uninitialized_memory
 torch.empty(2, out=torch.ones(3))
+torch.empty(5, out=torch.ones(3))
+torch.empty(3, out=torch.ones(8)[::2][:3])
+x = torch.ones(8); torch.empty(4, out=x[::2]); x
+x = torch.ones(2); torch.empty(2, out=x); x._version
 torch.nn.Parameter(torch.empty(2))
 torch.empty(0, 3)
 torch.empty_like(torch.ones(2, 2).t())

@@ -14,7 +14,7 @@ from ...data import array_of
 from ...device import META, check_device
 from ...errors import warn
 from ...kernels.layout import ordered_like, span, strided
-from ...kernels.memory import check_size, empty as new_memory, unset
+from ...kernels.memory import Unset, check_size, empty as new_memory, unset
 from ...lazy import restrided
 from ...memory_format import (
     contiguous_format,
@@ -239,6 +239,9 @@ def _filled(name, fill, args, size, out, dtype, layout, device, requires_grad, p
             result = refill(out, result)
         else:
             result = out.resize_(shape)
+            if Unset.deterministic and Unset.filled:
+                unset(result._array)
+                result._version_counter[0] += 1
     if requires_grad:
         require_grad(result)
     return result
