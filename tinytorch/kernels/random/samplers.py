@@ -352,15 +352,17 @@ def bernoulli_each(out, p, stream):
     return out
 
 
-def rrelu_slopes(array, lower, upper, stream):
-    """1 for positive elements; for each other one, in C order, a number from [lower, upper). float32 for bfloat16."""
+@fills()
+def rrelu_slopes(out, array, lower, upper, stream):
+    """1 for positive elements; for each other one, in C order, a number from [lower, upper). `out` is in float32 for
+    bfloat16."""
     if array.dtype == dt.BFLOAT16:
         array = dt.from_bfloat16(array)
-    lower, upper = float(array.dtype.type(lower)), float(array.dtype.type(upper))
-    slopes = np.ones(array.shape, array.dtype)
+    lower, upper = float(out.dtype.type(lower)), float(out.dtype.type(upper))
     drawn = array <= 0
-    slopes[drawn] = stream.uniform64(np.count_nonzero(drawn)) * (upper - lower) + lower
-    return slopes
+    out.fill(1)
+    out[drawn] = stream.uniform64(np.count_nonzero(drawn)) * (upper - lower) + lower
+    return out
 
 
 # ------------------------------------------------------------------ transforms of one uniform number

@@ -240,13 +240,14 @@ def rrelu(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, train
     if mode.vmap_levels:
         raise RuntimeError("vmap: we do not yet support aten::rrelu. Please file an issue")
     if training:
-        stream = stream_of(generator)
+        array, stream = input._array, stream_of(generator)
+        slopes = np.empty_like(array, np.float32 if array.dtype == dt.BFLOAT16 else array.dtype, "C")
         with stream.lock:
-            slopes = wrap(rrelu_slopes(input._array, lower, upper, stream))
+            slopes = wrap(rrelu_slopes(slopes, array, lower, upper, stream))
     else:
         slopes = scalar_of(slopes, input._array.dtype)
     result = _rrelu(input, slopes)
-    if training and not result._array.flags.c_contiguous:
+    if training and not result._array.flags.c_contiguous and not input.is_meta:
         result._array = np.ascontiguousarray(result._array)      # as torch's routine that draws makes it
     return result
 
