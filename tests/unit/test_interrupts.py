@@ -140,6 +140,7 @@ ACTIONS = {
     "backward": lambda: (leaf() * 2).sum().backward(),
     "utils.checkpoint": lambda: torch.utils.checkpoint.checkpoint(
         lambda x: x * x, leaf(), use_reentrant=False).sum().backward(),
+    "utils.checkpoint.GraphExecGroup": _inside(torch.utils.checkpoint.GraphExecGroup),
 }
 
 
