@@ -6,17 +6,20 @@ import sys
 from enum import Enum
 from types import ModuleType
 
+import numpy as np
+
 from . import dtypes as dt, storage as _storage
 from ._refused import refused_class
 from .autograd import anomaly_mode
 from .autograd.public import public
 from .device import device as Device
 from .errors import kind_of
+from .ops.creation.factories import tensor
 from .ops.nn.embedding import embedding_renorm_
 from .ops.nn.pixel_shuffle import native_channel_shuffle
 from .storage import UntypedStorage
 from .tensor import Tensor, wrap
-from .types import Device as AnyDevice
+from .types import Device as AnyDevice, Number
 
 #: Types of values in TorchScript.
 _TYPES = """AnyType AwaitType BoolType ClassType ComplexType DeviceObjType DictType EnumType FloatType FutureType
@@ -149,8 +152,8 @@ def compiled_with_cxx11_abi() -> bool:
     return True
 
 
-def is_vulkan_available() -> bool:
-    """False."""
+def is_vulkan_available(*args: object, **kwargs: object) -> bool:
+    """False, whatever it is given."""
     return False
 
 
@@ -178,6 +181,7 @@ def get_autocast_xla_dtype() -> dt.dtype:
     return dt.bfloat16
 
 
+@public(seen=False)
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
     """torch.autograd.set_detect_anomaly, which stays so.
 
@@ -190,7 +194,7 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
 
 
 # ------------------------------------------------------------------ numbers that a compiler would take for symbols
-@public(hot=True)
+@public(python=True)
 def sym_int(a):
     """The number without its fraction.
 
@@ -201,38 +205,44 @@ def sym_int(a):
     return int(a)
 
 
-@public(hot=True)
+@public(python=True)
 def sym_float(a) -> float:
     """The number as a float."""
     return float(a)
 
 
-@public(hot=True)
+@public(python=True)
 def sym_not(a) -> bool:
     """not a."""
     return not a
 
 
+_FRACTIONS = np.floating, float
+_REAL = np.integer, np.floating, int, float
+
+
 def _sym_of_two(choose, a, b):
-    """A float if either is."""
-    if isinstance(a, float) or isinstance(b, float):
-        return choose(float(a), float(b))
-    return choose(a, b)
+    """A float if either is. AssertionError for what is no number of Python's or NumPy's."""
+    for x in (a, b):
+        if not isinstance(x, _REAL):
+            raise AssertionError(f"expected {_REAL}, got {type(x)}")
+    chosen = choose(a, b)
+    return float(chosen) if isinstance(a, _FRACTIONS) or isinstance(b, _FRACTIONS) else chosen
 
 
-@public(hot=True)
+@public(python=True)
 def sym_max(a, b):
     """The larger number; a float if either is."""
     return _sym_of_two(max, a, b)
 
 
-@public(hot=True)
+@public(python=True)
 def sym_min(a, b):
     """The smaller number; a float if either is."""
     return _sym_of_two(min, a, b)
 
 
-@public(hot=True)
+@public(python=True)
 def sym_ite(b, t, f):
     """t if b, else f, which are of one class. AssertionError for a b that is no bool."""
     assert isinstance(b, bool), f"expected SymBool or bool, got {type(b)}"
@@ -240,7 +250,7 @@ def sym_ite(b, t, f):
     return t if b else f
 
 
-@public(hot=True)
+@public(python=True)
 def sym_sqrt(a) -> float:
     """The square root. ValueError for a negative number."""
     return math.sqrt(a)
@@ -249,27 +259,39 @@ def sym_sqrt(a) -> float:
 _sym_sqrt = sym_sqrt                           # as torch's is called
 
 
-@public(hot=True)
-def sym_sum(args):
-    """The sum."""
-    return sum(args)
+@public(python=True)
+def sym_sum(*args):
+    """The sum of the numbers, or of those of one list or tuple."""
+    return sum(args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args)
 
 
 def sym_fresh_size(expr):
-    """The number."""
-    return expr
+    """The number. RuntimeError for more than one."""
+    return tensor(expr).item()
 
 
-def sym_constrain_range(size, *, min: int | None = None, max: int | None = None) -> None:
+@public()
+def sym_constrain_range(size: Number, *, min: int | None = None, max: int | None = None) -> None:
     """RuntimeError for a number below `min` or above `max`."""
-    low, high = -2 ** 63 if min is None else min, 2 ** 63 - 1 if max is None else max
+    _check_range(size, -2 ** 63 if min is None else min, max)
+
+
+@public()
+def sym_constrain_range_for_size(size: Number, *, min: int | None = None, max: int | None = None) -> None:
+    """The same, from 0 on if no `min` is given, and RuntimeError for a `max` of 2 or less."""
+    if max is not None and max <= 2:
+        raise RuntimeError(f"Max value to constrain_range_for_size must be greater than 2. got: {max}")
+    _check_range(size, 0 if min is None else min, max)
+
+
+def _check_range(size, low, high):
+    if size.imag or not -2 ** 63 <= size.real < 2 ** 63:
+        raise RuntimeError("value cannot be converted to type int64_t without overflow")
+    size, high = int(size.real), 2 ** 63 - 1 if high is None else high
+    if low > high:
+        raise RuntimeError(f"Max must be greater than or equal to min. Got min={low} max={high}")
     if not low <= size <= high:
         raise RuntimeError(f"Invalid value range for {size} between [{low}, {high}].")
-
-
-def sym_constrain_range_for_size(size, *, min: int | None = None, max: int | None = None) -> None:
-    """The same, from 0 on if no `min` is given."""
-    sym_constrain_range(size, min=0 if min is None else min, max=max)
 
 
 # ------------------------------------------------------------------ devices, files
@@ -298,5 +320,5 @@ def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *
             raise TypeError(f"from_file(): argument '{name}' must be {kinds[0].__name__}, not {kind_of(value)}")
     dtype = dtype or dt.get_default_dtype()
     storage = UntypedStorage.from_file(filename, bool(shared), (size or 0) * dtype.itemsize)
-    tensor = wrap(storage.numbers(dtype)[:size])
-    return tensor.requires_grad_() if requires_grad else tensor
+    read = wrap(storage.numbers(dtype)[:size])
+    return read.requires_grad_() if requires_grad else read

@@ -38,6 +38,12 @@ DIFFERENT = {
         "F.max_pool3d_with_indices": "argument 0 a list, argument 0 a string, argument 0 None"},
     "torch compares the complex kernel size first": {"F.max_unpool2d": "complex64", "F.max_unpool3d": "complex64"},
     "None counts as not given": {"torch.repeat_interleave": "argument 1 None", "Tensor.to_sparse": "argument 1 None"},
+    "nothing here is kept in oneDNN's order of elements: what torch would put there is refused by name": {
+        "Tensor.to_mkldnn": "argument 1 None, uint8, bfloat16"},
+    "torch's reader of arguments knows no streams of another class, and says so before it looks at keywords": {
+        "Tensor.record_stream": "dim=7, an unknown keyword"},
+    "tensors, which are no functions, have the docstring of their class here": {
+        "F.boolean_dispatch": "argument 6 a string, argument 6 None"},
     "numbers in lists stand for a tensor": {"torch.sparse_coo_tensor": "argument 0 a list"},
     "of sparse tensors, block layouts and batches are refused before anything else, the rest is looked at in another "
     "order": {

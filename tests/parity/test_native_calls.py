@@ -160,13 +160,64 @@ def test_as_torch(name):
     assert told(NAMES[name], tinytorch) == told(NAMES[name], torch)
 
 
+#: With arguments that are wrong, at the ends of what is taken, or of another kind.
+LINES = [f"t.ones(1).{device}({given})" for device in ("cuda", "ipu", "mtia", "xpu") for given in (
+    "'cpu'", "'meta'", f"'{device}'", "t.device('cpu')", "[]", "3", "'abc'", "True", "None, 3", "non_blocking=1",
+    "memory_format=3")] + [f"t.nn.Linear(1, 1).{device}()" for device in ("cuda", "ipu", "mtia", "xpu")] + """
+t.ones(1).to_padded_tensor("a")
+t.ones(1).to_padded_tensor(1, "a")
+t.ones(1).to_mkldnn(3)
+t.ones(1, dtype=t.int64).to_mkldnn()
+t.ones(1, dtype=t.float64).to_mkldnn()
+t.ones(1).record_stream(3)
+t.sym_constrain_range(2.5, max=2)
+t.sym_constrain_range(7, max=2)
+t.sym_constrain_range(7, min=2.5)
+t.sym_constrain_range(7, min=8, max=2)
+t.sym_constrain_range("a")
+t.sym_constrain_range(3j)
+t.sym_constrain_range(1e30)
+t.sym_constrain_range(float("nan"))
+t.sym_constrain_range(t.tensor(3), max=2)
+t.sym_constrain_range_for_size(-7)
+t.sym_constrain_range_for_size(7, max=2)
+t.sym_constrain_range_for_size(5, min=4, max=3)
+t.sym_max(2 ** 62 + 1, 1.0)
+t.sym_max(np.float32(2), 1)
+t.sym_max(1, "a")
+t.sym_min(None, 1)
+t.sym_sum(1, 2, 3)
+t.sym_sum((1, 2.5))
+t.sym_sum(3)
+t.sym_fresh_size([1])
+t.sym_fresh_size([1, 2])
+t.sym_fresh_size("a")
+t.set_anomaly_enabled(1)
+t.set_anomaly_enabled(False, 1)
+t.is_vulkan_available(1, a=2)
+t.wait(None)
+t.wait(3)
+t.fork(lambda: 1 / 0)
+t.jit.wait(t.jit.fork(lambda a: a * 2, a=3))
+t.nn.functional.boolean_dispatch("a", 0, False, max, lambda: 1, None, None).__doc__ == max.__doc__
+t.nn.functional.boolean_dispatch("a", 0, False, max, min, "m", "n")
+t.nn.functional.boolean_dispatch("a", 0, False, lambda: 1, lambda: 2, "m", "n").__doc__
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_lines_as_torch(line):
+    assert told(lambda t: eval(line, {"t": t, "np": np}), tinytorch) == told(
+        lambda t: eval(line, {"t": t, "np": np}), torch)
+
+
 def test_what_is_of_quantised_tensors_and_other_orders_refuses():
     for name in ("int_repr", "q_scale", "q_zero_point", "qscheme", "q_per_channel_axis", "to_padded_tensor"):
         for t in BOTH:
             with pytest.raises(NotImplementedError, match=f"Could not run 'aten::{name}"):
                 getattr(t.ones(2), name)(*[0.0] * (name == "to_padded_tensor"))
     for call in (lambda t: t.zeros(2, dtype=t.uint4), lambda t: t.ones(2).to_mkldnn(), lambda t: t.AnyType(),
-                 lambda t: t.ones(2).record_stream(None), lambda t: t.nn.functional.grouped_mm(None, None)):
+                 lambda t: t.ones(2).record_stream(t.Stream("cpu")), lambda t: t.nn.functional.grouped_mm(None, None)):
         with pytest.raises(NotImplementedError):
             call(tinytorch)
     for name in ("eig", "lstsq", "solve", "symeig"):

@@ -99,7 +99,10 @@ def orders_of_dimensions(t):
     found = []
     last = t.ones(2, 3, 4, 5).contiguous(memory_format=t.channels_last)
     for x in (t.ones(2, 3), t.ones(2, 3).t(), t.ones(2, 3, 4).permute(2, 0, 1), t.ones(1, 2, 3), t.ones(()), last,
-              t.ones(3).expand(2, 3), t.ones(2, 6)[:, ::2]):
+              t.ones(3).expand(2, 3), t.ones(2, 6)[:, ::2], t.ones(1, 3).expand(1, 3), last[:, :1], last[:1],
+              t.ones(3, 1, 1).expand(3, 2, 4), t.ones(90).as_strided((2, 3, 2), (1, 6, 1)),
+              t.ones(90).as_strided((2, 3, 2, 2), (0, 1, 6, 3)), t.ones(2, 1, 4, 5),
+              t.ones(2, 1, 4, 5).transpose(1, 3)):
         for check in (False, True, [t.contiguous_format], [t.contiguous_format, t.channels_last], "all", [1]):
             try:
                 found.append(x.dim_order(ambiguity_check=check))

@@ -37,7 +37,8 @@ from .promotion import NUMBERS, converted, in_float32, like_tuple, write_out
 from .torch_function import PLAIN
 from .views import has_history
 
-__all__ = ["KINDS", "TABLE", "Public", "enter", "method", "overridden", "public", "reflected", "refuse"]
+__all__ = ["KINDS", "TABLE", "Public", "checked_method", "enter", "method", "overridden", "public", "reflected",
+           "refuse"]
 
 #: Every public function, as it is called -> Public.
 TABLE = {}
@@ -390,6 +391,14 @@ def public(name: str | None = None, *, hot: bool = False, python: bool = False, 
         enter(record, call, method, make, aliases, ioperator, for_tensor)
         return call
     return decorate
+
+
+def checked_method(function: Callable) -> Callable:
+    """Decorator: the Tensor method of the function's name, which is no function of torch, and whose arguments the door
+    checks by its annotations."""
+    call = known_as(_checked(Public(function), function, True))
+    setattr(Tensor, function.__name__, call)
+    return call
 
 
 def enter(record: Public, call: Callable, method: bool | str = True, inplace: bool | Callable = False,

@@ -188,13 +188,20 @@ def _unwrap_optional(x):
 
 
 def fork(func, *args, **kwargs):
-    """The result of func(*args, **kwargs), computed at once; hand it to `wait`."""
-    return func(*args, **kwargs)
+    """A torch.Future of func(*args, **kwargs), which is computed at once; `wait` gives the result."""
+    future = Future()
+    future.set_result(func(*args, **kwargs))
+    return future
 
 
 def wait(future):
-    """What `fork` gave."""
-    return future
+    """The result of what `fork` gave. TypeError for anything else, RuntimeError for None."""
+    if future is None:
+        raise RuntimeError("Future can't be None")
+    if not isinstance(future, Future):
+        raise TypeError("wait(): incompatible function arguments. The following argument types are supported:\n    1. "
+                        f"(arg0: torch._C.Future) -> object\n\nInvoked with: {future!r}")
+    return future.wait()
 
 
 def save(m, f, _extra_files=None):

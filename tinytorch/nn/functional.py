@@ -308,12 +308,23 @@ def assert_int_or_pair(arg, arg_name, message):
 
 
 def boolean_dispatch(arg_name, arg_index, default, if_true, if_false, module_name, func_name):
-    """A function that is `if_true` where its argument `arg_name` is true, else `if_false`."""
-    def dispatch(*args, **kwargs):
-        chosen = args[arg_index] if len(args) > arg_index else kwargs.get(arg_name, default)
+    """A function that is `if_true` where its argument `arg_name` is true, else `if_false`. It has the docstring of
+    the one that has any; RuntimeError if both have."""
+    def fn(*args, **kwargs):
+        chosen = kwargs[arg_name] if arg_name in kwargs else args[arg_index] if arg_index < len(args) else default
         return (if_true if chosen else if_false)(*args, **kwargs)
-    dispatch.__name__, dispatch.__module__, dispatch.__doc__ = func_name, module_name, if_true.__doc__
-    return dispatch
+    if module_name is not None:
+        fn.__module__ = module_name
+    if func_name is not None:
+        fn.__name__ = func_name
+    if if_true.__doc__ is not None and if_false.__doc__ is not None:
+        raise RuntimeError("only one function can have a docstring")
+    if if_false.__doc__ is not None:
+        if_true.__doc__ = if_false.__doc__
+    elif if_true.__doc__ is not None:
+        if_false.__doc__ = if_true.__doc__
+    fn.__doc__ = if_true.__doc__
+    return fn
 
 
 @public(hot=True, python=True)

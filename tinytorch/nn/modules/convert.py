@@ -3,7 +3,6 @@
 from ... import __future__
 from ...arguments import parse_to
 from ...autograd.grad_mode import no_grad
-from ...device import device
 from ...errors import warn
 from ...lazy import NO_DATA
 from ...ops.creation.factories import empty_like
@@ -102,20 +101,16 @@ class Convertible:
         return self._apply(lambda t: t.cuda(device))
 
     def ipu(self, device=None):
-        """NotImplementedError if there is a tensor to move."""
-        return self._moved("ipu", device)
+        """RuntimeError if there is a tensor to move: there is no IPU here."""
+        return self._apply(lambda t: t.ipu(device))
 
     def mtia(self, device=None):
-        """NotImplementedError if there is a tensor to move."""
-        return self._moved("mtia", device)
+        """AssertionError if there is a tensor to move: there is no MTIA here."""
+        return self._apply(lambda t: t.mtia(device))
 
     def xpu(self, device=None):
-        """AssertionError if there is a tensor to move."""
-        return self._moved("xpu", device)
-
-    def _moved(self, kind, to):
-        place = device(kind, to) if isinstance(to, int) else device(kind if to is None else to)
-        return self._apply(lambda t: t.to(place))
+        """AssertionError if there is a tensor to move: there is no XPU here."""
+        return self._apply(lambda t: t.xpu(device))
 
     def share_memory(self):
         """Move all parameters, their gradients and all buffers to shared memory (see Tensor.share_memory_)."""

@@ -291,13 +291,6 @@ def cpu(self, *, memory_format=None):
     return _moved(self, CPU)
 
 
-@method()
-def cuda(self, device=None, non_blocking=False, *, memory_format=None):
-    """AssertionError: there is no CUDA here."""
-    check_options("cuda", None, "cuda" if device is None else device)
-    raise RuntimeError("Invalid device, must be cuda device")
-
-
 @method("copy_")
 def copy_values(self, other, non_blocking=False):
     """Write `other`, broadcast and converted to this dtype, into `self`.

@@ -3,12 +3,16 @@ called, and what torch keeps only to say that it is gone."""
 from __future__ import annotations
 
 import importlib
+from itertools import pairwise
 
 from ... import dtypes as dt
-from ...autograd.public import public
+from ...autograd.public import checked_method, public
+from ...device import device as Device
 from ...errors import warn
-from ...memory_format import channels_last, channels_last_3d, contiguous_format, memory_format, strided
+from ...kernels.layout import dense_order
+from ...memory_format import channels_last, memory_format, memory_format as MemoryFormat, strided
 from ...tensor import Tensor, method
+from ...types import Ints
 from .conversion import to
 
 _PACKAGE = __package__.partition(".")[0]
@@ -20,18 +24,23 @@ def _refuse(name):
                               "tensors here, see docs/coverage.md")
 
 
-def _refused(name, of):
-    def refused(self, *args, **kwargs):
+def _of_quantised(name):
+    def refused(self):
         _refuse(name)
     refused.__name__ = refused.__qualname__ = name
-    refused.__doc__ = f"NotImplementedError: it is of {of} tensors."
+    refused.__doc__ = "NotImplementedError: it is of quantised tensors."
     method(name)(refused)
 
 
 for _name in """int_repr q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale q_zero_point
         qscheme""".split():
-    _refused(_name, "quantised")
-_refused("to_padded_tensor", "nested")
+    _of_quantised(_name)
+
+
+@checked_method
+def to_padded_tensor(input: Tensor, padding: float, output_size: Ints | None = None) -> Tensor:
+    """NotImplementedError: it is of nested tensors."""
+    _refuse("to_padded_tensor")
 
 
 @public(method=True)
@@ -45,36 +54,44 @@ def dequantize(input: Tensor) -> Tensor:
     return to(input, dt.float32)
 
 
-@method()
-def to_mkldnn(self: Tensor, dtype: dt.dtype | None = None) -> Tensor:
-    """NotImplementedError: there is no oneDNN here, which has an order of elements of its own."""
+_IN_ONEDNN = (dt.float32, dt.bfloat16, dt.float16, dt.uint8, dt.int8)
+
+
+@checked_method
+def to_mkldnn(input: Tensor, dtype: dt.dtype | None = None) -> Tensor:
+    """NotImplementedError: there is no oneDNN here, which has an order of elements of its own. RuntimeError for a dtype
+    that it does not have."""
+    if input.dtype not in _IN_ONEDNN:
+        raise RuntimeError("dense_to_mkldnn expects float, bfloat16, half, uint8, int8 tensor input")
     _refuse("to_mkldnn")
 
 
 # ------------------------------------------------------------------ other devices
-@method()
-def xpu(self: Tensor, *args, **kwargs) -> Tensor:
-    """AssertionError: there is no XPU here."""
-    raise AssertionError("Torch not compiled with XPU enabled")
+def _of_device(kind, name, error, text):
+    def move(input: Tensor, device: Device = None, non_blocking: bool = False, *,
+             memory_format: MemoryFormat | None = None) -> Tensor:
+        if device is not None and Device(device).type != kind:
+            raise RuntimeError(f"Invalid device, must be {name} device")
+        raise error(text)
+    move.__name__ = move.__qualname__ = kind
+    move.__doc__ = f"{error.__name__}: there is no such device here. RuntimeError for another device."
+    checked_method(move)
 
 
-@method()
-def mtia(self: Tensor, *args, **kwargs) -> Tensor:
-    """AssertionError: there is no MTIA here."""
-    raise AssertionError("Torch not compiled with MTIA enabled. Ensure you have `import mtia.host_runtime.torch_mtia."
-                         "dynamic_library` in your python src file and include `//mtia/host_runtime/torch_mtia:"
-                         "torch_mtia` as your target dependency!")
-
-
-@method()
-def ipu(self: Tensor, *args, **kwargs) -> Tensor:
-    """RuntimeError: there is no IPU here."""
-    raise RuntimeError("PyTorch is not linked with support for ipu devices")
+for _name in ("cuda", "xpu"):
+    _of_device(_name, _name, AssertionError, f"Torch not compiled with {_name.upper()} enabled")
+_of_device(
+    "mtia", "MTIA", AssertionError, "Torch not compiled with MTIA enabled. Ensure you have `import mtia.host_runtime."
+    "torch_mtia.dynamic_library` in your python src file and include `//mtia/host_runtime/torch_mtia:torch_mtia` as "
+    "your target dependency!")
+_of_device("ipu", "ipu", RuntimeError, "PyTorch is not linked with support for ipu devices")
 
 
 @method()
 def record_stream(self: Tensor, s) -> None:
-    """NotImplementedError: no memory here waits for a stream."""
+    """NotImplementedError: no memory here waits for a stream. RuntimeError for what is no torch.Stream."""
+    if not isinstance(s, importlib.import_module(f"{_PACKAGE}.cpu").Stream):
+        raise RuntimeError("unknown parameter type")
     _refuse("record_stream")
 
 
@@ -135,30 +152,23 @@ def dim_order(self: Tensor, *, ambiguity_check: bool | list[memory_format] = Fal
     if not isinstance(ambiguity_check, bool) and not is_list:
         raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
     sizes, steps = self.shape, self.stride()
-    if is_list:
-        formats = {contiguous_format: None, channels_last: 4, channels_last_3d: 5}
-        fits = [x for x in ambiguity_check if x in formats and formats[x] in (None, len(sizes)) and
-                self.is_contiguous(memory_format=x)]
-        if len(fits) != 1 and _is_ambiguous(sizes, steps):
+    if is_list or ambiguity_check:             # torch looks at neighbours alone
+        several = 1 in sizes or any([a == b for a, b in pairwise(steps)])
+        formats = ambiguity_check if is_list else []
+        if several and sum([self.is_contiguous(memory_format=x) for x in formats]) != 1:
             raise RuntimeError(_AMBIGUOUS)
-    elif ambiguity_check and _is_ambiguous(sizes, steps):
-        raise RuntimeError(_AMBIGUOUS)
-    order = list(range(len(sizes)))
-    for i in range(1, len(order)):             # one dimension passes others as long as its steps are wider
-        while i and _comes_before(order[i], order[i - 1], sizes, steps):
-            order[i - 1:i + 1] = order[i], order[i - 1]
-            i -= 1
-    return tuple(order)
+    in_order = self.is_contiguous()
+    if in_order != (len(sizes) == 4 and self.is_contiguous(memory_format=channels_last)):
+        return tuple(range(len(sizes))) if in_order else (0, 2, 3, 1)
+    order = dense_order(sizes, steps)
+    if ambiguity_check and not all([_comes_before(a, b, sizes, steps) for a, b in pairwise(order)]):
+        raise RuntimeError(_AMBIGUOUS.partition(",")[0] + ".")
+    return order
 
 
 def _comes_before(a, b, sizes, steps):
-    if not steps[a] or not steps[b]:
-        return False
-    return steps[a] > steps[b] or steps[a] == steps[b] and sizes[a] > sizes[b]
-
-
-def _is_ambiguous(sizes, steps):
-    return 1 in sizes or len(set(steps)) < len(steps)
+    """Whether dimension `a` is told to be a wider one than `b`."""
+    return bool(steps[a] and steps[b]) and steps[a] > steps[b]
 
 
 # ------------------------------------------------------------------ parameters that are loaded
