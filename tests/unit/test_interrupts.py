@@ -99,6 +99,13 @@ def _inside(make):
     return action
 
 
+def _switched_off(make):
+    def action():
+        with make():
+            torch.is_grad_enabled()
+    return action
+
+
 def _decorated(make):
     return lambda: make()(lambda: (leaf() * 2).sum())()
 
@@ -141,6 +148,8 @@ ACTIONS = {
     "utils.checkpoint": lambda: torch.utils.checkpoint.checkpoint(
         lambda x: x * x, leaf(), use_reentrant=False).sum().backward(),
     "utils.checkpoint.GraphExecGroup": _inside(torch.utils.checkpoint.GraphExecGroup),
+    "DisableTorchFunction": _switched_off(torch.DisableTorchFunction),
+    "DisableTorchFunctionSubclass": _switched_off(torch.DisableTorchFunctionSubclass),
 }
 
 
@@ -209,7 +218,7 @@ def check(name, interrupt, k, known_locks):
 ENDED_BY_EXIT_ALONE = {"modes", "device", "inference_mode", "decorated inference_mode",
                        "autograd.graph.saved_tensors_hooks", "autograd.graph.save_on_cpu",
                        "autograd.graph.disable_saved_tensors_hooks", "autograd.graph.allow_mutation_on_saved_tensors",
-                       "func"}
+                       "func", "DisableTorchFunction", "DisableTorchFunctionSubclass"}
 
 
 def force():
