@@ -27,6 +27,24 @@ class _Reference(weakref.ref):
     __slots__ = ("key",)
 
 
+class Leaving:
+    """It lives in a variable of a thread, and calls forget(the thread's number) when that has ended: what one thread
+    says for a while would else hold for good if it ends in between."""
+
+    __slots__ = ("thread", "forget")
+
+    def __init__(self, forget: Callable[[int], None]) -> None:
+        self.thread, self.forget = threading.get_ident(), forget
+
+    def __del__(self) -> None:
+        self.forget(self.thread)
+
+
+class _Here(threading.local):
+    def __init__(self):
+        self.leaving = Leaving(seam.forget)
+
+
 class _Seam:
     """`up`: whether a call has to be shown. `see(function, args, kwargs)`: shows it."""
 
@@ -37,7 +55,7 @@ class _Seam:
 
     def watch(self, reason: str, watched: bool) -> None:
         """This thread has a reason for the seam to be up, or has it no more. To say so twice changes nothing."""
-        self._note((threading.get_ident(), reason), True, watched)
+        self._note((_here.leaving.thread, reason), True, watched)
 
     def watch_instance(self, instance: Any) -> None:
         """The seam is up for as long as this object lives."""
@@ -45,6 +63,13 @@ class _Seam:
             reference = _Reference(instance, self._died)
             reference.key = id(instance)
             self._note(reference.key, reference, True)
+
+    def forget(self, thread: int) -> None:
+        """A thread has ended, whatever its reasons were."""
+        with self._lock:
+            for key in [key for key in self._reasons if key.__class__ is tuple and key[0] == thread]:
+                del self._reasons[key]
+            self.up = bool(self._reasons)
 
     def _died(self, reference):
         self._note(reference.key, None, False)
@@ -59,6 +84,7 @@ class _Seam:
 
 
 seam = _Seam()
+_here = _Here()
 
 
 def known_as(call: Callable) -> Callable:

@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
+from tinytorch.autograd.grad_mode import usual
 from tinytorch.kernels import threads
 from tinytorch.kernels.linalg.blas import openblas
+from tinytorch.seam import seam
+from tinytorch.tensor import fresh
 
 
 @pytest.fixture
@@ -400,3 +403,21 @@ def test_cores_of_a_control_group(said, cores, monkeypatch):
     monkeypatch.setattr(threads, "open", opened, raising=False)
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(4), raising=False)
     assert threads._cores() == cores
+
+
+@pytest.mark.parametrize("enter", [
+    lambda: torch.set_grad_enabled(False), lambda: torch.no_grad().__enter__(),
+    lambda: torch.inference_mode().__enter__(), lambda: torch.autocast("cpu").__enter__(),
+    lambda: torch.overrides.BaseTorchFunctionMode().__enter__(),
+    lambda: torch.autograd.set_detect_anomaly(True)])
+def test_a_thread_that_ends_in_a_mode_leaves_nothing(enter):
+    """Other threads looked more closely at every operation from then on."""
+    def act():
+        enter()
+        torch.ones(2) + 1
+    reasons = set(seam._reasons)
+    thread = threading.Thread(target=act)
+    thread.start()
+    thread.join()
+    assert usual.recording and not usual.noting and fresh.cell is None and set(seam._reasons) <= reasons
+    torch.autograd.set_detect_anomaly(False)

@@ -26,7 +26,7 @@ def elsewhere(function: Callable, *args: Any) -> Any:
 
     def run():
         for local, values in found:
-            vars(local).update(values)
+            vars(local).update({name: value for name, value in values.items() if name != "_leaving"})
         grad, mode.grad_now = mode.grad_now, True
         mode.grad = grad                       # which other threads have to know of
         usual.note(bool(mode.places))

@@ -14,7 +14,7 @@ from threading import get_ident
 from typing import Any
 
 from ..errors import not_a_tensor, warn
-from ..seam import door
+from ..seam import Leaving, door
 from ..tensor import Tensor, fresh
 from .node import Node
 
@@ -29,7 +29,7 @@ class _Usual:
 
     def __init__(self):
         self.recording, self.noting, self._exceptions, self._noting = True, False, set(), set()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def except_me(self, excepted):
         """This thread is in another mode, or is not any more."""
@@ -48,7 +48,20 @@ class _Usual:
             self.noting = bool(self._noting)
 
 
+    def forget(self, thread):
+        """A thread has ended, in whatever mode."""
+        with self._lock:
+            self._exceptions.discard(thread)
+            self._noting.discard(thread)
+            self.recording, self.noting = not self._exceptions, bool(self._noting)
+
+
 usual = _Usual()
+
+
+def _forget(thread):
+    usual.forget(thread)
+    _note_inference(False, thread)
 
 
 class _Mode(threading.local):
@@ -71,6 +84,9 @@ class _Mode(threading.local):
     vmap_levels = ()               # the vmaps at work, the outermost first (func/vmap_levels.py)
     computing_jvp = False          # whether backward runs for a tangent (transform_levels.py)
     pushing = False                # the same, and when that is derived: nodes made for tangents alone count then
+
+    def __init__(self):
+        self._leaving = Leaving(_forget)
 
     @property
     def grad(self):
@@ -147,13 +163,13 @@ def _new_cell():
 
 
 #: The threads in inference mode.
-_inference_lock, _inference_threads = threading.Lock(), set()
+_inference_lock, _inference_threads = threading.RLock(), set()
 
 
-def _note_inference(value):
+def _note_inference(value, thread=None):
     """Keep `fresh.cell` set while a thread is in inference mode, and only then."""
     with _inference_lock:
-        (_inference_threads.add if value else _inference_threads.discard)(get_ident())
+        (_inference_threads.add if value else _inference_threads.discard)(thread or get_ident())
         fresh.cell = _new_cell if _inference_threads else None
 
 
