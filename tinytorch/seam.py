@@ -11,6 +11,7 @@ here (torch.add, Tensor.add, the alias torch.special.exp2), each is a copy with 
 """
 from __future__ import annotations
 
+import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -36,8 +37,9 @@ class Leaving:
     def __init__(self, forget: Callable[[int], None]) -> None:
         self.thread, self.forget = threading.get_ident(), forget
 
-    def __del__(self) -> None:
-        self.forget(self.thread)
+    def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not is_finalizing():                # else there may be nothing left to call
+            self.forget(self.thread)
 
 
 class _Here(threading.local):
