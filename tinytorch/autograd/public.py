@@ -407,11 +407,12 @@ def enter(record: Public, call: Callable, method: bool | str = True, inplace: bo
     Tensor methods that are asked for."""
     TABLE[call] = call.record = record
     PUBLIC.add(call)
-    for_tensor = twin(for_tensor or call, seen=False)          # for what follows is made of it, and seen itself
+    for_tensor = for_tensor or call
     for_tensor.record = record
     names = method.split() if isinstance(method, str) else [call.__name__] * method
     _set(record, for_tensor, names + aliases.split() * bool(names))
     if inplace:
+        for_tensor = twin(for_tensor, seen=False)              # its in-place form is seen itself
         if record.elementwise:
             for_tensor.elementwise = True
         changing = in_place(for_tensor) if inplace is True else inplace(for_tensor)
