@@ -148,8 +148,9 @@ class GraphModule(Module):
                 lines = self._code.strip("\n").splitlines()
                 number = frames[-1].lineno
                 source = self._code.splitlines()[number - 1] if number <= len(self._code.splitlines()) else ""
-                error.add_note(f"Call using an FX-traced Module, line {number} of the traced Module's generated "
-                               f"forward function:\n{lines[0]}\n{source}")
+                note = (f"Call using an FX-traced Module, line {number} of the traced Module's generated forward "
+                        f"function:\n{lines[0]}\n{source}")
+                error.__notes__ = [*getattr(error, "__notes__", []), note]     # Python 3.10 has no add_note
             raise
 
     # ------------------------------------------------------------- modules
