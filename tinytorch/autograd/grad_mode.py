@@ -47,7 +47,6 @@ class _Usual:
             (self._noting.add if noting else self._noting.discard)(get_ident())
             self.noting = bool(self._noting)
 
-
     def forget(self, thread):
         """A thread has ended, in whatever mode."""
         with self._lock:
