@@ -1,10 +1,11 @@
 """The seam: the one place where a call is data, as (function, arguments, keywords).
 
 Every public function, and every method, operator and property of Tensor, looks at `seam.up` before it runs. It is down
-unless a mode, a device context or autocast is at work in some thread, or a tensor lives whose class has a
-`__torch_function__` of its own. While it is up, a call goes through `seam.see`, which asks in this order: modes and
-classes (autograd/torch_function.py), then autocast (autograd/casts.py). Nothing is exchanged when it goes up, so a
-function that somebody has kept from before looks as well.
+unless a mode, a device context, autocast, a vmap or a profiler is at work in some thread, or a tensor lives whose class
+has a `__torch_function__` of its own. While it is up, a call goes through `seam.see`, which asks in this order: modes
+and classes (autograd/torch_function.py), then autocast (autograd/casts.py). A call that none of them answers runs the
+operation's forward for batches, if vmap has made one (func/dispatch.py). Nothing is exchanged when the seam goes up, so
+a function that somebody has kept from before looks as well.
 
 A function knows itself by its cell `public`: what handlers are given. Where torch has several functions for what is one
 here (torch.add, Tensor.add, the alias torch.special.exp2), each is a copy with a cell of its own (`twin`).
@@ -155,7 +156,8 @@ def door_of_two(function: Callable) -> Callable:
     return named_as(function, call)
 
 
-def named_as(function, call):
+def named_as(function: Callable, call: Callable) -> Callable:
+    """Gives `call` the name, the documentation and the source of the function that it covers."""
     call.__name__ = call.__qualname__ = function.__name__
     call.__doc__, call.__module__ = function.__doc__, function.__module__
     call.__wrapped__ = function                # whose source, signature and hints inspect shows

@@ -134,7 +134,7 @@ def answer(function: Callable, args: tuple, kwargs: dict[str, Any] | None = None
 class _About:
     """How handlers see a function.
 
-    name       as autocast knows it
+    name       of the function, without that of its module
     in_python  whether torch's is written in Python, which spells out its arguments
     kind       _FUNCTION, _MAKER, _OPERATOR or _PROPERTY
     operator   the name of the operator, or of the method of the property that reads or writes it
@@ -257,7 +257,7 @@ Tensor._make_subclass = staticmethod(_make_subclass)
 Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)
 
 
-# ------------------------------------------------------------------ installation
+# ------------------------------------------------------------------ where functions are found
 #: Where public functions are found, and what torch's messages call the place: of functions in C++, and what their names
 #: begin with, and of those in Python.
 _SPACES = {"": ("torch", "", "torch.functional"), "functional": ("torch", "", "torch.functional"),
@@ -330,7 +330,8 @@ def _about_function(space, name, record):
 
 
 def _about_method(name, record):
-    record = record or vars(vars(Tensor).get(_function_of(name), about)).get("record")
+    if record is None:                         # an operator's is that of the function that it stands for
+        record = getattr(vars(Tensor).get(_function_of(name)), "record", None)
     in_python = name in _IN_PYTHON
     return _About(name, in_python, _OPERATOR if name in _OPERATORS else _FUNCTION, name, record and record.autocast,
                   f"{'torch._tensor' if in_python else 'torch.Tensor'}.{_NAMED.get(name, name)}")
