@@ -1,7 +1,7 @@
 """torch.xpu on a machine without an Intel GPU."""
 from collections import OrderedDict
 
-from . import _absent
+from . import _absent, cuda
 
 __all__ = ["StreamContext", "device", "device_count", "device_of", "empty_cache", "is_available", "manual_seed",
            "manual_seed_all", "set_rng_state_all", "stream", "synchronize"]
@@ -32,17 +32,8 @@ __all__ += _more
 default_generators = ()
 
 
-class StreamContext:
+class StreamContext(cuda.StreamContext):
     """A context that changes nothing: there are no streams."""
-
-    def __init__(self, stream):
-        self.stream = stream
-
-    def __enter__(self):
-        """Nothing."""
-
-    def __exit__(self, type, value, traceback):
-        """Nothing."""
 
 
 def stream(stream):
@@ -50,18 +41,11 @@ def stream(stream):
     return StreamContext(stream)
 
 
-class device:
+class device(cuda.device):
     """NotImplementedError when it is entered: there is no such device."""
-
-    def __init__(self, device):
-        self.idx = device if isinstance(device, int) else -1 if device is None else 0
-        self.prev_idx = -1
 
     def __enter__(self):
         raise NotImplementedError("PyTorch was compiled without XPU support")
-
-    def __exit__(self, type, value, traceback):
-        return False
 
 
 class device_of(device):
