@@ -218,7 +218,8 @@ def check(name, interrupt, k, known_locks):
 ENDED_BY_EXIT_ALONE = {"modes", "device", "inference_mode", "decorated inference_mode",
                        "autograd.graph.saved_tensors_hooks", "autograd.graph.save_on_cpu",
                        "autograd.graph.disable_saved_tensors_hooks", "autograd.graph.allow_mutation_on_saved_tensors",
-                       "func", "DisableTorchFunction", "DisableTorchFunctionSubclass"}
+                       "utils.checkpoint", "utils.checkpoint.GraphExecGroup", "func",
+                       "DisableTorchFunction", "DisableTorchFunctionSubclass"}
 
 
 def force():
