@@ -12,6 +12,8 @@ here (torch.add, Tensor.add, the alias torch.special.exp2), each is a copy with 
 """
 from __future__ import annotations
 
+import functools
+import inspect
 import sys
 import threading
 import weakref
@@ -130,8 +132,42 @@ def door(function: Callable) -> Callable:
     def call(*args, **kwargs):
         if seam.up and public is not None and (seen := seam.see(public, args, kwargs)) is not UNSEEN:
             return seen
-        return function(*args, **kwargs)
+        if kwargs:
+            return function(*args, **kwargs)
+        return function(*args)                 # which makes no dictionary
     return named_as(function, call)
+
+
+def door_of_python(function: Callable) -> Callable:
+    """The same of a function that torch has in Python, whose arguments handlers see in one form however they were given
+    (see `overridable`). So the door has the parameters of the function, which takes a third of the time."""
+    code = function.__code__
+    if code.co_flags & _VARIABLE or code.co_kwonlyargcount:
+        return door(function)
+    parameters = code.co_varnames[:code.co_argcount]
+    made = _with_parameters(len(parameters))
+    made = made.replace(co_name=code.co_name, co_varnames=(*parameters, *made.co_varnames[len(parameters):]))
+    cells = {"function": CellType(function), "public": CellType(None)}
+    call = FunctionType(made, globals(), code.co_name, function.__defaults__,
+                        tuple([cells[name] for name in made.co_freevars]))
+    return named_as(function, call)
+
+
+_VARIABLE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+
+
+@functools.cache
+def _with_parameters(count):
+    """The code of a door with so many parameters."""
+    given = "".join([f"_{i}, " for i in range(count)])
+    scope = {}
+    exec(f"def make(function, public):\n"
+         f"    def call({given}):\n"
+         f"        if seam.up and public is not None and (seen := seam.see(public, ({given}), {{}})) is not UNSEEN:\n"
+         f"            return seen\n"
+         f"        return function({given})\n"
+         f"    return call", globals(), scope)
+    return scope["make"](None, None).__code__
 
 
 def door_of_one(function: Callable) -> Callable:

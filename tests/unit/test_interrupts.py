@@ -201,7 +201,7 @@ def check(name, interrupt, k, known_locks):
     assert not held and drawn == (2,), (where, held)
     assert torch.is_grad_enabled() and not torch.is_inference_mode_enabled() and mode.grad is True, where
     assert not mode.watchers and not mode.places and not mode.anomaly and mode.saved_tensors_hooks is None, where
-    assert usual.recording and not usual.noting, where
+    assert not usual.exceptions and not usual.noting, where
     assert not state.disabled and not state.skips and not state.modes, where
     assert not mode.graph_task and mode.current_node is None and mode.dual_level is None, where
     assert not mode.grad_levels and not mode.vmap_levels and not mode.computing_jvp, where
@@ -416,4 +416,4 @@ def test_the_lock_of_gradients_is_released():
     with pytest.raises(KeyboardInterrupt):
         (x * x).sum().backward()
     assert in_another_thread(lambda: accumulate.lock.acquire(blocking=False) and accumulate.lock.release() is None)
-    assert grad_mode.usual.recording
+    assert not grad_mode.usual.exceptions

@@ -419,5 +419,5 @@ def test_a_thread_that_ends_in_a_mode_leaves_nothing(enter):
     thread = threading.Thread(target=act)
     thread.start()
     thread.join()
-    assert usual.recording and not usual.noting and fresh.cell is None and set(seam._reasons) <= reasons
+    assert not usual.exceptions and not usual.noting and fresh.cell is None and set(seam._reasons) <= reasons
     torch.autograd.set_detect_anomaly(False)

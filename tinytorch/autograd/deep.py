@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from ..kernels import errstate
 from ..random import _here
 from . import casts
 from .grad_mode import mode, usual
@@ -16,7 +17,7 @@ from .torch_function import state
 DEPTH = 16
 
 #: What is a thread's own, and to be the same where it goes on: objects of threading.local.
-OWN: list[threading.local] = [state, casts.state, _here]
+OWN: list[threading.local] = [state, casts.state, _here, errstate.outside]
 
 
 def elsewhere(function: Callable, *args: Any) -> Any:

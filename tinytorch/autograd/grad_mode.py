@@ -20,26 +20,16 @@ from .node import Node
 
 
 class _Usual:
-    """`recording` is True while every thread records and nothing watches: what holds nearly always, and is
-    read in a fifth of the time that a variable of the thread takes. `noting`: whether a thread notes where tensors are
-    written to (places.py). Both follow from which threads are in another mode. To say so twice changes nothing, so that
-    an interrupt in between leaves nothing that the next change of mode does not put right."""
+    """`exceptions`: the threads that do not record, or in which something watches what is recorded. Nearly always there
+    are none, and to see that takes a fifth of the time that a variable of the thread takes. `noting`: whether a thread
+    notes where tensors are written to (places.py). To say twice that a thread is in a mode changes nothing, so that an
+    interrupt in between leaves nothing that the next change of mode does not put right."""
 
-    __slots__ = ("recording", "noting", "_exceptions", "_noting", "_lock")
+    __slots__ = ("exceptions", "noting", "_noting", "_lock")
 
     def __init__(self):
-        self.recording, self.noting, self._exceptions, self._noting = True, False, set(), set()
+        self.exceptions, self.noting, self._noting = set(), False, set()
         self._lock = threading.RLock()
-
-    def except_me(self, excepted):
-        """This thread is in another mode, or is not any more."""
-        with self._lock:
-            if excepted:
-                self._exceptions.add(get_ident())
-                self.recording = False
-            else:
-                self._exceptions.discard(get_ident())
-                self.recording = not self._exceptions
 
     def note(self, noting):
         """This thread notes writes, or does not any more."""
@@ -49,10 +39,10 @@ class _Usual:
 
     def forget(self, thread):
         """A thread has ended, in whatever mode."""
+        self.exceptions.discard(thread)
         with self._lock:
-            self._exceptions.discard(thread)
             self._noting.discard(thread)
-            self.recording, self.noting = not self._exceptions, bool(self._noting)
+            self.noting = bool(self._noting)
 
 
 usual = _Usual()
@@ -100,10 +90,10 @@ class _Mode(threading.local):
         if value is True:
             self.grad_now = True
             if before is not True:
-                usual.except_me(False)
+                usual.exceptions.discard(get_ident())
             return
         if before is True:
-            usual.except_me(True)
+            usual.exceptions.add(get_ident())
         self.grad_now = value
 
 

@@ -55,7 +55,7 @@ def _check_operand(self, other, common):
 
 def _records(self, tensors):
     """Whether an in-place operation on `self` with these operands is recorded, or each sample's own."""
-    return (usual.recording or mode.grad_now) and (
+    return (not usual.exceptions or mode.grad_now) and (
         any([x._requires_grad for x in (self, *tensors)])
         or self._view_info is not None and self._view_info.base._requires_grad) or mode.vmap_levels
 
@@ -241,7 +241,7 @@ def _updating(ufunc, recorded):
         if options or older:
             return recorded(self, other, *older, **options)
         array = self._array
-        recording = usual.recording or mode.grad_now
+        recording = not usual.exceptions or mode.grad_now
         if recording:
             try:
                 check_in_place(self)

@@ -229,7 +229,7 @@ def _unary(o, forward, to_float, casts):
         tensor._array = result
         tensor._version_counter = version = [0]
         tensor._view_info = None
-        if differentiable and input._requires_grad and (recorder := usual.recording or mode.grad_now):
+        if differentiable and input._requires_grad and (recorder := not usual.exceptions or mode.grad_now):
             node = Node()
             node.op = o
             source = input._node or input
@@ -343,7 +343,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
         tensor._array = result
         tensor._version_counter = version = [0]
         tensor._view_info = None
-        if mask and differentiable and (recorder := usual.recording or mode.grad_now):
+        if mask and differentiable and (recorder := not usual.exceptions or mode.grad_now):
             node = Node()
             node.op = o
             if mask == 1:
@@ -399,7 +399,7 @@ def _single(o, forward):
         array, extra = input._array, None
         if input._view_info is not None and differentiable:
             refresh(input)
-        recorder = usual.recording or mode.grad_now
+        recorder = not usual.exceptions or mode.grad_now
         record = differentiable and input._requires_grad and recorder is not False
         run = quietly
         while True:
@@ -456,7 +456,7 @@ def _general(o, forward):
     def call(*args):
         arrays, tensors, edges = list(args), [], []
         mask, usual_order = 0, True
-        recorder = differentiable and (usual.recording or mode.grad_now)
+        recorder = differentiable and (not usual.exceptions or mode.grad_now)
         for i in range(first, len(args)):
             arg = args[i]
             if isinstance(arg, Tensor):

@@ -455,7 +455,7 @@ def met(function: Callable | None, args: Iterable[Any], kwargs: dict[str, Any] |
     while frame.f_code is not function.__code__:
         frame = frame.f_back
     frame = frame.f_back
-    while frame.f_code in _DOORS:
+    while frame.f_globals.get("__name__") == door.__module__:
         frame = frame.f_back
     caller = frame.f_globals["__name__"]
     return not _is_below(caller, "ops", "autograd", "nn.functional", "special", "linalg", "fft", "sparse")
@@ -480,7 +480,6 @@ def called_from_here(level: int, name: str) -> bool:
 
 
 _BETWEEN = {__name__, dispatch.__module__, door.__module__}
-_DOORS = {make(without_subclasses).__code__ for make in (door, door_of_one, door_of_two)}
 
 
 def without_defaults(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tuple[list, dict[str, Any]]:

@@ -28,7 +28,7 @@ from ..device import device
 from ..errors import kind_of, not_a_tensor, not_implemented, warn
 from ..kernels.memory import LARGEST
 from ..memory_format import check_layout, layout, memory_format
-from ..seam import UNSEEN, door, known_as, named_as, seam, twin
+from ..seam import UNSEEN, door, door_of_python, known_as, named_as, seam, twin
 from ..tensor import Tensor, method
 from . import above
 from .in_place import in_place
@@ -380,7 +380,9 @@ def public(name: str | None = None, *, hot: bool = False, python: bool = False, 
         record = Public(function, name, **{"in_python": python, **said})
         if hot or python:
             record.checks = "Python" if python else "own"
-            call = for_tensor = door(function) if hot else _guarded(function)
+            call = for_tensor = _guarded(function)
+            if hot:
+                call = for_tensor = (door_of_python if record.in_python is True else door)(function)
         else:
             record.checks, call = "door", _checked(record, function)
             for_tensor = _checked(record, function, True) if method or inplace else call

@@ -242,7 +242,7 @@ def backward_method(self: Tensor, gradient: Tensor | None = None, retain_graph: 
 
     RuntimeError if nothing here requires grad, or the graph has been freed by an earlier backward.
     """
-    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+    backward.__wrapped__(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 @door

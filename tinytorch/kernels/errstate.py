@@ -9,6 +9,7 @@ operations have contexts of their own (`quiet`), and what calls many (backward, 
 from __future__ import annotations
 
 import contextvars
+import threading
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
@@ -24,8 +25,13 @@ def _found():
 
 
 _STATE, _IGNORE = contextvars.Context().run(_found)
-#: The state outside the outermost `ignored`, which the functions of users see.
-_OUTSIDE = contextvars.ContextVar("tinytorch.errstate", default=None)
+class _Outside(threading.local):
+    """`state`: that outside the outermost `ignored` of this thread, which the functions of users see."""
+
+    state = None
+
+
+outside = _Outside()
 
 
 def quiet() -> Callable[..., Any]:
@@ -52,17 +58,19 @@ def ignore() -> None:
     _STATE.set(_IGNORE)
 
 
-def begin() -> tuple[contextvars.Token, contextvars.Token] | None:
+def begin() -> contextvars.Token | None:
     """From now on NumPy ignores errors, except in `as_outside`; returns what `end` wants to have."""
     state = _STATE.get()
-    return None if state is _IGNORE else (_OUTSIDE.set(state), _STATE.set(_IGNORE))
+    if state is _IGNORE:
+        return None
+    outside.state = state
+    return _STATE.set(_IGNORE)
 
 
-def end(begun: tuple[contextvars.Token, contextvars.Token] | None) -> None:
+def end(begun: contextvars.Token | None) -> None:
     """NumPy's state is again what it was before `begin`."""
     if begun is not None:
-        _OUTSIDE.reset(begun[0])
-        _STATE.reset(begun[1])
+        _STATE.reset(begun)
 
 
 class ignored:
@@ -80,12 +88,15 @@ class ignored:
 class as_outside:
     """Context manager for the functions of users that the library calls: the state is that outside `ignored`."""
 
-    __slots__ = ("_token",)
+    __slots__ = ("_token", "_state")
 
     def __enter__(self) -> None:
-        state = _OUTSIDE.get()
-        self._token = None if state is None or _STATE.get() is not _IGNORE else _STATE.set(state)
+        self._token = None
+        if _STATE.get() is _IGNORE and outside.state is not None:
+            self._state = outside.state
+            self._token = _STATE.set(self._state)
 
     def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         if self._token is not None:
             _STATE.reset(self._token)
+            outside.state = self._state       # a function that computed gradients itself may have set another

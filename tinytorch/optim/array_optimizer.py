@@ -20,6 +20,7 @@ from .bundle import bundled
 from .optimizer import Optimizer
 
 _NO_BUNDLE = (), None, ()
+_quietly = errstate.quiet()
 
 
 def refused_capture(of="params and state_steps", xla=True):
@@ -96,12 +97,11 @@ class ArrayOptimizer(Optimizer):
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        begun = errstate.begin()
-        try:
-            for group in self.param_groups:
-                self._step_group(group)
-        finally:
-            errstate.end(begun)
+        for group in self.param_groups:
+            try:
+                _quietly(self._step_group, group)
+            except RuntimeError as error:
+                errstate.another(error)(self._step_group, group)
         return loss
 
     def _step_group(self, group):

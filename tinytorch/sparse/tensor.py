@@ -125,7 +125,7 @@ def sparse_op(name: str, **rules: Callable) -> Callable:
                 return result
             tensor = as_tensor(result)
             recorder = mask and o.differentiable and result.dtype.kind in dt.DIFFERENTIABLE and (
-                usual.recording or mode.grad_now)
+                not usual.exceptions or mode.grad_now)
             if not recorder:
                 return tensor
             kept, versions = o.kept(mask), []

@@ -127,7 +127,8 @@ class _Conv(_ConvNd):
         return getattr(F, self._convolve)(input, weight, bias, self.stride, padding, self.dilation, self.groups)
 
     def forward(self, input):
-        return self._conv_forward(input, *self._weight_and_bias())
+        weight, bias = self._weight_and_bias()
+        return self._conv_forward(input, weight, bias)
 
 
 class Conv1d(_Conv):
