@@ -197,7 +197,7 @@ _OF = {"load": "serialization", "save": "serialization", "vmap": "func", "ops": 
                         "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
                         "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype"), "autograd.casts")}
 del globals()["ops"]                           # the package of operations here: torch.ops are operators by name
-_above.later.update(custom="tinytorch.func", on_meta="tinytorch.ops.meta", vmap="tinytorch.func")
+_above.later.update(custom="tinytorch.func", vmap="tinytorch.func")
 
 __getattr__ = _namespace(__name__, _LATER, _OF)
 del _no_collection

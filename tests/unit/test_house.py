@@ -13,7 +13,7 @@ FLOORS = [
     "_utils allocator stored dtypes lazy errors device memory_format return_types utils._pytree seam",
     "tensor",
     "kernels",
-    "arguments data random printing types",
+    "arguments data random printing types kinds",
     "autograd",
     "ops sparse",
     "storage sharing legacy runtime overrides _C _ops library _custom_ops amp __config__ _tensor _tensor_str _checks",

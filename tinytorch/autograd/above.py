@@ -1,19 +1,18 @@
 """What autograd uses of the files that stand on it: they put it here when they are loaded.
 
 stack, relaid, without_part    of ops/layout
-sparse, sparse_primitive       sparse/install.py: (name, arguments, keywords) of a public function of which one is
-                               sparse -> what it does; the same for (primitive, arguments, the error if there is none)
+sparse                         sparse/install.py: (name, arguments, keywords) of a public function one of whose arguments
+                               is sparse -> what it does
 sparse_out                     the same file: (out, result) -> out, where one of them is sparse
 sparse_array                   what a sparse tensor has for an ndarray: SparseArray
 custom                         func/custom.py: a Function under torch.func's transforms
 module                         nn/modules/module.py: the class Module
 about                          overridable.py: how handlers see a function
-on_meta                        ops/meta.py: the result of (op, primitive, arguments) without numbers
 vmap                           func/inside.py: vmap, and what new and random tensors are under it
 """
 import importlib
 
-stack = relaid = without_part = sparse = sparse_primitive = sparse_out = None
+stack = relaid = without_part = sparse = sparse_out = None
 module = ()                                    # a class, or none, of which nothing is an instance
 
 #: Of what is loaded when first asked for: name here -> module that puts it here.

@@ -10,11 +10,12 @@ import numpy as np
 from numpy import ndarray
 
 from .. import dtypes as dt
-from ..errors import C_NAMES, SparseOperandError, kind_of, not_implemented, sizes_do_not_match, type_name, warn
+from ..errors import C_NAMES, kind_of, not_implemented, sizes_do_not_match, type_name, warn
 from ..kernels.errstate import ignored
 from ..kernels.memory import refusal
-from ..lazy import NoValues, is_lazy
-from ..seam import door
+from ..kinds import kind_among
+from ..lazy import is_lazy
+from ..seam import UNSEEN, door
 from ..tensor import Tensor, wrap
 from ..types import Number
 from . import above
@@ -269,76 +270,6 @@ def converted(tensor: Tensor, numpy_dtype: np.dtype) -> Tensor:
     return tensor.to(dt.BY_NUMPY[numpy_dtype])
 
 
-def in_float32(call: Callable, *args: Any, **kwargs: Any) -> Any:
-    """bfloat16: computed in float32, and what comes out in that rounded.
-
-    A primitive is one operation on the tape all the same; anything else is recorded with the conversions.
-    """
-    if hasattr(call, "make"):
-        if call.widened is None:
-            make, flags = call.make
-            call.widened = make(call.op.widened(), call.op.widened().forward, *flags)
-            call.widened.plain = call
-        return call.widened(*args, **kwargs)
-    result = call(*map(_widened, args), **{name: _widened(x) for name, x in kwargs.items()})
-    return like_tuple(result, map(rounded, result)) if isinstance(result, tuple) else rounded(result)
-
-
-def _widened(x):
-    return converted(x, _FLOAT32) if isinstance(x, Tensor) and x._array.dtype == dt.BFLOAT16 else x
-
-
-def rounded(x: Any) -> Any:
-    """A float32 tensor in bfloat16, recorded; anything else as it is."""
-    return converted(x, dt.BFLOAT16) if isinstance(x, Tensor) and x._array.dtype == _FLOAT32 else x
-
-
-def of_records(o: Op, call: Callable, *operands: Any, kernel: str = "", elementwise: bool = False) -> Any:
-    """An operation on records other than bfloat16: computed as widened where torch has it, else NotImplementedError for
-    the kernel (that of the op). What is not `elementwise` torch has of nothing."""
-    tensor = next(x for x in operands if isinstance(x, Tensor) and x._array.dtype.kind == dt.WIDENED)
-    record, call = tensor._array.dtype, getattr(call, "plain", call)
-    o = call.op
-    if record not in o.stored and (elementwise or all([x._array.size for x in operands if isinstance(x, Tensor)])):
-        raise not_implemented(o.kernel or kernel or o.name, tensor)
-    if record not in call.stored:
-        make, flags = call.make
-        of_record = o.of_records(record)
-        call.stored = {**call.stored, record: make(of_record, of_record.forward, *flags)}
-    return of_source(call.stored[record](*operands), record)
-
-
-def of_source(result: Any, source: np.dtype) -> Any:
-    """What was made of numbers of a dtype: backward looks at what comes out of a node whose gradients are records."""
-    if source.kind == dt.WIDENED and isinstance(result, Tensor) and result._node is not None:
-        result._node.extras()
-    return result
-
-
-def unusual_arguments(o: Op, call: Callable, args: Sequence[Any], error: Exception) -> Any:
-    """Why the forward of a primitive failed: a record, memory, or what `error` says."""
-    if not isinstance(error, TypeError):
-        raise refusal(error) from None
-    if isinstance(error, NoValues):
-        return above.on_meta(o, call, args)
-    if isinstance(error, SparseOperandError):
-        return above.sparse_primitive(o, args, error)
-    records = [x._array.dtype for x in args if isinstance(x, Tensor) and x._array.dtype.kind == dt.WIDENED]
-    converted_already = o.computes_in == dt.DIFFERENTIABLE
-    if records and dt.BFLOAT16 not in records and not (converted_already and records[0] in o.stored):
-        return of_records(o, call, *args)
-    if converted_already or not records:
-        raise error
-    return in_float32(call, *args)
-
-
-def by_steps(forward: Callable) -> Callable:
-    """What computes `forward` of bfloat16 arrays as of tensors, each operation in it rounded."""
-    def compute(*args):
-        return dt.narrowed(forward(*[wrap(x) if isinstance(x, ndarray) else x for x in args])._array)
-    return compute
-
-
 def refuse_complex_gradient(name: str, *tensors: Tensor | None) -> None:
     """torch's RuntimeError for operations that take complex tensors but not their gradients."""
     if mode.grad and any([x is not None and dt.is_complex(x._array.dtype) and x._requires_grad for x in tensors]):
@@ -364,19 +295,23 @@ def like_tuple(result: tuple, values: Iterable) -> tuple:
     return type(result)(*values) if hasattr(result, "_fields") else tuple(values)
 
 
+def unusual_arguments(o: Op, call: Callable, args: Sequence[Any], error: Exception) -> Any:
+    """What a primitive makes of arguments that its forward failed of: what their kind says, or an error."""
+    kind = kind_among(args)
+    if kind is not None and (result := kind.run(o, call, args, error)) is not UNSEEN:
+        return result
+    if isinstance(error, TypeError):
+        raise error
+    raise refusal(error) from None
+
+
 def unusual_unary(o: Op, call: Callable, input: Tensor, error: Exception | None) -> Tensor:
-    """An input whose dtype the forward does not take (bfloat16, an integer where a float is needed), or too large."""
-    if isinstance(error, NoValues):
-        return above.on_meta(o, call, (input,))
-    if isinstance(error, SparseOperandError):
-        return above.sparse(o.name, (input,), {})
+    """The same of one tensor, which may also be of integers where floats are needed."""
+    kind = kind_among((input,))
+    if kind is not None and (result := kind.run_unary(o, call, (input,), error)) is not UNSEEN:
+        return result
     if error is not None and not isinstance(error, TypeError):
         raise refusal(error)
-    if input._array.dtype.kind == dt.WIDENED:
-        if input._array.dtype == dt.BFLOAT16:
-            return in_float32(call, input)
-        return of_records(o, call, input, kernel=o.name + ("_vml_cpu" if o.name in _VML else "_cpu"),
-                          elementwise=True)
     _ask_forward(o, error, input._array)
     default = dt.get_default_dtype().numpy
     if input._array.dtype.kind in dt.INTEGRAL and input._array.dtype != default:
@@ -394,32 +329,20 @@ def _ask_forward(o, error, *operands):
             pass
 
 
-#: What torch computes by MKL's vector library, in routines of that name.
-_VML = frozenset(("acos", "asin", "atan", "ceil", "cos", "erf", "erfc", "erfinv", "exp", "expm1", "floor", "lgamma",
-                  "log", "log10", "log1p", "log2", "round", "sin", "sqrt", "tan", "tanh", "trunc"))
-
-
 def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number, error: Exception,
                    out: Tensor | None = None) -> Tensor:
-    """Why the forward of two operands failed: bfloat16, an integer out of range, shapes, or memory."""
+    """The same of two operands, of which one may also be an integer out of range."""
     a = input._array
-    if isinstance(error, NoValues):
-        return above.on_meta(o, call, (input, other))
-    if isinstance(error, SparseOperandError) or a.__class__ is above.sparse_array:
-        return above.sparse(o.name, (input, other), {})
-    if isinstance(error, MemoryError):
-        raise refusal(error)
-    if a.dtype.kind == dt.WIDENED and o.computes_in != dt.DIFFERENTIABLE:
+    kind = kind_among((input, other))
+    if kind is not None:
         try:
-            if a.dtype == dt.BFLOAT16:
-                return in_float32(call, input, other, out=CONVERTED)
-            if isinstance(other, Tensor) and not o.is_product:
-                check_broadcast(a.shape, other._array.shape)
-            return of_records(o, call, input, other, kernel=o.name.removesuffix("_cpu") + "_cpu",
-                              elementwise=not o.is_product)
+            if (result := kind.run_binary(o, call, (input, other), error)) is not UNSEEN:
+                return result
         except NotImplementedError:
             _check_first(o, out, input, other)
             raise
+    if isinstance(error, MemoryError):
+        raise refusal(error)
     if isinstance(error, OverflowError) and not isinstance(other, Tensor):
         return call(input, wrap(scalar_as(other, a.dtype)))
     if isinstance(error, (TypeError, NotImplementedError)):        # torch looks for the kernel last

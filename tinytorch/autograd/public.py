@@ -33,7 +33,8 @@ from ..tensor import Tensor, method
 from . import above
 from .in_place import in_place
 from .overridable import PUBLIC, answer, met, without_defaults
-from .promotion import NUMBERS, converted, in_float32, like_tuple, write_out
+from .promotion import NUMBERS, converted, like_tuple, write_out
+from .records import in_float32
 from .torch_function import PLAIN
 from .views import has_history
 

@@ -1,20 +1,22 @@
 """Operations on tensors of the device `meta` whose forward function needs numbers: the shape of the result alone.
 
 Most operations have no part in this: NumPy's functions tell them shape and dtype (kernels/meta.py). RULES says it of
-those whose forward is more than calls of NumPy, and is loaded when the first of them is met; any other is refused.
+those whose forward is more than calls of NumPy; any other is refused. Loaded when there is the first meta tensor.
 """
 import copy
 import functools
 
 import numpy as np
 
-from ..autograd import above
 from ..autograd.node import shape_of
 from ..autograd.op import _binary, _unary
 from ..device import META
 from ..kernels.errstate import ignored
 from ..kernels.layout import channels_last, in_channels_last, operand_order
-from ..kernels.meta import new_meta
+from ..kernels.meta import Meta, meta_like, new_meta  # noqa: F401
+from ..kinds import Kind, enter
+from ..lazy import NoValues
+from ..seam import UNSEEN
 from ..tensor import Tensor, wrap
 
 #: file.function of the forward, or the name of the operation -> function(attributes before the first tensor, *arguments
@@ -178,18 +180,21 @@ def _broadcast(before, input, mask, value):
     return input.copy("K") if shape == input.shape else new_meta(shape, input.dtype)
 
 
-def on_meta(o, call, args):
-    """The result of a primitive for arguments of which some are on `meta`, without numbers.
+class _WithoutNumbers(Kind):
+    """The result of a primitive for arguments of which some are on `meta`, without numbers."""
 
-    RuntimeError for tensors of both devices, NotImplementedError for an operation that there is no rule for."""
-    devices = [x.device for x in args if isinstance(x, Tensor) and x._array.ndim]
-    for device in devices:
-        if device is not devices[0]:
-            raise RuntimeError(f"Tensor on device {device} is not on the expected device {devices[0]}!") from None
-    call = getattr(call, "plain", call)
-    if META not in call.stored:
-        call.stored = {**call.stored, META: _variant(call)}
-    return call.stored[META](*args)
+    def run(self, o, call, args, error):
+        """RuntimeError for tensors of both devices, NotImplementedError for an operation that there is no rule for."""
+        if not isinstance(error, NoValues):
+            return UNSEEN
+        devices = [x.device for x in args if isinstance(x, Tensor) and x._array.ndim]
+        for device in devices:
+            if device is not devices[0]:
+                raise RuntimeError(f"Tensor on device {device} is not on the expected device {devices[0]}!") from None
+        call = getattr(call, "plain", call)
+        if META not in call.stored:
+            call.stored = {**call.stored, META: _variant(call)}
+        return call.stored[META](*args)
 
 
 def _variant(call):
@@ -233,4 +238,4 @@ def _by_element(forward, before, *args):
 _ELEMENTWISE = (_unary, _binary)
 
 
-above.on_meta = on_meta
+enter(Meta, _WithoutNumbers())

@@ -243,17 +243,19 @@ class Optimizer:
         @functools.wraps(func)
         def wrapper(*args, **kwargs):
             self = args[0]
-            for hook in chain(_global_optimizer_pre_hooks.values(), self._optimizer_step_pre_hooks.values()):
-                result = hook(self, args, kwargs)
-                if result is not None:
-                    if not isinstance(result, tuple) or len(result) != 2:
-                        raise RuntimeError(f"{func} must return None or a tuple of (new_args, new_kwargs), but got "
-                                           f"{result}.")
-                    args, kwargs = result
+            if _global_optimizer_pre_hooks or self._optimizer_step_pre_hooks:
+                for hook in chain(_global_optimizer_pre_hooks.values(), self._optimizer_step_pre_hooks.values()):
+                    result = hook(self, args, kwargs)
+                    if result is not None:
+                        if not isinstance(result, tuple) or len(result) != 2:
+                            raise RuntimeError(f"{func} must return None or a tuple of (new_args, new_kwargs), but got "
+                                               f"{result}.")
+                        args, kwargs = result
             loss = func(*args, **kwargs)
             self._optimizer_step_code()
-            for hook in chain(self._optimizer_step_post_hooks.values(), _global_optimizer_post_hooks.values()):
-                hook(self, args, kwargs)
+            if self._optimizer_step_post_hooks or _global_optimizer_post_hooks:
+                for hook in chain(self._optimizer_step_post_hooks.values(), _global_optimizer_post_hooks.values()):
+                    hook(self, args, kwargs)
             return loss
         return wrapper
 

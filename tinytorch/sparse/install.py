@@ -6,12 +6,13 @@ from ..autograd import above
 from ..autograd.promotion import NUMBERS
 from ..autograd.public import TABLE
 from ..errors import refuse_sparse
+from ..kinds import enter
 from ..memory_format import LAYOUT_NAMES
 from ..tensor import Tensor
 from . import products, reduction, structure  # noqa: F401
 from .arithmetic import to, written, written_out
 from .array import SparseArray
-from .tensor import FUNCTIONS, SparseTensor, dispatch, is_sparse, run_primitive
+from .tensor import FUNCTIONS, Sparse, SparseTensor, dispatch, is_sparse
 from .text import sparse_text
 
 #: Public functions that do with a sparse tensor what they always do: they look at nothing but shape, dtype and graph,
@@ -106,5 +107,5 @@ def install():
     for name in ("new_ones", "new_zeros", "new_empty", "new_full", "new_tensor", "new_empty_strided", "contiguous",
                  "storage", "untyped_storage", "view", "expand", "repeat", "resize_", "set_", "share_memory_"):
         setattr(SparseTensor, name, _method(name, name))
-    above.sparse, above.sparse_primitive, above.sparse_array = dispatch, run_primitive, SparseArray
-    above.sparse_out = written_out
+    above.sparse, above.sparse_array, above.sparse_out = dispatch, SparseArray, written_out
+    enter(SparseArray, Sparse())

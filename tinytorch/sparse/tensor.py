@@ -13,8 +13,10 @@ from ..autograd.outputs import NOTHING
 from ..autograd.promotion import write_out
 from ..autograd.torch_function import disabled
 from ..autograd.views import refresh
-from ..errors import refuse_sparse
+from ..errors import SparseOperandError, refuse_sparse
+from ..kinds import Kind
 from ..memory_format import sparse_coo, sparse_csr
+from ..seam import UNSEEN
 from ..tensor import Tensor, blank, fresh, wrap
 from .array import SparseArray
 
@@ -181,15 +183,6 @@ def of_primitive(forward: str, name: str = "") -> Callable[[Callable], Callable]
     return decorate
 
 
-def run_primitive(o: Op, args: tuple, error: Exception) -> Any:
-    """The primitive of arguments of which one is sparse. Raises `error` if there is none."""
-    forward = o.forward.__name__
-    function = _PRIMITIVES.get((forward, o.name)) or _PRIMITIVES.get((forward, ""))
-    if function is None:
-        raise error
-    return function(*args)
-
-
 def dispatch(name: str, args: tuple, kwargs: dict[str, Any]) -> Any:
     """The public function `name` of arguments of which one is sparse. NotImplementedError if there is none."""
     function = FUNCTIONS.get(name)
@@ -205,3 +198,21 @@ def _first_sparse(x):
         return x
     items = x.values() if isinstance(x, dict) else x if isinstance(x, (tuple, list)) else ()
     return next((found for found in map(_first_sparse, items) if found is not None), None)
+
+
+class Sparse(Kind):
+    """An operation is what the public function of its name makes of sparse tensors, or what is said of its forward."""
+
+    def run(self, o: Op, call: Callable, args: tuple, error: Exception | None) -> Any:
+        if not isinstance(error, SparseOperandError):
+            return UNSEEN
+        forward = o.forward.__name__
+        function = _PRIMITIVES.get((forward, o.name)) or _PRIMITIVES.get((forward, ""))
+        return UNSEEN if function is None else function(*args)
+
+    def run_unary(self, o: Op, call: Callable, args: tuple, error: Exception | None) -> Any:
+        return dispatch(o.name, args, {}) if isinstance(error, SparseOperandError) else UNSEEN
+
+    def run_binary(self, o: Op, call: Callable, args: tuple, error: Exception | None) -> Any:
+        is_ours = isinstance(error, SparseOperandError) or args[0]._array.__class__ is SparseArray
+        return dispatch(o.name, args, {}) if is_ours else UNSEEN

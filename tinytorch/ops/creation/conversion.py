@@ -6,8 +6,9 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.in_place import by_pieces
 from ...autograd.op import op, renamed, single
-from ...autograd.promotion import NUMBERS, check_broadcast, filled_as, of_source, stored_as
+from ...autograd.promotion import NUMBERS, check_broadcast, filled_as, stored_as
 from ...autograd.public import method, overridden, public
+from ...autograd.records import of_source
 from ...autograd.views import assign, check_in_place, check_overlap, is_expanded, layouts, may_share
 from ...data import check_array
 from ...device import CPU, META, check_device, device as Device

@@ -77,13 +77,13 @@ def finish(array, device=None, requires_grad=False, pin_memory=False):
 
 def without_numbers(array):
     """An array like this one on the device `meta`."""
-    from ...kernels.meta import meta_like  # which few programs need
+    from ..meta import meta_like  # which few programs need
     return meta_like(array)
 
 
 def new_without_numbers(shape, numpy_dtype, order="C"):
     """An array on the device `meta` with its dimensions in memory in the given order ("C" or dimensions)."""
-    from ...kernels.meta import new_meta
+    from ..meta import new_meta
     return new_meta(shape, numpy_dtype, None if order == "C" else order)
 
 

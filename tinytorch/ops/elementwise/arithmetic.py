@@ -9,8 +9,9 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.in_place import updates
 from ...autograd.op import binary, op, operator, renamed, unary
-from ...autograd.promotion import check_broadcast, in_float32, promoted, stored_as, write_out
+from ...autograd.promotion import check_broadcast, promoted, stored_as, write_out
 from ...autograd.public import method, public, reflected
+from ...autograd.records import in_float32
 from ...errors import not_implemented
 from ...kernels.arithmetic import MANY, many
 from ...tensor import Tensor, wrap

@@ -7,8 +7,9 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, renamed, single, unary
-from ...autograd.promotion import FOUND, as_scalar_tensor, check_broadcast, of_source
+from ...autograd.promotion import FOUND, as_scalar_tensor, check_broadcast
 from ...autograd.public import overridden, public
+from ...autograd.records import of_source
 from ...autograd.views import assign, check_in_place, check_written
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...kernels.layout import as_array, operand_order

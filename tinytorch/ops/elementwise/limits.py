@@ -14,13 +14,13 @@ from ...autograd.promotion import (
     FOUND,
     NUMBERS,
     converted,
-    in_float32,
     refuse_complex_gradient,
     result_dtype,
     stored_as,
     write_out,
 )
 from ...autograd.public import public
+from ...autograd.records import in_float32
 from ...autograd.views import has_history
 from ...errors import C_NAMES, not_implemented, refuse_records, type_name
 from ...tensor import Tensor

@@ -10,8 +10,9 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import mode, unrecorded
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, unary
-from ...autograd.promotion import by_steps, scalar_of, to_default, underivable
+from ...autograd.promotion import scalar_of, to_default, underivable
 from ...autograd.public import method, public
+from ...autograd.records import by_steps
 from ...errors import not_implemented
 from ...kernels import erf as erf_kernels, gamma as gamma_kernels, native
 from ...tensor import Tensor

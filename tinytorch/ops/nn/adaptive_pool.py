@@ -12,8 +12,9 @@ from ... import dtypes as dt
 from ...arguments import check_sized, int_of, ints_of
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
-from ...autograd.promotion import in_float32, refuse_complex_gradient
+from ...autograd.promotion import refuse_complex_gradient
 from ...autograd.public import public, refuse
+from ...autograd.records import in_float32
 from ...errors import type_name
 from ...kernels import pool as kernels
 from ...kernels.layout import in_channels_last, operand_order

@@ -16,8 +16,8 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import ints_of
 from ...autograd.op import op
-from ...autograd.promotion import in_float32
 from ...autograd.public import overridden, public
+from ...autograd.records import in_float32
 from ...errors import C_NAMES, not_implemented, refuse_records, type_name, warn
 from ...kernels.conv import columns as kernels
 from ...kernels.conv.few_outputs import by_pixel

@@ -10,8 +10,8 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op
-from ...autograd.promotion import in_float32
 from ...autograd.public import overridden, public, refuse
+from ...autograd.records import in_float32
 from ...autograd.views import assign, check_in_place
 from ...device import META
 from ...errors import not_implemented, warn

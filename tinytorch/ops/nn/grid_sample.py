@@ -9,8 +9,8 @@ from ... import dtypes as dt
 from ...autograd.engine import run_backward
 from ...autograd.grad_mode import enable_grad
 from ...autograd.op import op, renamed
-from ...autograd.promotion import in_float32
 from ...autograd.public import public
+from ...autograd.records import in_float32
 from ...errors import not_implemented, type_name, warn
 from ...kernels import grid_sample as kernels
 from ...kernels.stepwise import plain, stepwise

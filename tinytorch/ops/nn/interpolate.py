@@ -8,8 +8,8 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import in_64_bits, ints_of
 from ...autograd.op import op, renamed
-from ...autograd.promotion import in_float32
 from ...autograd.public import public
+from ...autograd.records import in_float32
 from ...errors import kind_of, not_implemented, warn
 from ...kernels import interpolate as kernels
 from ...kernels.layout import channels_last, in_channels_last

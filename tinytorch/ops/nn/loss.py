@@ -12,16 +12,9 @@ from ... import dtypes as dt
 from ...arguments import check_sized
 from ...autograd.grad_mode import no_grad
 from ...autograd.op import op
-from ...autograd.promotion import (
-    by_steps,
-    check_broadcast,
-    converted,
-    in_float32,
-    refuse_gradient,
-    result_dtype,
-    scalar_as,
-)
+from ...autograd.promotion import check_broadcast, converted, refuse_gradient, result_dtype, scalar_as
 from ...autograd.public import overridden, public, refuse
+from ...autograd.records import by_steps, in_float32
 from ...autograd.views import check_fits
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name, warn
 from ...kernels.layout import as_array, operand_order

@@ -13,8 +13,9 @@ from ... import dtypes as dt
 from ...arguments import int_of, ints_of
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
-from ...autograd.promotion import EXACT, in_float32, write_out
+from ...autograd.promotion import EXACT, write_out
 from ...autograd.public import overridden, public
+from ...autograd.records import in_float32
 from ...errors import not_implemented
 from ...kernels import pool as kernels
 from ...kernels.layout import channels_last, in_channels_last, in_order

@@ -11,8 +11,9 @@ from ... import dtypes as dt
 from ...arguments import ints_of
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed, single
-from ...autograd.promotion import EXACT, converted, in_float32, write_out
+from ...autograd.promotion import EXACT, converted, write_out
 from ...autograd.public import overridden, public, refuse
+from ...autograd.records import in_float32
 from ...errors import refuse_records, type_name
 from ...kernels.layout import as_array, laid_out
 from ...kernels.sums import add_up

@@ -1,0 +1,79 @@
+"""Kinds of arrays: the one table of what `Tensor._array` may be besides an ndarray of numbers.
+
+| kind        | what it is                                | its class           |
+|-------------|-------------------------------------------|---------------------|
+| lazy        | memory seen conjugated or negated         | lazy.py             |
+| batched     | one sample that stands for all, in vmap   | func/batched.py     |
+| meta        | a shape and a dtype without numbers       | kernels/meta_array.py |
+| sparse      | elements by their place                   | sparse/array.py     |
+| records     | bfloat16 and other dtypes NumPy lacks     | autograd/records.py |
+
+The forward of an operation is tried with the arrays as they are. An array of a class of its own takes part by NumPy's
+protocols (`__array_ufunc__`, `__array_function__`), which is why most operations compute with every kind and know of
+none; what it has no answer to, it refuses with a TypeError or ValueError. Then the table is asked, by the arrays alone:
+the kind that stands first in it among those of the operands runs the operation, or lets the error stand.
+A new kind is a subclass of Kind and a line `enter(its class, Kind())` beside it; nothing else changes.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from numpy import ndarray
+
+from .dtypes import WIDENED
+from .seam import UNSEEN
+from .tensor import Tensor
+
+
+class Kind:
+    """What computes an operation whose forward did not take an array of this kind."""
+
+    def run(self, o: Any, call: Callable, args: Sequence[Any], error: Exception | None) -> Any:
+        """The result of the primitive `call` of the operation `o`, whose forward raised `error` (None: it was not
+        tried). UNSEEN if the error stands."""
+        return UNSEEN
+
+    def run_unary(self, o: Any, call: Callable, args: Sequence[Any], error: Exception | None) -> Any:
+        """`run` for a function element by element of one tensor, whose name is that of the operation."""
+        return self.run(o, call, args, error)
+
+    def run_binary(self, o: Any, call: Callable, args: Sequence[Any], error: Exception | None) -> Any:
+        """The same for two operands."""
+        return self.run(o, call, args, error)
+
+
+#: The class of an array -> its kind. What is entered first runs an operation of several kinds.
+KINDS: dict[type, Kind] = {}
+#: The kind of ndarrays whose dtype is a record.
+_RECORDS: list[Kind] = []
+
+
+def enter(array_class: type, kind: Kind) -> None:
+    """Arrays of this class are of a kind. Of ndarray: those whose dtype is a record."""
+    if array_class is ndarray:
+        _RECORDS[:] = [kind]
+    else:
+        KINDS[array_class] = kind
+
+
+def kind_among(args: Sequence[Any]) -> Kind | None:
+    """The kind that runs an operation of these arguments; None if all are ndarrays of numbers."""
+    found, records = set(), False
+    _look(args, found)
+    for array_class, kind in KINDS.items():
+        if array_class in found:
+            return kind
+    for x in args:
+        if isinstance(x, Tensor):
+            records = records or x._array.dtype.kind == WIDENED
+    return _RECORDS[0] if records else None
+
+
+def _look(args, found):
+    """Adds the classes of the arrays in nested lists and tuples."""
+    for x in args:
+        if x.__class__ is list or x.__class__ is tuple:
+            _look(x, found)
+        else:
+            found.add(type(x._array) if isinstance(x, Tensor) else type(x))
