@@ -1,5 +1,4 @@
 """DataLoader: batches of the samples of a dataset, in PyTorch's order, with PyTorch's random numbers."""
-import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from .iterators import (
     _SingleProcessDataLoaderIter,
     rows_at_once,
 )
-from .progress import resumed
+from .progress import NOT_BEGUN, check_fits, not_begun, resumed, settle
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
@@ -49,6 +48,15 @@ class DataLoader(Generic[_T_co]):
     shared memory), and for exactly a TensorDataset, or a Subset of one, with the default collation and no
     `worker_init_fn`, whose batches are indexed at once: that takes less time than to send them.
 
+    With `seed_by_index=True` torch, random and numpy.random are seeded before each sample, from the seed that the pass
+    has drawn and the sample's index, and before each collation, from the indices of the batch. So a sample is the same
+    for any number of workers and any batch size, in the order that it comes in, and in a pass that goes on from a
+    state. (In threads other than the main one this process draws torch's numbers alone by index.) The indices are
+    integers, strings, or tuples of these; a dataset with `__getitems__` is seeded once for a batch. ValueError for an
+    IterableDataset, which has no indices.
+
+    `snapshot_every_n_steps`: see `state_dict`.
+
     An exception in a worker process is raised here with the traceback that it had there. RuntimeError if such a process
     ends by itself, or is too slow for `timeout`; ValueError for options that exclude each other.
 
@@ -61,12 +69,17 @@ class DataLoader(Generic[_T_co]):
     __initialized = False
     _progress = None                           # of the latest pass
     _resume = None                             # the state that the next pass continues
+    seed_by_index, snapshot_every_n_steps = False, None          # of one that torch has saved
 
     def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0,
                  collate_fn=None, pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None,
                  multiprocessing_context=None, generator=None, *, prefetch_factor=None, persistent_workers=False,
-                 pin_memory_device="", in_order=True):
+                 pin_memory_device="", in_order=True, seed_by_index=False, snapshot_every_n_steps=None):
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
+        if snapshot_every_n_steps is not None and snapshot_every_n_steps < 1:
+            raise ValueError(f"snapshot_every_n_steps should be positive, but got {snapshot_every_n_steps}")
+        self.seed_by_index = seed_by_index
+        self.snapshot_every_n_steps = snapshot_every_n_steps
         self.dataset = dataset
         self.num_workers = num_workers
         self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
@@ -78,7 +91,7 @@ class DataLoader(Generic[_T_co]):
         self._dataset_kind = _DatasetKind.Iterable if isinstance(dataset, IterableDataset) else _DatasetKind.Map
         streams = self._dataset_kind == _DatasetKind.Iterable
         if streams:
-            _check_stream(shuffle, sampler, batch_sampler)
+            _check_stream(shuffle, sampler, batch_sampler, seed_by_index)
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         if batch_sampler is not None:
@@ -132,17 +145,27 @@ class DataLoader(Generic[_T_co]):
 
     def __iter__(self):
         state, self._resume = self._resume, None
-        if state is not None and (state["_iterator_finished"] or not state["_num_yielded"]):
-            state = None
         iterator = self._iterator
         if iterator is not None and state is None and not getattr(iterator, "_shutdown", False):
             iterator._reset(self)
         else:
-            with contextlib.nullcontext() if state is None else resumed(self, state):
-                iterator = self._get_iterator(state)
+            iterator = self._get_iterator() if state is None else self._resumed_iterator(state)
             if self.persistent_workers:
                 self._iterator = iterator
         self._progress = iterator._progress
+        return iterator
+
+    def _resumed_iterator(self, state):
+        """What is left of the pass that the state is of, or a new pass after it."""
+        check_fits(self, state)
+        if state["_iterator_finished"] or not state["_generators_at_start"]:
+            settle(self, state)
+            return self._get_iterator(state)
+        with resumed(self, state):
+            iterator = self._get_iterator(state)
+            iterator._make_again(state["_steps_since_snapshot"])
+        if self._dataset_kind or iterator._sampler_iter.drawn == state["_indices_drawn"]:
+            settle(self, state)                # else it draws ahead by more batches or fewer than that pass did
         return iterator
 
     def _get_iterator(self, state=None):
@@ -166,9 +189,19 @@ class DataLoader(Generic[_T_co]):
     def state_dict(self):
         """How far the latest pass has come: where the next one of a DataLoader made alike goes on, if it loads this.
 
-        It holds the states of what has `state_dict` and `load_state_dict`: the sampler, the dataset of each worker,
-        their iterators. Other samplers are run again with the random numbers that they had, and other streams read
-        again. Random numbers drawn by a dataset are not the same ones after that.
+        What was yielded counts, not what the workers have made ahead. Samplers, and streams (IterableDataset), that
+        have no state of their own are run again to where they were, with the random numbers that they had; of those
+        that have `state_dict` and `load_state_dict`, in a worker too, and of a dataset and its iterator, that state is
+        taken instead. Generators that were given to the loader or to a sampler go on as well; the default one, and
+        Python's and NumPy's, are the program's to save, with the weights.
+
+        The numbers that a dataset draws in worker processes are the same ones with `seed_by_index=True`, and with
+        `snapshot_every_n_steps=n`: workers then send the states of their random streams, some 10 KB, with the batches
+        around each n-th one (with every batch of a stream, and with `in_order=False`). A pass that goes on makes up to
+        n - 1 batches again, unseen.
+
+        ValueError, by the next pass, for a loader with other generators, and for a stream (or a dataset with a state)
+        with another number of workers.
 
         >>> import tinytorch as torch
         >>> loader = torch.utils.data.DataLoader(range(6), 2, shuffle=True)
@@ -180,12 +213,12 @@ class DataLoader(Generic[_T_co]):
         """
         if self._resume is not None:
             return self._resume
-        return self._progress.state_dict() if self._progress is not None else dict(_NOT_BEGUN)
+        return self._progress.state_dict() if self._progress is not None else not_begun(self)
 
     def load_state_dict(self, state_dict):
         """Have the next pass, and that one alone, go on where `state_dict` was taken. ValueError for what is no such
         state."""
-        if not _NOT_BEGUN.keys() <= state_dict.keys():
+        if not NOT_BEGUN.keys() <= state_dict.keys():
             raise ValueError("this is no state of a DataLoader")
         self._resume = state_dict
 
@@ -209,10 +242,6 @@ class DataLoader(Generic[_T_co]):
         warn(f"This DataLoader will create {self.num_workers} worker processes in total. {said} Please be "
              "aware that excessive worker creation might get DataLoader running slow or even freeze, lower "
              "the worker number to avoid potential slowness/freeze if necessary.")
-
-
-_NOT_BEGUN = {"_num_yielded": 0, "_iterator_finished": False, "_last_worker": None, "_generators": [], "_sampler": {},
-              "_workers": {}}
 
 
 def _simulates_workers(loader):
@@ -239,8 +268,9 @@ def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers):
         raise ValueError("persistent_workers option needs num_workers > 0")
 
 
-def _check_stream(shuffle, sampler, batch_sampler):
-    options = {"shuffle": shuffle or None, "sampler": sampler, "batch_sampler": batch_sampler}
+def _check_stream(shuffle, sampler, batch_sampler, seed_by_index):
+    options = {"shuffle": shuffle or None, "sampler": sampler, "batch_sampler": batch_sampler,
+               "seed_by_index": seed_by_index or None}
     for name, value in options.items():
         if value is not None:
             raise ValueError(f"DataLoader with IterableDataset: expected unspecified {name} option, but got "

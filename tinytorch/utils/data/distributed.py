@@ -2,12 +2,12 @@
 from ... import distributed
 from ...ops.random.factories import randperm
 from ...random import Generator
-from .sampler import Sampler
+from .sampler import Resumable
 
 __all__ = ["DistributedSampler"]
 
 
-class DistributedSampler(Sampler):
+class DistributedSampler(Resumable):
     """The part of a dataset's indices that process `rank` of `num_replicas` reads; all parts have one length.
 
     Both are those of the default process group if they are not given. `set_epoch` makes the next passes shuffle
@@ -18,6 +18,8 @@ class DistributedSampler(Sampler):
     >>> [list(DistributedSampler(range(5), 2, rank, shuffle=False)) for rank in (0, 1)]
     [[0, 2, 4], [1, 3, 0]]
     """
+
+    _drawn_again = True
 
     def __init__(self, dataset, num_replicas=None, rank=None, shuffle=True, seed=0, drop_last=False):
         if num_replicas is None or rank is None:
@@ -39,14 +41,30 @@ class DistributedSampler(Sampler):
         self.total_size = self.num_samples * num_replicas
 
     def __iter__(self):
+        self._epoch = self.epoch               # of the pass
+        return super().__iter__()
+
+    def _draw(self, generator, number):
+        if number:
+            return None
         n = len(self.dataset)
         if self.shuffle:
-            indices = randperm(n, generator=Generator().manual_seed(self.seed + self.epoch)).tolist()
+            indices = randperm(n, generator=Generator().manual_seed(self.seed + self._epoch)).tolist()
         else:
             indices = list(range(n))
         repeats = -(-self.total_size // max(n, 1))
         indices = (indices * repeats)[:self.total_size]        # the first ones again, if some are missing
-        return iter(indices[self.rank::self.num_replicas])
+        return indices[self.rank::self.num_replicas]
+
+    def state_dict(self):
+        """Where the latest pass is, and its epoch. See RandomSampler."""
+        return {**super().state_dict(), "epoch": self.epoch}
+
+    def load_state_dict(self, state_dict):
+        """Have the next pass, and that one alone, go on where `state_dict` was taken, in its epoch. KeyError for what
+        is no such state."""
+        super().load_state_dict(state_dict)
+        self.set_epoch(state_dict["epoch"])
 
     def __len__(self):
         return self.num_samples

@@ -1,4 +1,5 @@
 """One pass over a dataset in this process: without workers, or with simulated ones."""
+import contextlib
 import functools
 from collections import deque
 
@@ -9,7 +10,7 @@ from ...autograd.grad_mode import mode
 from ...errors import warn
 from ...tensor import Tensor, wrap
 from ._utils.collate import default_collate, default_collate_fn_map
-from ._utils.fetch import _IterableDatasetFetcher, _MapDatasetFetcher
+from ._utils.fetch import _IndexSeededFetcher, _IterableDatasetFetcher, _MapDatasetFetcher
 from ._utils.worker import Worker
 from .dataset import Subset, TensorDataset
 from .progress import Indices, Progress, advance, restore_dataset
@@ -79,25 +80,49 @@ class _BaseDataLoaderIter:
         if loader.pin_memory:
             warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory "
                  "won't be used.")
-        self._progress = Progress(loader)
-        self._sampler_iter = Indices(self._index_sampler, resume)
-        self._base_seed = draw_seed(loader.generator)
-        self._sampler_iter.catch_up()
         self._make_fetcher = functools.partial(
             _DatasetKind.create_fetcher, self._dataset_kind, auto_collation=self._auto_collation,
             collate_fn=self._collate_fn, drop_last=self._drop_last)
         self._length = loader._IterableDataset_len_called
+        self._seed_by_index = loader.seed_by_index
+        self._begin_pass(loader, resume)
+
+    def _begin_pass(self, loader, resume):
+        going_on = resume is not None and not resume["_iterator_finished"]     # and not after a pass that ended
+        self._progress = progress = Progress(loader)
+        self._sampler_iter = progress.indices = Indices(self._index_sampler, resume if going_on else None)
         if resume is not None:
-            self._progress.yielded = resume["_num_yielded"]
-            self._progress.fetchers.update(resume["_workers"])
-            self._progress.worker = resume["_last_worker"]
-            self._progress.sampler = resume["_sampler"]
+            progress.resume(resume, self._persistent_workers)
+            had_workers = self._persistent_workers and not self._seed_by_index and resume["_iterator_finished"]
+            progress.restarted = resume["_restarted"] if going_on else had_workers
+        if progress.restarted:
+            self._base_seed = resume["_base_seed"]
+        else:
+            self._base_seed = draw_seed(loader.generator)
+        progress.base_seed = self._base_seed
+        self._sampler_iter.catch_up()
+        if self._seed_by_index:
+            self._make_fetcher = functools.partial(_IndexSeededFetcher, auto_collation=self._auto_collation,
+                                                   collate_fn=self._collate_fn, base_seed=self._base_seed)
 
     def _reset(self, loader):
         """The next pass of persistent workers: their random streams go on."""
         self._progress.restart(loader)
-        self._sampler_iter = Indices(self._index_sampler)
+        self._sampler_iter = self._progress.indices = Indices(self._index_sampler)
         self._length = loader._IterableDataset_len_called
+        if self._seed_by_index:
+            self._base_seed = self._progress.base_seed = draw_seed(loader.generator)
+            self._progress.restarted = False
+            self._make_fetcher.keywords["base_seed"] = self._base_seed
+
+    def _make_again(self, steps):
+        """Take the batches that were given away after the state to go on from, those that failed too."""
+        if not steps:
+            return
+        last = self._progress.given + steps
+        while self._progress.given < last:
+            with contextlib.suppress(Exception):
+                next(self)
 
     def __iter__(self):
         return self
@@ -142,15 +167,17 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
             raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
         if self._num_workers:
             raise AssertionError("_SingleProcessDataLoaderIter requires num_workers == 0")
+        self._progress.given = None            # all that was drawn
         self._rows = rows_at_once(loader)
         self._dataset_fetcher = _restored_fetcher(self, self._dataset, 0)
 
     def _next_data(self):
         index = self._next_index()
+        if self._sampler_iter.stateful:
+            self._progress.sampler = self._sampler_iter.state
         batch = self._rows(index) if self._rows is not None else None
         if batch is None:
             batch = self._dataset_fetcher.fetch(index)
-        self._progress.sampler = self._sampler_iter.state
         return batch
 
 
@@ -175,7 +202,11 @@ class _SimulatedWorkersIter(_BaseDataLoaderIter):
         self._prefetch_factor = loader.prefetch_factor
         self._workers = [Worker(k, loader.num_workers, self._base_seed, loader.dataset, loader.worker_init_fn)
                          for k in range(loader.num_workers)]
+        states = dict(self._progress.fetchers)
+        self._progress.streams = dict(enumerate(self._workers))
         self._dispatch_first()
+        for k, state in states.items():
+            self._workers[k].go_on(state["random_streams"])
 
     def _reset(self, loader):
         super()._reset(loader)
@@ -208,6 +239,7 @@ class _SimulatedWorkersIter(_BaseDataLoaderIter):
             if k not in self._active:
                 continue
             batch = self._rows(index) if self._rows is not None else None
+            self._progress.give(sampler_state)
             try:
                 if batch is None:
                     with self._workers[k]:
@@ -218,7 +250,7 @@ class _SimulatedWorkersIter(_BaseDataLoaderIter):
                 self._active.remove(k)
             self._dispatch()
             if k in self._active:
-                self._progress.worker, self._progress.sampler = k, sampler_state
+                self._progress.worker = k
                 return batch
         raise StopIteration
 

@@ -16,6 +16,7 @@ from ._utils.channel import Closed, pair
 from ._utils.signal_handling import cause_of_end
 from ._utils.worker import _IterableDatasetStopIteration, _ResumeIteration, _worker_loop
 from .iterators import _BaseDataLoaderIter, turn_after
+from .sampler import stateful
 
 __all__ = ["_MultiProcessingDataLoaderIter"]
 
@@ -46,6 +47,11 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         if self._prefetch_factor <= 0:
             raise AssertionError("prefetch_factor must be greater than 0 for MultiProcessingDataLoaderIter")
         self._worker_init_fn = loader.worker_init_fn
+        self._snapshots = loader.snapshot_every_n_steps or 0
+        if self._snapshots and (self._dataset_kind or not self._in_order):
+            self._snapshots = 1                # the states after the last batches may not be the last states
+        self._progress.every = self._snapshots or 1
+        self._progress.keep(self._progress.yielded)
         self._workers, self._channels = [], []
         self._finalizer = weakref.finalize(self, _stop, os.getpid(), self._workers, self._channels)
         self._polled, self._events = select.poll(), {}
@@ -89,8 +95,9 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             self._events[fd] = event, k
 
     def _begin(self):
-        self._tasks, self._results = {}, {}    # number -> (worker, state of the sampler), -> answer
+        self._tasks, self._results = {}, {}    # number -> (worker, state and place of the sampler), -> answer
         self._active = [True] * self._num_workers
+        self._ends = {}                        # states of the streams that have ended
         self._given = [0] * self._num_workers  # tasks that are not yielded yet
         self._turn = turn_after(self._progress.worker, self._num_workers)
         for _ in range(self._prefetch_factor * self._num_workers):
@@ -98,8 +105,15 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     def _reset(self, loader):
         super()._reset(loader)
+        waits = self._snapshots or stateful(self._dataset)
+        seed = self._base_seed if self._seed_by_index else None
+        self._starts = {}
         for k in range(self._num_workers):
-            self._send(k, _ResumeIteration())
+            self._send(k, _ResumeIteration(seed, waits))
+        while waits and len(self._starts) < self._num_workers:
+            self._receive(None)
+        self._progress.fetchers = self._starts
+        self._progress.keep(self._progress.yielded)
         self._begin()
 
     # -------------------------------------------------------------- giving and taking
@@ -117,10 +131,14 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         else:
             return
         self._turn = (k + 1) % self._num_workers
-        number = next(self._numbers)
-        self._tasks[number] = k, self._sampler_iter.state
+        number, drawn = next(self._numbers), self._sampler_iter.drawn
+        self._tasks[number] = k, self._sampler_iter.state, None if self._in_order or self._dataset_kind else drawn - 1
         self._given[k] += 1
-        self._send(k, (number, index))
+        # a snapshot has the states of all workers: those after the last batches before it
+        wanted = None
+        if self._snapshots:
+            wanted = (drawn - 1) % self._snapshots + self._num_workers >= self._snapshots
+        self._send(k, (number, index, wanted))
 
     def _send(self, k, message):
         """Send, and take answers while the worker is too busy to read: neither side waits for the other for good."""
@@ -157,11 +175,14 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             number, data, state = self._channels[k].receive()
         except Closed:
             return False
-        if number in self._tasks:              # else it is of the pass before
+        if number is None:
+            self._starts[k] = state
+        elif number in self._tasks:            # else it is of the pass before
             self._results[number] = data, state
             if isinstance(data, _IterableDatasetStopIteration):
                 del self._tasks[number], self._results[number]
                 self._active[k] = False
+                self._ends[k] = state
                 self._given[k] -= 1
                 if not self._persistent_workers:
                     self._release(k)
@@ -198,18 +219,25 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             if not self._tasks:
                 if not self._persistent_workers:
                     self._shutdown_workers()
+                self._progress.fetchers.update(self._ends)
                 raise StopIteration
             if self._shutdown:
                 raise RuntimeError("the workers of this DataLoader have been stopped: iterate over it anew")
             self._receive(self._timeout or None)
-        k, sampler_state = self._tasks.pop(number)
+        k, sampler_state, position = self._tasks.pop(number)
         data, state = self._results.pop(number)
         self._given[k] -= 1
         self._dispatch()
-        if isinstance(data, ExceptionWrapper):
+        self._progress.give(sampler_state, position)
+        if state is not None:
+            self._progress.fetchers[k] = state
+        failed = isinstance(data, ExceptionWrapper)
+        if not failed:
+            self._progress.worker = k
+        if self._snapshots > 1 and self._progress.given % self._snapshots == 0:
+            self._progress.keep(self._progress.yielded + (not failed))
+        if failed:
             data.reraise()
-        self._progress.worker, self._progress.sampler = k, sampler_state
-        self._progress.fetchers[k] = state
         return data
 
     def _due(self):

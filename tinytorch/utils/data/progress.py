@@ -2,122 +2,258 @@
 
 A sampler without a state of its own is run again from the random numbers that it started with, to where it was; a
 stream without one is read again. What has `state_dict` and `load_state_dict` (a sampler, a dataset, the iterator of
-either) is asked instead.
+either) is asked instead. The library's own samplers have both, and are run again all the same: that costs a pass
+nothing before its state is asked for.
 """
 import contextlib
 import itertools
 
+import numpy as np
+
 from ...random import Generator, default_generator
+from .sampler import has_own_state, stateful
 
-__all__ = ["Indices", "Progress", "advance", "restore_dataset", "resumed", "state_of_fetcher"]
+__all__ = ["NOT_BEGUN", "Indices", "Progress", "advance", "check_fits", "not_begun", "restore_dataset", "resumed",
+           "settle", "state_of_fetcher"]
 
-
-def _states_of(owners):
-    """{name: state} of those owners that have one."""
-    return {name: owner.state_dict() for name, owner in owners.items() if _stateful(owner)}
+#: The state of a DataLoader that has not been iterated over. torchdata's names, where it has them.
+NOT_BEGUN = {"_num_yielded": 0, "_iterator_finished": False, "_last_yielded_worker_id": None, "_num_workers": 0,
+             "_base_seed": None, "_restarted": False, "_sampler_iter_yielded": 0, "_yielded_ahead": [],
+             "_indices_drawn": 0, "_index_sampler_state": None, "_sampler_state": None, "_sampler_iter_state": None,
+             "_epochs": [], "_generators_at_start": [], "_generators": [], "_worker_snapshots": {},
+             "_steps_since_snapshot": 0, "_IterableDataset_len_called": None}
 
 
 def _stateful(owner):
-    return hasattr(owner, "state_dict") and hasattr(owner, "load_state_dict")
+    """Whether it is asked for its state."""
+    return stateful(owner) and not has_own_state(owner)
 
 
-def state_of_fetcher(fetcher):
-    """Of its dataset and of the iterator of that, if they have one, and how many samples it took from a stream."""
-    owners = {"dataset": fetcher.dataset, "iterator": getattr(fetcher, "dataset_iter", None)}
-    return {**_states_of(owners), "samples": getattr(fetcher, "taken", 0)}
+def _state_of(owner):
+    return owner.state_dict() if _stateful(owner) else None
+
+
+def state_of_fetcher(fetcher, streams=None):
+    """The states of its dataset and of the iterator of that (None for one without), how many samples it took from a
+    stream, and the states of the random streams that it draws from, if they are wanted. None if there is nothing to
+    tell."""
+    dataset, iterator = _state_of(fetcher.dataset), getattr(fetcher, "dataset_iter", None)
+    if dataset is None and streams is None and iterator is None:
+        return None
+    return {"dataset_state": dataset, "random_streams": streams,
+            "fetcher_state": {"dataset_iter_state": _state_of(iterator), "samples": getattr(fetcher, "taken", 0)}}
 
 
 def restore_dataset(dataset, state):
     """To be called before the fetcher is made."""
-    if state is not None and "dataset" in state:
-        dataset.load_state_dict(state["dataset"])
+    if state is not None and state["dataset_state"] is not None:
+        dataset.load_state_dict(state["dataset_state"])
 
 
 def advance(fetcher, state):
     """Bring a new fetcher of a restored dataset to where the state was taken."""
     if state is None or not hasattr(fetcher, "dataset_iter"):
         return
-    if "iterator" in state:
-        fetcher.dataset_iter.load_state_dict(state["iterator"])
-    elif "dataset" not in state:
-        for _ in itertools.islice(fetcher.dataset_iter, state["samples"]):
+    iterator, taken = state["fetcher_state"]["dataset_iter_state"], state["fetcher_state"]["samples"]
+    if iterator is not None:
+        fetcher.dataset_iter.load_state_dict(iterator)
+    elif state["dataset_state"] is None:
+        for _ in itertools.islice(fetcher.dataset_iter, taken):
             pass
-    fetcher.taken = state["samples"]
+    fetcher.taken = taken
+
+
+def _samplers(loader):
+    found = loader.batch_sampler, loader.sampler, getattr(loader.batch_sampler, "sampler", None)
+    return list({id(sampler): sampler for sampler in found}.values())
 
 
 def _generators(loader):
-    """Those that decide the order of the samples, without the default one."""
-    found = [loader.generator]
-    for sampler in (loader.batch_sampler, loader.sampler, getattr(loader.batch_sampler, "sampler", None)):
-        found.append(getattr(sampler, "generator", None))
+    """Those that decide the order of the samples: the default one first."""
+    found = [loader.generator, *(getattr(sampler, "generator", None) for sampler in _samplers(loader))]
     distinct = {id(g): g for g in found if isinstance(g, Generator) and g is not default_generator}
     return [default_generator, *distinct.values()]
 
 
+def _with_epochs(loader):
+    """The samplers that are told the number of the pass, as DistributedSampler is."""
+    return [sampler for sampler in _samplers(loader)
+            if hasattr(sampler, "set_epoch") and isinstance(getattr(sampler, "epoch", None), int)]
+
+
 class Progress:
     """Of one pass: `yielded` batches, the last by worker `worker`; `fetchers` by worker, or the states that worker
-    processes sent."""
+    processes sent; `streams`: workers in this process, asked for those.
 
-    def __init__(self, loader):
-        self.yielded, self.finished, self.worker = 0, False, None
-        self.begun = [generator.get_state() for generator in _generators(loader)]
-        self.fetchers = {}
-        self.sampler = {}                      # states of the sampler and its iterator, if they have one
+    `given`: how many indices it is done with (None: all that were drawn); `ahead`: {position: state of the sampler} of
+    those whose batches were yielded before their turn. `every`: of the states that worker processes send, those after
+    each `every`-th batch are complete.
+    """
+
+    def __init__(self, loader, every=1):
+        self._generators, self._with_epochs = _generators(loader), _with_epochs(loader)
+        self._num_workers, self.every = loader.num_workers, every
+        self.base_seed, self.streams, self.indices = None, {}, None
+        self.restart(loader)
+        self.restarted = False                 # whether the pass drew no seed for workers, which had theirs
 
     def restart(self, loader):
-        """The next pass of the same workers."""
-        self.__init__(loader)
+        """The next pass of the same workers, before its indices are asked for."""
+        self.restarted = True
+        self.yielded, self.finished, self.worker = 0, False, None
+        self.given, self.ahead, self.sampler = 0, {}, {}
+        self.begun = [generator.get_state() for generator in self._generators]
+        self.epochs = [sampler.epoch for sampler in self._with_epochs]
+        self.length = loader._IterableDataset_len_called
+        self.fetchers, self._snapshot = {}, None
+
+    def resume(self, state, persistent):
+        """Be where the state was taken. After a pass that has ended, what lives on is the dataset of this process, or
+        the `persistent` workers."""
+        ended = state["_iterator_finished"]
+        if state["_num_workers"] == self._num_workers and not (ended and self._num_workers and not persistent):
+            self.fetchers = {int(name.removeprefix("worker_")): worker
+                             for name, worker in state["_worker_snapshots"].items()}
+        if ended:
+            self.fetchers = {k: {**worker, "fetcher_state": {"dataset_iter_state": None, "samples": 0}}
+                             for k, worker in self.fetchers.items()}
+            return
+        self.yielded, self.worker = state["_num_yielded"], state["_last_yielded_worker_id"]
+        self.given, self.ahead = state["_sampler_iter_yielded"], dict.fromkeys(state["_yielded_ahead"], {})
+        self.sampler = {name: state[name] for name in _STATES if state[name] is not None}
+
+    def give(self, sampler, position=None):
+        """What is at `position` (None: the next one) is yielded; `sampler`: its state after that."""
+        if position is not None and position != self.given:
+            self.ahead[position] = sampler
+            return
+        self.given, self.sampler = self.given + 1, sampler
+        while self.ahead and self.given in self.ahead:
+            self.sampler = self.ahead.pop(self.given)
+            self.given += 1
+
+    def keep(self, yielded=0):
+        """What has come so far is a state to go on from, with so many batches yielded."""
+        if self.every > 1:
+            self._snapshot = {**self._now(), "_num_yielded": yielded}
+
+    def _now(self):
+        workers, given = {}, self.indices.drawn if self.given is None else self.given
+        for k, fetcher in self.fetchers.items():
+            if fetcher is not None and not isinstance(fetcher, dict):
+                fetcher = state_of_fetcher(fetcher, self.streams[k].streams() if k in self.streams else None)
+            if fetcher is not None:
+                workers[f"worker_{k}"] = fetcher
+        return {**NOT_BEGUN, "_num_yielded": self.yielded, "_iterator_finished": self.finished,
+                "_last_yielded_worker_id": self.worker, "_num_workers": self._num_workers,
+                "_base_seed": self.base_seed, "_restarted": self.restarted, "_sampler_iter_yielded": given,
+                "_yielded_ahead": sorted(self.ahead), "_indices_drawn": self.indices.drawn, **self.sampler,
+                "_epochs": list(self.epochs), "_generators_at_start": list(self.begun),
+                "_generators": states_of_generators(self._generators), "_worker_snapshots": workers,
+                "_IterableDataset_len_called": self.length}
 
     def state_dict(self):
-        workers = {k: f if isinstance(f, dict) else state_of_fetcher(f) for k, f in self.fetchers.items()}
-        return {"_num_yielded": self.yielded, "_iterator_finished": self.finished, "_last_worker": self.worker,
-                "_generators": list(self.begun), "_sampler": dict(self.sampler), "_workers": workers}
+        state = self._now()
+        if self.every == 1 or self.finished:
+            return state
+        names = "_indices_drawn", "_generators"
+        return {**self._snapshot, "_steps_since_snapshot": self.given - self._snapshot["_sampler_iter_yielded"],
+                **{name: state[name] for name in names}}
+
+
+def states_of_generators(generators):
+    """Of all but the default one, which is the program's own."""
+    return [None if generator is default_generator else generator.get_state() for generator in generators]
+
+
+def not_begun(loader):
+    """The state of a DataLoader that has not been iterated over."""
+    return {**NOT_BEGUN, "_num_workers": loader.num_workers, "_generators": states_of_generators(_generators(loader))}
+
+
+def check_fits(loader, state):
+    """ValueError if a pass over this loader cannot go on where the state was taken."""
+    if len(_generators(loader)) != len(state["_generators"]):
+        raise ValueError("this state is of a DataLoader with other generators")
+    if loader.num_workers == state["_num_workers"] or state["_iterator_finished"] and not loader.persistent_workers:
+        return
+    kept = any(worker["dataset_state"] is not None for worker in state["_worker_snapshots"].values())
+    if loader._dataset_kind or kept:
+        what = "a stream" if loader._dataset_kind else "a dataset with a state"
+        raise ValueError(f"this state is of a DataLoader with num_workers={state['_num_workers']}: {what} cannot go "
+                         f"on with num_workers={loader.num_workers}")
 
 
 @contextlib.contextmanager
 def resumed(loader, state):
-    """Inside, what decides the order of the samples draws what it drew in the pass that the state is of."""
-    generators = _generators(loader)
-    if len(generators) != len(state["_generators"]):
-        raise ValueError("this state is of a DataLoader with other generators")
-    before = default_generator.get_state()
-    for generator, begun in zip(generators, state["_generators"]):
+    """Inside, what decides the order of the samples draws what it drew in the pass that the state is of. After it the
+    global streams are where they were before, since they are the program's own."""
+    import random
+    for sampler, epoch in zip(_with_epochs(loader), state["_epochs"]):
+        sampler.set_epoch(epoch)
+    before, others = default_generator.get_state(), (random.getstate(), np.random.get_state())
+    for generator, begun in zip(_generators(loader), state["_generators_at_start"]):
         generator.set_state(begun)
     try:
         yield
     finally:
         default_generator.set_state(before)
+        random.setstate(others[0])
+        np.random.set_state(others[1])
+
+
+def settle(loader, state):
+    """Set the generators, all but the default one, to where they were when the state was taken."""
+    for generator, state_then in zip(_generators(loader)[1:], state["_generators"][1:]):
+        generator.set_state(state_then)
+
+
+_STATES = "_index_sampler_state", "_sampler_state", "_sampler_iter_state"
 
 
 class Indices:
     """The indices that a sampler gives; `resume`: the state of a pass to be continued."""
 
     def __init__(self, sampler, resume=None):
+        self.drawn = 0
+        self._skipped = ()                     # positions of indices that were yielded before their turn
         self._behind = 0                       # indices of the pass to be continued that are to be drawn again
-        self._owners = {"sampler": sampler, "inner": getattr(sampler, "sampler", None)}
-        state = resume["_sampler"] if resume else {}
-        for name, owner in self._owners.items():
+        inner = getattr(sampler, "sampler", None)
+        state = {} if resume is None else {name: resume[name] for name in _STATES if resume[name] is not None}
+        for owner, name in (sampler, "_index_sampler_state"), (inner, "_sampler_state"):
             if name in state:
                 owner.load_state_dict(state[name])
-        self._owners["iterator"] = self._iterator = iter(sampler)
-        if "iterator" in state:
-            self._iterator.load_state_dict(state["iterator"])
-        elif resume and not state:
-            self._behind = resume["_num_yielded"]
-        self._stateful = any(map(_stateful, self._owners.values()))
+        self._iterator = iter(sampler)
+        if "_sampler_iter_state" in state:
+            self._iterator.load_state_dict(state["_sampler_iter_state"])
+        if resume is not None:
+            self._skipped = frozenset(resume["_yielded_ahead"])
+            if state:
+                self.drawn = resume["_sampler_iter_yielded"]
+            else:
+                self._behind = resume["_sampler_iter_yielded"]
+        owners = zip(_STATES, (sampler, inner, self._iterator))
+        self._owners = {name: owner for name, owner in owners if _stateful(owner)}
+        self.stateful = bool(self._owners)
 
     def __iter__(self):
         return self
 
     def __next__(self):
-        return next(self._iterator)
+        index = next(self._iterator)
+        self.drawn += 1
+        if self._skipped:
+            while self.drawn - 1 in self._skipped:
+                index = next(self._iterator)
+                self.drawn += 1
+        return index
 
     def catch_up(self):
         """Draw what was drawn in the pass to be continued."""
-        for _ in itertools.islice(self._iterator, self._behind):
-            pass
+        if self._behind:
+            self.drawn += sum(1 for _ in itertools.islice(self._iterator, self._behind))
 
     @property
     def state(self):
         """After the last index: {} if that cannot be told, and is to be drawn again."""
-        return _states_of(self._owners) if self._stateful else {}
+        return {name: owner.state_dict() for name, owner in self._owners.items()} if self.stateful else {}

@@ -1,5 +1,6 @@
 """Samplers: the order in which a DataLoader asks for samples. They draw the numbers that PyTorch's draw."""
 import itertools
+import operator
 from typing import Generic, TypeVar
 
 from ... import dtypes as dt
@@ -8,7 +9,7 @@ from ...ops.random.factories import multinomial, randint, randperm
 from ...random import Generator, stream_of
 
 __all__ = ["BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler",
-           "WeightedRandomSampler"]
+           "WeightedRandomSampler"]     # and Resumable, which the other files of this folder use
 
 _T_co = TypeVar("_T_co", covariant=True)
 
@@ -27,20 +28,110 @@ class Sampler(Generic[_T_co]):
         raise NotImplementedError
 
 
-class SequentialSampler(Sampler[int]):
+class Resumable(Sampler[_T_co]):
+    """A sampler that can say where its latest pass is, and go on from there.
+
+    A pass is drawn in lists, number 0, 1 ..., each when those before it are given away. What a pass notes is its list
+    and the iterator over that, which knows its place: nothing is counted for a state that nobody asks for.
+    """
+
+    _place = None                              # of the latest pass: (generator, number of the list, list, its iterator)
+    _loaded = None                             # the state that the next pass goes on from
+    _drawn_again = False                       # whether a list is the same when it is drawn again
+
+    def _begin(self):
+        """The generator of a new pass."""
+        return getattr(self, "generator", None)
+
+    def _draw(self, generator, number):
+        """List `number` of a pass, None after the last one."""
+        raise NotImplementedError
+
+    def __iter__(self):
+        loaded, self._loaded = self._loaded, None
+        return itertools.chain.from_iterable(self._lists(loaded))
+
+    def _lists(self, loaded):
+        """Iterators over the lists of a pass, or over what is left of them."""
+        number, skipped, order = 0, 0, None
+        if loaded is None or not loaded["begun"]:
+            generator = self._begin()
+        else:
+            number, skipped, generator = loaded["number"], loaded["yielded"], getattr(self, "generator", None)
+            if loaded["order"] is not None:
+                order, skipped = loaded["order"].tolist(), 0
+            if generator is None and loaded["generator"] is not None:
+                generator = Generator().set_state(loaded["generator"])
+        while order is not None or (order := self._draw(generator, number)) is not None:
+            indices = iter(order[skipped:])
+            self._place = generator, number, order, indices
+            yield indices
+            number, skipped, order = number + 1, 0, None
+        self._place = None
+
+    def state_dict(self):
+        """Where the latest pass is: what it has drawn and not given away, and the state of the generator.
+
+        The next pass over a sampler made alike that loads this goes on there. Passes that ended, and samplers without
+        a pass, give a state whose next pass begins anew. A DataLoader draws from its sampler ahead of what it gives:
+        its own `state_dict` counts what it gave.
+
+        >>> from tinytorch.utils.data import RandomSampler
+        >>> sampler, again = RandomSampler(range(9)), RandomSampler(range(9))
+        >>> indices = iter(sampler)
+        >>> first = [next(indices) for _ in range(4)]
+        >>> again.load_state_dict(sampler.state_dict())
+        >>> list(again) == list(indices)
+        True
+        """
+        if self._loaded is not None:
+            return self._loaded
+        _check_own(self)
+        state = dict(_NO_PLACE)
+        generator = getattr(self, "generator", None)
+        if self._place is not None:
+            generator, number, order, indices = self._place
+            left = operator.length_hint(indices)
+            state.update(begun=True, number=number, yielded=len(order) - left)
+            if not self._drawn_again:
+                state["order"] = as_tensor(order[len(order) - left:], dtype=dt.int64)
+        if generator is not None:
+            state["generator"] = generator.get_state()
+        return state
+
+    def load_state_dict(self, state_dict):
+        """Have the next pass, and that one alone, go on where `state_dict` was taken. KeyError for what is no such
+        state."""
+        _check_own(self)
+        self._loaded = {name: state_dict[name] for name in _NO_PLACE}
+        generator = getattr(self, "generator", None)
+        if generator is not None and self._loaded["generator"] is not None:
+            generator.set_state(self._loaded["generator"])
+
+    def __getstate__(self):
+        return {name: value for name, value in self.__dict__.items() if name != "_place"}
+
+
+#: The state of a sampler without a pass that has begun.
+_NO_PLACE = {"begun": False, "number": 0, "yielded": 0, "order": None, "generator": None}
+
+
+class SequentialSampler(Resumable[int]):
     """0, 1, 2 ... to the length of `data_source`."""
+
+    _drawn_again = True
 
     def __init__(self, data_source):
         self.data_source = data_source
 
-    def __iter__(self):
-        return iter(range(len(self.data_source)))
+    def _draw(self, generator, number):
+        return None if number else range(len(self.data_source))
 
     def __len__(self):
         return len(self.data_source)
 
 
-class RandomSampler(Sampler[int]):
+class RandomSampler(Resumable[int]):
     """The indices of `data_source` in random order, or `num_samples` of them; `replacement` draws each anew.
 
     Without a `generator` it seeds one of its own from the default generator at the start of each pass.
@@ -68,26 +159,24 @@ class RandomSampler(Sampler[int]):
     def num_samples(self):
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
-    def __iter__(self):
+    def _begin(self):
+        return Generator().manual_seed(draw_seed()) if self.generator is None else self.generator
+
+    def _draw(self, generator, number):
         n, count = len(self.data_source), self.num_samples
-        generator = self.generator
-        if generator is None:
-            generator = Generator().manual_seed(draw_seed())
+        size = self._CHUNK if self.replacement else n
+        if number > count // size:
+            return None
+        wanted = min(size, count - number * size)
         if self.replacement:
-            for _ in range(count // self._CHUNK):
-                yield from randint(n, (self._CHUNK,), generator=generator).tolist()
-            yield from randint(n, (count % self._CHUNK,), generator=generator).tolist()
-        else:
-            for _ in range(count // n):
-                yield from randperm(n, generator=generator).tolist()
-            # PyTorch draws this permutation even if nothing of it is used
-            yield from randperm(n, generator=generator).tolist()[:count % n]
+            return randint(n, (wanted,), generator=generator).tolist()
+        return randperm(n, generator=generator).tolist()[:wanted]      # PyTorch draws it even if nothing of it is used
 
     def __len__(self):
         return self.num_samples
 
 
-class SubsetRandomSampler(Sampler[int]):
+class SubsetRandomSampler(Resumable[int]):
     """Given indices in random order."""
 
     def __init__(self, indices, generator=None):
@@ -95,14 +184,16 @@ class SubsetRandomSampler(Sampler[int]):
         self.generator = generator
 
     def __iter__(self):
-        for i in randperm(len(self.indices), generator=self.generator).tolist():
-            yield self.indices[i]
+        return map(self.indices.__getitem__, super().__iter__())
+
+    def _draw(self, generator, number):
+        return None if number else randperm(len(self.indices), generator=generator).tolist()
 
     def __len__(self):
         return len(self.indices)
 
 
-class WeightedRandomSampler(Sampler[int]):
+class WeightedRandomSampler(Resumable[int]):
     """`num_samples` indices, each with a chance in proportion to its weight. ValueError for arguments of wrong kind.
 
     >>> import tinytorch as torch
@@ -124,8 +215,10 @@ class WeightedRandomSampler(Sampler[int]):
         self.replacement = replacement
         self.generator = generator
 
-    def __iter__(self):
-        yield from multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator).tolist()
+    def _draw(self, generator, number):
+        if number:
+            return None
+        return multinomial(self.weights, self.num_samples, self.replacement, generator=generator).tolist()
 
     def __len__(self):
         return self.num_samples
@@ -139,6 +232,10 @@ class BatchSampler(Sampler[list]):
     [[0, 1], [2, 3], [4]]
     """
 
+    #: Of the latest pass: how many whole batches, of which indices, and whether there was a shorter one, the last.
+    _given = _indices = _ended = None
+    _loaded = None                             # the state that the next pass goes on from
+
     def __init__(self, sampler, batch_size, drop_last):
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
             raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
@@ -149,12 +246,85 @@ class BatchSampler(Sampler[list]):
         self.drop_last = drop_last
 
     def __iter__(self):
-        indices = iter(self.sampler)
+        loaded, self._loaded = self._loaded, None
+        return self._batches(loaded)
+
+    def _batches(self, loaded):
+        if loaded is not None and loaded["ended"]:
+            return
+        self._given, indices = 0, iter(self.sampler)
+        if loaded is not None:
+            self._given = loaded["samples_yielded"] // self.batch_size
+            if loaded["sampler_iter_state"] is not None:
+                indices.load_state_dict(loaded["sampler_iter_state"])
+            elif loaded["sampler_state"] is None:
+                next(itertools.islice(indices, loaded["samples_yielded"], loaded["samples_yielded"]), None)
+        self._indices, given = indices, self._given
         while batch := list(itertools.islice(indices, self.batch_size)):
-            if self.drop_last and len(batch) < self.batch_size:
-                return
+            if len(batch) < self.batch_size:
+                if not self.drop_last:
+                    self._ended = True
+                    yield batch
+                break
+            self._given = given = given + 1
             yield batch
+        self._given = self._indices = self._ended = None
+
+    def state_dict(self):
+        """Where the latest pass is: how many indices its batches had, and the states of the sampler and of the iterator
+        of that, None for one that has none. Without both, the pass that goes on skips the indices.
+
+        >>> from tinytorch.utils.data import BatchSampler, SequentialSampler
+        >>> sampler = BatchSampler(SequentialSampler(range(5)), 2, False)
+        >>> next(iter(sampler))
+        [0, 1]
+        >>> sampler.load_state_dict(sampler.state_dict())
+        >>> list(sampler)
+        [[2, 3], [4]]
+        """
+        if self._loaded is not None:
+            return self._loaded
+        _check_own(self)
+        inner = [self._indices if stateful(self._indices) else None, self.sampler if stateful(self.sampler) else None]
+        iterator, sampler = [None if owner is None else owner.state_dict() for owner in inner]
+        return {"samples_yielded": (self._given or 0) * self.batch_size, "sampler_state": sampler,
+                "sampler_iter_state": iterator, "ended": bool(self._ended)}
+
+    def load_state_dict(self, state_dict):
+        """Have the next pass, and that one alone, go on where `state_dict` was taken. KeyError for what is no such
+        state."""
+        _check_own(self)
+        names = "samples_yielded", "sampler_state", "sampler_iter_state", "ended"
+        loaded = {name: state_dict[name] for name in names}
+        if loaded["sampler_state"] is not None:
+            self.sampler.load_state_dict(loaded["sampler_state"])
+        self._loaded = loaded
+
+    def __getstate__(self):
+        return {name: value for name, value in self.__dict__.items() if name not in ("_given", "_indices", "_ended")}
 
     def __len__(self):
         count = len(self.sampler)
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+
+def _check_own(sampler):
+    """NotImplementedError if its passes are not what its states are of."""
+    if not _ours(sampler, "__iter__"):
+        raise NotImplementedError(f"{type(sampler).__name__} defines __iter__ and no state_dict that fits it")
+
+
+def stateful(owner):
+    """Whether it has a state that it can be asked for."""
+    if not (hasattr(owner, "state_dict") and hasattr(owner, "load_state_dict")):
+        return False
+    return not has_own_state(owner) or _ours(owner, "__iter__")
+
+
+def has_own_state(sampler):
+    """Whether its state is the one of a sampler of this library, which can be run again instead."""
+    return isinstance(sampler, (Resumable, BatchSampler)) and _ours(sampler, "state_dict")
+
+
+def _ours(owner, method):
+    return getattr(getattr(type(owner), method), "__module__", "").startswith(__package__)

@@ -1,7 +1,9 @@
 """Getting the samples of an index, or of a list of indices, from a dataset, and collating them."""
 import itertools
 
-__all__ = ["_BaseDatasetFetcher", "_IterableDatasetFetcher", "_MapDatasetFetcher"]
+from .worker import IndexStreams
+
+__all__ = ["_BaseDatasetFetcher", "_IndexSeededFetcher", "_IterableDatasetFetcher", "_MapDatasetFetcher"]
 
 
 class _BaseDatasetFetcher:
@@ -51,3 +53,27 @@ class _MapDatasetFetcher(_BaseDatasetFetcher):
         many = getattr(self.dataset, "__getitems__", None)
         return self.collate_fn(many(possibly_batched_index) if many else
                                [self.dataset[i] for i in possibly_batched_index])
+
+
+class _IndexSeededFetcher(_MapDatasetFetcher):
+    """Samples by index, with random numbers by index: see `seed_by_index` of DataLoader."""
+
+    def __init__(self, dataset, auto_collation, collate_fn, base_seed):
+        super().__init__(dataset, auto_collation, collate_fn, drop_last=False)
+        self.base_seed = base_seed
+
+    def fetch(self, possibly_batched_index):
+        with IndexStreams(self.base_seed) as streams:
+            if not self.auto_collation:
+                samples = self._sample(streams, possibly_batched_index)
+            elif many := getattr(self.dataset, "__getitems__", None):
+                streams.seed("samples", tuple(possibly_batched_index))
+                samples = many(possibly_batched_index)
+            else:
+                samples = [self._sample(streams, index) for index in possibly_batched_index]
+            streams.seed("batch", tuple(possibly_batched_index) if self.auto_collation else possibly_batched_index)
+            return self.collate_fn(samples)
+
+    def _sample(self, streams, index):
+        streams.seed("sample", index)
+        return self.dataset[index]

@@ -1,5 +1,6 @@
 """Workers of a DataLoader, in this process or in processes of their own: what they know, draw and do."""
 import copy
+import operator
 import os
 import threading
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from ....kernels import threads
 from ....random import Stream, default_generator, exchange_stream
+from ....tensor import wrap
 
 __all__ = ["WorkerInfo", "get_worker_info"]
 
@@ -65,6 +67,16 @@ class Worker:
             with self:
                 init_fn(number)
 
+    def streams(self):
+        """Their states."""
+        return _packed(self.stream.state(), self.python_state, self.numpy_state)
+
+    def go_on(self, streams):
+        """From those states."""
+        if streams is not None:
+            torch_state, self.python_state, self.numpy_state = _unpacked(streams)
+            self.stream.resume(torch_state)
+
     def __enter__(self):
         self.before = get_worker_info(), exchange_stream(self.stream)
         _here.info = self.info
@@ -86,6 +98,84 @@ class Worker:
         self.python_state, self.numpy_state = python_state, numpy_state
 
 
+def _packed(torch_state, python_state, numpy_state):
+    """The states of three streams, as plain as a file of weights is."""
+    _, key, *rest = numpy_state
+    return {"torch": wrap(torch_state), "random": python_state, "numpy": (key.tolist(), *rest)}
+
+
+def _unpacked(streams):
+    version, key, gauss = streams["random"]
+    numpy_key, *rest = streams["numpy"]
+    return streams["torch"].numpy(), (version, tuple(key), gauss), ("MT19937", np.array(numpy_key, np.uint32), *rest)
+
+
+def streams_here():
+    """The states of the global random streams of a worker's process."""
+    import random
+    return _packed(default_generator.stream.state(), random.getstate(), np.random.get_state())
+
+
+def go_on_here(streams):
+    """Continue the global random streams of a worker's process."""
+    import random
+    torch_state, python_state, numpy_state = _unpacked(streams)
+    default_generator.stream.resume(torch_state)
+    random.setstate(python_state)
+    np.random.set_state(numpy_state)
+
+
+class IndexStreams:
+    """Random streams that are seeded from a number and an index. Inside, the global ones are these; they are back after
+    it. In threads other than the main one that is true of torch's alone, since Python's and NumPy's exist once in a
+    process.
+    """
+
+    def __init__(self, base_seed):
+        self._base_seed = base_seed
+        self._stream = Stream(0)
+
+    def __enter__(self):
+        self._before = exchange_stream(self._stream)
+        self._others = threading.current_thread() is threading.main_thread()
+        if self._others:
+            import random
+            self._states = random.getstate(), np.random.get_state()
+        return self
+
+    def __exit__(self, *exc_info):
+        exchange_stream(self._before)
+        if self._others:
+            import random
+            random.setstate(self._states[0])
+            np.random.set_state(self._states[1])
+
+    def seed(self, what, index):
+        """Begin the streams of `what` at that index. TypeError for an index that is not made of integers and strings.
+
+        SHA-256 of the text is the same everywhere and for good, and no two indices share numbers.
+        """
+        from hashlib import sha256
+        words = np.frombuffer(sha256(f"{self._base_seed} {what} {_plain(index)!r}".encode()).digest(), "<u4").tolist()
+        self._stream.restart(words[0] | words[1] << 32)
+        if self._others:
+            import random
+            random.seed(words[2] | words[3] << 32)
+            np.random.seed(words[4:])
+
+
+def _plain(index):
+    if isinstance(index, (tuple, list)):
+        return tuple(_plain(part) for part in index)
+    if isinstance(index, str):
+        return index
+    try:
+        return operator.index(index)
+    except TypeError:
+        raise TypeError("seed_by_index needs indices that are integers, strings or tuples of these, but got "
+                        f"{type(index).__name__}") from None
+
+
 # ------------------------------------------------------------------ in a process of its own
 class _IterableDatasetStopIteration:
     """In place of a batch: the stream of this worker has ended."""
@@ -95,10 +185,11 @@ class _IterableDatasetStopIteration:
 
 
 class _ResumeIteration:
-    """In place of indices: the next pass begins."""
+    """In place of indices: the next pass begins. `seed`: what it seeds indices from; `asked`: whether it is answered
+    with a state."""
 
-    def __init__(self, seed=None):
-        self.seed = seed
+    def __init__(self, seed=None, asked=False):
+        self.seed, self.asked = seed, asked
 
 
 class _Orphaned(BaseException):
@@ -108,8 +199,9 @@ class _Orphaned(BaseException):
 def _worker_loop(channel, dataset, make_fetcher, base_seed, init_fn, worker_id, num_workers, state):
     """What a worker process does: make batches of the indices that it is sent, until it is told to end.
 
-    make_fetcher(dataset) gives a new fetcher, for each pass. Tasks are (number, index), answers (number, batch, state
-    of the fetcher); `state`: that of a pass to be continued, or None.
+    make_fetcher(dataset) gives a new fetcher, for each pass. Tasks are (number, index, wanted), answers (number, batch,
+    state of the fetcher); `wanted`: True for that state with random streams, None without, False for no state;
+    `state`: that of a pass to be continued, or None.
     """
     parent = os.getppid()
 
@@ -139,6 +231,8 @@ def _serve(channel, dataset, make_fetcher, base_seed, init_fn, worker_id, num_wo
         restore_dataset(dataset, state)
         fetcher = make_fetcher(dataset)
         advance(fetcher, state)
+        if state is not None and state["random_streams"] is not None:
+            go_on_here(state["random_streams"])
     except Exception:
         failed = ExceptionWrapper(where=where)
     while True:
@@ -149,10 +243,23 @@ def _serve(channel, dataset, make_fetcher, base_seed, init_fn, worker_id, num_wo
         if isinstance(task, _ResumeIteration):
             try:
                 fetcher = make_fetcher(dataset)
+                if task.seed is not None:
+                    fetcher.base_seed = task.seed
             except Exception:
                 failed = ExceptionWrapper(where=where)
+            if not task.asked:
+                continue
+            try:
+                answer = pack((None, None, state_of_fetcher(fetcher, streams_here())))
+            except Exception:
+                failed = ExceptionWrapper(where=where)
+                answer = pack((None, None, None))
+            try:
+                channel.send_packed(answer)
+            except Closed:
+                return
             continue
-        number, index = task
+        number, index, wanted = task
         try:
             if failed is not None:
                 answer, failed = _pack_failure(number, failed), None
@@ -163,7 +270,10 @@ def _serve(channel, dataset, make_fetcher, base_seed, init_fn, worker_id, num_wo
                     if not hasattr(fetcher, "dataset_iter"):
                         raise
                     batch = _IterableDatasetStopIteration(worker_id)
-                answer = pack((number, batch, state_of_fetcher(fetcher)))
+                state = None
+                if wanted is not False:
+                    state = state_of_fetcher(fetcher, streams_here() if wanted else None)
+                answer = pack((number, batch, state))
                 del batch                      # not kept while waiting for the next task
         except Exception:
             answer = _pack_failure(number, ExceptionWrapper(where=where))
