@@ -168,7 +168,7 @@ STATES = [("SGD", {"momentum": 0.9}, "momentum_buffer"), ("Adam", {}, "exp_avg")
     (3, (), "output with shape [] doesn't match the broadcast shape [3]")])
 @pytest.mark.parametrize("name, options, state", STATES)
 def test_state_of_another_shape_is_refused(name, options, state, n, shape, text):
-    """As from the state dict of another model: an error before anything is written, in parameters alone or bundled."""
+    """An error before anything is written, in parameters alone or bundled: by a step, and by load_state_dict."""
     params = [torch.zeros(n, requires_grad=True) for _ in range(2)]
     optimizer = getattr(torch.optim, name)(params, **options)
     for _ in range(3):
@@ -179,7 +179,9 @@ def test_state_of_another_shape_is_refused(name, options, state, n, shape, text)
     saved = {"state": {k: dict(v) for k, v in saved["state"].items()}, "param_groups": saved["param_groups"]}
     saved["state"][0][state] = torch.zeros(shape)
     before = [p.detach().clone() for p in params]
-    optimizer.load_state_dict(saved)
+    with pytest.raises(ValueError, match=re.escape(f"parameter 0 of group 0, of shape [{n}]: {state!r} has shape")):
+        optimizer.load_state_dict(saved)
+    optimizer.state[params[0]][state] = torch.zeros(shape)
     with pytest.raises(RuntimeError, match=re.escape(text)):
         optimizer.step()
     assert all(torch.equal(p, b) for p, b in zip(params, before, strict=True))
@@ -298,3 +300,117 @@ def test_bundled_parameters_have_the_numbers_of_single_ones(name):
         assert p.tolist() == q.tolist()
         for key, value in optimizer.state[p].items():
             assert value.tolist() == single.state[q][key].tolist(), key
+
+
+# ------------------------------------------------------------------ loading by name, and what does not fit
+def two_layers(width=3, names=True, order=slice(None), kind="Adam", **options):
+    """(model, an optimiser of its parameters)."""
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(width, 4), torch.nn.Linear(4, 2))
+    params = list(model.named_parameters())[order]
+    params = params if names else [p for _, p in params]
+    return model, getattr(torch.optim, kind)(params, **options)
+
+
+def trained(model, optimizer, steps=2):
+    def closure():
+        optimizer.zero_grad()
+        loss = model(torch.ones(2, model[0].in_features)).square().sum()
+        loss.backward()
+        return loss
+    for _ in range(steps):
+        optimizer.step(closure)
+    return optimizer.state_dict()
+
+
+@pytest.mark.parametrize("names", [False, True])
+@pytest.mark.parametrize("kind", ["Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "ASGD", "LBFGS",
+                                  "NAdam", "RAdam", "RMSprop", "Rprop", "SGD"])
+def test_state_of_another_model_is_refused_by_name(kind, names):
+    options = {"momentum": 0.9} if kind == "SGD" else {}
+    saved = trained(*two_layers(names=names, kind=kind, **options))
+    model, optimizer = two_layers(5, names=names, kind=kind, **options)
+    before = [dict(optimizer.state[p]) for p in model.parameters()] if kind == "Adagrad" else []
+    place = "parameter 0 of group 0, " + ("'0.weight', " if names else "") + "of shape [4, 5]: "
+    with pytest.raises(ValueError, match=re.escape(place)) as caught:
+        optimizer.load_state_dict(saved)
+    assert len(str(caught.value).splitlines()) == 2              # the other parameters fit
+    assert kind == "Adagrad" and before or not optimizer.state   # nothing is loaded
+    optimizer.load_state_dict(saved, strict=False)
+    own = optimizer.state_dict()["state"]
+    assert sorted(own) == ([] if kind == "LBFGS" else [1, 2, 3])
+    trained(model, optimizer)                                    # the others begin anew
+    model, optimizer = two_layers(names=names, kind=kind, **options)
+    optimizer.load_state_dict(saved)                             # and what fits is taken
+    trained(model, optimizer)
+
+
+def test_state_by_name():
+    model, optimizer = two_layers(lr=0.1)
+    saved = trained(model, optimizer)
+    for order in (slice(None), slice(None, None, -1)):
+        again, other = two_layers(order=order)
+        again.load_state_dict(model.state_dict())
+        other.load_state_dict(copy.deepcopy(saved), by_name=True)          # else the two share their state
+        assert other.param_groups[0]["param_names"] == [n for n, _ in list(again.named_parameters())[order]]
+        assert other.param_groups[0]["lr"] == 0.1
+        for (name, p), q in zip(model.named_parameters(), again.parameters()):
+            for key, value in optimizer.state[p].items():
+                assert torch.equal(other.state[q][key], value), (name, key)
+    after = [trained(*pair)["state"] for pair in ((model, optimizer), (again, other))]
+    assert all(torch.equal(p, q) for p, q in zip(model.parameters(), again.parameters()))
+    assert torch.equal(after[0][0]["exp_avg"], after[1][3]["exp_avg"])
+
+
+def test_state_by_name_of_groups_that_are_divided_otherwise():
+    model, optimizer = two_layers(lr=0.1)
+    saved = trained(model, optimizer)
+    named = dict(model.named_parameters())
+    two = torch.optim.Adam([{"params": [(n, named[n]) for n in ("1.bias", "0.bias")], "lr": 5},
+                            {"params": [(n, named[n]) for n in ("0.weight", "1.weight")]}])
+    two.load_state_dict(saved, by_name=True)
+    assert [group["lr"] for group in two.param_groups] == [0.1, 0.1]
+    assert all(torch.equal(two.state[p]["exp_avg"], optimizer.state[p]["exp_avg"]) for p in named.values())
+    two.param_groups[1]["lr"] = 0.5
+    with pytest.raises(ValueError, match="group 0 has parameters that were saved with different values of 'lr': 0.5"):
+        optimizer.load_state_dict(two.state_dict(), by_name=True)
+
+
+def test_names_that_differ():
+    model, optimizer = two_layers(lr=0.1)
+    saved = trained(model, optimizer)
+    p = torch.ones(2, 4, requires_grad=True)
+    fewer = torch.optim.Adam([("1.weight", p), ("new", torch.ones(2, requires_grad=True))], lr=7)
+    with pytest.raises(ValueError, match=r"it has no state of: 'new'; this optimizer has no: '0.weight', '0.bias', "
+                                         r"'1.bias'$"):
+        fewer.load_state_dict(saved, by_name=True)
+    fewer.load_state_dict(saved, by_name=True, strict=False)
+    assert list(fewer.state) == [p] and torch.equal(fewer.state[p]["exp_avg"], saved["state"][2]["exp_avg"])
+    assert fewer.param_groups[0]["lr"] == 0.1
+    other = torch.optim.Adam([("else", p)], lr=7)
+    other.load_state_dict(saved, by_name=True, strict=False)
+    assert not other.state and other.param_groups[0]["lr"] == 7
+    for ours, theirs, whose in ((False, True, "this optimizer"), (True, False, "the loaded state dict")):
+        with pytest.raises(ValueError, match=f"by_name=True needs names, and {whose} has none"):
+            two_layers(names=ours)[1].load_state_dict(trained(*two_layers(names=theirs)), by_name=True)
+
+
+def test_names_in_another_order_are_warned_of():
+    model, optimizer = two_layers(kind="SGD")
+    saved = optimizer.state_dict()
+    other = two_layers(kind="SGD", order=slice(None, None, -1))[1]
+    with pytest.warns(UserWarning, match="parameter 0 is '1.bias' here and '0.weight' there.*by_name=True"):
+        other.load_state_dict(saved)
+    assert other.param_groups[0]["param_names"][0] == "0.weight"             # torch's
+
+
+def test_steps_from_elsewhere_have_state_of_any_shape():
+    class Rows(torch.optim.SGD):
+        def step(self, closure=None):
+            for p in self.param_groups[0]["params"]:
+                self.state[p]["rows"] = torch.ones(7)
+    p = torch.ones(3, requires_grad=True)
+    optimizer = Rows([p])
+    optimizer.step()
+    optimizer.load_state_dict(optimizer.state_dict())
+    assert optimizer.state[p]["rows"].shape == (7,)

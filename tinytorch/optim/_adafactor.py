@@ -60,8 +60,11 @@ class Adafactor(ArrayOptimizer):
             raise RuntimeError("Adafactor does not support complex parameters")
         return super()._state_of(p, group)
 
+    def _shape_of_state(self, p, key):
+        return _shapes(p).get(key)
+
     def _check_shapes(self, p, g, state):
-        shapes = dict(zip(("row_var", "col_var"), _factors(p.shape))) if p.ndim > 1 else {"variance": p.shape}
+        shapes = _shapes(p)
         super()._check_shapes(p, g, {})
         for name, shape in shapes.items():
             if name not in state:
@@ -80,6 +83,11 @@ class Adafactor(ArrayOptimizer):
         kernels.adafactor(p, g, row, col, variance, min(lr, 1 / step ** 0.5), step ** group["beta2_decay"],
                           float(1 - lr * weight_decay) if weight_decay != 0 else None, eps1, eps2, group["d"],
                           group["maximize"])
+
+
+def _shapes(p):
+    """{name: shape} of the state of an array or a tensor."""
+    return dict(zip(("row_var", "col_var"), _factors(p.shape))) if p.ndim > 1 else {"variance": p.shape}
 
 
 def _factors(shape):

@@ -226,6 +226,9 @@ class ArrayOptimizer(Optimizer):
         """The state of array `p` before its first update: a dict of tensors."""
         raise NotImplementedError
 
+    def _shape_of_state(self, p, key):
+        return None if key in self._NUMBERS else p.shape
+
     def _check_shapes(self, p, g, state):
         """RuntimeError, as the first sum of the update would raise it, unless the gradient and the state of array `p`
         have its shape: a state dict may come from another model, and kernels go by the shape of `p` alone. Also if `p`

@@ -51,6 +51,10 @@ class LBFGS(Optimizer):
     def _params(self):
         return self.param_groups[0]["params"]
 
+    def _shape_of_state(self, p, key):
+        flat = (sum(p.numel() * (2 if p.is_complex() else 1) for p in self._params),)
+        return flat if key in ("d", "prev_flat_grad", "old_dirs", "old_stps") else None
+
     def _gather_flat_grad(self):
         parts = []
         for p in self._params:

@@ -187,22 +187,52 @@ class Optimizer:
             result = result if replaced is None else replaced
         return result
 
-    def load_state_dict(self, state_dict):
-        """Take over what `state_dict()` of an optimiser of the same groups gave. ValueError if they differ."""
+    def load_state_dict(self, state_dict, *, by_name=False, strict=True):
+        """Take over what `state_dict()` of an optimiser of the same groups gave: state goes by the order of parameters.
+
+        by_name   by their names instead, which both optimisers must have been given (`model.named_parameters()`); the
+                  groups may be divided otherwise, if no group then has parameters of different options
+        strict    if False, a parameter whose state does not fit, or is not there by name, begins anew, and names that
+                  are not here are left out
+
+        ValueError if the numbers of groups or parameters differ (by order), if names differ or options do (by name),
+        and for state of a wrong shape, which says which parameter (a class with a step of its own may have any shapes).
+        A warning if both have the same names in another order and state goes by order.
+
+        >>> import tinytorch as torch
+        >>> a, b = (torch.ones(n, requires_grad=True) for n in (2, 3))
+        >>> (a.sum() + b.sum()).backward()
+        >>> saved = torch.optim.SGD([("a", a), ("b", b)], momentum=0.9)
+        >>> saved.step()
+        >>> torch.optim.SGD([b, a]).load_state_dict(saved.state_dict())
+        Traceback (most recent call last):
+        ValueError: loaded state dict does not fit the parameters (strict=False has those begin anew):
+            parameter 0 of group 0, 'a', of shape [3]: 'momentum_buffer' has shape [2], and [3] is wanted
+            parameter 1 of group 0, 'b', of shape [2]: 'momentum_buffer' has shape [3], and [2] is wanted
+        >>> optimizer = torch.optim.SGD([("b", b), ("a", a)])
+        >>> optimizer.load_state_dict(saved.state_dict(), by_name=True)
+        >>> optimizer.state[b]["momentum_buffer"]
+        tensor([1., 1., 1.])
+        """
+        from .loading import by_names, check_sizes, leave_out_misfits, warn_of_another_order  # when first needed
         state_dict = state_dict.copy()
         for hook in self._optimizer_load_state_dict_pre_hooks.values():
             replaced = hook(self, state_dict)
             state_dict = state_dict if replaced is None else replaced
-        groups, saved = self.param_groups, deepcopy(state_dict["param_groups"])
-        if len(groups) != len(saved):
-            raise ValueError("loaded state dict has a different number of parameter groups")
-        if any(len(g["params"]) != len(s["params"]) for g, s in zip(groups, saved)):
-            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of "
-                             "optimizer's group")
+        groups = self.param_groups
+        if by_name:
+            state_dict = by_names(groups, state_dict, strict)
+        saved = deepcopy(state_dict["param_groups"])
+        check_sizes(groups, saved)
+        if not by_name:
+            warn_of_another_order(groups, saved)
         params = dict(zip(chain.from_iterable(s["params"] for s in saved),
                           chain.from_iterable(g["params"] for g in groups)))
+        fitting = state_dict["state"]
+        if type(self).step.__module__.startswith(__package__):   # a step from elsewhere may have state of any shape
+            fitting = leave_out_misfits(self._shape_of_state, params, groups, saved, fitting, strict)
         state = defaultdict(dict)
-        for key, value in state_dict["state"].items():
+        for key, value in fitting.items():
             if key in params:
                 state[params[key]] = _cast(value, lambda tensor, name, key=key: (
                     Optimizer._process_value_according_to_param_policy(
@@ -216,6 +246,9 @@ class Optimizer:
         self.__setstate__({"state": state, "param_groups": saved})
         for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
+
+    def _shape_of_state(self, p, key):
+        """The shape of what the state of parameter `p` has by that name, a tensor or a list of them. None: any."""
 
     @staticmethod
     def _process_value_according_to_param_policy(param, value, param_id, param_groups, key=None):
