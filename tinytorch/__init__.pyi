@@ -1732,7 +1732,15 @@ def saddmm(
     alpha: Number = 1,
     out: Tensor | None = None,
 ) -> Tensor: ...
-def save(obj, f, pickle_module=..., pickle_protocol=2, _use_new_zipfile_serialization=True) -> Any: ...
+def save(
+    obj,
+    f,
+    pickle_module=...,
+    pickle_protocol=2,
+    _use_new_zipfile_serialization=True,
+    *,
+    compact=False,
+) -> Any: ...
 def scalar_tensor(
     s: Number,
     *,

@@ -43,10 +43,10 @@ from .autograd.torch_function import DisableTorchFunction
 from .data import StorageBase
 from .device import device
 from .errors import warn
-from .lazy import address_of, bits_of, root_of
+from .lazy import address_of, bits_of
 from .memory_format import layout, strided
 from .nn.parameter import Parameter, is_lazy
-from .storage import UntypedStorage, _load_from_bytes, is_storage
+from .storage import UntypedStorage, _load_from_bytes, is_storage, memory_of
 from .tensor import Size, Tensor, own_attributes, wrap
 
 __all__ = ["load", "save"]
@@ -79,9 +79,10 @@ def _torch_name(obj, name=None):
 def _pickler(base):
     """A class of pickler on top of pickle's in Python, or in C, that writes tensors as torch does."""
     class Pickler(base):
-        def __init__(self, file, protocol, more):
+        def __init__(self, file, protocol, more, shown):
             super().__init__(file, protocol=protocol)
             self.more = more                   # what follows in what a storage is written as
+            self.shown = shown                 # Shown if no more is written than tensors show, or None
             self.storages = {}                 # (address, bytes) of the memory -> (key, its array, dtype)
             self.renamed = {}                  # (module, name) of what is ours -> what torch calls it
 
@@ -92,6 +93,8 @@ def _pickler(base):
                 raise KeyError(f"dtype {obj.dtype!r} is not recognized")
             kind = UNTYPED if isinstance(obj, UntypedStorage) else STORAGES[obj.dtype]
             data, dtype = obj.memory.view(np.uint8), kind.dtype
+            if self.shown is not None:
+                self.shown.keep_whole(data)    # but for what a tensor is written as, which is placed already
             place = data.__array_interface__["data"][0], data.nbytes
             key, _, first = self.storages.setdefault(place, (str(len(self.storages)), data, dtype))
             if dtype is not first and data.nbytes:
@@ -101,7 +104,7 @@ def _pickler(base):
 
         def reducer_override(self, obj):
             if isinstance(obj, Tensor):
-                return self.function_first(_reduce(obj))
+                return self.function_first(_reduce(obj, self.shown))
             if isinstance(obj, layout):
                 return self.function_first((_get_layout, (str(obj),)))
             name, named = None, obj
@@ -150,14 +153,14 @@ def _in_python(base):
     return Pickler
 
 
-def _pickled(obj, base, protocol, more=()):
+def _pickled(obj, base, protocol, more=(), shown=None):
     """(the pickle of `obj`, its storages). pickle's implementation in C does it, which refuses a global that it cannot
     import: it writes our names, which are exchanged for torch's in what it has written, where a name stands as text.
     Where that cannot be told from data of the user's, and in younger protocols, the one in Python does it."""
     refusal = None
     if not issubclass(base, pickle._Pickler) and protocol in (2, 3):
         text = io.BytesIO()
-        pickler = _pickler(base)(text, protocol, more)
+        pickler = _pickler(base)(text, protocol, more, shown)
         try:
             pickler.dump(obj)
         except (pickle.PicklingError, AttributeError) as error:
@@ -172,7 +175,7 @@ def _pickled(obj, base, protocol, more=()):
             else:
                 return content, pickler.storages
     text = io.BytesIO()
-    pickler = _in_python(base if issubclass(base, pickle._Pickler) else pickle._Pickler)(text, protocol, more)
+    pickler = _in_python(base if issubclass(base, pickle._Pickler) else pickle._Pickler)(text, protocol, more, shown)
     try:
         pickler.dump(obj)
     except pickle.PicklingError:
@@ -182,27 +185,36 @@ def _pickled(obj, base, protocol, more=()):
     return text.getvalue(), pickler.storages
 
 
-def _reduce(tensor):
+def _compactly_pickled(obj, base, protocol, more=()):
+    """The same, of memory that holds no more than the tensors show: written twice, first to see what that is."""
+    from ._shown import Shown  # imported where used, as few do
+    shown = Shown()
+    _pickled(obj, base, protocol, more, shown)
+    shown.settle()
+    return _pickled(obj, base, protocol, more, shown)
+
+
+def _reduce(tensor, shown=None):
     """How torch pickles a tensor: a function and its arguments; NotImplemented: as its class says."""
     kind = type(tensor)
     if is_lazy(tensor):
         return NotImplemented
     if tensor.layout is not strided:
-        return _reduce_tensor(tensor)
+        return _reduce_tensor(tensor, shown)
     state = own_attributes(tensor)
     if issubclass(kind, Parameter):
-        function, args = _reduce_tensor(tensor)
+        function, args = _reduce_tensor(tensor, shown)
         return (_rebuild_parameter_with_state, (*args, state)) if state else (function, args)
     if kind is Tensor and not state:
-        return _reduce_tensor(tensor)
+        return _reduce_tensor(tensor, shown)
     if kind is not Tensor and kind.__reduce_ex__ is not Tensor.__reduce_ex__:
         return NotImplemented
     with DisableTorchFunction():
-        function, args = _reduce_tensor(tensor)
+        function, args = _reduce_tensor(tensor, shown)
         return _rebuild_from_type_v2, (function, kind, args, state)
 
 
-def _reduce_tensor(tensor):
+def _reduce_tensor(tensor, shown=None):
     if issubclass(type(tensor), Parameter):
         data = wrap(tensor._array)
         return _rebuild_parameter, (data, tensor.requires_grad, OrderedDict())
@@ -213,16 +225,18 @@ def _reduce_tensor(tensor):
         return _rebuild_sparse_tensor, (tensor.layout, data)
     if tensor.is_meta:
         return _rebuild_meta_tensor_no_storage, (tensor.dtype, tensor.shape, tensor.stride(), tensor.requires_grad)
-    memory = _memory_of(array)
+    memory = memory_of(array)
     if memory is None:
         array = array.copy()
-        memory = _memory_of(array)
+        memory, shown = memory_of(array), None          # no more than it shows
     d = dt.of(array)
     n = array.itemsize
     offset = (address_of(array) - address_of(memory)) // n if array.size else 0
+    strides = tuple(s // n for s in array.strides) if array.size else tensor.stride()
+    if shown is not None:
+        memory, offset, strides = shown.place(memory, offset, array.shape, strides, n)
     untyped = d in _NO_STORAGE
     storage = UntypedStorage._over(memory) if untyped else typed(memory, d)
-    strides = tuple(s // n for s in array.strides) if array.size else tensor.stride()
     args = storage, offset, array.shape, strides, tensor.requires_grad, OrderedDict()
     if untyped:
         args += (d,)
@@ -244,19 +258,6 @@ def plain_form(x):
     return None if found is NotImplemented else found
 
 
-def _memory_of(array):
-    """The whole memory that `array` is a view of, as a flat uint8 array; None if torch could not describe it."""
-    if any(s < 0 or s % array.itemsize for s in array.strides) or not array.dtype.isnative:
-        return None
-    root = root_of(array)
-    if root.nbytes % array.itemsize:
-        return None
-    flat = root.transpose(np.argsort(root.strides)[::-1]).reshape(-1) if root.ndim != 1 else root
-    if not flat.flags.c_contiguous or root.size and not np.may_share_memory(flat, root):
-        return None
-    return flat.view(np.uint8)
-
-
 def _aligned(archive, name, data):
     """Add an entry whose bytes begin at a multiple of the alignment, as torch's readers may map them."""
     from zipfile import ZipInfo  # imported where used: it costs a tenth of `import tinytorch`
@@ -267,21 +268,30 @@ def _aligned(archive, name, data):
     archive.writestr(info, data)
 
 
-def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_new_zipfile_serialization=True):
+def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_new_zipfile_serialization=True, *,
+         compact=False):
     """Write `obj` (tensors, modules' state dicts, any nesting of Python objects) to a path or binary file.
 
     Tensors that share memory still do when loaded. The file is one that PyTorch reads. What a path held before stays
     until the new file is written whole: an error, a full disk or the end of the process leaves the old one.
 
     _use_new_zipfile_serialization  False writes the format before PyTorch 1.6
+    compact                         write no more of the memory than tensors show: the first row of a matrix alone, and
+                                    not the matrix with it. Tensors that share memory still do, and strides become
+                                    shorter where there are gaps. Storages that are saved as such are written whole.
+                                    Objects are asked for their state twice.
 
     >>> import io, tinytorch as torch
     >>> file = io.BytesIO(); torch.save({"w": torch.ones(2)}, file); file.seek(0)
     0
     >>> torch.load(file)
     {'w': tensor([1., 1.])}
+    >>> file = io.BytesIO(); torch.save(torch.ones(1000, 1000)[:2, 0], file, compact=True)
+    >>> file.tell() < 2000
+    True
     """
-    pickled = functools.partial(_pickled, base=pickle_module.Pickler, protocol=pickle_protocol)
+    pickled = _compactly_pickled if compact else _pickled
+    pickled = functools.partial(pickled, base=pickle_module.Pickler, protocol=pickle_protocol)
     write = _archive if _use_new_zipfile_serialization else _old
     if isinstance(f, (str, os.PathLike)):
         path = os.fspath(f)

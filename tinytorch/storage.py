@@ -24,7 +24,7 @@ from .errors import C_NAMES, not_a_tensor, warn
 from .kernels.layout import strided
 from .kernels.memory import LARGEST, empty, is_given
 from .kernels.shared import segment_of
-from .lazy import address_of, bits_of, device_of, is_lazy, raw, seen
+from .lazy import address_of, bits_of, device_of, is_lazy, raw, root_of, seen
 from .ops.layout.strided import _memory
 from .tensor import Tensor, as_torch_does, wrap
 from .types import Ints
@@ -501,3 +501,16 @@ _KINDS = {f"{d.type_name}Storage": d for d in dt.ALL
 globals().update({name: storagetype(name, (), {"dtype": d, "__doc__": f"Storages of {d!r}."})
                   for name, d in _KINDS.items()})
 __all__ += _KINDS
+
+
+def memory_of(array):
+    """The whole memory that `array` is a view of, as a flat uint8 array; None if torch could not describe it."""
+    if any(s < 0 or s % array.itemsize for s in array.strides) or not array.dtype.isnative:
+        return None
+    root = root_of(array)
+    if root.nbytes % array.itemsize:
+        return None
+    flat = root.transpose(np.argsort(root.strides)[::-1]).reshape(-1) if root.ndim != 1 else root
+    if not flat.flags.c_contiguous or root.size and not np.may_share_memory(flat, root):
+        return None
+    return flat.view(np.uint8)

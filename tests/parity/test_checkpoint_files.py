@@ -93,6 +93,23 @@ def test_whole_objects(writer, reader, zipped):
     assert found[0][1](reader.ones(2, 5)).shape == (2, 3) and found[0][0](reader.ones(1, 3))[0].shape == (1, 2)
 
 
+@pytest.mark.parametrize("zipped", [True, False])
+def test_compact_files(zipped):
+    """What tinytorch writes of views alone: torch reads the same, with the same memory in common."""
+    big = tinytorch.arange(1000.0)
+    views = [big[3:9], big[7:11].view(2, 2), big.view(10, 100)[:, 50], big[20:40:2].t(), big[5], big[:0]]
+    views += [tinytorch.nn.Parameter(big[900:902]), (big[400:402] + 1j * big[500:502]).conj(), big[600].expand(2, 3)]
+    file = io.BytesIO()
+    tinytorch.save(views, file, _use_new_zipfile_serialization=zipped, compact=True)
+    assert file.tell() < 4000
+    for reader in (torch, tinytorch):
+        file.seek(0)
+        found = reader.load(file)
+        assert [x.tolist() for x in found] == [x.tolist() for x in views] and found[6].requires_grad
+        found[0][4] = -1
+        assert found[1][0, 0] == -1 and found[0].untyped_storage().nbytes() < 4000
+
+
 @pytest.mark.parametrize("writer", [torch, tinytorch])
 def test_mapped(writer, tmp_path):
     path = tmp_path / "model.pt"

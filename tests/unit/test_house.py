@@ -16,7 +16,8 @@ FLOORS = [
     "arguments data random printing types kinds",
     "autograd",
     "ops sparse",
-    "storage sharing legacy runtime overrides _C _ops library _custom_ops amp __config__ _tensor _tensor_str _checks",
+    "storage sharing _shown legacy runtime overrides _C _ops library _custom_ops amp __config__ _tensor _tensor_str "
+    "_checks",
     "compiler accelerator backends cpu cuda mps xpu mtia nested monitor package linalg special fft signal masked "
     "functional quasirandom testing _rare _lowrank _lobpcg",
     "nn func _functorch _higher_order_ops futures jit _jit_internal distributed fx _dynamo onnx _subclasses ao "

@@ -108,16 +108,25 @@ class Stateful:
         if type(self).get_extra_state is not Stateful.get_extra_state:
             destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = self.get_extra_state()
 
-    def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
+    def state_dict(self, *args, destination=None, prefix="", keep_vars=False, copy=False):
         """All parameters and persistent buffers by their full names, sharing memory with the module's.
 
         prefix       put before every name
         keep_vars    give the parameters themselves, not detached tensors
+        copy         give copies, which no training changes; what shares memory in the module shares it among them, and
+                     an extra state is copied as copy.deepcopy does. ValueError together with `keep_vars`
 
         >>> import tinytorch as torch
-        >>> list(torch.nn.Linear(2, 1).state_dict())
+        >>> model = torch.nn.Linear(2, 1)
+        >>> list(model.state_dict())
         ['weight', 'bias']
+        >>> shared, copied = model.state_dict(), model.state_dict(copy=True)
+        >>> _ = torch.nn.init.zeros_(model.bias)
+        >>> shared["bias"].item() == 0, copied["bias"].item() == 0
+        (True, False)
         """
+        if copy:
+            return self._copied_state_dict(args, destination, prefix, keep_vars)
         if args:
             warn("Positional args are being deprecated, use kwargs instead. Refer to https://pytorch.org/docs/"
                  "main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for details.",
@@ -145,6 +154,20 @@ class Stateful:
             if getattr(hook, "_from_public_api", False):
                 raise RuntimeError("state_dict post-hook must return None")
             destination = result
+        return destination
+
+    def _copied_state_dict(self, args, destination, prefix, keep_vars):
+        if keep_vars:
+            raise ValueError("copy=True gives copies, which are nobody's parameters: keep_vars=True excludes it")
+        from ..._shown import copied  # with what memory is, which few modules need
+        shared = self.state_dict(*args, prefix=prefix, keep_vars=keep_vars)
+        copies = copied(shared)
+        if destination is None:
+            shared.update(copies)              # an OrderedDict with _metadata
+            return shared
+        destination.update(copies)
+        if hasattr(destination, "_metadata"):
+            destination._metadata.update(shared._metadata)
         return destination
 
     # -------------------------------------------------------------- loading
@@ -211,13 +234,26 @@ class Stateful:
             return (f'While copying the parameter named "{key}", whose dimensions in the model are {tensor.size()} and '
                     f"whose dimensions in the checkpoint are {value.size()}, an exception occurred : {error.args}.")
 
-    def load_state_dict(self, state_dict, strict=True, assign=False):
+    def load_state_dict(self, state_dict, strict=True, assign=False, *, keep_ties=False):
         """Copy the tensors of `state_dict` into this module and its descendants.
 
-        strict    RuntimeError unless the keys are exactly those of `self.state_dict()`
-        assign    put the tensors themselves into the module in place of its own
+        strict       RuntimeError unless the keys are exactly those of `self.state_dict()`
+        assign       put the tensors themselves into the module in place of its own
+        keep_ties    a parameter or buffer that has several names has them after `assign`, too: it is what the last of
+                     them was given. Without it, each name has a tensor of its own, as in PyTorch
 
         Returns the missing and the unexpected keys. RuntimeError lists every wrong shape.
+
+        >>> import tinytorch as torch
+        >>> def tied():
+        ...     model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
+        ...     model[1].weight = model[0].weight
+        ...     return model
+        >>> model = tied()
+        >>> model.load_state_dict(tied().state_dict(), assign=True, keep_ties=True)
+        <All keys matched successfully>
+        >>> model[1].weight is model[0].weight
+        True
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
@@ -226,7 +262,12 @@ class Stateful:
         state_dict = OrderedDict(state_dict)
         if metadata is not None:
             state_dict._metadata = metadata
+        ties = _ties(self) if assign and keep_ties else ()
         _load(self, state_dict, "", metadata or {}, assign, missing, unexpected, errors)
+        for tensor, places in ties:
+            given = [entries[name] for entries, name in places if entries[name] is not tensor]
+            for entries, name in places if given else ():
+                entries[name] = given[-1]
         if strict:
             for title, keys in [("Unexpected", unexpected), ("Missing", missing)]:
                 if keys:
@@ -235,6 +276,17 @@ class Stateful:
         if errors:
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
         return _IncompatibleKeys(missing, unexpected)
+
+
+def _ties(module):
+    """(tensor, [(dict that holds it, name)]) of each parameter and buffer of a module that has several places."""
+    found = {}
+    for part in module.modules():
+        for entries in (part._parameters, part._buffers):
+            for name, tensor in entries.items():
+                if tensor is not None:
+                    found.setdefault(id(tensor), (tensor, []))[1].append((entries, name))
+    return [(tensor, places) for tensor, places in found.values() if len(places) > 1]
 
 
 def _load(module, state_dict, prefix, metadata, assign, missing, unexpected, errors):
