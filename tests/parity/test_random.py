@@ -236,3 +236,31 @@ def test_recorded_as_in_torch(name):
         getattr(y, name)(*CONTINUOUS[name][0])
         names.append(y.grad_fn.name().rstrip("0123456789"))
     assert names[0] == names[1]
+
+
+@pytest.mark.filterwarnings("ignore:ComplexHalf support is experimental")
+@pytest.mark.parametrize("dtype", ["complex32", "complex64", "complex128"])
+@pytest.mark.parametrize("name", ["normal_", "uniform_"])
+@pytest.mark.parametrize("shape, stride", [((7,), (1,)), ((17,), (3,)), ((16, 3), (1, 16)), ((3, 17), (17, 1)),
+                                           ((2, 5, 3), (1, 2, 10)), ((3, 8), (19, 2)), ((0, 2), (2, 1))])
+def test_complex_numbers_in_any_order_of_memory(name, dtype, shape, stride):
+    found = []
+    for lib in (torch, tinytorch):
+        lib.manual_seed(5)
+        x = lib.zeros(200, dtype=getattr(lib, dtype)).as_strided(shape, stride)
+        found.append((getattr(x, name)().tolist(), lib.get_rng_state().tolist()))
+    assert found[0] == found[1]
+
+
+def test_dtypes_of_permutations_and_geometric_numbers():
+    for name in ("uint16", "uint32", "uint64", "float8_e4m3fn", "bool", "uint8"):
+        said = []
+        for lib in (torch, tinytorch):
+            for draw in (lambda lib=lib: lib.randperm(3, dtype=getattr(lib, name)),
+                         lambda lib=lib: lib.zeros(3, dtype=getattr(lib, name)).geometric_(0.5)):
+                try:
+                    draw()
+                    said.append(None)
+                except NotImplementedError as error:
+                    said.append(str(error))
+        assert said[:2] == said[2:], name

@@ -11,7 +11,7 @@ import numpy as np
 from ... import dtypes as dt
 from .. import native
 from .exact import fma32, fma64, libm
-from .samplers import f16, f32, f64, fills, in_precision, rounded, store
+from .samplers import f16, f32, f64, fills, in_precision, parts_of, rounded, store
 
 _CHUNK = 16384                          # pairs per pass: the work arrays stay in the cache
 _SHORT = 16                             # up to so many pairs, plain Python is faster
@@ -42,8 +42,7 @@ def normal(out, mean, std, stream):
     if n == 0:
         return out
     if dt.is_complex(dtype):
-        parts = np.empty((*out.shape, 2), dt.BY_NUMPY[dtype].to_real().numpy)
-        out[...] = normal(parts, mean, std / math.sqrt(2), stream).view(dtype)[..., 0]
+        normal(parts_of(out), mean, std / math.sqrt(2), stream)
         return out
     if n < 16 or not out.flags.c_contiguous:
         return store(out, rounded(_drawn(n, mean, std, False, stream), dtype))

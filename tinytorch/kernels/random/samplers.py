@@ -87,6 +87,12 @@ def empty_like(array, dtype=None):
     return dense.transpose(np.argsort(dims))
 
 
+def parts_of(array):
+    """The real and imaginary parts of a complex array, in its memory: a dimension more, the last."""
+    pairs = np.lib.stride_tricks.as_strided(array, (*array.shape, 1), (*array.strides, array.itemsize))
+    return pairs.view(dt.of(array).to_real().numpy)
+
+
 def rounded(values, dtype):
     """float64 values in another dtype; the 16-bit types are reached through float32, as in C++."""
     if dtype == f64:

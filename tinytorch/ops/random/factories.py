@@ -243,7 +243,7 @@ def randperm(n: int, *, generator: Generator | None = None, out: Tensor | None =
 
 def _permutation(array, n, stream):
     d = dt.of(array)
-    if d.is_complex or d is dt.bool:
+    if d.is_complex or d is dt.bool or d in (dt.uint16, dt.uint32, dt.uint64, *dt.FLOAT8):
         refuse("randperm", array)
     if d.is_floating_point and d is not dt.bfloat16:
         largest = (1 << samplers.DIGITS[array.dtype]) + 1

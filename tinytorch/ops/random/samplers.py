@@ -52,6 +52,9 @@ def refuse_out(out):
 
 def fill_uniform(array, low, high, stream):
     if dt.is_complex(array.dtype):
+        if type(array) is np.ndarray:
+            fill_uniform(samplers.parts_of(array), low, high, stream)
+            return array
         parts = np.empty_like(array[..., None], dt.of(array).to_real().numpy, shape=(*array.shape, 2))
         array[...] = fill_uniform(parts, low, high, stream).view(array.dtype)[..., 0]
         return array
@@ -161,7 +164,7 @@ def fill_exponential(array, lambd, stream):
 def fill_geometric(array, p, stream):
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    if dt.kind(array.dtype) not in dt.INTEGER + dt.FLOATING:
+    if dt.kind(array.dtype) not in dt.INTEGER + dt.FLOATING or array.dtype in _BARE:
         refuse("geometric_cpu", array)
     return samplers.geometric(array, float(p), stream)
 
