@@ -66,3 +66,10 @@ def test_the_caller_keeps_his_own():
     assert np.geterr() == before
     with pytest.raises(FloatingPointError):
         np.ones(1) / 0
+
+
+def test_a_tensor_of_larger_numbers_is_assigned_in_silence():
+    x, y = torch.zeros(2), torch.zeros(2, dtype=torch.float16)
+    x[0] = torch.tensor(1e300, dtype=torch.float64)
+    y[1:] = torch.tensor([1e6])
+    assert x.tolist() == [math.inf, 0.] and y.tolist() == [0., math.inf]

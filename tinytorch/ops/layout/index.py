@@ -32,6 +32,7 @@ from ...autograd.views import (
 )
 from ...data import array_of, check_not_in_itself
 from ...errors import kind_of, refuse_records, type_name, warn
+from ...kernels.errstate import ignored
 from ...kernels.layout import dense_copy, with_new_dims
 from ...kernels.memory import READ_ONLY, refusal
 from ...kernels.scatter import add_at, add_flat
@@ -387,7 +388,8 @@ def setitem(self, index, value):
         else:
             if advanced is not None:
                 value = _fitting(wrap(array), value, advanced)
-            value = dt.cast(value._array, array.dtype)
+            with ignored():                    # a number may be too large for the dtype
+                value = dt.cast(value._array, array.dtype)
     else:
         value = as_scalar_tensor(value, array.dtype)
     if advanced is not None:
