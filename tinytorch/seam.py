@@ -7,6 +7,9 @@ and classes (autograd/torch_function.py), then autocast (autograd/casts.py). A c
 operation's forward for batches, if vmap has made one (func/dispatch.py). Nothing is exchanged when the seam goes up, so
 a function that somebody has kept from before looks as well.
 
+Handlers that few programs have (tinytorch.debug, precise_tails) are asked before or after those (`seam.handle`), and
+only while a thread has their reason for the seam to be up: `see` is then a function that asks them as well.
+
 A function knows itself by its cell `public`: what handlers are given. Where torch has several functions for what is one
 here (torch.add, Tensor.add, the alias torch.special.exp2), each is a copy with a cell of its own (`twin`).
 """
@@ -53,14 +56,26 @@ class _Here(threading.local):
 class _Seam:
     """`up`: whether a call has to be shown. `see(function, args, kwargs)`: shows it."""
 
-    __slots__ = ("up", "see", "_reasons", "_lock")
+    __slots__ = ("up", "see", "_reasons", "_lock", "_handlers", "_usual")
 
     def __init__(self):
-        self.up, self._reasons, self._lock = False, {}, threading.RLock()
+        self.up, self._reasons, self._lock, self._handlers = False, {}, threading.RLock(), {}
+
+    def begin(self, see: Callable[[Callable, tuple, dict], Any]) -> None:
+        """`see` shows calls, while there are no other handlers."""
+        self.see = self._usual = see
+
+    def handle(self, reason: str, handler: Callable[[Callable, tuple, dict], Any], last: bool = False) -> None:
+        """While a thread has this reason for the seam to be up, handler(function, args, kwargs) is asked before modes,
+        classes and autocast, or (`last`) about the calls that those do not answer: of every thread, so that it looks
+        whose call it is. It gives a result, or UNSEEN."""
+        with self._lock:
+            self._handlers[reason] = handler, last
+            self._settle()
 
     def watch(self, reason: str, watched: bool) -> None:
         """This thread has a reason for the seam to be up, or has it no more. To say so twice changes nothing."""
-        self._note((_here.leaving.thread, reason), True, watched)
+        self._note((_here.leaving.thread, reason), reason, watched)
 
     def watch_instance(self, instance: Any) -> None:
         """The seam is up for as long as this object lives."""
@@ -74,7 +89,7 @@ class _Seam:
         with self._lock:
             for key in [key for key in self._reasons if key.__class__ is tuple and key[0] == thread]:
                 del self._reasons[key]
-            self.up = bool(self._reasons)
+            self._settle()
 
     def _died(self, reference):
         self._note(reference.key, None, False)
@@ -85,7 +100,27 @@ class _Seam:
                 self._reasons[key] = reason
             else:
                 self._reasons.pop(key, None)
-            self.up = bool(self._reasons)
+            self._settle()
+
+    def _settle(self):
+        if self._handlers:
+            given = {reason for reason in self._reasons.values() if reason.__class__ is str}
+            found = [self._handlers[reason] for reason in self._handlers if reason in given]
+            self.see = _in_turn([handler for handler, last in found if not last], self._usual,
+                                [handler for handler, last in found if last]) if found else self._usual
+        self.up = bool(self._reasons)
+
+
+def _in_turn(first, usual, last):
+    """A function that asks the handlers in `first`, then `usual`, then those in `last`."""
+    asked = (*first, usual, *last)
+
+    def see(function, args, kwargs):
+        for handler in asked:
+            if (seen := handler(function, args, kwargs)) is not UNSEEN:
+                return seen
+        return UNSEEN
+    return see
 
 
 seam = _Seam()

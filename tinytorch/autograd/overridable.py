@@ -152,6 +152,11 @@ class _About:
 _FUNCTION, _MAKER, _OPERATOR, _PROPERTY = range(4)
 
 
+def is_operation(how: _About) -> bool:
+    """Whether a function computes: properties show what there is, and makers of tensors take any data."""
+    return how.kind == _FUNCTION or how.kind == _OPERATOR
+
+
 #: What may stand beside a tensor in arithmetic.
 NUMBERS = (bool, int, float, complex, np.generic)
 #: The method that handlers are told of where an operator is used, if it is another.
@@ -306,7 +311,8 @@ def about(function: Callable) -> _About | None:
     return known["about"]
 
 
-seam.see, above.about = see, about
+seam.begin(see)
+above.about = about
 
 
 def _place_of(function):
