@@ -41,7 +41,7 @@ def watched(step: Callable) -> Callable:
         try:
             grads = step(node, g, edges, create_graph)
             if mode.check_nan:
-                _check_nan(node, grads)
+                _check_nan(node, g, grads)
             return grads
         except Exception:
             _explain(node)
@@ -51,11 +51,13 @@ def watched(step: Callable) -> Callable:
     return watched_step
 
 
-def _check_nan(node, grads):
-    for i, g in enumerate(grads):
-        array = g._array if isinstance(g, Tensor) else g
+def _check_nan(node, g, grads):
+    for i, d in enumerate(grads):
+        array = d._array if isinstance(d, Tensor) else d
         if array is not None and array.dtype.kind in dt.NATIVE + dt.COMPLEX and np.isnan(array).any():
-            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output." + told(node))
+            from .reports import told_of_gradient  # of what few programs meet
+            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output." + told(node)
+                               + told_of_gradient(node, g, mode.graph_task))
 
 
 def _explain(node):
@@ -77,9 +79,11 @@ def _switch(on, check_nan):
     if on:
         watch(_note_forward)
         note_places(_place_of)
-    elif mode.watchers or mode.places or usual.noting:
+        mode.steppers = (*[stepper for stepper in mode.steppers if stepper is not watched], watched)
+    elif mode.watchers or mode.places or mode.steppers or usual.noting:
         unwatch(_note_forward)
         unnote_places(_place_of)
+        mode.steppers = tuple([stepper for stepper in mode.steppers if stepper is not watched])
     mode.anomaly, mode.check_nan = on, check_nan
 
 

@@ -82,13 +82,13 @@ def _sums(args):
 
 
 #: Functions that call functions of users, in which autocast goes on.
-_CALLS_USERS = {"apply_", "backward", "grad", "map_", "map2_"}
+CALLS_USERS = {"apply_", "backward", "grad", "map_", "map2_"}
 
 
 def cast_call(function: Callable, about: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     """The result of a public function with its arguments cast. What it calls itself casts no further. UNSEEN where
     autocast is off, or already at work."""
-    if not state.enabled or state.inside or about.name in _CALLS_USERS:
+    if not state.enabled or state.inside or about.name in CALLS_USERS:
         return UNSEEN
     target = _target(about, args, kwargs)
     state.inside = True

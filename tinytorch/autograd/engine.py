@@ -19,7 +19,6 @@ from ..seam import seam
 from ..tensor import Tensor, wrap
 from . import accumulate as accumulation, early
 from .accumulate import accumulate_grad, accumulate_with_hooks, is_widened, plus
-from .anomaly_mode import watched
 from .deep import DEPTH, elsewhere
 from .grad_mode import for_tangents, for_tangents_alone, mode
 from .hooks import as_tensor, through_node_hooks, through_tensor_hooks
@@ -53,7 +52,6 @@ def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor]
     if create_graph and not state.disabled:    # derivative rules compute with the tensors, whatever their classes
         return without_subclasses(run_backward, roots, grads, retain_graph, create_graph, inputs, accumulate)
     before = mode.graph_task, mode.grad_now    # in this order: an interrupt may come where grad mode is set
-    anomaly = before[1] is not True and mode.anomaly           # which watches what is recorded
     begun = errstate.begin()
     try:
         task = GraphTask(roots, inputs, retain_graph)
@@ -61,26 +59,29 @@ def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor]
         if before[0] is not None:
             task.depth = (before[0].depth + 1) % DEPTH
             if not task.depth:
-                return elsewhere(_walk, roots, grads, retain_graph, create_graph, inputs, accumulate, beyond, anomaly)
-        return _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond, anomaly)
+                return elsewhere(_walk, roots, grads, retain_graph, create_graph, inputs, accumulate, beyond)
+        return _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond)
     finally:
         errstate.end(begun)
         mode.graph_task, mode.grad = before
 
 
-def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond, anomaly):
+def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond):
     pending = {}                               # Node or leaf Tensor -> gradient so far
     owned = set()                              # those whose gradient is a fresh sum, free to add into
     heap = []
     targets = None if inputs is None else {edge_of(t): None for t in inputs}
     useful = None if targets is None else leading_to(targets, roots)
-    step = watched(_step) if anomaly else _step
+    step, steppers = _step, mode.steppers
+    if steppers:
+        for stepper in steppers:
+            step = stepper(step)
     edges = [edge_of(root) for root in roots]
     if for_tangents_alone.data and not mode.pushing:
         useful = (reached_by(roots, None) if targets is None else useful).difference(for_tangents_alone)
         edges = [edge if edge in useful or edge not in for_tangents_alone else None for edge in edges]
     grads = [g if create_graph else g._array for g in grads]
-    careful = create_graph or anomaly or seam.up and mode.vmap_levels
+    careful = create_graph or steppers or seam.up and mode.vmap_levels
     for g in grads:                            # records and batches cannot be added in place
         if g.__class__ is not np.ndarray or g.dtype.kind == dt.WIDENED:
             careful = True

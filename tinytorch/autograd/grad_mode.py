@@ -63,6 +63,7 @@ class _Mode(threading.local):
     saved_tensors_hooks = None     # the innermost (pack, unpack)
     saved_tensors_hooks_disabled = None    # why they are
     anomaly, check_nan = False, True
+    steppers = ()                  # what makes of the engine's step of one node the one that is taken: anomaly mode ...
     places = ()                    # while writes are noted: functions that tell where a node was made
     current_node = None            # in anomaly mode: the node that backward is at
     graph_task = None              # the backward that is running (see engine.py)

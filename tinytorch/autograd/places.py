@@ -113,9 +113,14 @@ def told(node: Node) -> str:
     shapes = node.shape if node.op.multi else (node.shape,)
     made = " and ".join([str(list(shape)) for shape in shapes if shape is not None])
     text = f"\nIt is the backward of {node.op.name}, of shapes {' and '.join(given)} to {made}"
-    modules = node.metadata.get("modules_", ())
-    if modules:
-        paths = {id(module): path for path, module in modules[0].named_modules()}
-        path = paths.get(id(modules[-1]), "")
-        text += f", in module {path!r} ({type(modules[-1]).__name__})" if path else f", in {type(modules[-1]).__name__}"
-    return f"{text}, called here:\n{at}"
+    found = module_text(node.metadata.get("modules_", ()))
+    return f"{text}{found and ', in ' + found}, called here:\n{at}"
+
+
+def module_text(modules: tuple) -> str:
+    """The innermost of the modules that `open_modules` gave, by its path from the outermost; "" if there is none."""
+    if not modules:
+        return ""
+    paths = {id(module): path for path, module in modules[0].named_modules()}
+    path, kind = paths.get(id(modules[-1]), ""), type(modules[-1]).__name__
+    return f"module {path!r} ({kind})" if path else kind
