@@ -154,7 +154,7 @@ chalf, cfloat, cdouble = complex32, complex64, complex128
 _LATER = tuple("""
     _C __config__ __future__ _custom_ops _dynamo _functorch _higher_order_ops _jit_internal _lobpcg _lowrank _ops
     _subclasses _tensor _tensor_str _utils _vmap_internals _weights_only_unpickler accelerator amp ao backends
-    compiler cpu cuda
+    compiler cpu cuda debug
     distributed distributions export fft func functional futures fx hub jit library linalg masked monitor mps mtia
     multiprocessing nested nn onnx optim package profiler quantization quasirandom serialization signal sparse
     special testing vision viz xpu""".split())

@@ -24,7 +24,7 @@ FLOORS = [
     "quantization",
     "optim distributed.optim utils export serialization _rebuild _storage_reader _whole_file _old_format "
     "_weights_only_unpickler _safetensors _zip_reader hub profiler multiprocessing _vmap_internals",
-    "distributions vision viz autograd.profiler autograd.profiler_util",
+    "distributions vision viz debug autograd.profiler autograd.profiler_util",
 ]
 _FLOOR_OF = {name: i for i, names in enumerate(FLOORS) for name in names.split()}
 
