@@ -330,10 +330,10 @@ def step():
     optimizer.state_dict()
 right = train(2)
 caught = 0
+signal.signal(signal.SIGALRM, signal.default_int_handler)
 for _ in range(60):
-    signal.setitimer(signal.ITIMER_REAL, random.uniform(.0002, .01))
-    signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(.0002, .01))
         while True:
             step()
             train(1)
