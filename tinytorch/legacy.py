@@ -7,6 +7,7 @@ import numpy as np
 
 from . import dtypes as dt
 from .arguments import size_of
+from .autograd.places import count_write
 from .autograd.promotion import stored_as
 from .autograd.public import method, public
 from .autograd.views import resized
@@ -152,7 +153,7 @@ def resize_(self: Tensor, *sizes: int | Ints, memory_format: MemoryFormat | None
     elif size == self._array.shape:
         return self
     self._array = resized(self._array, empty_in(size, self._array.dtype, order))
-    self._version_counter[0] += 1
+    count_write(self)
     return self
 
 

@@ -16,6 +16,7 @@ from . import dtypes as dt
 from .arguments import int_of, ints_of
 from .autograd.grad_mode import mode
 from .autograd.op import op
+from .autograd.places import count_write
 from .autograd.public import method
 from .autograd.views import check_in_place, check_written
 from .data import StorageBase, array_of
@@ -444,7 +445,7 @@ def set_(self: Tensor, source: Tensor | TypedStorage | UntypedStorage = _LEFT_OU
     array = seen(array, *bits_of(self._array))
     recorded = _set(self, source, array) if mode.grad and (self.requires_grad or source.requires_grad) else None
     self._array = array
-    self._version_counter[0] += 1
+    count_write(self)
     if recorded is not None:
         self._node, self._requires_grad = recorded._node, True
         if self._view_info is not None:

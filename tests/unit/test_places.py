@@ -73,8 +73,38 @@ def spoilt(write):
     return raised.value
 
 
-@pytest.mark.parametrize("write", [no_grad_write, multiplied, assigned, put, filled, copied, out, optimised, recorded])
-@pytest.mark.parametrize("noting", [lambda: torch.autograd.set_detect_anomaly(True), Recorder])
+def turned(x, w):
+    with torch.no_grad():
+        w.unsqueeze_(0)  # written
+
+
+def drawn(x, w):
+    with torch.no_grad():
+        torch.rand(3, out=w)  # written
+
+
+def dirtied(x, w):
+    class Twice(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def backward(ctx, g):
+            return 2 * g
+    Twice.apply(x)  # written
+
+
+def clipped(x, w):
+    w.grad, before = x.detach(), w.grad
+    nn.utils.clip_grad_value_(w, .5)  # written
+    w.grad = before
+
+
+@pytest.mark.parametrize("write", [no_grad_write, multiplied, assigned, put, filled, copied, out, optimised, recorded,
+                                   turned, drawn, dirtied, clipped])
+@pytest.mark.parametrize("noting", [lambda: torch.autograd.set_detect_anomaly(True), Recorder, torch.debug.inplace])
 def test_a_write_that_spoils_what_was_saved(write, noting):
     with noting():
         told = lines_told(spoilt(write))

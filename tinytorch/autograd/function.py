@@ -22,6 +22,7 @@ from .grad_mode import mode, no_grad, unrecorded
 from .hooks import as_tensor, checked_gradient
 from .kept import KeptTensor, output_edge, refuse_none
 from .node import FREED, Op, new_node
+from .places import count_write
 from .saved import FREED_ERROR, SavedTensor
 from .torch_function import disabled
 from .views import FUNCTION, MULTI, View, check_in_place, has_history, rebase, refresh
@@ -276,7 +277,7 @@ def _rewrite(tensor, edge):
     if tensor._requires_grad and tensor._node is None and tensor._view_info is None:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     check_in_place(tensor)
-    tensor._version_counter[0] += 1
+    count_write(tensor)
     result = wrap(tensor._array)
     result._node, result._requires_grad = edge, True
     rebase(tensor, result)
@@ -298,7 +299,7 @@ def _unrecorded(o, as_is, dirty):
     if not isinstance(o, Tensor):
         return o
     if dirty:
-        o._version_counter[0] += 1
+        count_write(o)
     if o.requires_grad and (as_is or not o._is_view()):
         return o.detach()
     return _alias(o) if as_is and not dirty else o

@@ -67,6 +67,13 @@ def note_write(cell: list, name: str) -> None:
         note_place(cell)
 
 
+def count_write(tensor: Any) -> None:
+    """Count a write in place to a tensor in its version, and note its line."""
+    tensor._version_counter[0] += 1
+    if usual.noting:
+        note_place(tensor._version_counter)
+
+
 def note_place(cell: list) -> None:
     """Note in a version cell that the line which is running has written to the tensor."""
     if mode.places:

@@ -23,7 +23,7 @@ from . import above
 from .grad_mode import INFERENCE_WRITE, differentiates, for_tangents, mode, usual
 from .hooks import Gradient, checked_gradient
 from .node import ANS, BITS, NOWHERE, SELECT, Node, Op, new_node
-from .places import note_place, note_write
+from .places import count_write, note_place, note_write
 from .saved import PACKED, Detached, Packed, short_name
 
 #: How a view was made, if in a way that forbids writes: with others by one operation, outside grad mode, in a Function.
@@ -72,7 +72,7 @@ def track_view(output: Tensor, source: Tensor, made: str | None = None) -> None:
 def become(self: Tensor, result: Tensor) -> Tensor:
     """Make `self` the tensor `result`, a view of it: what `unsqueeze_` and its like do."""
     self._array = result._array
-    self._version_counter[0] += 1
+    count_write(self)
     if mode.grad and result._requires_grad:
         self._node, self._requires_grad = result._node, True
         self._node.op = _in_itself(self._node.op)

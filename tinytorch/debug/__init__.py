@@ -2,7 +2,9 @@
 unless it is asked for.
 
 nonfinite    which operation made the first NaN or Inf, forward or backward
+inplace      which lines saved and wrote to a tensor that backward needs
 """
 from .finite import NonFiniteError, nonfinite
+from .writes import inplace
 
-__all__ = ["NonFiniteError", "nonfinite"]
+__all__ = ["NonFiniteError", "inplace", "nonfinite"]

@@ -5,6 +5,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.grad_mode import mode
+from ..autograd.places import count_write
 from ..autograd.promotion import NUMBERS, check_broadcast
 from ..errors import refuse_sparse
 from ..memory_format import LAYOUT_NAMES, sparse_coo
@@ -494,7 +495,7 @@ def written(self, array):
     if self._requires_grad:
         raise NotImplementedError("tinytorch has no recorded writes to sparse tensors")
     self._array = array.with_values(dt.cast(array.values, own.numpy))
-    self._version_counter[0] += 1
+    count_write(self)
     return self
 
 
@@ -536,7 +537,7 @@ def add_(self, other, *, alpha=1):
             raise NotImplementedError("tinytorch has no recorded writes of sparse tensors")
         array = other._array if alpha == 1 else plain_times(other._array, alpha)
         array.added_to(self._array)
-        self._version_counter[0] += 1
+        count_write(self)
         return self
     return written(self, add(self.detach(), other, alpha=alpha)._array)
 

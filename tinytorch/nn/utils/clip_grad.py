@@ -4,7 +4,8 @@ import types
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.grad_mode import no_grad
+from ...autograd.grad_mode import no_grad, usual
+from ...autograd.places import note_place
 from ...errors import warn
 from ...kernels.memory import refusal
 from ...ops.creation.factories import tensor
@@ -34,6 +35,8 @@ def _write(grad, ufunc, number):
     except ValueError as error:
         raise refusal(error) from None
     grad._version_counter[0] += 1
+    if usual.noting:
+        note_place(grad._version_counter)
 
 
 @no_grad()

@@ -6,6 +6,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.in_place import by_pieces
 from ...autograd.op import op, renamed, single
+from ...autograd.places import count_write
 from ...autograd.promotion import NUMBERS, check_broadcast, filled_as, stored_as
 from ...autograd.public import method, overridden, public
 from ...autograd.records import of_source
@@ -313,7 +314,7 @@ def copy_values(self, other, non_blocking=False):
     check_in_place(self, other)
     same = other is self                       # the same elements: they may lie at one place
     if same and is_expanded(self._array) and not self._requires_grad:
-        self._version_counter[0] += 1
+        count_write(self)
         return self
     if not same and may_share(self._array, other._array):
         check_overlap(self, other, copying=True)

@@ -8,6 +8,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import check_positive, ints_of, size_of
 from ...autograd import above
+from ...autograd.places import count_write
 from ...autograd.promotion import as_scalar_tensor, filled_as, refill, scalar_as
 from ...autograd.public import overridden, public
 from ...data import array_of
@@ -241,7 +242,7 @@ def _filled(name, fill, args, size, out, dtype, layout, device, requires_grad, p
             result = out.resize_(shape)
             if Unset.deterministic and Unset.filled:
                 unset(result._array)
-                result._version_counter[0] += 1
+                count_write(result)
     if requires_grad:
         require_grad(result)
     return result

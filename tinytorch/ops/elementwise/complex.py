@@ -7,6 +7,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op, renamed, single, unary
+from ...autograd.places import count_write
 from ...autograd.promotion import FOUND, as_scalar_tensor, check_broadcast
 from ...autograd.public import overridden, public
 from ...autograd.records import of_source
@@ -225,7 +226,7 @@ def _conj_in_place(function):
             return assign(self, _conj_in_memory(self))
         if self.requires_grad:
             return assign(self, _conj_in_memory(self), lambda memory, values: None)
-        self._version_counter[0] += 1                   # counted as a write although there is none
+        count_write(self)                   # counted as a write although there is none
         return self
     return conj_physical_
 

@@ -14,7 +14,7 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import mode, usual
 from ...autograd.op import op, single
 from ...autograd.outputs import UNWATCHED
-from ...autograd.places import note_place
+from ...autograd.places import count_write, note_place
 from ...autograd.promotion import as_scalar_tensor, stored_as
 from ...autograd.public import method, public
 from ...autograd.saved import PACKED
@@ -375,7 +375,7 @@ def setitem(self, index, value):
         if isinstance(value, Tensor) and value._array.ndim and may_share(array, value._array):
             part, whole = layouts(_spread(value, array.shape)._array, array)
             if part == whole:                  # there is nothing to copy: torch does not look at the elements
-                self._version_counter[0] += 1
+                count_write(self)
                 return
         check_written(array)
     source = value

@@ -6,6 +6,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import int_of
 from ...autograd.op import op
+from ...autograd.places import count_write
 from ...autograd.promotion import refuse_complex_gradient
 from ...autograd.public import overridden, public, refuse
 from ...autograd.views import check_in_place, check_written
@@ -80,7 +81,7 @@ def _renorm(weight, input, max_norm, norm_type):
     check_written(weight._array)
     max_norm, norm_type = (x.item() if isinstance(x, Tensor) else x for x in (max_norm, norm_type))
     kernels.limit_norms(weight._array, input._array, max_norm, norm_type)
-    weight._version_counter[0] += 1
+    count_write(weight)
 
 
 @public()

@@ -8,6 +8,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import ints_of
 from ...autograd.op import op
+from ...autograd.places import count_write
 from ...autograd.promotion import refuse_gradient
 from ...autograd.public import overridden, public, refuse
 from ...autograd.views import check_written
@@ -329,7 +330,7 @@ def _by_example(input, running_mean, running_var, weight, bias, use_input_stats,
             with ignored():
                 mean = wide(moved._array).reshape(batch, shape[1]).sum(0) / (batch or math.nan)
                 running._array[...] = dt.cast(dt.cast(mean, moved._array.dtype), running._array.dtype)
-            running._version_counter[0] += 1
+            count_write(running)
     return result.reshape(shape)
 
 

@@ -11,6 +11,7 @@ from ... import dtypes as dt
 from ...arguments import size_of
 from ...autograd.grad_mode import differentiates
 from ...autograd.op import op
+from ...autograd.places import count_write
 from ...autograd.promotion import check_broadcast, check_written, refill, write_out
 from ...autograd.public import public
 from ...autograd.tensor_methods import check_can_require_grad
@@ -82,7 +83,7 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
     check_written(out._array)
     with stream.lock:
         fill(out._array, *arguments, stream)
-    out._version_counter[0] += 1
+    count_write(out)
     return out
 
 
