@@ -20,8 +20,32 @@ def _listed(tensors):
     return [tensors] if isinstance(tensors, Tensor) else list(tensors)
 
 
+def _unnamed(tensors):
+    """(the tensors, their names): those of pairs as `named_parameters` gives, else None."""
+    listed = _listed(tensors)
+    if listed and listed[0].__class__ is tuple:
+        return [tensor for _, tensor in listed], [name for name, _ in listed]
+    return listed, None
+
+
 def _gradients(parameters):
     return [p.grad for p in parameters if p.grad is not None]
+
+
+def _not_finite(gradients, names, what):
+    """Lines for a message: which gradients are not finite. Those that are None are no gradients."""
+    from ...autograd.reports import numbers  # of what few programs meet
+    found = [(i, numbers(g)) for i, g in enumerate(gradients) if g is not None]
+    bad = [(i, told) for i, told in found if told is not None and (told.nan or told.inf)]
+    if not bad:
+        return "\nEvery gradient is finite: their norm is too large for the dtype."
+    lines = [f"\n  {what} {i}{'' if names is None else f' ({names[i]})'}: {told}" for i, told in bad[:_SHOWN]]
+    more = f"\n  and {len(bad) - _SHOWN} more" if len(bad) > _SHOWN else ""
+    return f"\nNot finite are {len(bad)} of {len(found)} gradients:" + "".join(lines) + more
+
+
+#: How many gradients a message names.
+_SHOWN = 10
 
 
 def _write(grad, ufunc, number):
@@ -47,19 +71,30 @@ def _get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=No
     error_if_nonfinite    RuntimeError if the result is nan or infinite
     foreach               changes nothing
 
+    The error names the tensors that are not finite by their numbers, and by their names if `tensors` are pairs of a
+    name and a tensor.
+
     >>> import tinytorch as torch
     >>> torch.nn.utils.get_total_norm([torch.tensor([3.]), torch.tensor([4.])])
     tensor(5.)
     """
-    tensors, norm_type = _listed(tensors), float(norm_type)
+    tensors, names = _unnamed(tensors)
+    total = _norm(tensors, float(norm_type))
+    if error_if_nonfinite and not total.isfinite():
+        raise _refusal(float(norm_type), _not_finite(tensors, names, "tensor"))
+    return total
+
+
+def _norm(tensors, norm_type):
     if not tensors:
         return tensor(0.0)
-    total = vector_norm(stack([vector_norm(t, norm_type) for t in tensors]), norm_type)
-    if error_if_nonfinite and not total.isfinite():
-        raise RuntimeError(f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it "
-                           "cannot be clipped. To disable this error and scale the gradients by the non-finite norm "
-                           "anyway, set `error_if_nonfinite=False`")
-    return total
+    return vector_norm(stack([vector_norm(t, norm_type) for t in tensors]), norm_type)
+
+
+def _refusal(norm_type, told):
+    return RuntimeError(f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it "
+                        "cannot be clipped. To disable this error and scale the gradients by the non-finite norm "
+                        f"anyway, set `error_if_nonfinite=False`{told}")
 
 
 @no_grad()
@@ -67,7 +102,7 @@ def _clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
     """Scale the gradients of `parameters`, whose norm together is `total_norm` (a tensor), down to `max_norm`."""
     scale = min((float(max_norm) / (total_norm + 1e-6)).item(), 1.0)       # nan stays nan
     if scale != 1.0:
-        for grad in _gradients(_listed(parameters)):
+        for grad in _gradients(_unnamed(parameters)[0]):
             _write(grad, np.multiply, scale)
 
 
@@ -75,8 +110,14 @@ get_total_norm, clip_grads_with_norm_ = _get_total_norm, _clip_grads_with_norm_ 
 
 
 @no_grad()
-def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None, *,
+                    skip_if_nonfinite=False):
     """Scale the gradients of `parameters` so that their norm together is at most `max_norm`.
+
+    error_if_nonfinite    RuntimeError if their norm is nan or infinite: it names the parameters whose gradients are not
+                          finite, by number, and by name if `parameters` are pairs as `named_parameters()` gives
+    skip_if_nonfinite     leaves the gradients as they are if their norm is nan or infinite; it would else make all of
+                          them nan, or zero
 
     Returns the norm there was (see `get_total_norm` for the other arguments).
 
@@ -84,11 +125,24 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
     >>> p = torch.zeros(2, requires_grad=True); p.grad = torch.tensor([3., 4.])
     >>> torch.nn.utils.clip_grad_norm_(p, 1.0), p.grad
     (tensor(5.), tensor([0.6000, 0.8000]))
+    >>> p.grad[1] = torch.nan
+    >>> torch.nn.utils.clip_grad_norm_(p, 0.1, skip_if_nonfinite=True), p.grad
+    (tensor(nan), tensor([0.6000,    nan]))
+    >>> torch.nn.utils.clip_grad_norm_([("weight", p)], 0.1, error_if_nonfinite=True)
+    Traceback (most recent call last):
+    ...
+    RuntimeError: The total norm of order 2.0 for gradients from `parameters` is non-finite, so it ...
+    Not finite are 1 of 1 gradients:
+      parameter 0 (weight): torch.float32 [2], finite values from 0.6 to 0.6, 1 NaN
     """
-    listed = _listed(parameters)
+    listed, names = _unnamed(parameters)
     if isinstance(parameters, types.GeneratorType) and not listed:
         warn("`parameters` is an empty generator, no gradient clipping will occur.")
-    total = _get_total_norm(_gradients(listed), norm_type, error_if_nonfinite, foreach)
+    total = _norm(_gradients(listed), float(norm_type))
+    if (error_if_nonfinite or skip_if_nonfinite) and not total.isfinite():
+        if error_if_nonfinite:
+            raise _refusal(float(norm_type), _not_finite([p.grad for p in listed], names, "parameter"))
+        return total
     _clip_grads_with_norm_(listed, max_norm, total, foreach)
     return total
 
@@ -109,7 +163,7 @@ def clip_grad_value_(parameters, clip_value, foreach=None):
     >>> torch.nn.utils.clip_grad_value_(p, 1.0); p.grad
     tensor([ 1., -1.])
     """
-    limit, grads = float(clip_value), _gradients(_listed(parameters))
+    limit, grads = float(clip_value), _gradients(_unnamed(parameters)[0])
     if not grads:
         raise RuntimeError("Expected !nested_tensorlist[0].empty() to be true, but got false.  (Could this error "
                            "message be improved?  If so, please report an enhancement request to PyTorch.)")
