@@ -166,7 +166,7 @@ _OF = {"load": "serialization", "save": "serialization", "vmap": "func", "ops": 
        "PyTorchFileReader": "_C", "PyTorchFileWriter": "_C", "SymBool": "_C",
        "SymFloat": "_C", "SymInt": "_C", "ScriptModule": "_C", "Future": "futures",
        "GradScaler": "amp", "autocast": "amp", "install": "finder", "uninstall": "finder",
-       "Stream": "cpu", "Event": "cpu",
+       "Stream": "cpu", "Event": "cpu", "precise_tails": "tails",
        **dict.fromkeys(("eig", "lstsq", "matrix_rank", "solve", "symeig"), "_removed"),
        **dict.fromkeys("""addmv_ as_strided_ batch_norm binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss
            embedding frobenius_norm hinge_embedding_loss instance_norm kl_div margin_ranking_loss norm_except_dim

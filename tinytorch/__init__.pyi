@@ -20,6 +20,7 @@ from . import backends as backends
 from . import compiler as compiler
 from . import cpu as cpu
 from . import cuda as cuda
+from . import debug as debug
 from . import distributed as distributed
 from . import distributions as distributions
 from . import export as export
@@ -101,6 +102,7 @@ from .autograd.grad_mode import inference_mode as inference_mode
 from .memory_format import layout as layout
 from .memory_format import memory_format as memory_format
 from .autograd.grad_mode import no_grad as no_grad
+from .tails import precise_tails as precise_tails
 from ._rare import qscheme as qscheme
 from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
 

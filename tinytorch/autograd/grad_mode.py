@@ -101,10 +101,12 @@ class _Mode(threading.local):
 mode = _Mode()
 
 
-def watch(function: Callable[[Node, Any, Sequence[Any]], None]) -> None:
+def watch(function: Callable[[Node, Any, Sequence[Any]], None], first: bool = False) -> None:
     """Call function(node, result, args) for every node that this thread records, with the array or the tuple that its
-    operation gave and what that was given, until `unwatch(function)`. Once, however often it is asked for."""
-    _set_watchers((*[watcher for watcher in mode.watchers if watcher != function], function))
+    operation gave and what that was given, until `unwatch(function)`. Once, however often it is asked for. `first`:
+    before the others that watch now."""
+    others = [watcher for watcher in mode.watchers if watcher != function]
+    _set_watchers((function, *others) if first else (*others, function))
 
 
 def unwatch(function: Callable[[Node, Any, Sequence[Any]], None]) -> None:

@@ -1,0 +1,230 @@
+"""Derivatives that are right in the tails: what nodes of the tape get for rules under `precise_tails` (tails.py).
+
+torch's rules compute sigmoid' as s (1 - s), tanh' as 1 - t t, and the gradient of cross entropy as softmax - 1 at the
+right class. Each is a difference of nearly equal numbers where the function is flat, and zero long before the
+derivative is. Those here are products of small numbers, or sums of numbers of one sign; so are their own derivatives.
+Values stay torch's: a node is made as ever, and `replace` exchanges its op, and what it saves, for one from here.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ... import dtypes as dt
+from ...autograd.node import Node, Op
+from ...autograd.op import op, single
+from ...autograd.outputs import UNWATCHED
+from ...tensor import Tensor
+from ..elementwise.arithmetic import rounded_once
+from ..elementwise.math import log, log1p, tanh
+from ..elementwise.special import sigmoid
+from ..elementwise.where import pick
+from .activation import _log_sigmoid, _softplus
+from .cross_entropy import _cross_entropy, _cross_entropy_2d, _nll_backward
+from .loss import _bce, _bce_backward, _bce_curvature, _bce_logits, _bce_target_slope, _bce_weighted_logits
+from .softmax import _log_softmax, _softmax
+
+
+# ------------------------------------------------------------------ sigmoid and tanh
+def _curve(x):
+    """exp(-|x|) / (1 + exp(-|x|))^2."""
+    small = np.exp(-np.abs(x))
+    return small / ((1 + small) * (1 + small))
+
+
+@single(name="sigmoid_backward", input=lambda g, input: g * -_sigmoid_slope(input) * _tanh(input * 0.5))
+def _sigmoid_slope(input):
+    """sigmoid(x) sigmoid(-x)."""
+    return rounded_once(_curve, input) if input.dtype.char == "e" else _curve(input)
+
+
+@single(name="tanh_backward", input=lambda g, input: g * -2.0 * _tanh_slope(input) * _tanh(input))
+def _tanh_slope(input):
+    """1 - tanh(x)^2."""
+    if input.dtype.char == "e":
+        return rounded_once(_tanh_slope.op.forward, input)
+    return 4 * _curve(2 * input)
+
+
+@single(name="sigmoid", input=lambda g, input: g * _sigmoid_slope(input))
+def _sigmoid(input):
+    """As torch computes it."""
+    return sigmoid.op.forward(input)
+
+
+@single(name="sigmoid", input=lambda g, input: g * _sigmoid_slope(input))
+def _logistic(input):
+    """sigmoid, right to the last place far below zero too: it is the derivative of others."""
+    if input.dtype.char == "e":
+        return rounded_once(_logistic.op.forward, input)
+    small = np.exp(-np.abs(input))
+    return np.where(input < 0, small, 1) / (1 + small)
+
+
+@single(name="tanh", input=lambda g, input: g * _tanh_slope(input))
+def _tanh(input):
+    return tanh.op.forward(input)
+
+
+@op(name="softplus", elementwise=True, input=lambda g, input, beta: g * _logistic(input * beta))
+def _softplus_in_tails(input, beta, threshold):
+    return _softplus.op.forward(input, beta, threshold)
+
+
+@op(name="log_sigmoid", input=lambda g, input: g * _logistic(-input))
+def _log_sigmoid_in_tails(input):
+    return _log_sigmoid.op.forward(input)
+
+
+# ------------------------------------------------------------------ softmax
+def _chances(x, dim):
+    """softmax to the last place: what is lost where the largest is subtracted is made up for."""
+    if x.dtype.char == "f":
+        wide = x.astype(np.float64)
+        small = np.exp(wide - wide.max(dim, keepdims=True))
+        return (small / small.sum(dim, keepdims=True)).astype(np.float32)
+    largest = x.max(dim, keepdims=True)
+    less = x - largest
+    part = less - x                            # of -largest, as far as it has gone into the difference
+    lost = (x - (less - part)) - (largest + part)
+    small = np.exp(less)
+    small = np.where(np.isfinite(lost), small * (1 + lost), small)
+    return small / small.sum(dim, keepdims=True)
+
+
+@op(name="softmax", input=lambda g, input, dim: _softmax_slope(g, input, dim))
+def _shares(input, dim):
+    return rounded_once(_chances, input, dim) if input.dtype.char == "e" else _chances(input, dim)
+
+
+@op(name="softmax", input=lambda g, input, dim: _softmax_slope(g, input, dim))
+def _softmax_in_tails(input, dim):
+    return _softmax.op.forward(input, dim)
+
+
+@op(name="log_softmax", input=lambda g, input, dim: _log_softmax_slope(g, input, dim))
+def _log_softmax_in_tails(input, dim):
+    return _log_softmax.op.forward(input, dim)
+
+
+@op(name="argmax")
+def _is_largest(input, dim):
+    """Whether an element is the first largest one along `dim`."""
+    places = np.arange(input.shape[dim]).reshape([-1 if i == dim else 1 for i in range(input.ndim)])
+    return places == np.argmax(input, dim, keepdims=True) if input.shape[dim] else np.zeros(input.shape, bool)
+
+
+def _softmax_slope(g, input, dim):
+    """p (g - sum of p g), as p (h - sum of p h) with h = g - g at the largest p: there h is zero, and next to it what
+    is subtracted is small."""
+    if dim == ():                              # of a single number
+        return g * 0 * _logistic(input)
+    if input.__class__ is np.ndarray and input.dtype.char == "e":
+        return rounded_once(_softmax_slope, g, input, dim)
+    largest, p = _is_largest(input, dim), _shares(input, dim)
+    h = pick(largest, 0.0, g - pick(largest, g, 0.0).sum(dim, keepdims=True))
+    return p * (h - (p * h).sum(dim, keepdims=True))
+
+
+def _log_softmax_slope(g, input, dim):
+    """g - p (sum of g). These sum to zero: at the largest p it is less the sum of the others."""
+    if dim == ():                              # of a single number
+        return g * 0 * _logistic(input)
+    if input.__class__ is np.ndarray and input.dtype.char == "e":
+        return rounded_once(_log_softmax_slope, g, input, dim)
+    largest, p = _is_largest(input, dim), _shares(input, dim)
+    slope = pick(largest, 0.0, g - p * g.sum(dim, keepdims=True))
+    return pick(largest, -slope.sum(dim, keepdims=True), slope)
+
+
+def _cross_entropy_slope(g, input, target, weight, ignore_index, reduction):
+    return _log_softmax_slope(_nll_backward(g, input, target, weight, ignore_index, reduction), input, 1)
+
+
+def _cross_entropy_like(primitive):
+    """The same loss with that derivative, of the same name."""
+    @op(name=primitive.op.name, input=_cross_entropy_slope)
+    def _cross_entropy_in_tails(input, target, weight, ignore_index, reduction):
+        return primitive.op.forward(input, target, weight, ignore_index, reduction, False)[0]
+    _cross_entropy_in_tails.op.shown_as = primitive.op.shown_as
+    return _cross_entropy_in_tails
+
+
+# ------------------------------------------------------------------ binary cross entropy
+#: Where the loss is cut off, at -log(p) = 100, torch's derivatives hold.
+_CUT = math.exp(-100)
+
+
+def _is_cut(input):
+    return input * (1 - input) < _CUT
+
+
+def _chance_curvature(g, grad, input, target):
+    cut, p = _is_cut(input), pick(_is_cut(input), 0.5, input)
+    return pick(cut, _bce_curvature(g, grad, input, target), g * grad * (
+        target / (p * p) + (1 - target) / ((1 - p) * (1 - p))))
+
+
+def _chance_target_slope(g, grad, input):
+    cut, p = _is_cut(input), pick(_is_cut(input), 0.5, input)
+    return pick(cut, _bce_target_slope(g, grad, input), -(g * grad) / (p * (1 - p)))
+
+
+@op(name="binary_cross_entropy_backward", grad=lambda g, input, target: _chance_slope(g, input, target),
+    input=_chance_curvature, target=_chance_target_slope)
+def _chance_slope(grad, input, target):
+    """grad (p - y) / (p (1 - p)), of 0 and 1 as far as they are what is expected: the slope of -log(1 - p) is 1."""
+    if input.dtype.char == "e":
+        return rounded_once(_chance_slope.op.forward, grad, input, target)
+    cut = _is_cut(input)
+    p = np.where(cut, np.asarray(0.5, input.dtype), input)
+    expected = np.where(input == target, grad * (1 - 2 * input), _bce_backward.op.forward(grad, input, target))
+    return np.where(cut, expected, grad * ((input - target) / (p * (1 - p))))
+
+
+@op(name="binary_cross_entropy", elementwise=True, input=lambda g, input, target: _chance_slope(g, input, target),
+    target=lambda g, input: g * (log1p(-input) - log(input)))
+def _bce_in_tails(input, target):
+    return _bce.op.forward(input, target)
+
+
+@op(name="binary_cross_entropy_with_logits",
+    input=lambda g, input, target: g * ((1 - target) * _logistic(input) - target * _logistic(-input)),
+    target=lambda g, input: g * -input)
+def _bce_logits_in_tails(input, target):
+    return _bce_logits.op.forward(input, target)
+
+
+@op(name="binary_cross_entropy_with_logits", elementwise=True, steps=True,
+    input=lambda g, input, target, pos_weight: g * (
+        (1 - target) * _logistic(input) - pos_weight * target * _logistic(-input)),
+    target=lambda g, input, pos_weight: g * (
+        _log_sigmoid_in_tails(-input) - _log_sigmoid_in_tails(input) * pos_weight))
+def _bce_weighted_logits_in_tails(input, target, pos_weight):
+    return _bce_weighted_logits.op.forward(input, target, pos_weight)
+
+
+# ------------------------------------------------------------------ on the tape
+def _pairs(*pairs):
+    return {(found.op.name, len(found.op.params), found.op.aux): instead.op for found, instead in pairs}
+
+
+#: Name, number of arguments and whether it has an aux, of an op -> the op with these derivatives.
+INSTEAD: dict[tuple[str, int, bool], Op] = _pairs(
+    (sigmoid, _sigmoid), (tanh, _tanh), (_softplus, _softplus_in_tails), (_log_sigmoid, _log_sigmoid_in_tails),
+    (_softmax, _softmax_in_tails), (_log_softmax, _log_softmax_in_tails), (_bce, _bce_in_tails),
+    (_bce_logits, _bce_logits_in_tails), (_bce_weighted_logits, _bce_weighted_logits_in_tails),
+    (_cross_entropy, _cross_entropy_like(_cross_entropy)), (_cross_entropy_2d, _cross_entropy_like(_cross_entropy_2d)))
+
+
+def replace(node: Node, result: Any, args: Sequence[Any]) -> None:
+    """Watches new nodes: gives those of the ops above a rule that is right in the tails."""
+    instead = INSTEAD.get((node.op.name, len(args), node.op.aux))
+    if instead is None or node.op.function is not None or args[0]._array.dtype.kind not in dt.FLOATING:
+        return
+    # Copies, because torch saves the result of most of these: a write in place to what they were given is no error.
+    node.saved = [*[x._array.copy() if isinstance(x, Tensor) else x for x in args], None, None]
+    node.op, node.versions = instead, UNWATCHED
