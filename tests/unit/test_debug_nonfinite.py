@@ -63,6 +63,13 @@ def test_the_message_names_operation_inputs_module_and_line():
     assert str(again) == str(error) and again.operation == "log"
 
 
+def test_functions_are_named_as_programs_name_them():
+    assert str(error_of(lambda: torch.linalg.cond(torch.zeros(2, 2)))).startswith("torch.linalg.cond made")
+    inf = torch.full((1, 1), 1e30)
+    assert str(error_of(lambda: F.linear(inf, inf))).startswith("torch.nn.functional.linear made")
+    assert str(error_of(lambda: torch.special.exp2(torch.full((1,), 200.)))).startswith("torch.special.exp2 made")
+
+
 def test_finite_programs_run_as_they_do_without():
     torch.manual_seed(0)
     model, x = nn.Sequential(nn.Linear(3, 4), nn.GELU(), nn.LayerNorm(4), nn.Linear(4, 2)), torch.randn(5, 3)

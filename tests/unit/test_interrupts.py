@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 import tinytorch as torch
+from tinytorch import debug, tails
 from tinytorch.autograd import accumulate, grad_mode
 from tinytorch.autograd.grad_mode import mode, usual
 from tinytorch.autograd.torch_function import state
 from tinytorch.overrides import TorchFunctionMode
+from tinytorch.seam import seam
 from tinytorch.utils import _device
 
 PACKAGE = str(Path(torch.__file__).parent)
@@ -120,6 +122,19 @@ def _profiled():
         torch.ones(2) * 2
 
 
+class _quick_leaks(torch.debug.leaks):
+    """One that does not look through all objects, which would be done at each line."""
+
+    def _memory(self):
+        return ()
+
+    def _collect(self):
+        pass
+
+    def _old(self):                            # the trace holds frames, and what they have
+        return []
+
+
 #: What is interrupted. Everything that is a context manager of the public namespaces is here by its name, or in OTHERS.
 ACTIONS = {
     "autograd.set_detect_anomaly": _inside(lambda: torch.autograd.set_detect_anomaly(True)),
@@ -135,6 +150,9 @@ ACTIONS = {
     "autograd.graph.disable_saved_tensors_hooks": _inside(
         lambda: torch.autograd.graph.disable_saved_tensors_hooks("no")),
     "autograd.graph.allow_mutation_on_saved_tensors": _inside(torch.autograd.graph.allow_mutation_on_saved_tensors),
+    "debug.nonfinite": _inside(torch.debug.nonfinite), "debug.inplace": _inside(torch.debug.inplace),
+    "debug.leaks": _inside(_quick_leaks),
+    "precise_tails": _inside(torch.precise_tails), "decorated precise_tails": _decorated(torch.precise_tails),
     "hooks": _with_hooks,
     "modes": _inside(Nothing),
     "device": _inside(lambda: torch.device("meta")),
@@ -157,6 +175,7 @@ def reset():
     """What a program does to be in its usual modes again."""
     torch.set_grad_enabled(True)
     torch.autograd.set_detect_anomaly(False)
+    torch.precise_tails(False)
     torch.set_autocast_enabled("cpu", False)
     with contextlib.suppress(RuntimeError):
         torch.autograd.forward_ad.exit_dual_level()
@@ -219,7 +238,8 @@ ENDED_BY_EXIT_ALONE = {"modes", "device", "inference_mode", "decorated inference
                        "autograd.graph.saved_tensors_hooks", "autograd.graph.save_on_cpu",
                        "autograd.graph.disable_saved_tensors_hooks", "autograd.graph.allow_mutation_on_saved_tensors",
                        "utils.checkpoint", "utils.checkpoint.GraphExecGroup", "func",
-                       "DisableTorchFunction", "DisableTorchFunctionSubclass"}
+                       "DisableTorchFunction", "DisableTorchFunctionSubclass",
+                       "debug.nonfinite", "debug.inplace", "debug.leaks", "precise_tails", "decorated precise_tails"}
 
 
 def force():
@@ -228,6 +248,10 @@ def force():
     state.modes.clear()
     state.disabled, state.skips = 0, False
     _device._entered.contexts.clear()
+    for part in (debug.finite, debug.writes, debug.living, tails):
+        vars(part._here).clear()
+    for reason in ("nonfinite", "leaks"):
+        seam.watch(reason, False)
 
 
 def warm(action):
@@ -263,7 +287,7 @@ def contexts():
     """The names of all public context managers."""
     found = set()
     for space in ("", "autograd", "autograd.graph", "autograd.forward_ad", "amp", "random", "profiler", "func",
-                  "overrides", "utils.checkpoint", "nn.utils.parametrize", "testing", "nn.attention"):
+                  "overrides", "utils.checkpoint", "debug", "nn.utils.parametrize", "testing", "nn.attention"):
         module = torch
         for part in filter(None, space.split(".")):
             module = getattr(module, part)

@@ -157,6 +157,17 @@ def is_operation(how: _About) -> bool:
     return how.kind == _FUNCTION or how.kind == _OPERATOR
 
 
+def path_of(function: Callable) -> str:
+    """Where a program finds a function that handlers see: torch.nn.functional.linear, torch.Tensor.add."""
+    space, name = (function.__dict__.get("place") or _place_of(function))[:2]
+    return f"torch.{space}.{name}" if space else f"torch.{name}"
+
+
+def is_property(how: _About) -> bool:
+    """Whether a function reads, writes or deletes a property of a tensor."""
+    return how.kind == _PROPERTY
+
+
 #: What may stand beside a tensor in arithmetic.
 NUMBERS = (bool, int, float, complex, np.generic)
 #: The method that handlers are told of where an operator is used, if it is another.

@@ -3,8 +3,10 @@ unless it is asked for.
 
 nonfinite    which operation made the first NaN or Inf, forward or backward
 inplace      which lines saved and wrote to a tensor that backward needs
+leaks        which tensors live on after a step, and who holds them
 """
 from .finite import NonFiniteError, nonfinite
+from .living import leaks
 from .writes import inplace
 
-__all__ = ["NonFiniteError", "inplace", "nonfinite"]
+__all__ = ["NonFiniteError", "inplace", "leaks", "nonfinite"]

@@ -18,7 +18,7 @@ from ..autograd import deep
 from ..autograd.casts import CALLS_USERS, state as autocast
 from ..autograd.grad_mode import mode, unwatch, watch
 from ..autograd.node import Node
-from ..autograd.overridable import about, is_operation
+from ..autograd.overridable import about, is_operation, path_of
 from ..autograd.places import Place, module_text, open_modules, place, told
 from ..autograd.reports import is_finite, numbers, saved, told_of_gradient
 from ..kernels.errstate import ignored
@@ -217,7 +217,7 @@ def _error_of_call(function, how, args, kwargs, inputs, output, fault):
     verb, count, kind = fault
     at, found = place(sys._getframe(1)), module_text(open_modules())
     names = {id(x): name for name, x in _named(function, args, kwargs)}
-    text = f"{how.label} {verb} {count} {kind} of {output.numel()} elements{_first(output, kind)}."
+    text = f"{path_of(function)} {verb} {count} {kind} of {output.numel()} elements{_first(output, kind)}."
     if verb == "passed on":
         text += " No operation in this block made it: it was in the inputs."
     for i, (x, told_of) in enumerate(zip(*inputs)):
