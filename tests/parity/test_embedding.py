@@ -107,3 +107,10 @@ def test_errors(f):
     with pytest.raises(theirs.type) as ours:
         f(tinytorch, tinytorch.nn.functional, tinytorch.ones(3, 4))
     assert str(ours.value).split("\n")[0] == str(theirs.value).split("\n")[0]
+
+
+def test_rows_are_shortened_to_torchs_bits():
+    weight = np.random.default_rng(0).standard_normal((300, 77)).astype(np.float32)
+    found = [t.embedding_renorm_(t.from_numpy(weight.copy()), t.arange(200), 1.0, 2.0).numpy()
+             for t in (torch, tinytorch)]
+    np.testing.assert_array_equal(*found)

@@ -48,3 +48,17 @@ def test_second_moments_of_adam():
             optimiser.step()
         sums.append(optimiser.state[w]["exp_avg_sq"].double().sum().item())
     assert sums[0] == pytest.approx(24.6542765, abs=1e-7) and sums[1] == pytest.approx(sums[0], rel=1e-7)
+
+
+def test_adafactor_on_a_large_matrix():
+    """Its steps are as long as a norm of all elements says, which in torch is off by what is lost in a long sum."""
+    found = []
+    for module in (torch, tinytorch):
+        rng = np.random.default_rng(0)
+        p = module.nn.Parameter(module.tensor(rng.standard_normal((2000, 300)).astype(np.float32)))
+        optimiser = module.optim.Adafactor([p], lr=0.1)
+        for _ in range(3):
+            p.grad = module.tensor(rng.standard_normal((2000, 300)).astype(np.float32))
+            optimiser.step()
+        found.append(p.detach().numpy())
+    np.testing.assert_allclose(*found, rtol=4e-7, atol=1e-6)

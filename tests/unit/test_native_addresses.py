@@ -10,7 +10,7 @@ from tinytorch.kernels import arithmetic, copies, native
 from tinytorch.kernels.native.table import KERNELS, parsed
 
 from .test_native import FAMILIES, draws, kernels, needs_library
-from .test_native_rows import extremes, gathered, running
+from .test_native_rows import extremes, gathered, norms, running
 
 
 def copied(x, byte=0):
@@ -99,7 +99,7 @@ def test_every_array_of_every_kernel(replayed):
     torch.set_num_threads(2)
     try:
         with kernels(True), np.errstate(all="ignore"):
-            for family in (*FAMILIES, extremes, gathered, running, others):
+            for family in (*FAMILIES, extremes, gathered, norms, running, others):
                 for seed, width in enumerate((7, 33, 100)):
                     for _ in family(width, seed, np.float32):
                         pass

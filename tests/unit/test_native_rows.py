@@ -5,6 +5,7 @@ import pytest
 import tinytorch as torch
 from tinytorch.kernels import native, running as runnings, scatter
 from tinytorch.kernels.extremes import extreme_of, place_of
+from tinytorch.kernels.sums import norm_of_rows
 
 from .test_native import WIDTHS, draws, kernels, needs_library
 
@@ -55,8 +56,16 @@ def running(width, seed, dtype):
                         yield runnings.running(x, dim, product, backward, True)
 
 
+def norms(width, seed, dtype):
+    with np.errstate(all="ignore"):
+        for special in (False, True):
+            for rows in (3, 70):
+                yield norm_of_rows(draws(seed, rows, width * 5 + seed, special=special, dtype=dtype))
+                yield norm_of_rows(draws(seed, rows * 7, width, special=special, dtype=dtype))
+
+
 @needs_library
-@pytest.mark.parametrize("family", [extremes, gathered, running], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("family", [extremes, gathered, norms, running], ids=lambda f: f.__name__)
 def test_the_same_bits(family):
     """Nothing is added up in another order, so the twins give the same numbers, on any number of threads."""
     before = torch.get_num_threads()

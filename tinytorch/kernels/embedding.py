@@ -6,6 +6,7 @@ import numpy as np
 from .. import dtypes as dt
 from . import native
 from .scatter import add_rows, owned, take_rows
+from .sums import norm_of_rows
 
 
 def lookup(weight, index):
@@ -86,14 +87,16 @@ def limit_norms(weight, index, max_norm, norm_type):
 
     def rounded(x):                            # what torch keeps in the dtype of the rows
         return dt.cast(dt.cast(x, weight.dtype), single) if half else x.astype(values.real.dtype)
-    norms = rounded(_norms(np.abs(values), norm_type)).astype(np.float64)
+    norms = rounded(_norms(values, norm_type)).astype(np.float64)
     long = norms > max_norm
     scales = rounded(max_norm / (norms[long] + 1e-7))
     weight[rows[long]] = dt.cast(values[long] * scales[:, None], weight.dtype)
 
 
-def _norms(sizes, p):
-    """The p-norms of rows of absolute values."""
+def _norms(rows, p):
+    if p == 2 and rows.dtype == np.float32:
+        return norm_of_rows(rows)
+    sizes = np.abs(rows)
     if math.isinf(p):
         return sizes.max(1) if p > 0 else sizes.min(1)
     return (sizes != 0).sum(1).astype(sizes.dtype) if p == 0 else (sizes ** p).sum(1) ** (1 / p)

@@ -5,6 +5,7 @@ from .. import dtypes as dt
 from . import native
 from .optim import add_scaled, lerp
 from .optim_half import moved, plus, rounding
+from .sums import norm_of_rows
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -51,6 +52,8 @@ def _factored(t, g, row, col, least, floor):
 
 def _norm(a):
     flat = a.reshape(-1) if a.flags.c_contiguous else a.T.reshape(-1)
+    if a.dtype == _FLOAT32:
+        return float(norm_of_rows(flat.reshape(1, -1))[0])
     return float(np.dot(flat, flat)) ** 0.5
 
 

@@ -111,6 +111,7 @@ KERNELS = {
                           "g[images*rows*columns] >out[images*height*width]"),
     "row_sums": (1024, "rows width grain pieces x[rows*width] ?>parts[pieces]:f8 >out[rows]"),
     "column_sums": (1024, "rows width grain pieces x[rows*width] >parts[pieces*width]"),
+    "row_norms": (64, "rows width x[rows*width] >out[rows]"),
     "sgd": (4096, "n nesterov fresh .sign .weight_decay .rate .momentum .share >p[n] g[n] ?>buf[n]"),
     "adam": (16, "n .sign .weight_decay .weight .beta2 .share .root .eps .rate .shrink >p[n] g[n] >m[n] >v[n] "
              "?>largest[n]"),

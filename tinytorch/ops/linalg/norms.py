@@ -10,6 +10,7 @@ from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, converted
 from ...autograd.public import public
 from ...errors import type_name
+from ...kernels.sums import norm_of_rows, runs
 from ...tensor import Tensor, check_dim
 from ...types import Ints, Number
 from ..elementwise.rounding import abs as absolute, magnitude, sgn
@@ -72,6 +73,9 @@ def summed_norm(input, p, dim, keepdim):
     if input.dtype == np.float16:
         return summed_norm(input.astype(np.float32), p, dim, keepdim).astype(np.float16)
     if p == 2:
+        if input.dtype == np.float32 and input.size and (rows := runs(input, dim)) is not None:
+            return norm_of_rows(rows).reshape([1 if i in dim else m for i, m in enumerate(input.shape)
+                                               if keepdim or i not in dim])
         if input.dtype.kind not in dt.COMPLEX:
             return np.sqrt(_add(input * input, dim, keepdim)).astype(input.dtype, copy=False)
         norm = np.sqrt(_add(input.real ** 2 + input.imag ** 2, dim, keepdim))
