@@ -15,7 +15,7 @@ class Program:
     arguments: str      # split as a shell splits them
     before: str         # a program of the repository that is to run first, where the program runs, or empty
     folder: str         # in which it runs, in the repository; empty: its own
-    seconds: int        # after which it is stopped
+    seconds: int        # of processor time, after which it is stopped
     data: str           # "MNIST:ROOT", "FILE:PLACE" or "folder:PLACE", separated by spaces; seen from where it runs
     seed: str           # "own": it sets one; "given": the runner does
     without: str        # a regular expression: what is taken out of what it prints (times, versions)
