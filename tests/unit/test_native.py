@@ -514,6 +514,18 @@ def test_a_library_of_other_sources_is_not_used(monkeypatch):
 
 
 @needs_library
+def test_the_function_of_a_kernel_is_made_when_it_is_first_called():
+    """It is made of text, and to make all of them took a fifth of the import."""
+    said = """
+import types, tinytorch as torch
+from tinytorch.kernels import native
+x = torch.linspace(0, 1, 40000).reshape(100, 400)
+before = [name for name, f in native._known.items() if isinstance(f, types.FunctionType)]
+print(before, torch.equal(x.softmax(1), x.softmax(1)), isinstance(native._known["softmax"], types.FunctionType))"""
+    assert _python(said).stdout == "[] True True\n"
+
+
+@needs_library
 @pytest.mark.parametrize("level", [name for name in native.LEVELS if native.level() in native.LEVELS[
     native.LEVELS.index(name) + 1:]])
 def test_levels_below(level):

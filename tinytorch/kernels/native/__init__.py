@@ -11,13 +11,13 @@ import ctypes
 import os
 import struct
 import sys
-import warnings
+from functools import partial
 
 import numpy as np
 
 from ...errors import warn
 from ..threads import free
-from .table import FAILING, KERNELS, fingerprint, parsed
+from .table import KERNELS, failing, fingerprint, parsed
 
 __all__ = ["LEAST", "each", "level", "many", "run", "takes"]
 
@@ -98,13 +98,14 @@ def _caller(name, function, declared):
         else:
             call = f"matrix({parameter}, {inside.replace(',', ', ')})"
         given.append(f"0 if {parameter} is None else {call}" if "?" in marks else call)
-    function.restype, function.argtypes = ctypes.c_int64 if name in FAILING else None, (ctypes.c_char_p,)
+    fails_at = failing(name)
+    function.restype, function.argtypes = None if fails_at is None else ctypes.c_int64, (ctypes.c_char_p,)
     scope = {"enter": function, "pack": struct.Struct(layout).pack, "free": free, "address": _address,
              "matrix": _matrix, **dtypes}
     call = f"enter(pack(free(), {', '.join(given)}))"
-    if name in FAILING:
+    if fails_at is not None:
         call = (f"failed = {call}\n    if failed:\n        raise MemoryError('no memory for a kernel') if failed == 1 "
-                f"else {_OUTSIDE[FAILING[name]]}")
+                f"else {_OUTSIDE[fails_at]}")
     exec(f"def {name}({', '.join(parameters)}):\n    {call}", scope)
     return scope[name]
 
@@ -146,13 +147,16 @@ def _load():
     return None
 
 
-def _functions(library):
-    """Name -> function that checks what a kernel is given, and calls it."""
-    return {name: _caller(name, getattr(library, "enter_" + name), declared) for name, (_, declared) in KERNELS.items()}
+def _first_call(name, *args):
+    """Calls a kernel for the first time: its function is made now, for to make those of all took a fifth of the import
+    of the package."""
+    made = _known[name] = _caller(name, getattr(_loaded[1], "enter_" + name), KERNELS[name][1])
+    made(*args)
 
 
 _loaded = _load()
-_known = _functions(_loaded[1]) if _loaded else {}
+#: Name -> function that checks what a kernel is given, and calls it.
+_known = {name: partial(_first_call, name) for name in KERNELS} if _loaded else {}
 _least = {name: least if name in _known else sys.maxsize for name, (least, _) in KERNELS.items()}
 #: Fewer elements no kernel takes: for those to look at whose twin takes hardly longer than to ask.
 LEAST = 512 if _loaded else sys.maxsize

@@ -136,11 +136,15 @@ def parsed(declared):
         yield re.fullmatch(r"([.?>]*)(\w+)(?:([\[{])(.*)[\]}])?:?([\w?]*)<?(\w*)", token).groups("")
 
 
-#: Kernel -> the name of its array of places ("" of one that has none), for all that return whether they failed: 1 for
-#: want of memory, 2 at a place that there is not, and for weights that are none.
-FAILING = {"attend": "", "top": "", "categories": "weights", "race": "weights",
-           **{name: argument for name, (_, declared) in KERNELS.items()
-              for _, argument, _, _, _, below in parsed(declared) if below}}
+#: What can fail in kernels whose failing their arguments do not tell: the name of an array, "" if memory alone.
+_FAILING = {"attend": "", "top": "", "categories": "weights", "race": "weights"}
+
+
+def failing(name):
+    """The name of a kernel's array of places ("" if it has none) if the kernel returns whether it failed: 1 for want of
+    memory, 2 at a place that there is not, and for weights that are none. None of all others."""
+    places = [argument for _, argument, _, _, _, below in parsed(KERNELS[name][1]) if below]
+    return places[-1] if places else _FAILING.get(name)
 
 
 def fingerprint():
@@ -163,7 +167,7 @@ def entries():
             else:
                 types.append(_TYPES[dtype] if marks else "int64_t")
                 given.append(f"({_TYPES[dtype]}){at}.real" if marks else at + ".whole")
-        result, back = ("int64_t", "return ") if name in FAILING else ("void", "")
+        result, back = ("int64_t", "return ") if failing(name) is not None else ("void", "")
         lines += ["", f"{result} {name}({', '.join(types)});",
                   f"KERNEL {result} enter_{name}(const union argument *a)", "{",
                   f"    {back}{name}({', '.join(given)});", "}"]
