@@ -5,13 +5,17 @@ import gc as _gc
 
 class _NoCollection:
     """No garbage collection as long as it lives: loading modules makes no garbage, but looking for it took a quarter
-    of the time. Where an import fails this goes too."""
+    of the time. Where an import fails this goes too. What was loaded meanwhile is old from then on, else the next
+    collection of young objects would look at all of it."""
 
     def __init__(self):
         self.enabled = _gc.isenabled()
         _gc.disable()
 
     def __del__(self):
+        if _gc.get_freeze_count() < 1000:      # else somebody has frozen his; Python 3.12 begins with some hundreds
+            _gc.freeze()
+            _gc.unfreeze()                     # which gives all objects to the oldest generation
         if self.enabled:
             _gc.enable()
 
