@@ -24,6 +24,8 @@ FREED = ("freed",)
 ANS, AUX = -2, -1
 
 _SHAPE, _ARGS = object(), object()
+#: What the parameters of rules stand for that are no arguments of the op.
+_PLACES = {"ans": ANS, "aux": AUX, "shape": _SHAPE, "args": _ARGS}
 
 
 #: The views that show the same memory in another way: whether they conjugate and negate.
@@ -77,7 +79,8 @@ class Op:
 
     through = staticmethod(lambda forward: None)       # a forward that takes batches too, made of one that does not
 
-    made = 0                                   # how many there have been
+    made = [0]                                 # how many there have been: in a list, for to set an attribute of a class
+                                               # makes Python forget where it found all others
     registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class
 
     def __init__(self, forward: Callable, name: str | None = None, first: int = 0, aux: bool = False,
@@ -109,7 +112,7 @@ class Op:
         self._kept = {}
         self.rules = {**(rules or {}), **({} if joint is None else {"joint": joint})}
         self.registry[self] = None
-        Op.made += 1
+        self.made[0] += 1
 
     def _set_name(self, name):
         self.name, _, overload = name.partition(".")
@@ -167,13 +170,13 @@ class Op:
 
     def _places(self, rule, given):
         """Where in `saved` each parameter of a rule stands, after the ones the engine passes itself."""
-        place = {name: i for i, name in enumerate(self.params)}
-        place.update(ans=ANS, aux=AUX, shape=_SHAPE, args=_ARGS)
-        return tuple(place[name] for name in rule.__code__.co_varnames[given:rule.__code__.co_argcount])
+        code, params = rule.__code__, self.params
+        return tuple([_PLACES[name] if name in _PLACES else params.index(name)
+                      for name in code.co_varnames[given:code.co_argcount]])
 
     def _adapt(self, rule):
         at = self._places(rule, 1)
-        needs = tuple(i for i in at if i is not _SHAPE)
+        needs = at if _SHAPE not in at else tuple([i for i in at if i is not _SHAPE])
         if not at:
             return (lambda g, saved, edge: rule(g)), needs
         if at == (_SHAPE,):

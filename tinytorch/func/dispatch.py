@@ -309,7 +309,7 @@ class _Installed:
 
 def install() -> None:
     """Have batches pass through all operations that there are: some are loaded later than others."""
-    made = Op.made
+    made = Op.made[0]
     if _Installed.ops == made:
         return
     Op.through = staticmethod(forward_of)
