@@ -28,7 +28,6 @@ cost what an op costs.
 from __future__ import annotations
 
 import inspect
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -63,8 +62,8 @@ from .promotion import (
 from .public import Public, enter
 from .views import refresh, track_view
 
-#: All that the wrappers made.
-CALLS = weakref.WeakSet()
+#: All that the wrappers made, which lives as long as the modules that it is made in.
+CALLS = []
 
 #: The least int that int64 does not hold: a larger one is looked at more closely.
 _LONG = 1 << 63
@@ -164,7 +163,7 @@ def finish(make: Callable, o: Op, *flags: Any) -> Callable:
         call.__signature__ = _SIGNATURES[make]
         call.__annotations__ = _ANNOTATIONS[make]
     call.op, call.make, call.widened, call.stored = o, (make, flags), None, {}
-    CALLS.add(call)
+    CALLS.append(call)
     return call
 
 
@@ -266,7 +265,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
     small = whole + _SIGNED
     differentiable = o.differentiable
     # what to save, by which operands want gradients: (input?, other?, output?)
-    keeps = [tuple(i in o.kept(mask) for i in (0, 1, ANS)) for mask in range(4)]
+    keeps = [(0 in kept, 1 in kept, ANS in kept) for kept in map(o.kept, range(4))]
     keeps_nothing = not any(keeps[3])
     keeps_operands = [kept == (True, True, False) for kept in keeps]
     keeps_beside_number = 0 in o.needs[0], ANS in o.needs[0]

@@ -18,13 +18,16 @@ import numpy as np
 
 
 def _found():
-    """(NumPy's variable, its value for "ignore"): all that a new context holds when it was set there."""
+    """(NumPy's variable, its value for "ignore"): all that the context holds that this is called in."""
     np.seterr(all="ignore")
     (found,) = contextvars.copy_context().items()
     return found
 
 
-_STATE, _IGNORE = contextvars.Context().run(_found)
+_QUIET = contextvars.Context()
+_STATE, _IGNORE = _QUIET.run(_found)
+
+
 class _Outside(threading.local):
     """`state`: that outside the outermost `ignored` of this thread, which the functions of users see."""
 
@@ -40,9 +43,7 @@ def quiet() -> Callable[..., Any]:
     It is for functions on arrays that call nothing of a user's, for they see none of the variables of the caller's
     context. RuntimeError if it is at work already: see `another`.
     """
-    context = contextvars.Context()
-    context.run(_STATE.set, _IGNORE)
-    return context.run
+    return _QUIET.copy().run
 
 
 def another(error: RuntimeError) -> Callable[..., Any]:
