@@ -133,18 +133,21 @@ def known_as(call: Callable) -> Callable:
     return call
 
 
+def shown_as(name: str, call: Callable) -> Callable:
+    """Has handlers see `call` as itself, under this name."""
+    call.__name__ = name
+    return known_as(call)
+
+
 def twin(call: Callable, name: str | None = None, seen: bool = True) -> Callable:
     """The same function as another object, which handlers see as itself, or (not `seen`) do not see at all. A function
     that does not look at the seam gets a door."""
-    if not is_door(call):
-        call = door(call) if seen else call
-        if name is not None:
-            call.__name__ = name
-        return known_as(call) if seen else call
-    code, cell = call.__code__, CellType(None)
-    cells = list(call.__closure__)
-    cells[code.co_freevars.index("public")] = cell
-    copy = FunctionType(code, call.__globals__, name or call.__name__, call.__defaults__, tuple(cells))
+    inside = call.__code__.co_freevars if type(call) is FunctionType else ()
+    if "public" not in inside:
+        return shown_as(name or call.__name__, door(call)) if seen else call
+    cell, cells = CellType(None), list(call.__closure__)
+    cells[inside.index("public")] = cell
+    copy = FunctionType(call.__code__, call.__globals__, name or call.__name__, call.__defaults__, tuple(cells))
     copy.__kwdefaults__, copy.__qualname__, copy.__module__ = call.__kwdefaults__, call.__qualname__, call.__module__
     copy.__doc__, copy.__annotations__ = call.__doc__, call.__annotations__
     copy.__dict__.update(call.__dict__)

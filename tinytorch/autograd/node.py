@@ -102,15 +102,16 @@ class Op:
         # By tensor argument: function(g, saved, edge) -> gradient, and the places in `saved` it reads.
         self.backs = [None] * (len(self.params) - first)
         self.needs = [()] * len(self.backs)
-        for argument, rule in (rules or {}).items():
+        self.rules = dict(rules) if rules else {}
+        for argument, rule in self.rules.items():
             i = self.params.index(argument) - first
             self.backs[i], self.needs[i] = self._adapt(rule)
         self.joint = None
         if joint is not None:
             self.joint, self.joint_needs = self._adapt_joint(joint)
+            self.rules["joint"] = joint
         self.run = self._all_rules()           # function(g, saved, edges) -> a gradient or None per edge
         self._kept = {}
-        self.rules = {**(rules or {}), **({} if joint is None else {"joint": joint})}
         self.registry[self] = None
         self.made[0] += 1
 
@@ -171,8 +172,8 @@ class Op:
     def _places(self, rule, given):
         """Where in `saved` each parameter of a rule stands, after the ones the engine passes itself."""
         code, params = rule.__code__, self.params
-        return tuple([_PLACES[name] if name in _PLACES else params.index(name)
-                      for name in code.co_varnames[given:code.co_argcount]])
+        names = code.co_varnames[given:code.co_argcount]
+        return names and tuple([_PLACES[name] if name in _PLACES else params.index(name) for name in names])
 
     def _adapt(self, rule):
         at = self._places(rule, 1)

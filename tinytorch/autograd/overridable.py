@@ -289,7 +289,7 @@ def complete(space: str, module: Any) -> None:
     for key, function in sorted(functions, key=lambda item: item[0] != item[1].__name__):     # aliases last
         known = function.__dict__
         record = known.get("record")
-        if not is_door(function) or record is not None and not record.seen:
+        if not (is_door(function) if record is None else record.seen):
             continue
         place = known.get("place")
         in_python = space == "nn.functional" and _is_in_python(space, record)
@@ -300,7 +300,8 @@ def complete(space: str, module: Any) -> None:
             function = twin(function, key)
             function.__module__, function.__qualname__ = module.__name__, key
             setattr(module, key, function)
-        known_as(function)
+        elif record is None:                   # else it is known from its registration
+            known_as(function)
         function.place = space, key
 
 
@@ -406,14 +407,14 @@ def complete_tensor() -> None:
 
 
 def _complete_method(name, value):
-    made = value
-    if not is_door(value):
-        made = _with_door(value)
-    elif "place" in value.__dict__:            # it is a function of torch's as well
+    known, made = value.__dict__, value
+    if "place" in known:                       # it is a function of torch's as well
         made = twin(value)
+    elif "record" not in known:                # else it looks at the seam, and is known from its registration
+        made = known_as(value if is_door(value) else _with_door(value))
     made.place = "Tensor", name
     made.__module__, made.__qualname__ = Tensor.__module__, f"Tensor.{name}"      # where pickle finds it
-    known_as(made).__name__ = _NAMED.get(name, name)
+    made.__name__ = _NAMED.get(name, name)
     if made is not value:
         setattr(Tensor, name, made)
 

@@ -28,7 +28,7 @@ from ..device import device
 from ..errors import kind_of, not_a_tensor, not_implemented, warn
 from ..kernels.memory import LARGEST
 from ..memory_format import check_layout, layout, memory_format
-from ..seam import UNSEEN, door, door_of_python, known_as, named_as, seam, twin
+from ..seam import UNSEEN, door, door_of_python, known_as, named_as, seam, shown_as, twin
 from ..tensor import Tensor, method
 from . import above
 from .in_place import in_place
@@ -413,9 +413,17 @@ def enter(record: Public, call: Callable, method: bool | str = True, inplace: bo
     for_tensor = for_tensor or call
     for_tensor.record = record
     names = method.split() if isinstance(method, str) else [call.__name__] * method
-    _set(record, for_tensor, names + aliases.split() * bool(names))
+    if names:
+        first, *others = names + aliases.split()
+        if for_tensor is call or inplace or record.older:      # (that of an older order of arguments calls itself)
+            _set(record, for_tensor, [first])
+        else:                                  # it is nothing else, and no copy of it is needed
+            setattr(Tensor, first, shown_as(first, for_tensor))
+            record.methods.append(first)
+        _set(record, for_tensor, others)
     if inplace:
-        for_tensor = twin(for_tensor, seen=False)              # its in-place form is seen itself
+        if for_tensor is call:
+            for_tensor = twin(call, seen=False)        # its in-place form is seen itself
         if record.elementwise:
             for_tensor.elementwise = True
         changing = in_place(for_tensor) if inplace is True else inplace(for_tensor)
