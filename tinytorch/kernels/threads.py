@@ -12,7 +12,6 @@ import os
 import re
 import threading
 from collections import deque
-from queue import SimpleQueue
 
 from .errstate import ignore
 from .linalg.blas import openblas
@@ -56,12 +55,14 @@ class _Team:
 
     def forget(self):
         """Start without helpers, as a forked process must."""
-        self.calls, self.helpers, self.hiring = SimpleQueue(), 0, threading.Lock()
+        self.calls, self.helpers, self.hiring = None, 0, threading.Lock()
 
     def call(self, parts, done, n):
         """Have up to `n` helpers take parts."""
         if self.helpers < n:
             with self.hiring:
+                if self.calls is None:
+                    self.calls = type(done)()      # a SimpleQueue
                 while self.helpers < n:
                     threading.Thread(target=_help, args=(self.calls,), daemon=True).start()
                     self.helpers += 1
@@ -125,6 +126,7 @@ def split(count, work):
     if n < 2 or openblas() is None:
         work(0, count)
         return
+    from queue import SimpleQueue              # not loaded with the package: many a program has one thread
     bounds = [count * i // n for i in range(n + 1)]
     parts, done = deque(zip([work] * n, bounds, bounds[1:])), SimpleQueue()
     shared_before, _here.shares = getattr(_here, "shares", False), True

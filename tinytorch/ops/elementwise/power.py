@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from ... import dtypes as dt
+from ... import dtypes as dt, return_types
 from ...autograd.in_place import by_pieces
 from ...autograd.op import binary, op, operator
 from ...autograd.promotion import CONVERTED, NUMBERS, check_broadcast, converted, result_dtype, stored_as, write_out
@@ -16,7 +16,6 @@ from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels.layout import operand_order
 from ...kernels.memory import WHOLE
 from ...kernels.stepwise import plain, stepwise
-from ...return_types import frexp as FrexpResult
 from ...tensor import Tensor, wrap
 from ...types import Number, Tensors
 from .arithmetic import alike, conj, is_complex, mul, rounded_once, ternary, zeros_like
@@ -432,7 +431,7 @@ def _mantissa(input, exponent):
 
 
 @public(out="torch.frexp() expects an out of dtype {want} but got {have}", method=True)
-def frexp(input: Tensor, *, out: Tensors | None = None) -> FrexpResult:
+def frexp(input: Tensor, *, out: Tensors | None = None) -> return_types.frexp:
     """(mantissa, exponent) with input = mantissa * 2^exponent and the mantissa's size in [0.5, 1).
 
     RuntimeError for integers.
@@ -444,7 +443,7 @@ def frexp(input: Tensor, *, out: Tensors | None = None) -> FrexpResult:
     if dt.kind(input._array.dtype) not in dt.FLOATING:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
     exponent = wrap(np.asarray(np.frexp(dt.widened(input._array))[1], np.int32))
-    return FrexpResult(_mantissa(input, exponent), exponent)
+    return return_types.frexp(_mantissa(input, exponent), exponent)
 
 
 def _atan2_beside_integer(input, other, dtype):
