@@ -163,29 +163,35 @@ def is_door(function: Any) -> bool:
     return type(function) is FunctionType and "public" in function.__code__.co_freevars
 
 
-def door(function: Callable) -> Callable:
-    """`function`, which looks at the seam before it runs."""
+def door(function: Callable, failed: Callable | None = None) -> Callable:
+    """`function`, which looks at the seam before it runs. failed(public, error, args, kwargs) says what becomes of an
+    error that comes up in it."""
     public = None
 
     def call(*args, **kwargs):
         if seam.up and public is not None and (seen := seam.see(public, args, kwargs)) is not UNSEEN:
             return seen
-        if kwargs:
-            return function(*args, **kwargs)
-        return function(*args)                 # which makes no dictionary
+        try:
+            if kwargs:
+                return function(*args, **kwargs)
+            return function(*args)             # which makes no dictionary
+        except Exception as error:
+            if failed is None:
+                raise
+            return failed(public, error, args, kwargs)
     return named_as(function, call)
 
 
-def door_of_python(function: Callable) -> Callable:
+def door_of_python(function: Callable, failed: Callable) -> Callable:
     """The same of a function that torch has in Python, whose arguments handlers see in one form however they were given
     (see `overridable`). So the door has the parameters of the function, which takes a third of the time."""
     code = function.__code__
     if code.co_flags & _VARIABLE or code.co_kwonlyargcount:
-        return door(function)
+        return door(function, failed)
     parameters = code.co_varnames[:code.co_argcount]
     made = _with_parameters(len(parameters))
     made = made.replace(co_name=code.co_name, co_varnames=(*parameters, *made.co_varnames[len(parameters):]))
-    cells = {"function": CellType(function), "public": CellType(None)}
+    cells = {"function": CellType(function), "failed": CellType(failed), "public": CellType(None)}
     call = FunctionType(made, globals(), code.co_name, function.__defaults__,
                         tuple([cells[name] for name in made.co_freevars]))
     return named_as(function, call)
@@ -199,13 +205,16 @@ def _with_parameters(count):
     """The code of a door with so many parameters."""
     given = "".join([f"_{i}, " for i in range(count)])
     scope = {}
-    exec(f"def make(function, public):\n"
+    exec(f"def make(function, failed, public):\n"
          f"    def call({given}):\n"
          f"        if seam.up and public is not None and (seen := seam.see(public, ({given}), {{}})) is not UNSEEN:\n"
          f"            return seen\n"
-         f"        return function({given})\n"
+         f"        try:\n"
+         f"            return function({given})\n"
+         f"        except Exception as error:\n"
+         f"            return failed(public, error, ({given}), {{}})\n"
          f"    return call", globals(), scope)
-    return scope["make"](None, None).__code__
+    return scope["make"](None, None, None).__code__
 
 
 def door_of_one(function: Callable) -> Callable:

@@ -1,7 +1,7 @@
 """What autograd uses of the files that stand on it: they put it here when they are loaded.
 
 stack, relaid, without_part    of ops/layout
-sparse                         sparse/install.py: (name, arguments, keywords) of a public function one of whose arguments
+sparse                         sparse/install.py: (name, arguments, keywords) of a public function of which an argument
                                is sparse -> what it does
 sparse_out                     the same file: (out, result) -> out, where one of them is sparse
 sparse_array                   what a sparse tensor has for an ndarray: SparseArray

@@ -497,13 +497,4 @@ def called_from_here(level: int, name: str) -> bool:
     return frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
 
 
-_BETWEEN = {__name__, dispatch.__module__, door.__module__}
-
-
-def without_defaults(function: Callable, args: tuple, kwargs: dict[str, Any]) -> tuple[list, dict[str, Any]]:
-    """The arguments without those that have their default value, as the call presumably was."""
-    parameters = inspect.signature(function).parameters
-    args, defaults = list(args), [p.default for p in parameters.values()]
-    while args and args[-1] is defaults[len(args) - 1]:
-        args.pop()
-    return args, {name: value for name, value in kwargs.items() if value is not parameters[name].default}
+_BETWEEN = {__name__, dispatch.__module__, door.__module__, f"{__package__}.public"}

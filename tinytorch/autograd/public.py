@@ -9,10 +9,10 @@ TypeError before the function runs. NumPy's names of arguments (`axis`, `keepdim
 same table, TABLE, come the Tensor methods and their in-place forms, the stubs and the page of functions. Arguments
 that do not fit may override the function (`overridable.py`): that is looked at before their TypeError is raised.
 
-Two kinds of functions are entered in the table and not checked at the door. `hot` ones are called so often that a
-wrapper would be felt, and check by hand (`refuse`, `overridden`); operations made by `unary` and `binary` (op.py) are
-hot. `python` ones are written in Python in torch, where nothing is checked at the door either: their errors are looked
-at (`_guarded`), by hand if they are hot too.
+Two kinds of functions are entered in the table and not checked at the door. `hot` ones are called so often that it
+would be felt: their arguments are looked at when something has come up in them (`_hot`), and what would pass in silence
+they check by hand (`refuse`); operations made by `unary` and `binary` (op.py) are hot. `python` ones are written in
+Python in torch, where nothing is checked at the door either.
 """
 from __future__ import annotations
 
@@ -32,14 +32,13 @@ from ..seam import UNSEEN, door, door_of_python, known_as, named_as, seam, shown
 from ..tensor import Tensor, method
 from . import above
 from .in_place import in_place
-from .overridable import PUBLIC, answer, met, without_defaults
+from .overridable import PUBLIC, answer, met
 from .promotion import NUMBERS, converted, like_tuple, write_out
 from .records import in_float32
 from .torch_function import PLAIN
 from .views import has_history
 
-__all__ = ["KINDS", "TABLE", "Public", "checked_method", "enter", "method", "overridden", "public", "reflected",
-           "refuse"]
+__all__ = ["KINDS", "TABLE", "Public", "checked_method", "enter", "method", "public", "reflected", "refuse"]
 
 #: Every public function, as it is called -> Public.
 TABLE = {}
@@ -224,6 +223,15 @@ class Public:
             checked[i] = self._number(value, name, position)
         return checked
 
+    def refuse(self, args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> None:
+        """TypeError for the first of the arguments that is not what its annotation says, if there is one."""
+        for value, classes in zip(args, self.classes or self.read()):
+            if value.__class__ not in classes:
+                self.check(args)
+        for position, name in enumerate(self._kinds if kwargs else (), 1):
+            if name in kwargs:                 # which functions in Python hand on by position
+                self._check(kwargs[name], name, position if self.in_python else None)
+
     def reordered(self, args: tuple, kwargs: dict[str, Any], as_method: bool | str) -> tuple[list, dict] | None:
         """The arguments in the order of today, with torch's warning, if they are in one that is deprecated.
         `as_method`: called as a method, with "_" as that in place."""
@@ -381,9 +389,7 @@ def public(name: str | None = None, *, hot: bool = False, python: bool = False, 
         record = Public(function, name, **{"in_python": python, **said})
         if hot or python:
             record.checks = "Python" if python else "own"
-            call = for_tensor = _guarded(function)
-            if hot:
-                call = for_tensor = (door_of_python if record.in_python is True else door)(function)
+            call = for_tensor = _hot(record, function) if hot else _guarded(function)
         else:
             record.checks, call = "door", _checked(record, function)
             for_tensor = _checked(record, function, True) if method or inplace else call
@@ -455,23 +461,22 @@ def reflected(function: Callable) -> Callable:
 def refuse(function: Callable, *args: Any) -> None:
     """Raise torch's TypeError for the first of the arguments of a hot function that is not what its annotation says;
     return if there is none."""
-    record = TABLE[function]
-    for value, classes in zip(args, record.classes or record.read()):
-        if value.__class__ not in classes:
-            record.check(args)
+    TABLE[function].refuse(args)
 
 
-def overridden(function: Callable, *args: Any, **kwargs: Any) -> Any:
-    """The result of a call that failed of a hot function: what an argument that overrides it makes of it.
-
-    If there is none, torch's TypeError as in `refuse`, or else the error that is being handled.
-    """
-    if met(function.__wrapped__, args, kwargs):
-        args, kwargs = without_defaults(function.__wrapped__, args, kwargs)
-        return answer(function, tuple(args), kwargs)
-    if TABLE[function].checks != "Python":
-        refuse(function, *args)
-    raise                                      # noqa: PLE0704  what came up in the function
+def _hot(record, function):
+    """The door of a function that checks little before it computes: what comes up in it may be an argument's fault."""
+    def failed(public, error, args, kwargs):
+        if error.__traceback__.tb_next is None:                # the arguments do not fit its signature
+            raise
+        if met(call, args, kwargs):
+            return answer(public, args, kwargs)
+        if record.checks != "Python" and (record.in_python is not True or isinstance(error, AttributeError)):
+            record.refuse(args, kwargs)        # what Python in torch finds first is no matter of arguments' kinds
+        raise
+    make = door_of_python if record.in_python is True else door
+    call = make(function, failed)
+    return call
 
 
 def _guarded(function):

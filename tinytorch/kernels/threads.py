@@ -126,7 +126,7 @@ def split(count, work):
     if n < 2 or openblas() is None:
         work(0, count)
         return
-    from queue import SimpleQueue              # not loaded with the package: many a program has one thread
+    from queue import SimpleQueue  # not loaded with the package: many a program has one thread
     bounds = [count * i // n for i in range(n + 1)]
     parts, done = deque(zip([work] * n, bounds, bounds[1:])), SimpleQueue()
     shared_before, _here.shares = getattr(_here, "shares", False), True

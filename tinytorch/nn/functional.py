@@ -9,7 +9,7 @@ import warnings
 from ..errors import warn
 from .. import dtypes as dt
 from ..autograd.overridable import complete as _complete
-from ..autograd.public import overridden, public
+from ..autograd.public import public
 from ..missing import namespace as _namespace
 from ..overrides import (handle_torch_function, has_torch_function, has_torch_function_unary,
                          has_torch_function_variadic)
@@ -93,10 +93,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.relu(torch.tensor([-1., 2.]))
     tensor([0., 2.])
     """
-    try:
-        return relu_(input) if inplace else _torch_relu(input)
-    except (AttributeError, TypeError):
-        return overridden(relu, input, inplace)
+    return relu_(input) if inplace else _torch_relu(input)
 
 
 @public(hot=True, python=True)
@@ -107,10 +104,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.relu6(torch.tensor([-1., 7.]))
     tensor([0., 6.])
     """
-    try:
-        return hardtanh_(input, 0, 6) if inplace else _activation.hardtanh(input, 0, 6)
-    except (AttributeError, TypeError):
-        return overridden(relu6, input, inplace)
+    return hardtanh_(input, 0, 6) if inplace else _activation.hardtanh(input, 0, 6)
 
 
 @public(hot=True, python=True)
@@ -121,10 +115,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     >>> torch.nn.functional.leaky_relu(torch.tensor([-1., 2.]), 0.5)
     tensor([-0.5000,  2.0000])
     """
-    try:
-        return leaky_relu_(input, negative_slope) if inplace else _relu.leaky_relu(input, negative_slope)
-    except (AttributeError, TypeError):
-        return overridden(leaky_relu, input, negative_slope, inplace)
+    return leaky_relu_(input, negative_slope) if inplace else _relu.leaky_relu(input, negative_slope)
 
 
 @public(hot=True, python=True)
@@ -136,10 +127,7 @@ def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, trainin
     >>> torch.nn.functional.rrelu(torch.tensor([-16., 2.]), 0.25, 0.75)
     tensor([-8.,  2.])
     """
-    try:
-        return rrelu_(input, lower, upper, training) if inplace else _relu.rrelu(input, lower, upper, training)
-    except (AttributeError, TypeError):
-        return overridden(rrelu, input, lower, upper, training, inplace)
+    return rrelu_(input, lower, upper, training) if inplace else _relu.rrelu(input, lower, upper, training)
 
 
 @public(hot=True, python=True)
@@ -154,10 +142,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     """
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    try:
-        return hardtanh_(input, min_val, max_val) if inplace else _activation.hardtanh(input, min_val, max_val)
-    except (AttributeError, TypeError):
-        return overridden(hardtanh, input, min_val, max_val, inplace)
+    return hardtanh_(input, min_val, max_val) if inplace else _activation.hardtanh(input, min_val, max_val)
 
 
 @public(hot=True, python=True)
@@ -168,13 +153,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     >>> torch.nn.functional.threshold(torch.tensor([0.5, 2.]), 1, 20)
     tensor([20.,  2.])
     """
-    try:
-        return threshold_(input, threshold, value) if inplace else _activation.threshold(input, threshold, value)
-    except (AttributeError, TypeError):
-        return overridden(_threshold, input, threshold, value, inplace)
-
-
-_threshold = threshold         # which an argument of it hides
+    return threshold_(input, threshold, value) if inplace else _activation.threshold(input, threshold, value)
 
 
 @public(hot=True, python=True)
@@ -185,10 +164,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.hardsigmoid(torch.tensor([-4., 0.]))
     tensor([0.0000, 0.5000])
     """
-    try:
-        return _activation.hardsigmoid_(input) if inplace else _activation.hardsigmoid(input)
-    except (AttributeError, TypeError):
-        return overridden(hardsigmoid, input, inplace)
+    return _activation.hardsigmoid_(input) if inplace else _activation.hardsigmoid(input)
 
 
 @public(hot=True, python=True)
@@ -199,10 +175,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.hardswish(torch.tensor([-4., 3.]))
     tensor([-0.,  3.])
     """
-    try:
-        return _activation.hardswish_(input) if inplace else _activation.hardswish(input)
-    except (AttributeError, TypeError):
-        return overridden(hardswish, input, inplace)
+    return _activation.hardswish_(input) if inplace else _activation.hardswish(input)
 
 
 @public(hot=True, python=True)
@@ -213,10 +186,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.silu(torch.tensor([0., 1.]))
     tensor([0.0000, 0.7311])
     """
-    try:
-        return _activation.silu_(input) if inplace else _activation.silu(input)
-    except (AttributeError, TypeError):
-        return overridden(silu, input, inplace)
+    return _activation.silu_(input) if inplace else _activation.silu(input)
 
 
 @public(hot=True, python=True)
@@ -227,10 +197,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.mish(torch.tensor([0., 1.]))
     tensor([0.0000, 0.8651])
     """
-    try:
-        return _activation.mish_(input) if inplace else _activation.mish(input)
-    except (AttributeError, TypeError):
-        return overridden(mish, input, inplace)
+    return _activation.mish_(input) if inplace else _activation.mish(input)
 
 
 @public(hot=True, python=True)
@@ -241,10 +208,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.elu(torch.tensor([-1., 1.]))
     tensor([-0.6321,  1.0000])
     """
-    try:
-        return elu_(input, alpha) if inplace else _elu.elu(input, alpha)
-    except (AttributeError, TypeError):
-        return overridden(elu, input, alpha, inplace)
+    return elu_(input, alpha) if inplace else _elu.elu(input, alpha)
 
 
 @public(hot=True, python=True)
@@ -257,10 +221,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.selu(torch.tensor([-1., 1.]))
     tensor([-1.1113,  1.0507])
     """
-    try:
-        return selu_(input) if inplace else _elu.selu(input)
-    except (AttributeError, TypeError):
-        return overridden(selu, input, inplace)
+    return selu_(input) if inplace else _elu.selu(input)
 
 
 @public(hot=True, python=True)
@@ -271,10 +232,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> torch.nn.functional.celu(torch.tensor([-1., 1.]), 2.)
     tensor([-0.7869,  1.0000])
     """
-    try:
-        return celu_(input, alpha) if inplace else _elu.celu(input, alpha)
-    except (AttributeError, TypeError):
-        return overridden(celu, input, alpha, inplace)
+    return celu_(input, alpha) if inplace else _elu.celu(input, alpha)
 
 
 # ------------------------------------------------------------------ softmax
@@ -294,12 +252,9 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     >>> torch.nn.functional.softmax(torch.tensor([0., 0.]), dim=0)
     tensor([0.5000, 0.5000])
     """
-    try:
-        if dim is None:
-            dim = _implicit("softmax", input)
-        return input.softmax(dim, dtype)
-    except (AttributeError, TypeError):
-        return overridden(softmax, input, dim, _stacklevel, dtype)
+    if dim is None:
+        dim = _implicit("softmax", input)
+    return input.softmax(dim, dtype)
 
 
 def assert_int_or_pair(arg, arg_name, message):
@@ -335,12 +290,9 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
     >>> torch.nn.functional.softmin(torch.tensor([0., 0.]), dim=0)
     tensor([0.5000, 0.5000])
     """
-    try:
-        if dim is None:
-            dim = _implicit("softmin", input)
-        return (-input).softmax(dim, dtype)
-    except (AttributeError, TypeError):
-        return overridden(softmin, input, dim, _stacklevel, dtype)
+    if dim is None:
+        dim = _implicit("softmin", input)
+    return (-input).softmax(dim, dtype)
 
 
 @public(hot=True, python=True)
@@ -351,12 +303,9 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     >>> torch.nn.functional.log_softmax(torch.tensor([0., 0.]), dim=0)
     tensor([-0.6931, -0.6931])
     """
-    try:
-        if dim is None:
-            dim = _implicit("log_softmax", input)
-        return input.log_softmax(dim, dtype)
-    except (AttributeError, TypeError):
-        return overridden(log_softmax, input, dim, _stacklevel, dtype)
+    if dim is None:
+        dim = _implicit("log_softmax", input)
+    return input.log_softmax(dim, dtype)
 
 
 _complete("nn.functional", _sys.modules[__name__])

@@ -8,7 +8,7 @@ from ...autograd.in_place import by_pieces
 from ...autograd.op import op, renamed, single
 from ...autograd.places import count_write
 from ...autograd.promotion import NUMBERS, check_broadcast, filled_as, stored_as
-from ...autograd.public import method, overridden, public
+from ...autograd.public import method, public, refuse
 from ...autograd.records import of_source
 from ...autograd.views import assign, check_in_place, check_overlap, is_expanded, layouts, may_share
 from ...data import check_array
@@ -194,10 +194,7 @@ def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor
     >>> x = torch.tensor([1, 2]); y = x.clone(); y[0] = 5; x
     tensor([1, 2])
     """
-    try:
-        ndim = input._array.ndim
-    except AttributeError:
-        return overridden(clone, input)
+    ndim = input._array.ndim
     if memory_format is None:
         return _clone(input, "K" if input._view_info is None else "V")
     return _clone(input, _order("clone", memory_format, ndim))
@@ -359,7 +356,7 @@ def fill(input: Tensor, value: Tensor | Number) -> Tensor:
     tensor([3., 3.])
     """
     if not isinstance(input, Tensor) or not isinstance(value, _VALUES):
-        return overridden(fill, input, value)
+        refuse(fill, input, value)
     return _filled_with(input, value, _filled, _filled_tensor)
 
 
@@ -372,7 +369,7 @@ def fill_(input: Tensor, value: Tensor | Number) -> Tensor:
     tensor([3., 3.])
     """
     if not isinstance(input, Tensor) or not isinstance(value, _VALUES):
-        return overridden(fill_, input, value)
+        refuse(fill_, input, value)
     check_in_place(input, value)
     if input._array.size > WHOLE and by_pieces(fill_, input, (value,)):
         return input
@@ -400,8 +397,6 @@ def zero_(input: Tensor) -> Tensor:
     >>> torch.ones(2).zero_()
     tensor([0., 0.])
     """
-    if not isinstance(input, Tensor):
-        return overridden(zero_, input)
     check_in_place(input)
     if input._array.size > WHOLE and by_pieces(zero_, input):
         return input

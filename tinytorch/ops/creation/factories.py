@@ -10,7 +10,7 @@ from ...arguments import check_positive, ints_of, size_of
 from ...autograd import above
 from ...autograd.places import count_write
 from ...autograd.promotion import as_scalar_tensor, filled_as, refill, scalar_as
-from ...autograd.public import overridden, public
+from ...autograd.public import public
 from ...data import array_of
 from ...device import META, check_device
 from ...errors import warn
@@ -332,9 +332,6 @@ _NUMBERS = (float, int, bool, complex)
 
 # ------------------------------------------------------------------ like another one
 def _fill_like(function, fill, input, dtype, layout, device, requires_grad, pin_memory, memory_format):
-    if not isinstance(input, Tensor):
-        return overridden(function, input, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad,
-                          pin_memory=pin_memory, memory_format=memory_format)
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
             or pin_memory is not False):
         if check_options(function.__name__, layout, device, requires_grad, pin_memory) is not input.is_meta:
@@ -424,8 +421,6 @@ def full_like(input: Tensor, fill_value: Number, *, dtype: dt.dtype | type | Non
     >>> torch.full_like(torch.tensor([1., 2.]), 3)
     tensor([3., 3.])
     """
-    if not isinstance(input, Tensor):
-        return overridden(full_like, input, fill_value)
     value = number_of("full_like", "fill_value", 2, fill_value)
 
     def fill(array):

@@ -9,7 +9,7 @@ from ... import dtypes as dt
 from ...autograd.op import op, renamed, single, unary
 from ...autograd.places import count_write
 from ...autograd.promotion import FOUND, as_scalar_tensor, check_broadcast
-from ...autograd.public import overridden, public
+from ...autograd.public import public
 from ...autograd.records import of_source
 from ...autograd.views import assign, check_in_place, check_written
 from ...errors import not_a_tensor, not_implemented, type_name
@@ -33,8 +33,6 @@ def real(input: Tensor) -> Tensor:
     >>> torch.real(torch.tensor([1 + 2j]))
     tensor([1.])
     """
-    if not isinstance(input, Tensor):
-        return overridden(real, input)
     return _part(input, 0) if is_complex(input) else input
 
 
@@ -46,8 +44,6 @@ def imag(input: Tensor) -> Tensor:
     >>> torch.imag(torch.tensor([1 + 2j]))
     tensor([2.])
     """
-    if not isinstance(input, Tensor):
-        return overridden(imag, input)
     if not is_complex(input):
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     return _part(input, 1)
@@ -167,8 +163,6 @@ def conj(input: Tensor) -> Tensor:
     >>> y.is_conj(), y.data_ptr() == x.data_ptr()
     (True, True)
     """
-    if not isinstance(input, Tensor):
-        return overridden(conj, input)
     return _conj_view(input) if is_complex(input) else input
 
 

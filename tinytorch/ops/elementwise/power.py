@@ -9,7 +9,7 @@ from ... import dtypes as dt, return_types
 from ...autograd.in_place import by_pieces
 from ...autograd.op import binary, op, operator
 from ...autograd.promotion import CONVERTED, NUMBERS, check_broadcast, converted, result_dtype, stored_as, write_out
-from ...autograd.public import method, overridden, public, reflected
+from ...autograd.public import method, public, reflected
 from ...autograd.records import by_steps
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
@@ -185,8 +185,6 @@ def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None
     """
     try:
         return _pow(input, exponent, out=out)
-    except TypeError:
-        return overridden(pow, input, exponent)
     except RuntimeError:
         if not isinstance(out, Tensor) or input.__class__ is bool or not isinstance(input, NUMBERS) or input != 1:
             raise

@@ -14,7 +14,7 @@ from ...autograd.promotion import (
     result_dtype,
     write_out,
 )
-from ...autograd.public import method, overridden, public
+from ...autograd.public import method, public, refuse
 from ...errors import type_name, warn_once
 from ...tensor import Tensor, wrap
 from ...types import Number
@@ -62,14 +62,12 @@ def where(condition: Tensor, input: Tensor | Number = ..., other: Tensor | Numbe
     >>> torch.where(x > 0)
     (tensor([1]),)
     """
-    if not isinstance(condition, Tensor):
-        return overridden(where, condition)
     if input is ... and other is ...:
         return condition.nonzero(as_tuple=True)
     mask = condition._array
     if not (isinstance(input, Tensor) and isinstance(other, Tensor) and input._array.dtype is other._array.dtype):
         if not isinstance(input, _OPERANDS) or not isinstance(other, _OPERANDS):
-            return overridden(where, condition, input, other)
+            refuse(where, condition, input, other)
         input, other = _operands(input, other)
     if mask.dtype != bool:
         if mask.dtype != np.uint8:

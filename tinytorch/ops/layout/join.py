@@ -8,7 +8,7 @@ from ...autograd import above
 from ...autograd.grad_mode import differentiates
 from ...autograd.op import op
 from ...autograd.promotion import converted, result_dtype, write_out
-from ...autograd.public import overridden, public
+from ...autograd.public import public
 from ...errors import type_name, warn_once
 from ...kernels.copies import side_by_side
 from ...kernels.layout import joined_order
@@ -103,10 +103,7 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
     """
     if isinstance(tensors, (tuple, list)) and not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    try:
-        tensors = _same_dtype(tensors, "cat")
-    except TypeError:
-        return overridden(cat, tensors, dim if axis is None else axis)
+    tensors = _same_dtype(tensors, "cat")
     for i, tensor in enumerate(tensors):
         if not tensor._array.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
@@ -122,8 +119,6 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
         if any([tensor._array.shape != (0,) for tensor in tensors]):
             raise
         dim = 0                                # torch skips all of them, and looks at no dimension
-    except (RuntimeError, TypeError):
-        return overridden(cat, tensors, dim if axis is None else axis)
     for tensor in kept:
         shape = tensor._array.shape
         if len(shape) != len(first):
@@ -170,12 +165,9 @@ def stack(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tenso
     """
     if isinstance(tensors, (tuple, list)) and not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
-    try:
-        tensors = _same_dtype(tensors, "stack")
-        first = tensors[0]._array.shape
-        dim = check_dim(dim if axis is None else axis, len(first) + 1)
-    except (RuntimeError, TypeError):
-        return overridden(stack, tensors, dim if axis is None else axis)
+    tensors = _same_dtype(tensors, "stack")
+    first = tensors[0]._array.shape
+    dim = check_dim(dim if axis is None else axis, len(first) + 1)
     for i, tensor in enumerate(tensors):
         if tensor._array.shape != first:
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "

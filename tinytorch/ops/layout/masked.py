@@ -10,7 +10,7 @@ from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import op, renamed
 from ...autograd.promotion import stored_as, write_out
-from ...autograd.public import overridden, public, refuse
+from ...autograd.public import public, refuse
 from ...autograd.views import warn_expanded
 from ...errors import refuse_records, type_name
 from ...kernels import native
@@ -126,10 +126,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     >>> torch.tensor([1, 2, 3]).masked_fill(torch.tensor([True, False, True]), 0)
     tensor([0, 2, 0])
     """
-    try:
-        boolean, dtype = mask._array.dtype == bool, input._array.dtype
-    except AttributeError:
-        return overridden(masked_fill, input, mask, value)
+    boolean, dtype = mask._array.dtype == bool, input._array.dtype
     if not boolean:
         refuse(masked_fill, input, mask, value)
         names = {"int64": "long int", "int32": "int", "uint8": "unsigned char", "float32": "float", "float64": "double"}

@@ -7,7 +7,7 @@ import math
 from ... import dtypes as dt
 from ...arguments import ints_of
 from ...autograd.op import single
-from ...autograd.public import method, overridden, public, refuse
+from ...autograd.public import method, public, refuse
 from ...autograd.views import become, check_in_place
 from ...errors import warn
 from ...kernels.copies import in_rows, reshaped, viewable
@@ -115,10 +115,7 @@ def reshape(input: Tensor, *size: int | Ints, shape: Ints | None = None) -> Tens
     tensor([[0, 1],
             [2, 3]])
     """
-    try:
-        array = input._array
-    except AttributeError:
-        return overridden(reshape, input)
+    array = input._array
     size = resolve_size(sizes(size if shape is None else (shape,), "reshape", "shape"), array.size)
     if array.flags.c_contiguous:
         return _view(input, size)
@@ -145,11 +142,8 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     >>> torch.zeros(2, 3, 4).flatten(1).shape
     torch.Size([2, 12])
     """
-    try:
-        shape = input._array.shape
-        start, end = check_dim(start_dim, len(shape)), check_dim(end_dim, len(shape))
-    except (AttributeError, RuntimeError, TypeError):
-        return overridden(flatten, input, start_dim, end_dim)
+    shape = input._array.shape
+    start, end = check_dim(start_dim, len(shape)), check_dim(end_dim, len(shape))
     if not shape:
         return reshape(input, 1)
     if start > end:
@@ -213,11 +207,8 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     >>> torch.zeros(2, 3).transpose(0, 1).shape
     torch.Size([3, 2])
     """
-    try:
-        ndim = input._array.ndim
-        dim0, dim1 = check_dim(dim0, ndim), check_dim(dim1, ndim)
-    except (AttributeError, IndexError, RuntimeError, TypeError):
-        return overridden(transpose, input, dim0, dim1)
+    ndim = input._array.ndim
+    dim0, dim1 = check_dim(dim0, ndim), check_dim(dim1, ndim)
     return _transpose(input, dim0, dim1) if ndim else _transpose_number(input, ())
 
 
@@ -243,10 +234,7 @@ def permute(input: Tensor, dims: Ints) -> Tensor:
     """
     if not isinstance(dims, (tuple, list)):
         refuse(permute, input, dims)
-    try:
-        return _permuted(input, sizes((dims,), "permute", "dims"))
-    except AttributeError:
-        return overridden(permute, input, dims)
+    return _permuted(input, sizes((dims,), "permute", "dims"))
 
 
 @method("permute")
@@ -308,10 +296,7 @@ def t(input: Tensor) -> Tensor:
     >>> torch.zeros(2, 3).t().shape
     torch.Size([3, 2])
     """
-    try:
-        ndim = input._array.ndim
-    except AttributeError:
-        return overridden(t, input)
+    ndim = input._array.ndim
     if ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {ndim}D")
     return _t(input, 0, 1) if ndim == 2 else _t_vector(input, input._array.shape)
@@ -365,11 +350,8 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     >>> torch.zeros(2, 3).unsqueeze(1).shape
     torch.Size([2, 1, 3])
     """
-    try:
-        shape = input._array.shape
-        dim = check_dim(dim, len(shape) + 1)
-    except (AttributeError, RuntimeError, TypeError):
-        return overridden(unsqueeze, input, dim)
+    shape = input._array.shape
+    dim = check_dim(dim, len(shape) + 1)
     size = shape[:dim] + (1,) + shape[dim:]
     return _unsqueeze(input, size) if input._view_info is None else _unsqueeze_view(input, size, dim)
 
@@ -382,10 +364,7 @@ def squeeze(input: Tensor, dim: int | Ints = ..., *more: int) -> Tensor:
     >>> torch.zeros(1, 2, 1).squeeze(0).shape
     torch.Size([2, 1])
     """
-    try:
-        shape = input._array.shape
-    except AttributeError:
-        return overridden(squeeze, input)
+    shape = input._array.shape
     if dim is ...:                             # not given: None is no dimension
         return _squeeze(input, tuple([n for n in shape if n != 1]) if 1 in shape else shape)
     if more:

@@ -9,7 +9,7 @@ from ... import dtypes as dt
 from ...arguments import in_64_bits, int_of, ints_of
 from ...autograd.op import op, renamed, single
 from ...autograd.promotion import EXACT, refuse_complex_gradient
-from ...autograd.public import method, overridden, public
+from ...autograd.public import method, public, refuse
 from ...autograd.views import layouts
 from ...kernels.memory import overflow
 from ...lazy import bits_of, resolved
@@ -102,8 +102,6 @@ def as_strided(input: Tensor, size: Ints, stride: Ints, storage_offset: int | No
     tensor([[1, 3],
             [2, 4]])
     """
-    if not isinstance(input, Tensor):
-        return overridden(as_strided, input)
     part = _places("as_strided", 1, input, size, stride, storage_offset)
     return _as_strided(input, *part, layouts(input._array, input._array)[1])
 
@@ -299,10 +297,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Tensors:
     >>> torch.arange(5).chunk(2)
     (tensor([0, 1, 2]), tensor([3, 4]))
     """
-    try:
-        return _in_chunks(_split, _split_with_sizes, input, chunks, dim)
-    except (AttributeError, RuntimeError, TypeError):
-        return overridden(chunk, input, chunks, dim)
+    return _in_chunks(_split, _split_with_sizes, input, chunks, dim)
 
 
 def _in_chunks(primitive, empty, input, chunks, dim):
@@ -497,7 +492,7 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Ints, stride: Ints,
     tensor([1., 0., 1., 0.])
     """
     if not isinstance(input, Tensor) or not isinstance(src, Tensor):
-        return overridden(as_strided_scatter, input, src)
+        refuse(as_strided_scatter, input, src)
     part = layout_of(*_places("as_strided_scatter", 2, input, size, stride, storage_offset), input._array.dtype,
                      bits_of(input._array))
     return _as_strided_scatter(input, src, part, layouts(input._array, input._array)[1])

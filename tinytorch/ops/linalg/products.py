@@ -6,7 +6,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.op import binary, op, renamed, single
 from ...autograd.promotion import EXACT, check_broadcast, converted, write_out
-from ...autograd.public import method, overridden, public, refuse
+from ...autograd.public import method, public, refuse
 from ...errors import C_NAMES, not_a_tensor, not_implemented, type_name
 from ...kernels.copies import reshaped
 from ...kernels.linalg import products
@@ -237,10 +237,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     >>> torch.matmul(torch.ones(2, 3), torch.ones(3))
     tensor([3., 3.])
     """
-    try:
-        a, b = input._array, other._array
-    except AttributeError:
-        return overridden(matmul, input, other)
+    a, b = input._array, other._array
     if a.ndim == 2 == b.ndim:
         return _mm(input, other) if out is None else write_out(out, _mm(input, other), input, other, exact=EXACT)
     if a.dtype is not b.dtype and b.ndim > 1:
@@ -298,10 +295,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     tensor([[3., 3.],
             [3., 3.]])
     """
-    try:
-        a, b = input._array, mat2._array
-    except AttributeError:
-        return overridden(mm, input, mat2)
+    a, b = input._array, mat2._array
     if a.ndim != 2:
         raise RuntimeError("self must be a matrix")
     if b.ndim != 2:
@@ -317,10 +311,7 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> torch.bmm(torch.ones(2, 1, 3), torch.ones(2, 3, 1)).flatten()
     tensor([3., 3.])
     """
-    try:
-        check_batches(input, mat2)
-    except (AttributeError, RuntimeError):
-        return overridden(bmm, input, mat2)
+    check_batches(input, mat2)
     if mat2._array.dtype is not input._array.dtype:
         input = converted(input, mat2._array.dtype)
     return write_out(out, _matmul(input, mat2), exact=EXACT)
@@ -358,10 +349,7 @@ def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> torch.dot(torch.tensor([1, 2]), torch.tensor([3, 4]))
     tensor(11)
     """
-    try:
-        _check_vectors(input, tensor)
-    except AttributeError:
-        return overridden(dot, input, tensor)
+    _check_vectors(input, tensor)
     refuse_bools(input._array, "dot")
     return write_out(out, _inner(input, tensor), exact=_DOT_DTYPE)
 
@@ -410,10 +398,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     >>> torch.nn.functional.linear(torch.ones(1, 2), torch.ones(3, 2), torch.ones(3))
     tensor([[3., 3., 3.]])
     """
-    try:
-        x, w = input._array, weight._array
-    except AttributeError:
-        return overridden(linear, input, weight, bias)
+    x, w = input._array, weight._array
     if not x.ndim:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {w.ndim}D")
     if w.ndim != 2:

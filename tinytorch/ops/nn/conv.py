@@ -16,7 +16,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import ints_of
 from ...autograd.op import op
-from ...autograd.public import overridden, public
+from ...autograd.public import public
 from ...autograd.records import in_float32
 from ...errors import C_NAMES, not_implemented, refuse_records, type_name, warn
 from ...kernels.conv import columns as kernels
@@ -148,13 +148,6 @@ def _check_dims(function, n, input, weight):
                            f"input of size: {list(input.shape)}")
 
 
-def _overridden(function, *args):
-    """What an argument makes of the error that came up."""
-    if function is convolution:                # whose arguments were checked
-        raise                                  # noqa: PLE0704
-    return overridden(function, *args)
-
-
 def _check_dtypes(input, weight, bias, transposed=False):
     dtype = input._array.dtype
     if dtype is weight._array.dtype and (bias is None or bias._array.dtype is dtype) and dtype.kind not in dt.BOOL:
@@ -221,8 +214,6 @@ def _forward(function, n, input, weight, bias, stride, padding, dilation, groups
                              stride, padding, dilation, groups)
     except _NoChannels as found:
         return found.result(input, weight, bias)
-    except (AttributeError, RuntimeError, TypeError):
-        return _overridden(function, input, weight, bias, stride, padding, dilation, groups)
     if padding.__class__ is str:
         input, settings = _evenly_padded(input, *settings)
     x, w = input._array.strides, weight._array.strides
@@ -320,17 +311,14 @@ def _evenly_padded(input, out, stride, pairs, *rest):
 
 
 def _transposed(function, n, input, weight, bias, stride, padding, output_padding, groups, dilation):
-    try:
-        _check_dims(function, n, input._array, weight._array)
-        if input._array.ndim == n + 1:
-            return squeeze(_transposed(function, n, unsqueeze(input, 0), weight, bias, stride, padding, output_padding,
-                                       groups, dilation), 0)
-        _check_dtypes(input, weight, bias, True)
-        settings = _transposed_settings(n, input._array.shape, weight._array.shape,
-                                        bias if bias is None else bias._array.shape, stride, padding, output_padding,
-                                        groups, dilation)
-    except (AttributeError, RuntimeError, TypeError):
-        return _overridden(function, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    _check_dims(function, n, input._array, weight._array)
+    if input._array.ndim == n + 1:
+        return squeeze(_transposed(function, n, unsqueeze(input, 0), weight, bias, stride, padding, output_padding,
+                                   groups, dilation), 0)
+    _check_dtypes(input, weight, bias, True)
+    settings = _transposed_settings(n, input._array.shape, weight._array.shape,
+                                    bias if bias is None else bias._array.shape, stride, padding, output_padding,
+                                    groups, dilation)
     x, w = input._array.strides, weight._array.strides
     last = _FIRST
     if 0 in settings[0]:

@@ -9,7 +9,7 @@ from ... import dtypes as dt
 from ...arguments import in_64_bits
 from ...autograd.node import shape_of
 from ...autograd.op import op, renamed
-from ...autograd.public import overridden, public, refuse
+from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name, warn
 from ...kernels import nll_half, softmax as kernels
 from ...kernels.memory import LARGEST
@@ -142,10 +142,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
     tensor(2.5000)
     """
     reduction = reduction_of(reduction, size_average, reduce)
-    try:
-        x, t = input._array, target._array
-    except AttributeError:
-        return overridden(nll_loss, input, target)
+    x, t = input._array, target._array
     if weight is not None or ignore_index.__class__ is not int or not -LARGEST <= ignore_index <= LARGEST:
         refuse(nll_loss, input, target, weight, None, ignore_index)
         ignore_index = in_64_bits(as_int(ignore_index))
@@ -196,10 +193,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
     tensor(0.3466, grad_fn=<NllLossBackward0>)
     """
     reduction = reduction_of(reduction, size_average, reduce)
-    try:
-        x, t = input._array, target._array
-    except AttributeError:
-        return overridden(cross_entropy, input, target)
+    x, t = input._array, target._array
     if weight is not None or label_smoothing.__class__ is not float or ignore_index.__class__ is not int or (
             not -LARGEST <= ignore_index <= LARGEST):
         refuse(cross_entropy, input, target, weight, None, ignore_index, None, reduction, label_smoothing)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.op import op
-from ...autograd.public import overridden, public, refuse
+from ...autograd.public import public, refuse
 from ...autograd.records import in_float32
 from ...autograd.views import assign, check_in_place
 from ...device import META
@@ -141,8 +141,6 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     >>> torch.nn.functional.dropout(torch.ones(4))
     tensor([0., 0., 2., 0.])
     """
-    if not isinstance(input, Tensor):
-        return overridden(dropout, input, p, training, inplace)
     _check(dropout, input, p, training)
     return drop(input, p, training, inplace)
 

@@ -8,7 +8,7 @@ from ...arguments import int_of
 from ...autograd.op import op
 from ...autograd.places import count_write
 from ...autograd.promotion import refuse_complex_gradient
-from ...autograd.public import overridden, public, refuse
+from ...autograd.public import public, refuse
 from ...autograd.views import check_in_place, check_written
 from ...errors import not_a_tensor, type_name
 from ...kernels import embedding as kernels
@@ -115,15 +115,15 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
     padding = _padding_row(padding_idx, weight)
     try:
         _check_lookup(input, weight)
-        if weight._array.dtype.kind == dt.COMPLEX:
-            refuse_complex_gradient("embedding", weight)
-        if max_norm is not None:
-            _renorm(weight, input, max_norm, norm_type)
-    except (AttributeError, RuntimeError, TypeError):
+    except AttributeError:
         for i, (name, x) in enumerate((("weight", weight), ("indices", input)), 1):    # torch's function has them so
-            if not isinstance(x, Tensor) and not hasattr(x, "__torch_function__"):
+            if not isinstance(x, Tensor):
                 raise not_a_tensor("embedding", name, i, x) from None
-        return overridden(embedding, input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
+        raise
+    if weight._array.dtype.kind == dt.COMPLEX:
+        refuse_complex_gradient("embedding", weight)
+    if max_norm is not None:
+        _renorm(weight, input, max_norm, norm_type)
     if scale_grad_by_freq.__class__ is not bool or sparse.__class__ is not bool:
         refuse(embedding, input, weight, None, None, 2.0, scale_grad_by_freq, sparse)
     return (_embedding_of_rows if sparse else _embedding)(weight, input, padding, scale_grad_by_freq)

@@ -9,12 +9,12 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import in_64_bits
 from ...autograd.op import op
-from ...autograd.public import overridden, public, refuse
+from ...autograd.public import public, refuse
 from ...errors import not_implemented
 from ...kernels import norm as kernels
 from ...tensor import Tensor
 from .group_norm_half import gradients_by_steps
-from .norm import WRONG, about, check_types, laid_out, rounded, shaped, wide, widened
+from .norm import about, check_types, laid_out, rounded, shaped, wide, widened
 from .pad import pad
 
 __all__ = ["group_norm"]
@@ -84,10 +84,7 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bia
         refuse(group_norm, input, num_groups, weight, bias, eps)
         num_groups = as_int(num_groups)
     in_64_bits(num_groups)
-    try:
-        return _by_group(input, num_groups, weight, bias, eps)
-    except WRONG:
-        return overridden(group_norm, input, num_groups, weight, bias, eps)
+    return _by_group(input, num_groups, weight, bias, eps)
 
 
 def _by_group(input, num_groups, weight, bias, eps):

@@ -13,7 +13,7 @@ from ...arguments import check_sized
 from ...autograd.grad_mode import no_grad
 from ...autograd.op import op
 from ...autograd.promotion import check_broadcast, converted, refuse_gradient, result_dtype, scalar_as
-from ...autograd.public import overridden, public, refuse
+from ...autograd.public import public, refuse
 from ...autograd.records import by_steps, in_float32
 from ...autograd.views import check_fits
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name, warn
@@ -92,10 +92,7 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, re
     tensor(2.)
     """
     reduction = reduction_of(reduction, size_average, reduce)
-    try:
-        input, target = _paired(input, target)
-    except AttributeError:
-        return overridden(mse_loss, input, target)
+    input, target = _paired(input, target)
     kind = input._array.dtype.kind
     if weight is not None:
         _check_weight(input, weight)

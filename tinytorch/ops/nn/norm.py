@@ -10,7 +10,7 @@ from ...arguments import ints_of
 from ...autograd.op import op
 from ...autograd.places import count_write
 from ...autograd.promotion import refuse_gradient
-from ...autograd.public import overridden, public, refuse
+from ...autograd.public import public, refuse
 from ...autograd.views import check_written
 from ...errors import not_implemented, type_name
 from ...kernels import norm as kernels, norm_steps
@@ -239,7 +239,8 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
     try:
         return _by_batch(input, running_mean, running_var, weight, bias, training, momentum, eps)
     except WRONG:
-        return overridden(batch_norm, input, running_mean, running_var, weight, bias, training, momentum, eps)
+        refuse(batch_norm, input, running_mean, running_var, weight, bias, training, momentum, eps)
+        raise
 
 
 def _by_batch(input, running_mean, running_var, weight, bias, training, momentum, eps):
@@ -298,10 +299,7 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
     >>> torch.nn.functional.instance_norm(torch.tensor([[[1., 3.]]]))
     tensor([[[-1.0000,  1.0000]]])
     """
-    try:
-        single = use_input_stats and math.prod(input._array.shape[2:]) == 1
-    except AttributeError:
-        return overridden(instance_norm, input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps)
+    single = use_input_stats and math.prod(input._array.shape[2:]) == 1
     if single:
         raise ValueError("Expected more than 1 spatial element when training, got input size "
                          f"{Size(input._array.shape)}")
@@ -402,14 +400,11 @@ def layer_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = No
     """
     if eps.__class__ is not float:
         refuse(layer_norm, input, normalized_shape, weight, bias, eps)
-    try:
-        shape = _check_normalized(input, normalized_shape, weight, bias, "*, ")
-        check_types(input, weight, bias)
-        if input._array.dtype.kind not in dt.FLOATING:
-            raise not_implemented("LayerNormKernelImpl", input)
-        return _layer_norm(input, weight, bias, shape, eps, True)
-    except WRONG:
-        return overridden(layer_norm, input, normalized_shape, weight, bias, eps)
+    shape = _check_normalized(input, normalized_shape, weight, bias, "*, ")
+    check_types(input, weight, bias)
+    if input._array.dtype.kind not in dt.FLOATING:
+        raise not_implemented("LayerNormKernelImpl", input)
+    return _layer_norm(input, weight, bias, shape, eps, True)
 
 
 @public(hot=True, in_python="nn.functional")
@@ -424,10 +419,7 @@ def rms_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None
     """
     if eps is not None and eps.__class__ is not float:
         refuse(rms_norm, input, normalized_shape, weight, eps)
-    try:
-        return _rms_norm(input, _check_normalized(input, normalized_shape, weight, None, "*"), weight, eps)
-    except WRONG:
-        return overridden(rms_norm, input, normalized_shape, weight, eps)
+    return _rms_norm(input, _check_normalized(input, normalized_shape, weight, None, "*"), weight, eps)
 
 
 def _times(input, weight):

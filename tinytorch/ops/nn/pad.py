@@ -7,7 +7,7 @@ from ... import dtypes as dt
 from ...arguments import ints_of
 from ...autograd.op import op, renamed
 from ...autograd.promotion import stored_as
-from ...autograd.public import overridden, public, refuse
+from ...autograd.public import public, refuse
 from ...errors import not_implemented, refuse_records
 from ...kernels.layout import channels_last, dense_copy, in_channels_last
 from ...tensor import Tensor
@@ -125,12 +125,9 @@ def pad(input: Tensor, pad: Ints, mode: str = "constant", value: float | None = 
     >>> torch.nn.functional.pad(torch.tensor([[1, 2, 3]]), (2, 1), mode="reflect")
     tensor([[3, 2, 1, 2, 3, 2]])
     """
-    try:
-        if value is not None and not isinstance(value, (float, int)):
-            refuse(_public_pad, input, pad, mode, value)
-        return _pad(input, pad if set(map(type, pad)) == _PLAIN else ints_of(pad, "pad", "pad", 2), mode, value)
-    except (AttributeError, RuntimeError, TypeError):
-        return overridden(_public_pad, input, pad, mode, value)
+    if value is not None and not isinstance(value, (float, int)) or not isinstance(pad, (tuple, list)):
+        refuse(_public_pad, input, pad, mode, value)
+    return _pad(input, pad if set(map(type, pad)) == _PLAIN else ints_of(pad, "pad", "pad", 2), mode, value)
 
 
 _public_pad = pad                              # in whose body `pad` is an argument

@@ -14,7 +14,7 @@ from ...arguments import int_of, ints_of
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, write_out
-from ...autograd.public import overridden, public
+from ...autograd.public import public
 from ...autograd.records import in_float32
 from ...errors import not_implemented
 from ...kernels import pool as kernels
@@ -279,7 +279,6 @@ def check_dtype(name, input, kinds):
 
 
 #: Errors that may come of arguments of the wrong kind: `refuse` says if they do.
-_WRONG = AttributeError, IndexError, RuntimeError, TypeError
 
 
 # ------------------------------------------------------------------ max pooling
@@ -287,17 +286,14 @@ _MAX = {n: f"max_pool{n}d" for n in (1, 2, 3)}
 _INTEGER_TOO = dt.FLOATING + dt.INTEGER
 
 
-def _max(function, n, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
+def _max(n, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
     in_a_row = n == 1 and not return_indices   # with indices torch takes it as pooling of images of one row
     find = _max_settings if in_a_row or n > 1 else _max_settings_of_row
-    try:
-        settings = find(_MAX[n], n, input._array.shape, kernel_size, stride, padding, dilation, ceil_mode)
-        if in_a_row:
-            check_dtype("max_pool2d" if input._requires_grad else "max_pool1d_impl", input, dt.FLOATING)
-        else:
-            check_dtype(_MAX[max(n, 2)], input, _INTEGER_TOO)
-    except _WRONG:
-        return overridden(function, input, kernel_size, stride, padding, dilation, ceil_mode)
+    settings = find(_MAX[n], n, input._array.shape, kernel_size, stride, padding, dilation, ceil_mode)
+    if in_a_row:
+        check_dtype("max_pool2d" if input._requires_grad else "max_pool1d_impl", input, dt.FLOATING)
+    else:
+        check_dtype(_MAX[max(n, 2)], input, _INTEGER_TOO)
     if n == 3 and input._array.ndim == 4 and channels_last(input._array):
         raise RuntimeError("Unsupported memory format. Supports only ChannelsLast3d, Contiguous")
     narrow = input._array.dtype == dt.BFLOAT16
@@ -348,7 +344,7 @@ def max_pool1d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None
     >>> torch.max_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
     tensor([[3., 2.]])
     """
-    return _max(max_pool1d, 1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    return _max(1, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 @public(hot=True, in_python="nn.functional")
@@ -363,7 +359,7 @@ def max_pool2d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None
     tensor([[[[ 5.,  7.],
               [13., 15.]]]])
     """
-    return _max(max_pool2d, 2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    return _max(2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 @public(hot=True, in_python="nn.functional")
@@ -376,7 +372,7 @@ def max_pool3d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None
     >>> torch.max_pool3d(torch.arange(8.).view(1, 1, 2, 2, 2), 2)
     tensor([[[[[7.]]]]])
     """
-    return _max(max_pool3d, 3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    return _max(3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
 
 
 @public(hot=True, in_python="nn.functional")
@@ -389,7 +385,7 @@ def max_pool1d_with_indices(input: Tensor, kernel_size: int | Ints, stride: int 
     >>> torch.max_pool1d_with_indices(torch.tensor([[1., 3., 2., 0.]]), 2)[1]
     tensor([[1, 2]])
     """
-    return _max(max_pool1d_with_indices, 1, input, kernel_size, stride, padding, dilation, ceil_mode, True)
+    return _max(1, input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
 @public(hot=True, in_python="nn.functional")
@@ -402,7 +398,7 @@ def max_pool2d_with_indices(input: Tensor, kernel_size: int | Ints, stride: int 
     >>> torch.nn.functional.max_pool2d_with_indices(torch.ones(1, 2, 2), 2)[1]
     tensor([[[0]]])
     """
-    return _max(max_pool2d_with_indices, 2, input, kernel_size, stride, padding, dilation, ceil_mode, True)
+    return _max(2, input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
 @public(hot=True, in_python="nn.functional")
@@ -415,24 +411,20 @@ def max_pool3d_with_indices(input: Tensor, kernel_size: int | Ints, stride: int 
     >>> torch.nn.functional.max_pool3d_with_indices(torch.ones(1, 2, 2, 2), 2)[1]
     tensor([[[[0]]]])
     """
-    return _max(max_pool3d_with_indices, 3, input, kernel_size, stride, padding, dilation, ceil_mode, True)
+    return _max(3, input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
 # ------------------------------------------------------------------ average pooling
 _AVERAGE = {n: f"avg_pool{n}d" for n in (1, 2, 3)}
 
 
-def _average(function, n, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
-    try:
-        settings = _average_settings(_AVERAGE[n], n, input._array.shape, kernel_size, stride, padding, ceil_mode,
-                                     count_include_pad, divisor_override)
-        if input._array.dtype != np.int64:
-            check_dtype("avg_pool3d_out_frame" if n == 3 else "avg_pool2d", input, dt.FLOATING)
-            if n == 3 and input._array.itemsize == 2:
-                raise not_implemented("avg_pool3d_out_frame", input)
-    except _WRONG:
-        return overridden(function, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
-               *() if n == 1 else (divisor_override,))
+def _average(n, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+    settings = _average_settings(_AVERAGE[n], n, input._array.shape, kernel_size, stride, padding, ceil_mode,
+                                 count_include_pad, divisor_override)
+    if input._array.dtype != np.int64:
+        check_dtype("avg_pool3d_out_frame" if n == 3 else "avg_pool2d", input, dt.FLOATING)
+        if n == 3 and input._array.itemsize == 2:
+            raise not_implemented("avg_pool3d_out_frame", input)
     return in_float32(_avg_pools[n], *settings, input) if input._array.dtype == dt.BFLOAT16 else \
         _avg_pools[n](*settings, input)
 
@@ -464,7 +456,7 @@ def avg_pool1d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None
     >>> torch.avg_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
     tensor([[2., 1.]])
     """
-    return _average(avg_pool1d, 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
+    return _average(1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
 
 
 @public(hot=True)
@@ -479,7 +471,7 @@ def avg_pool2d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None
     tensor([[[ 2.5000,  4.5000],
              [10.5000, 12.5000]]])
     """
-    result = _average(avg_pool2d, 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+    result = _average(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                       divisor_override)
     return result if out is None else write_out(out, result, input, apart=True, exact=EXACT)
 
@@ -494,6 +486,6 @@ def avg_pool3d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None
     >>> torch.nn.functional.avg_pool3d(torch.arange(8.).view(1, 2, 2, 2), 2)
     tensor([[[[3.5000]]]])
     """
-    result = _average(avg_pool3d, 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
+    result = _average(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                       divisor_override)
     return result if out is None else write_out(out, result, input, apart=True, exact=EXACT)

@@ -12,7 +12,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
-from ...autograd.public import Public, overridden, public
+from ...autograd.public import Public, public
 from ...errors import type_name
 from ...kernels.rnn import cell as cells
 from ...kernels.rnn.elman import rnn_backward, rnn_forward
@@ -417,21 +417,20 @@ def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     return _run("gru", args, kwargs)
 
 
-def _cell(function, layer, gates, input, hx, w_ih, w_hh, b_ih, b_hh):
+def _cell(layer, gates, input, hx, w_ih, w_hh, b_ih, b_hh):
     """One of the cell ops, after checks. RuntimeError in torch's words if the shapes do not fit."""
+    states = (hx,) if gates < 4 else hx
+    _check_cell(gates, input._array.shape, states, w_ih._array.shape, w_hh._array.shape)
+    _check_dtypes(input, states, (w_ih,))
+    if input._array.dtype.itemsize == 2 or mode.vmap_levels:
+        layer = _BY_STEPS[layer]
     try:
-        states = (hx,) if function is not lstm_cell else hx
-        _check_cell(gates, input._array.shape, states, w_ih._array.shape, w_hh._array.shape)
-        _check_dtypes(input, states, (w_ih,))
-        if input._array.dtype.itemsize == 2 or mode.vmap_levels:
-            return _BY_STEPS[layer](input, *states, w_ih, w_hh, b_ih, b_hh)
         return layer(input, *states, w_ih, w_hh, b_ih, b_hh)
-    except _WRONG as error:
-        if isinstance(error, ValueError):      # NumPy's, of biases that do not fit: expand says it in torch's words
-            for bias in (b_ih, b_hh):
-                if bias is not None:
-                    bias.expand(len(input._array), len(w_hh._array))
-        return overridden(function, input, hx, w_ih, w_hh, b_ih, b_hh)
+    except ValueError:                         # NumPy's, of biases that do not fit: expand says it in torch's words
+        for bias in (b_ih, b_hh):
+            if bias is not None:
+                bias.expand(len(input._array), len(w_hh._array))
+        raise
 
 
 def _check_cell(gates, x, states, w_ih, w_hh):
@@ -465,7 +464,7 @@ def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: T
     >>> torch.rnn_tanh_cell(torch.ones(1, 2), torch.ones(1, 1), torch.ones(1, 2), torch.full((1, 1), -2.))
     tensor([[0.]])
     """
-    return _cell(rnn_tanh_cell, _CELLS["tanh"], 1, input, hx, w_ih, w_hh, b_ih, b_hh)
+    return _cell(_CELLS["tanh"], 1, input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
 @public(hot=True)
@@ -477,7 +476,7 @@ def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: T
     >>> torch.rnn_relu_cell(torch.ones(1, 2), torch.ones(1, 1), torch.ones(1, 2), torch.ones(1, 1))
     tensor([[3.]])
     """
-    return _cell(rnn_relu_cell, _CELLS["relu"], 1, input, hx, w_ih, w_hh, b_ih, b_hh)
+    return _cell(_CELLS["relu"], 1, input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
 @public(hot=True)
@@ -490,7 +489,7 @@ def lstm_cell(input: Tensor, hx: Tensors, w_ih: Tensor, w_hh: Tensor, b_ih: Tens
     >>> torch.lstm_cell(torch.ones(1, 2), hx, torch.zeros(4, 2), torch.zeros(4, 1))[1]
     tensor([[0.5000]])
     """
-    return _cell(lstm_cell, _lstm_cell, 4, input, hx, w_ih, w_hh, b_ih, b_hh)
+    return _cell(_lstm_cell, 4, input, hx, w_ih, w_hh, b_ih, b_hh)
 
 
 @public(hot=True)
@@ -502,4 +501,4 @@ def gru_cell(input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor
     >>> torch.gru_cell(torch.ones(1, 2), torch.ones(1, 1), torch.zeros(3, 2), torch.zeros(3, 1))
     tensor([[0.5000]])
     """
-    return _cell(gru_cell, _gru_cell, 3, input, hx, w_ih, w_hh, b_ih, b_hh)
+    return _cell(_gru_cell, 3, input, hx, w_ih, w_hh, b_ih, b_hh)

@@ -12,7 +12,7 @@ from ...arguments import ints_of
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed, single
 from ...autograd.promotion import EXACT, converted, write_out
-from ...autograd.public import overridden, public, refuse
+from ...autograd.public import public, refuse
 from ...autograd.records import in_float32
 from ...errors import refuse_records, type_name
 from ...kernels.layout import as_array, laid_out
@@ -197,8 +197,6 @@ def sum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, 
     >>> torch.sum(torch.tensor([[1, 2], [3, 4]]), 0)
     tensor([4, 6])
     """
-    if not isinstance(input, Tensor):
-        return overridden(sum, input)
     if numpy or dtype is not None or dim.__class__ not in _DIMS or keepdim.__class__ is not bool:
         input, dim, keepdim = _prepared(sum, input, dim, keepdim, dtype, numpy)
     kind = input._array.dtype.kind
@@ -235,8 +233,6 @@ def mean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *,
     >>> torch.mean(torch.tensor([1., 3.]))
     tensor(2.)
     """
-    if not isinstance(input, Tensor):
-        return overridden(mean, input)
     if numpy or dtype is not None or dim.__class__ not in _DIMS or keepdim.__class__ is not bool:
         input, dim, keepdim = _prepared(mean, input, dim, keepdim, dtype, numpy)
     array = input._array
