@@ -192,7 +192,7 @@ def _overwrite(name, self, others, function):
     return self
 
 
-@method()
+@method(autocast="within")
 def apply_(self: Tensor, callable: Callable[[Number], Number]) -> Tensor:
     """Replace each element by callable(element), in Python: slow. RuntimeError if the tensor requires grad.
 
@@ -203,7 +203,7 @@ def apply_(self: Tensor, callable: Callable[[Number], Number]) -> Tensor:
     return _overwrite("apply_", self, (), callable)
 
 
-@method()
+@method(autocast="within")
 def map_(self: Tensor, other: Tensor, callable: Callable[[Number, Number], Number]) -> Tensor:
     """Replace each element by callable(element, element of other), `other` broadcast; errors as `apply_`.
 
@@ -214,7 +214,7 @@ def map_(self: Tensor, other: Tensor, callable: Callable[[Number, Number], Numbe
     return _overwrite("map_", self, (other,), callable)
 
 
-@method()
+@method(autocast="within")
 def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Number, Number, Number], Number]) -> Tensor:
     """Replace each element by callable(element, element of x, element of y); errors as `apply_`.
 

@@ -59,7 +59,7 @@ def _showing(root, owner):
     return list(found.values())
 
 
-@method()
+@method(in_python=True)
 def share_memory_(self: Tensor) -> Tensor:
     """Move this tensor, and all that are views of the same memory, to memory that processes started later see, and
     those that it is sent to by torch.multiprocessing: what one of them writes, all of them read. ndarrays that were

@@ -370,7 +370,7 @@ def untyped_storage(self: Tensor) -> UntypedStorage:
     return UntypedStorage._over(_memory(self._array))
 
 
-@method()
+@method(in_python=True)
 def storage(self: Tensor) -> TypedStorage:
     """All the memory that this tensor is a view of, as numbers of its dtype."""
     warn(
@@ -385,7 +385,7 @@ def _typed_storage(self: Tensor) -> TypedStorage:
     return TypedStorage._over(_memory(self._array), self.dtype)
 
 
-@method()
+@method(in_python=True)
 def is_shared(self: Tensor) -> bool:
     """Whether other processes can see the memory of this tensor (see share_memory_)."""
     return segment_of(raw(self._array)) is not None

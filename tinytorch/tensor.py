@@ -93,6 +93,21 @@ def _copied_span(array):
     return np.ndarray(array.shape, array.dtype, span, 0, array.strides)
 
 
+def said(**what: Any) -> Callable[[Callable], Callable]:
+    """Decorator: says how a method, or what reads a property, is shown to those who watch calls (overridable.py).
+
+    seen       whether it is; what is not said of is, unless its name begins with an underscore
+    in_python  whether torch's is written in Python, which hands all its arguments on by name; "alone": no keywords
+    shown      of an operator: the method of which they are told, True if it is itself
+    called     the name that it has kept from when it was another
+    autocast   as of a public function (public.py)
+    """
+    def decorate(function):
+        function.said = what
+        return function
+    return decorate
+
+
 class Tensor(_Slots):
     """A multi-dimensional array of one dtype that remembers how it was computed.
 
@@ -126,6 +141,7 @@ class Tensor(_Slots):
             setattr(self, name, getattr(contents, name))
         return self
 
+    @said(seen=False)
     def __init__(self, *args, **kwargs):
         """All is done in __new__."""
 
@@ -239,6 +255,7 @@ class Tensor(_Slots):
         return self._version_counter.__class__ is not list
 
     @property
+    @said(seen=True)
     def _version(self) -> int:
         if self._version_counter.__class__ is not list:
             raise RuntimeError("Inference tensors do not track version counter.")
@@ -278,17 +295,20 @@ class Tensor(_Slots):
             raise TypeError(f"Got unsupported ScalarType {self.dtype.type_name}")
         return self._array if type(self._array) is np.ndarray else resolved(self._array)
 
+    @said(in_python=True)
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         array = self.numpy()
         if copy is False and dtype is not None and array.dtype != dtype:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
         return array if dtype is None and not copy else array.astype(dtype or array.dtype, copy=bool(copy))
 
+    @said(in_python=True)
     def __len__(self) -> int:
         if not self._array.ndim:
             raise TypeError("len() of a 0-d tensor")
         return self._array.shape[0]
 
+    @said(seen=False)
     def __delitem__(self, index):
         raise TypeError("Tensor does not support deleting items")
 
@@ -327,11 +347,13 @@ class Tensor(_Slots):
     # By identity, though == compares elements. (torch's is id(self), in Python: the engine asks too often for that.)
     __hash__ = object.__hash__
 
+    @said(in_python=True)
     def __format__(self, spec: str) -> str:
         if self._array.ndim == 0 and type(self) is Tensor and not self.is_meta:
             return self.item().__format__(spec)
         return object.__format__(self, spec)
 
+    @said(in_python=True)
     def __deepcopy__(self, memo: dict) -> Tensor:
         if id(self) in memo:
             return memo[id(self)]
@@ -379,6 +401,7 @@ class Tensor(_Slots):
         except ValueError:                     # it reaches past what it is a view of, into memory of a foreign array
             return self._array.copy(order="K")
 
+    @said(in_python=True)
     def __reduce_ex__(self, protocol: int) -> tuple:
         return as_torch_does(self) or self._reduced()
 
@@ -391,19 +414,22 @@ class Tensor(_Slots):
         return self.grad_fn is None
 
     @property
+    @said(seen=True)
     def _base(self) -> Tensor | None:
         return None if self._view_info is None else self._view_info.base
 
+    @said(seen=True)
     def _is_view(self) -> bool:
         return self._view_info is not None
 
 
-def method(*names: str) -> Callable[[Callable], Callable]:
-    """Decorator: the Tensor method of these names (its own, if none is given), which is no function of torch."""
+def method(*names: str, **what: Any) -> Callable[[Callable], Callable]:
+    """Decorator: the Tensor method of these names (its own, if none is given), which is no function of torch; `what`
+    is `said` of it."""
     def decorate(function):
         for name in names or (function.__name__,):
             setattr(Tensor, name, function)
-        return function
+        return said(**what)(function) if what else function
     return decorate
 
 

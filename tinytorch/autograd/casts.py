@@ -81,14 +81,10 @@ def _sums(args):
     return "," in given and (bool(letters - set(wanted)) if arrow else any([given.count(x) > 1 for x in letters]))
 
 
-#: Functions that call functions of users, in which autocast goes on.
-CALLS_USERS = {"apply_", "backward", "grad", "map_", "map2_"}
-
-
 def cast_call(function: Callable, about: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     """The result of a public function with its arguments cast. What it calls itself casts no further. UNSEEN where
-    autocast is off, or already at work."""
-    if not state.enabled or state.inside or about.name in CALLS_USERS:
+    autocast is off, or already at work, and of functions that call those of users, in which it goes on."""
+    if not state.enabled or state.inside or about.autocast == "within":
         return UNSEEN
     target = _target(about, args, kwargs)
     state.inside = True

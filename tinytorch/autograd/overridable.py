@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import not_a_tensor
 from ..missing import MissingMethod
 from ..seam import UNSEEN, door, door_of_one, door_of_two, is_door, known_as, seam, twin
-from ..tensor import Size, Tensor, instance_of
+from ..tensor import Size, Tensor, instance_of, said
 from . import above
 from .casts import cast_call
 from .torch_function import (
@@ -35,8 +35,8 @@ from .torch_function import (
 
 _PACKAGE = __name__.partition(".")[0]
 
-#: The public functions that the table of `public.py` holds, as they are called.
-PUBLIC = set()
+#: Every public function, as it is called -> what is known of it (public.py).
+TABLE = {}
 
 
 # ------------------------------------------------------------------ a call that is seen
@@ -88,7 +88,7 @@ def _see_operator(function, how, args):
     if found is None or not (how.in_python or name == "__eq__" or overrides(args[-1])
                              or isinstance(args[-1], (Tensor, *NUMBERS))):
         return cast_call(function, how, args, {})
-    shown = vars(Tensor)[_SHOWN[name]] if name in _SHOWN else function
+    shown = function if how.shown is True else vars(Tensor)[how.shown]
     try:
         return dispatch(shown, found, args, {}, how.in_python)
     except TypeError:
@@ -118,7 +118,7 @@ def _spelled_out(function, how, args, kwargs):
         elif parameter.default is parameter.empty and parameter.kind is not parameter.KEYWORD_ONLY and (
                 not how.label.startswith("torch.nn.init")):
             args.append(value)
-        elif how.name != "dim_order":          # torch hands on no keyword of it
+        elif how.in_python != "alone":
             kwargs[name] = value
     return tuple(args), kwargs
 
@@ -135,17 +135,18 @@ class _About:
     """How handlers see a function.
 
     name       of the function, without that of its module
-    in_python  whether torch's is written in Python, which spells out its arguments
+    in_python  whether torch's is written in Python, which spells out its arguments; "alone": without keywords
     kind       _FUNCTION, _MAKER, _OPERATOR or _PROPERTY
     operator   the name of the operator, or of the method of the property that reads or writes it
+    shown      the name of the method that handlers are told of in the place of an operator; True: itself
     autocast   as in `Public`
     label      as torch's messages name it
     """
 
-    __slots__ = ("name", "in_python", "kind", "operator", "autocast", "label", "signature")
+    __slots__ = ("name", "in_python", "kind", "operator", "shown", "autocast", "label", "signature")
 
-    def __init__(self, name, in_python=False, kind=0, operator=None, autocast=None, label=None):
-        self.name, self.in_python, self.kind, self.operator = name, in_python, kind, operator
+    def __init__(self, name, in_python=False, kind=0, operator=None, autocast=None, label=None, shown=None):
+        self.name, self.in_python, self.kind, self.operator, self.shown = name, in_python, kind, operator, shown
         self.autocast, self.label, self.signature = autocast, label, None
 
 
@@ -170,18 +171,6 @@ def is_property(how: _About) -> bool:
 
 #: What may stand beside a tensor in arithmetic.
 NUMBERS = (bool, int, float, complex, np.generic)
-#: The method that handlers are told of where an operator is used, if it is another.
-_SHOWN = {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__isub__": "sub_",
-          "__mul__": "mul", "__rmul__": "mul", "__imul__": "mul_", "__div__": "div", "__truediv__": "div",
-          "__itruediv__": "div_", "__ifloordiv__": "floor_divide_", "__mod__": "remainder", "__imod__": "remainder_",
-          "__matmul__": "matmul", "__imatmul__": "matmul", "__ge__": "ge", "__gt__": "gt", "__le__": "le",
-          "__lt__": "lt", "__ne__": "ne", "__rand__": "bitwise_and", "__ror__": "bitwise_or",
-          "__rxor__": "bitwise_xor", "__neg__": "neg", "__pos__": "positive", "__abs__": "abs"}
-#: Operators that are seen as what they are, but have kept another name.
-_NAMED = {"__pow__": "pow", "__ipow__": "pow_", "__rtruediv__": "__rdiv__"}
-_OPERATORS = {*_SHOWN, *_NAMED, *"""__and__ __eq__ __floordiv__ __iand__ __ilshift__ __invert__ __ior__ __irshift__
-    __ixor__ __lshift__ __or__ __rfloordiv__ __rlshift__ __rmatmul__ __rmod__ __rpow__ __rrshift__ __rshift__ __rsub__
-    __xor__""".split()}
 
 
 # ------------------------------------------------------------------ what tensors do by themselves
@@ -268,7 +257,7 @@ def _init_subclass(cls, **kwargs):
 
 Tensor.__torch_function__ = classmethod(_torch_function)
 Tensor.__init_subclass__ = classmethod(_init_subclass)
-Tensor.as_subclass = _as_subclass
+Tensor.as_subclass = said(seen=False)(_as_subclass)
 Tensor._make_subclass = staticmethod(_make_subclass)
 Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)
 
@@ -312,13 +301,13 @@ def about(function: Callable) -> _About | None:
         space, name, *form = known.get("place") or _place_of(function)
         record = known.get("record")
         if space == "Tensor":
-            made = _about_method(name, record)
+            made = _about_method(name, record, known.get("said", {}))
         elif space == "property":
             made = _About(name, kind=_PROPERTY, operator=form[0])
         elif space is None:
             made = None
         else:
-            made = _about_function(space, name, record)
+            made = _about_function(space, name, record, function)
         known["about"] = made
     return known["about"]
 
@@ -339,20 +328,21 @@ def _place_of(function):
     return None, None
 
 
-def _about_function(space, name, record):
+def _about_function(space, name, record, function):
     home, prefix, python_home = _SPACES[space]
     in_python = _is_in_python(space, record)
     return _About(name, in_python, _MAKER if record is not None and record.seen == "modes" else _FUNCTION,
-                  autocast=record and record.autocast,
+                  autocast=record.autocast if record is not None else function.__dict__.get("said", {}).get("autocast"),
                   label=f"{python_home}.{name}" if in_python else f"{home}.{prefix}{name}")
 
 
-def _about_method(name, record):
+def _about_method(name, record, said):
     if record is None:                         # an operator's is that of the function that it stands for
         record = getattr(vars(Tensor).get(_function_of(name)), "record", None)
-    in_python = name in _IN_PYTHON
-    return _About(name, in_python, _OPERATOR if name in _OPERATORS else _FUNCTION, name, record and record.autocast,
-                  f"{'torch._tensor' if in_python else 'torch.Tensor'}.{_NAMED.get(name, name)}")
+    in_python = said.get("in_python", record is not None and record.in_python in (True, "Tensor"))
+    return _About(name, in_python, _OPERATOR if "shown" in said else _FUNCTION, name,
+                  said.get("autocast", record and record.autocast),
+                  f"{'torch._tensor' if in_python else 'torch.Tensor'}.{said.get('called', name)}", said.get("shown"))
 
 
 def _is_in_python(space, record):
@@ -376,29 +366,17 @@ def _is_below(name, *rooms):
     return any([name == f"{_PACKAGE}.{room}" or name.startswith(f"{_PACKAGE}.{room}.") for room in rooms])
 
 
-#: Attributes of Tensor that nobody overrides.
-_OWN = {"__new__", "__init__", "__init_subclass__", "__torch_function__", "__hash__", "__delitem__", "as_subclass",
-        "_make_subclass", "_make_wrapper_subclass", "alias", "__iter__", "__getattr__",
-        "__getattribute__", "__setattr__", "__class_getitem__"}
-#: Methods that torch has in Python.
-_IN_PYTHON = set("""__array__ __array_wrap__ __contains__ __deepcopy__ __dir__ __dlpack__ __dlpack_device__
-    __floordiv__ __format__ __ipow__ __len__ __pow__ __rdiv__ __reduce_ex__ __repr__ __reversed__ __rfloordiv__
-    __rlshift__ __rmatmul__ __rmod__ __rpow__ __rrshift__ __rsub__ __rtruediv__ __setstate__ backward dim_order eig
-    index is_shared istft lstsq lu module_load norm register_hook register_post_accumulate_grad_hook reinforce resize
-    resize_as share_memory_ solve split stft storage storage_type symeig unflatten unique unique_consecutive""".split())
-#: Attributes below the public names that torch's tensors have too.
-_PRIVATE = {"_base", "_version", "_is_view", "_backward_hooks", "_post_accumulate_grad_hooks", "_conj", "_neg_view",
-            "_dimI", "_dimV", "_indices", "_nnz", "_values"}
-
-
 def complete_tensor() -> None:
     """Has every method, operator and property of Tensor look at the seam, and names them."""
     for name, value in list(vars(Tensor).items()):
-        private = name[0] == "_" and name[-2:] != "__"
-        if name in _OWN or private and name not in _PRIVATE or type(value) is MissingMethod:
+        if type(value) is MissingMethod:
+            continue
+        reads = value.fget if isinstance(value, property) else value
+        said = getattr(reads, "said", {})
+        if not said.get("seen", name[0] != "_" or name[-2:] == "__" or hasattr(reads, "record")):
             continue
         if type(value) is FunctionType:
-            _complete_method(name, value)
+            _complete_method(name, value, said)
         elif isinstance(value, property):
             setattr(Tensor, name, _property(name, value.fget, value.fset, value.fdel))
         elif name[0] != "_":                   # the same of every tensor, unless one has its own
@@ -406,15 +384,15 @@ def complete_tensor() -> None:
     Tensor.__rdiv__, Tensor.ndimension, Tensor.nelement = Tensor.__rtruediv__, Tensor.dim, Tensor.numel
 
 
-def _complete_method(name, value):
+def _complete_method(name, value, said):
     known, made = value.__dict__, value
     if "place" in known:                       # it is a function of torch's as well
         made = twin(value)
     elif "record" not in known:                # else it looks at the seam, and is known from its registration
         made = known_as(value if is_door(value) else _with_door(value))
-    made.place = "Tensor", name
+    made.place, made.said = ("Tensor", name), said
     made.__module__, made.__qualname__ = Tensor.__module__, f"Tensor.{name}"      # where pickle finds it
-    made.__name__ = _NAMED.get(name, name)
+    made.__name__ = said.get("called", name)
     if made is not value:
         setattr(Tensor, name, made)
 
@@ -482,7 +460,7 @@ def met(function: Callable | None, args: Iterable[Any], kwargs: dict[str, Any] |
 def not_an_operand(o: Any, position: int, *operands: Any) -> Any:
     """What an operand that is no tensor makes of a public op if it overrides it; TypeError for the one at `position`
     if none does."""
-    function = next((f for f in PUBLIC if getattr(f, "op", None) is o), None)
+    function = next((f for f in TABLE if getattr(f, "op", None) is o), None)
     if function is not None and met(function, operands):
         return answer(function, operands)
     raise not_a_tensor(o.name.removesuffix("_cpu"), o.params[position - 1], position, operands[position - 1])

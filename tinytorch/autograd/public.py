@@ -32,16 +32,13 @@ from ..seam import UNSEEN, door, door_of_python, known_as, named_as, seam, shown
 from ..tensor import Tensor, method
 from . import above
 from .in_place import in_place
-from .overridable import PUBLIC, answer, met
+from .overridable import TABLE, answer, met
 from .promotion import NUMBERS, converted, like_tuple, write_out
 from .records import in_float32
 from .torch_function import PLAIN
 from .views import has_history
 
 __all__ = ["KINDS", "TABLE", "Public", "checked_method", "enter", "method", "public", "reflected", "refuse"]
-
-#: Every public function, as it is called -> Public.
-TABLE = {}
 
 #: What NumPy calls an argument, and torch.
 _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other",
@@ -163,26 +160,37 @@ class Public:
     elementwise  each element of the result follows from those at its place: the in-place form works in pieces
     ints      the places of its arguments that are ints, known after the first call
     of_batches   the function that takes batches too, once vmap has been used (func/dispatch.py)
-    autocast  what autocast does with its arguments (casts.py): "down", "up" or "widest"; None: nothing
+    autocast  what autocast does with its arguments (casts.py): "down", "up" or "widest"; None: nothing, and in what
+              it calls neither, but "within" there
     in_python whether torch's is written in Python, which hands all its arguments on to handlers by name; a string: the
-              one of that name space is
+              one of that name space is, or ("Tensor") the method
     seen      whether handlers see a call; "modes": modes do, and classes of its arguments do not
+    makes     whether what it makes is put on the default device: what has a `device` and begins with no tensor, unless
+              said
     """
 
     __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "checks", "methods", "classes",
-                 "of_batches", "autocast", "in_python", "seen", "older", "any_layout", "elementwise", "ints", "_kinds")
+                 "of_batches", "autocast", "in_python", "seen", "older", "any_layout", "elementwise", "ints", "makes", "_kinds")
 
     def __init__(self, function: Callable, name: str | None = None, dtypes: str | None = None,
                  kernel: str | None = None, widen: bool = False, out: str | None = None,
                  apart: bool | str = False, older: tuple[str, ...] = (),
                  any_layout: bool = False, elementwise: bool = False, autocast: str | None = None,
-                 in_python: bool | str = False, seen: bool | str = True) -> None:
+                 in_python: bool | str = False, seen: bool | str = True, makes: bool | None = None) -> None:
         self.name, self.function, self.methods, self.classes = name or function.__name__, function, [], None
         self.checks, self.older = "own", older
         self.dtypes, self.kernel, self.widen, self.out, self.apart = dtypes, kernel or self.name, widen, out, apart
         self.any_layout, self.elementwise = any_layout, elementwise
         self.ints, self.of_batches = (), None
-        self.autocast, self.in_python, self.seen = autocast, in_python, seen
+        self.autocast, self.in_python, self.seen, self.makes = autocast, in_python, seen, makes
+
+    def on_default_device(self) -> bool:
+        """Whether what it makes is put on the default device."""
+        if self.makes is None:
+            positional, by_keyword = self.parameters()
+            first = self.function.__annotations__.get(positional[0]) if positional else None
+            self.makes = "device" in positional + by_keyword and first != "Tensor"
+        return self.makes
 
     def parameters(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Names of the positional parameters, and of those by keyword."""
@@ -415,7 +423,6 @@ def enter(record: Public, call: Callable, method: bool | str = True, inplace: bo
     """Enters a function in the table, and makes it (or `for_tensor`, which counts arguments as a method does) the
     Tensor methods that are asked for."""
     TABLE[call] = call.record = record
-    PUBLIC.add(call)
     for_tensor = for_tensor or call
     for_tensor.record = record
     names = method.split() if isinstance(method, str) else [call.__name__] * method
@@ -435,12 +442,15 @@ def enter(record: Public, call: Callable, method: bool | str = True, inplace: bo
         changing = in_place(for_tensor) if inplace is True else inplace(for_tensor)
         _set(record, changing, [changing.__name__] + [alias + "_" for alias in aliases.split() if alias[:2] != "__"])
         if ioperator:
-            _set(record, changing.as_operator, [ioperator])
+            _set(record, changing.as_operator, [ioperator], changing.__name__)
 
 
-def _set(record, call, names):
+def _set(record, call, names, shown=None):
     for name in names:
-        setattr(Tensor, name, twin(call, name))
+        made = twin(call, name)
+        if name[:2] == "__":
+            made.said = {"shown": shown or call.__name__}
+        setattr(Tensor, name, made)
         record.methods.append(name)
 
 

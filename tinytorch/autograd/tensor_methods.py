@@ -12,7 +12,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..errors import C_NAMES, type_name, warn
 from ..seam import door
-from ..tensor import Size, Tensor, method, wrap
+from ..tensor import Size, Tensor, method, said, wrap
 from . import above
 from .accumulate import OWN
 from .engine import run_backward
@@ -186,9 +186,10 @@ Tensor.grad_dtype = property(_get_grad_dtype, _set_grad_dtype)
 Tensor.grad_fn = property(_grad_fn)
 Tensor.data = property(_data, _set_data)
 # Whether hooks there are, as code that looks for them asks: None before the first.
-Tensor._backward_hooks = property(lambda self: self._hooks if self._node is None else
-                                  self._node.hooks and self._node.hooks.tensor_hooks or None)
-Tensor._post_accumulate_grad_hooks = property(lambda self: self._accumulating and self._accumulating.tensor_hooks)
+Tensor._backward_hooks = property(said(seen=True)(
+    lambda self: self._hooks if self._node is None else self._node.hooks and self._node.hooks.tensor_hooks or None))
+Tensor._post_accumulate_grad_hooks = property(said(seen=True)(
+    lambda self: self._accumulating and self._accumulating.tensor_hooks))
 Tensor.output_nr = property(
     lambda self: self._node.saved[0] if self._node is not None and self._node.op is SELECT else 0)
 
@@ -227,7 +228,7 @@ def detach_(input: Tensor) -> Tensor:
 
 
 # ------------------------------------------------------------------ running backward
-@method("backward")
+@method("backward", in_python=True, autocast="within")
 def backward_method(self: Tensor, gradient: Tensor | None = None, retain_graph: bool | None = None,
                     create_graph: bool = False, inputs: TensorsOrEdges | None = None) -> None:
     """Compute the gradients of this tensor with respect to the graph's leaves, into their `.grad`.
@@ -242,6 +243,7 @@ def backward_method(self: Tensor, gradient: Tensor | None = None, retain_graph: 
     backward.__wrapped__(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
+@said(autocast="within")
 @door
 def backward(tensors: TensorsOrEdges, grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
              retain_graph: bool | None = None, create_graph: bool = False,
@@ -277,6 +279,7 @@ def backward(tensors: TensorsOrEdges, grad_tensors: Tensor | Sequence[Tensor | N
     run_backward(roots, grads, keep, create_graph, inputs, True)
 
 
+@said(autocast="within")
 @door
 def grad(outputs: TensorsOrEdges, inputs: TensorsOrEdges | dict[Hashable, Tensor],
          grad_outputs: Tensor | Sequence[Tensor | None] | None = None, retain_graph: bool | None = None,
@@ -455,7 +458,7 @@ def _flags(retain_graph, create_graph):
 
 
 # ------------------------------------------------------------------ hooks
-@method()
+@method(in_python=True)
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
     """Call hook(grad) when this tensor's gradient is known; what it returns replaces the gradient.
 
@@ -471,7 +474,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
     return add_hook(self._hooks, hook)
 
 
-@method()
+@method(in_python=True)
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
     """Call hook(tensor) after its `.grad` has been written. For leaves only."""
     if not self.requires_grad:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..autograd import deep
-from ..autograd.casts import CALLS_USERS, state as autocast
+from ..autograd.casts import state as autocast
 from ..autograd.grad_mode import mode, unwatch, watch
 from ..autograd.node import Node
 from ..autograd.overridable import about, is_operation, path_of
@@ -135,7 +135,7 @@ def _see(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     if not _here.watching or _here.inside:
         return UNSEEN
     how = about(function)
-    if how is None or not is_operation(how) or how.name in CALLS_USERS or how.name in _NOT_COMPUTED:
+    if how is None or not is_operation(how) or how.autocast == "within" or how.name in _NOT_COMPUTED:
         return UNSEEN
     given = list(_tensors((args, {k: x for k, x in kwargs.items() if k != "out"})))
     if not given:                              # it makes numbers of none

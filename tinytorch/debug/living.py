@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..autograd import deep
-from ..autograd.casts import CALLS_USERS
 from ..autograd.grad_mode import mode, unwatch, usual, watch
 from ..autograd.node import Node
 from ..autograd.overridable import about, is_property, path_of
@@ -250,7 +249,7 @@ def _see(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     if not _here.watching or _here.inside:
         return UNSEEN
     how = about(function)
-    if how is None or is_property(how) or how.name in CALLS_USERS:
+    if how is None or is_property(how) or how.autocast == "within":
         return UNSEEN
     _here.inside = True
     try:

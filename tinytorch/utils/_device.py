@@ -1,7 +1,5 @@
 """The device on which functions that make tensors put them unless told: `with torch.device("meta")`, and what
 torch.set_default_device sets."""
-import functools
-import sys
 import threading
 
 from ..autograd.deep import OWN
@@ -10,19 +8,6 @@ from ..device import CPU
 from ..overrides import TorchFunctionMode
 
 __all__ = ["DeviceContext"]
-
-_PACKAGE = __name__.partition(".")[0]
-_CONSTRUCTORS = """arange as_tensor asarray bartlett_window blackman_window empty empty_permuted empty_strided eye full
-    hamming_window hann_window kaiser_window linspace logspace ones rand randint randn randperm range scalar_tensor
-    sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor tensor tril_indices triu_indices
-    zeros""".split()
-
-
-@functools.cache
-def _device_constructors():
-    """The functions that a default device is for."""
-    torch = sys.modules[_PACKAGE]
-    return {getattr(torch, name) for name in _CONSTRUCTORS} | {torch.fft.fftfreq, torch.fft.rfftfreq}
 
 
 class DeviceContext(TorchFunctionMode):
@@ -33,7 +18,8 @@ class DeviceContext(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if kwargs.get("device") is None and func in _device_constructors():
+        record = getattr(func, "record", None)
+        if record is not None and kwargs.get("device") is None and record.on_default_device():
             kwargs["device"] = self.device
         return func(*args, **kwargs)
 

@@ -67,7 +67,7 @@ def _clone(input, order):
 _copied = renamed(_clone, "to_copy")
 
 
-@method("alias")
+@method("alias", seen=False)
 @single(name="alias", view=True, input=lambda g: g)
 def alias(input):
     """A view of all of it."""
@@ -225,7 +225,7 @@ def is_contiguous(self, *, memory_format=contiguous_format):
     return laid_out(self._array, memory_format.order)
 
 
-@method()
+@method(in_python=True)
 def __array_wrap__(self, array, context=None, return_scalar=False):
     """What NumPy's functions make of a tensor is a tensor; truth values become uint8.
 

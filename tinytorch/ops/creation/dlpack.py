@@ -50,13 +50,13 @@ _CPU = (DLDeviceType.kDLCPU, 0)
 _VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
-@method()
+@method(in_python=True)
 def __dlpack_device__(self: Tensor) -> tuple[DLDeviceType, int]:
     """(the CPU, 0)"""
     return _CPU
 
 
-@method()
+@method(in_python=True)
 def __dlpack__(self: Tensor, *, stream: int | None = None, max_version: tuple[int, int] | None = None,
                dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:
     """A DLPack capsule of the tensor's memory, or of a copy of it; with a version if `max_version` is 1.0 or later.

@@ -124,7 +124,7 @@ def const_data_ptr(self: Tensor) -> int:
     return self.data_ptr()
 
 
-@method()
+@method(in_python=True)
 def storage_type(self: Tensor) -> type | None:
     """The class of old storages of this dtype, torch.FloatStorage for float32; None if there is none."""
     classes = vars(importlib.import_module(f"{_PACKAGE}.storage"))
@@ -134,7 +134,7 @@ def storage_type(self: Tensor) -> type | None:
 _AMBIGUOUS = "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
 
 
-@method()
+@method(in_python="alone")
 def dim_order(self: Tensor, *, ambiguity_check: bool | list[memory_format] = False) -> tuple[int, ...]:
     """The dimensions from the one of the widest steps in memory to the one of the narrowest.
 
@@ -172,7 +172,7 @@ def _comes_before(a, b, sizes, steps):
 
 
 # ------------------------------------------------------------------ parameters that are loaded
-@method()
+@method(in_python=True)
 def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
     """What a module's `load_state_dict` would put in the place of `self`: `self` with the numbers of `other`, or with
     `assign` the numbers of `other` themselves, detached.
@@ -192,14 +192,14 @@ def _removed(name):
         return getattr(importlib.import_module(f"{_PACKAGE}._removed"), name)(self, *args, **kwargs)
     removed.__name__ = removed.__qualname__ = name
     removed.__doc__ = f"RuntimeError: see torch.{name}."
-    method(name)(removed)
+    method(name, in_python=True)(removed)
 
 
 for _name in ("eig", "lstsq", "solve", "symeig"):
     _removed(_name)
 
 
-@method()
+@method(in_python=True)
 def reinforce(self: Tensor, reward) -> None:
     """RuntimeError: log_prob of torch.distributions takes its place."""
     raise RuntimeError("reinforce() was removed.\nUse torch.distributions instead: a loss of -log_prob(action) * "
@@ -219,13 +219,13 @@ def _resized(self, shape, name):
     return self.contiguous().view(shape)
 
 
-@method()
+@method(in_python=True)
 def resize(self: Tensor, *sizes: int) -> Tensor:
     """`view(*sizes)`, as it was called before. RuntimeError if the number of elements would change."""
     return _resized(self, sizes, "resize")
 
 
-@method()
+@method(in_python=True)
 def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
     """`view_as(tensor)`, as it was called before."""
     return _resized(self, tuple(tensor.shape), "resize_as")

@@ -236,34 +236,34 @@ def _check_backend(name, self, good):
         raise NotImplementedError(f"Could not run 'aten::{name}' with arguments from the '{backend}' backend.")
 
 
-@method()
+@method(seen=True)
 def _indices(self: Tensor) -> Tensor:
     """The indices of a sparse_coo tensor, coalesced or not."""
     _check_backend("_indices", self, self.layout is sparse_coo)
     return wrap(self._array.plan)
 
 
-@method()
+@method(seen=True)
 def _values(self: Tensor) -> Tensor:
     """The elements of a sparse_coo tensor, coalesced or not, outside the graph."""
     _check_backend("_values", self, self.layout is sparse_coo)
     return wrap(self._array.values)
 
 
-@method()
+@method(seen=True)
 def _nnz(self: Tensor) -> int:
     """How many elements a sparse tensor holds."""
     _check_backend("_nnz", self, is_sparse(self))
     return self._array.nnz
 
 
-@method("sparse_dim", "_dimI")
+@method("sparse_dim", "_dimI", seen=True)
 def sparse_dim(self: Tensor) -> int:
     """How many of the dimensions are sparse: of a dense tensor none."""
     return self._array.sparse_dim if is_sparse(self) else 0
 
 
-@method("dense_dim", "_dimV")
+@method("dense_dim", "_dimV", seen=True)
 def dense_dim(self: Tensor) -> int:
     """How many of the dimensions are those of the values: of a dense tensor all."""
     return self._array.dense_dim if is_sparse(self) else self._array.ndim

@@ -451,7 +451,7 @@ subtract, multiply, divide, negative = sub, mul, div, neg
 _subtracted_from = operator(_rsub)
 
 
-@method("__rsub__")
+@method("__rsub__", shown=True, in_python=True)
 def _subtract_from(self, other):
     """other - self."""
     if isinstance(other, bool) and self._array.dtype == bool:
@@ -460,12 +460,12 @@ def _subtract_from(self, other):
     return _subtracted_from(self, other)
 
 
-method("__add__", "__radd__")(operator(_add))
-method("__sub__")(operator(_sub))
-method("__mul__", "__rmul__")(operator(mul))
-method("__truediv__", "__div__")(operator(_true_divide))
-method("__floordiv__")(operator(floor_divide))
-method("__mod__")(operator(remainder))
-method("__rfloordiv__")(reflected(floor_divide))
-method("__rmod__")(reflected(remainder))
-method("__idiv__")(Tensor.div_.as_operator)
+method("__add__", "__radd__", shown="add")(operator(_add))
+method("__sub__", shown="sub")(operator(_sub))
+method("__mul__", "__rmul__", shown="mul")(operator(mul))
+method("__truediv__", "__div__", shown="div")(operator(_true_divide))
+method("__floordiv__", shown=True, in_python=True)(operator(floor_divide))
+method("__mod__", shown="remainder")(operator(remainder))
+method("__rfloordiv__", shown=True, in_python=True)(reflected(floor_divide))
+method("__rmod__", shown=True, in_python=True)(reflected(remainder))
+method("__idiv__", shown="div_")(Tensor.div_.as_operator)

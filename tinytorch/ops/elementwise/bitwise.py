@@ -9,6 +9,7 @@ from ...autograd.in_place import in_place
 from ...autograd.op import binary, operator, unary
 from ...autograd.public import method, reflected
 from ...errors import not_implemented
+from ...tensor import Tensor
 
 __all__ = ["bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
            "gcd", "lcm", "logical_and", "logical_not", "logical_or", "logical_xor"]
@@ -73,7 +74,7 @@ def logical_not(input):
     return np.logical_not(input)
 
 
-@binary(name="bitwise_and_cpu", ioperator="__iand__", ufunc=np.bitwise_and)
+@binary(name="bitwise_and_cpu", ufunc=np.bitwise_and)
 def bitwise_and(input, other):
     """The bits that both have; logical and for bools. NotImplementedError for floats.
 
@@ -84,7 +85,7 @@ def bitwise_and(input, other):
     return np.bitwise_and(input, other)
 
 
-@binary(name="bitwise_or_cpu", ioperator="__ior__", ufunc=np.bitwise_or)
+@binary(name="bitwise_or_cpu", ufunc=np.bitwise_or)
 def bitwise_or(input, other):
     """The bits that at least one has; logical or for bools. NotImplementedError for floats.
 
@@ -95,7 +96,7 @@ def bitwise_or(input, other):
     return np.bitwise_or(input, other)
 
 
-@binary(name="bitwise_xor_cpu", ioperator="__ixor__", ufunc=np.bitwise_xor)
+@binary(name="bitwise_xor_cpu", ufunc=np.bitwise_xor)
 def bitwise_xor(input, other):
     """The bits that exactly one has; logical xor for bools. NotImplementedError for floats.
 
@@ -127,7 +128,7 @@ def _within(name, input, other):
     return (np.asarray(other) >= 0) & (np.asarray(other) < bits), bits
 
 
-@binary(name="lshift_cpu", wraps=True, ioperator="__ilshift__")
+@binary(name="lshift_cpu", wraps=True)
 def bitwise_left_shift(input, other):
     """Bits moved up by `other` places. NotImplementedError for floats.
 
@@ -139,7 +140,7 @@ def bitwise_left_shift(input, other):
     return np.where(fits, np.left_shift(input, np.where(fits, other, 0).astype(input.dtype)), 0).astype(input.dtype)
 
 
-@binary(name="rshift_cpu", wraps=True, ioperator="__irshift__")
+@binary(name="rshift_cpu", wraps=True)
 def bitwise_right_shift(input, other):
     """Bits moved down by `other` places; the sign stays. NotImplementedError for floats.
 
@@ -190,7 +191,7 @@ def lcm(input, other):
     return np.abs(np.lcm(input, other, dtype=wide)).astype(input.dtype, copy=False)
 
 
-@method("__invert__")
+@method("__invert__", shown=True)
 def _invert(self):
     """~self: bits turned over. TypeError for floats."""
     if self._array.dtype.kind not in dt.INTEGRAL:
@@ -200,10 +201,11 @@ def _invert(self):
 
 for _function in bitwise_and, bitwise_or, bitwise_xor, bitwise_left_shift, bitwise_right_shift:
     _function.op.out_beside_number = False
-method("__and__", "__rand__")(operator(bitwise_and))
-method("__or__", "__ror__")(operator(bitwise_or))
-method("__xor__", "__rxor__")(operator(bitwise_xor))
-method("__lshift__")(operator(bitwise_left_shift))
-method("__rshift__")(operator(bitwise_right_shift))
-method("__rlshift__")(reflected(bitwise_left_shift))
-method("__rrshift__")(reflected(bitwise_right_shift))
+for _name, _function in ("and", bitwise_and), ("or", bitwise_or), ("xor", bitwise_xor):
+    method(f"__{_name}__", shown=True)(operator(_function))
+    method(f"__r{_name}__", shown=_function.__name__)(operator(_function))
+    method(f"__i{_name}__", shown=True)(getattr(Tensor, f"{_function.__name__}_").as_operator)
+for _name, _function in ("lshift", bitwise_left_shift), ("rshift", bitwise_right_shift):
+    method(f"__{_name}__", shown=True)(operator(_function))
+    method(f"__r{_name}__", shown=True, in_python=True)(reflected(_function))
+    method(f"__i{_name}__", shown=True)(getattr(Tensor, f"{_function.__name__}_").as_operator)

@@ -348,9 +348,9 @@ def _equals_array(input, other):
     return eq(input, wrap(other))
 
 
-method("__eq__")(operator(eq, _equals_array))
-method("__ne__")(operator(ne))
-method("__lt__")(operator(lt))
-method("__le__")(operator(le))
-method("__gt__")(operator(gt))
-method("__ge__")(operator(ge))
+method("__eq__", shown=True)(operator(eq, _equals_array))
+method("__ne__", shown="ne")(operator(ne))
+method("__lt__", shown="lt")(operator(lt))
+method("__le__", shown="le")(operator(le))
+method("__gt__", shown="gt")(operator(gt))
+method("__ge__", shown="ge")(operator(ge))

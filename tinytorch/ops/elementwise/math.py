@@ -390,7 +390,7 @@ def sinc(input):
 arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
 
 
-@method("__rtruediv__", "__rdiv__")
+@method("__rtruediv__", "__rdiv__", shown=True, in_python=True, called="__rdiv__")
 def _divides(self, other):
     """other / self: as torch does it, to the last digit, a product."""
     return self.reciprocal() * other if isinstance(other, _DIVIDED) else NotImplemented

@@ -462,6 +462,6 @@ def _atan2_of(input, other, factor, square):
 
 atan2.op.beside_integer = _atan2_beside_integer
 arctan2 = atan2
-method("__pow__")(operator(_pow))
-method("__rpow__")(reflected(_pow))
-method("__ipow__")(Tensor.pow_.as_operator)
+method("__pow__", shown=True, in_python=True, called="pow")(operator(_pow))
+method("__rpow__", shown=True, in_python=True)(reflected(_pow))
+method("__ipow__", shown=True, in_python=True, called="pow_")(Tensor.pow_.as_operator)

@@ -134,7 +134,7 @@ def _around(window, n_fft, win_length, parts):
     return result
 
 
-@public(method=True)
+@public(method=True, in_python="Tensor")
 def istft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
           window: Tensor | None = None, center: bool = True, normalized: bool = False, onesided: bool | None = None,
           length: int | None = None, return_complex: bool = False) -> Tensor:

@@ -4,7 +4,7 @@ from ...tensor import Tensor
 from .rearrange import flip
 
 
-@method("__iter__")
+@method("__iter__", seen=False)
 def iterate(self):
     """The slices along the first dimension. TypeError for a 0-dim tensor."""
     if not self._array.ndim:
@@ -12,7 +12,7 @@ def iterate(self):
     return iter(self.unbind(0))
 
 
-@method("__contains__")
+@method("__contains__", in_python=True)
 def contains(self, element):
     """Whether any element equals `element` (a number or a tensor)."""
     if not isinstance(element, (Tensor, bool, int, float, complex)):
@@ -21,7 +21,7 @@ def contains(self, element):
     return bool((self == element).any())
 
 
-@method("__reversed__")
+@method("__reversed__", in_python=True)
 def backwards(self):
     """`flip` of the first dimension: reversed() gives a tensor. A 0-dim tensor is its own."""
     return flip(self, (0,)) if self._array.ndim else self

@@ -179,7 +179,7 @@ def unflatten(input: Tensor, dim: int, sizes: Ints) -> Tensor:
 _NO_SIZES = "unflatten: sizes must be non-empty"
 
 
-@method("unflatten")
+@method("unflatten", in_python=True)
 def _unflatten_method(self: Tensor, dim: int, sizes: Ints) -> Tensor:
     """Dimension `dim` as several of the given sizes, one of which may be -1."""
     if not sizes:                              # first of all, in torch too

@@ -233,7 +233,7 @@ def split(tensor: Tensor, split_size_or_sections: int | Ints, dim: int = 0) -> T
     return tensor.split(split_size_or_sections, dim)
 
 
-@method("split")
+@method("split", in_python=True)
 def _split_method(self: Tensor, split_size: int | Ints, dim: int = 0) -> Tensors:
     """Views along `dim`: each of the given size but maybe the last (an int), or of the given sizes (a list)."""
     if split_size.__class__ is not int:

@@ -45,7 +45,7 @@ def norm(input: Tensor, p: Number | str | None = "fro", dim: int | Ints | None =
     return vector_norm(input, p, dims, keepdim, dtype=dtype, out=out)
 
 
-@method("norm")
+@method("norm", in_python=True)
 def _norm(self, p: Number | str | None = "fro", dim: int | Ints | None = None, keepdim: bool = False,
           dtype: dt.dtype | None = None) -> Tensor:
     """`torch.norm`."""

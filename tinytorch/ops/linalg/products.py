@@ -447,13 +447,13 @@ def check_expand(shape, target):
                                f"Tensor sizes: {list(shape)}")
 
 
-@method()
+@method(shown="matmul")
 def __matmul__(self, other):
     if not isinstance(other, Tensor):
         return NotImplemented
     return _mm(self, other) if self._array.ndim == 2 == other._array.ndim else matmul(self, other)
 
 
-@method()
+@method(shown=True, in_python=True)
 def __rmatmul__(self, other):
     return matmul(other, self) if isinstance(other, Tensor) and isinstance(self, Tensor) else NotImplemented

@@ -308,7 +308,7 @@ def _normal_of_bfloat16(stream, mean, std):
     return dt.to_bfloat16(dt.from_bfloat16(result) + mean)
 
 
-@public()
+@public(makes=False)
 def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Ints = None, *, generator: Generator | None = None,
            out: Tensor | None = None, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
            device: Device | str | None = None, requires_grad: bool | None = False,
