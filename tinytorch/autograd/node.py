@@ -66,6 +66,7 @@ class Op:
     answers = False            # it compares: torch looks for the kernel before it looks at `out`
     number_counts = True       # a number beside a tensor is an operand to reckon with in the result's memory order
     elementwise = False        # the result's memory is in the order of that of the tensors
+    foreach = of_zero = False  # of one operand: see `unary` in op.py
     steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end
     saved_outputs = None       # of an op of many: the numbers of those that `ans` holds (None: of all)
     apart = False              # what several rules read is kept only if one of their arguments wants a gradient

@@ -100,7 +100,8 @@ def single(name: str | None = None, aux: bool = False, view: bool = False, backw
 
 def unary(rule: Callable | None = None, name: str | None = None, to_float: bool = False, method: bool | str = True,
           inplace: bool | Callable = True, casts: bool | str = False, aliases: str = "",
-          kernel: str | None = None, ufunc: Callable | None = None) -> Callable[[Callable], Callable]:
+          kernel: str | None = None, ufunc: Callable | None = None, foreach: bool = False,
+          of_zero: bool = False) -> Callable[[Callable], Callable]:
     """Decorator for `f(input, *, out=None)`, element by element.
 
     `to_float`: integer and bool inputs are first converted to the default dtype. `casts`: `out` may have another dtype
@@ -108,10 +109,12 @@ def unary(rule: Callable | None = None, name: str | None = None, to_float: bool 
     for `public`; if nothing is said of them, there are the Tensor method `f` and its in-place form `f_`. An op named _f
     is not public. `kernel`: see `Op`. `ufunc`: NumPy's function that does the same as `f` with an array of fewer
     elements than native kernels take; it is called in the place of `f`, which spares a tenth of a small operation.
+    `foreach`: torch has it for lists of tensors too (ops/foreach.py). `of_zero`: of 0 it is 0, and torch computes it of
+    sparse tensors, of what they hold (sparse/arithmetic.py).
     """
     def decorate(forward):
         o = Op(forward, name, rules=rule and {"input": rule}, kernel=kernel)
-        o.steps, o.ufunc = True, ufunc
+        o.steps, o.ufunc, o.foreach, o.of_zero = True, ufunc, foreach, of_zero
         return _entered(finish(_unary, o, to_float, casts), forward, method, inplace, aliases)
     return decorate
 

@@ -21,10 +21,6 @@ from .promotion import CONVERTED, check_broadcast, converted, like_tuple
 
 _FLOAT32 = np.dtype(np.float32)
 
-#: What torch computes by MKL's vector library, in routines of that name.
-_VML = frozenset(("acos", "asin", "atan", "ceil", "cos", "erf", "erfc", "erfinv", "exp", "expm1", "floor", "lgamma",
-                  "log", "log10", "log1p", "log2", "round", "sin", "sqrt", "tan", "tanh", "trunc"))
-
 
 class Records(Kind):
     """An operation of bfloat16 is computed in float32. Of other records it is what torch has of them."""
@@ -43,7 +39,7 @@ class Records(Kind):
             return UNSEEN
         if args[0]._array.dtype == dt.BFLOAT16:
             return in_float32(call, *args)
-        return of_records(o, call, *args, kernel=o.name + ("_vml_cpu" if o.name in _VML else "_cpu"), elementwise=True)
+        return of_records(o, call, *args, kernel=f"{o.name}_cpu", elementwise=True)
 
     def run_binary(self, o: Op, call: Callable, args: Sequence[Any], error: Exception | None) -> Any:
         input, other = args

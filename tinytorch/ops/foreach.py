@@ -5,6 +5,7 @@ import functools
 from collections.abc import Callable
 
 from ..autograd.promotion import NUMBERS
+from ..autograd.public import TABLE
 from ..autograd.views import has_history
 from ..errors import kind_of
 from ..tensor import Tensor
@@ -191,10 +192,9 @@ def _copy(function, self, src, non_blocking=False):
 
 
 # ------------------------------------------------------------------ the functions
-for _name in ("abs", "acos", "asin", "atan", "ceil", "cos", "cosh", "erf", "erfc", "exp", "expm1", "floor", "frac",
-              "lgamma", "log", "log10", "log1p", "log2", "neg", "reciprocal", "round", "rsqrt", "sigmoid", "sign",
-              "sin", "sinh", "sqrt", "tan", "tanh", "trunc"):
-    _both(_name, _unary)
+for _function in [f for f in TABLE if hasattr(f, "op") and f.op.foreach]:
+    _both(_function.__name__, _unary)
+_both("round", _unary)
 _ALPHA = ", *, Number alpha = 1"
 _both("add", _binary([_NUMBER, _SCALARS, "Tensor other" + _ALPHA, _TENSORS + _ALPHA], _SUMS))
 _both("sub", _binary([_NUMBER, _SCALARS, _TENSORS + _ALPHA], _SUMS))

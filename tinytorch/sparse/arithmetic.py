@@ -7,6 +7,7 @@ from .. import dtypes as dt
 from ..autograd.grad_mode import mode
 from ..autograd.places import count_write
 from ..autograd.promotion import NUMBERS, check_broadcast
+from ..autograd.public import TABLE
 from ..errors import refuse_sparse
 from ..memory_format import LAYOUT_NAMES, sparse_coo
 from ..tensor import Tensor, check_dim, wrap
@@ -264,7 +265,7 @@ def _changed(x, function):
 
 #: The functions of `_of_zero` that have a derivative in torch -> its rule.
 _RULES = {
-    **dict.fromkeys(("ceil", "floor", "round", "sign", "trunc"), lambda g: _nothing(g)),
+    **dict.fromkeys("ceil floor round sign trunc".split(), lambda g: _nothing(g)),
     "deg2rad": lambda g: times(g, np.pi / 180), "rad2deg": lambda g: times(g, 180 / np.pi), "frac": lambda g: g,
     "log1p": lambda g, input: times(g, _changed(input, lambda v: (v + 1).reciprocal())),
 }
@@ -305,10 +306,9 @@ def angle(input):
     return _elementwise("angle", input)
 
 
-for _name in ("asin", "asinh", "atan", "atanh", "ceil", "deg2rad", "erf", "erfinv", "expm1", "floor", "frac", "isinf",
-              "isnan", "isneginf", "isposinf", "log1p", "rad2deg", "round", "sgn", "sign", "signbit", "sin", "sinh",
-              "sqrt", "tan", "tanh", "trunc"):
-    _of_zero(_name)
+for _function in [f for f in TABLE if hasattr(f, "op") and f.op.of_zero]:
+    _of_zero(_function.__name__)
+_of_zero("round")
 
 
 @of_sparse("abs", "absolute", "__abs__")

@@ -210,7 +210,7 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     return _scaled(_rsub_times, "rsub", other, input, alpha)
 
 
-@unary(lambda g: -g, aliases="negative __neg__", ufunc=np.negative)
+@unary(lambda g: -g, aliases="negative __neg__", ufunc=np.negative, foreach=True)
 def neg(input):
     """-input. RuntimeError for bool.
 

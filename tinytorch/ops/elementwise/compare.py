@@ -129,7 +129,7 @@ for _comparison in lt, le, gt, ge:
 
 
 # ------------------------------------------------------------------ element by element
-@unary(inplace=False, ufunc=np.isnan)
+@unary(inplace=False, ufunc=np.isnan, of_zero=True)
 def isnan(input):
     """Whether each element is NaN.
 
@@ -143,7 +143,7 @@ def isnan(input):
 isnan.op.stored = dt.ONLY_STORED
 
 
-@unary(inplace=False, ufunc=np.isinf)
+@unary(inplace=False, ufunc=np.isinf, of_zero=True)
 def isinf(input):
     """Whether each element is infinite.
 
@@ -174,7 +174,7 @@ def _refuse_complex(name, array):
         raise RuntimeError(f"{name} does not support complex inputs.")
 
 
-@unary(inplace=False)
+@unary(inplace=False, of_zero=True)
 def isposinf(input):
     """Whether each element is +inf. RuntimeError for complex numbers.
 
@@ -186,7 +186,7 @@ def isposinf(input):
     return np.equal(input, np.inf)
 
 
-@unary(inplace=False)
+@unary(inplace=False, of_zero=True)
 def isneginf(input):
     """Whether each element is -inf. RuntimeError for complex numbers.
 

@@ -26,7 +26,7 @@ def refuse_complex(name, array):
         raise RuntimeError(f"{name} is not supported for complex tensors.")
 
 
-@unary(lambda g, ans: g * conj(ans), to_float=True, ufunc=np.exp)
+@unary(lambda g, ans: g * conj(ans), to_float=True, ufunc=np.exp, kernel="exp_vml_cpu", foreach=True)
 def exp(input):
     """e to the power of each element.
 
@@ -54,7 +54,8 @@ def exp2(input):
     return np.exp(power)
 
 
-@unary(lambda g, ans: g * conj(ans + 1), to_float=True, ufunc=np.expm1)
+@unary(lambda g, ans: g * conj(ans + 1), to_float=True, ufunc=np.expm1, kernel="expm1_vml_cpu", foreach=True,
+       of_zero=True)
 def expm1(input):
     """exp(input) - 1, exact near zero.
 
@@ -65,7 +66,7 @@ def expm1(input):
     return np.expm1(input)
 
 
-@unary(lambda g, input: g / conj(input), to_float=True, ufunc=np.log)
+@unary(lambda g, input: g / conj(input), to_float=True, ufunc=np.log, kernel="log_vml_cpu", foreach=True)
 def log(input):
     """Natural logarithm: -inf at zero, NaN below.
 
@@ -78,7 +79,7 @@ def log(input):
     return np.log(input)
 
 
-@unary(lambda g, input: g / (conj(input) * _LN2), to_float=True, ufunc=np.log2)
+@unary(lambda g, input: g / (conj(input) * _LN2), to_float=True, ufunc=np.log2, kernel="log2_vml_cpu", foreach=True)
 def log2(input):
     """Logarithm to base 2.
 
@@ -89,7 +90,8 @@ def log2(input):
     return np.log2(input)
 
 
-@unary(lambda g, input: g / (conj(input) * _LN10), to_float=True, ufunc=np.log10)
+@unary(lambda g, input: g / (conj(input) * _LN10), to_float=True, ufunc=np.log10, kernel="log10_vml_cpu",
+       foreach=True)
 def log10(input):
     """Logarithm to base 10.
 
@@ -100,7 +102,7 @@ def log10(input):
     return np.log10(input)
 
 
-@unary(lambda g, input: g / conj(input + 1), to_float=True)
+@unary(lambda g, input: g / conj(input + 1), to_float=True, kernel="log1p_vml_cpu", foreach=True, of_zero=True)
 def log1p(input):
     """log(1 + input), exact near zero.
 
@@ -121,7 +123,8 @@ def log1p(input):
     return result
 
 
-@unary(lambda g, ans: g / (2 * conj(ans)), to_float=True, ufunc=np.sqrt)
+@unary(lambda g, ans: g / (2 * conj(ans)), to_float=True, ufunc=np.sqrt, kernel="sqrt_vml_cpu", foreach=True,
+       of_zero=True)
 def sqrt(input):
     """Square root: NaN below zero.
 
@@ -137,7 +140,7 @@ def _cube(input):
     return input * input * input
 
 
-@unary(lambda g, ans: -0.5 * g * conj(_cube(ans)), to_float=True)
+@unary(lambda g, ans: -0.5 * g * conj(_cube(ans)), to_float=True, foreach=True)
 def rsqrt(input):
     """1 / sqrt(input).
 
@@ -148,7 +151,7 @@ def rsqrt(input):
     return 1 / np.sqrt(input)
 
 
-@unary(lambda g, ans: -g * conj(ans * ans), to_float=True)
+@unary(lambda g, ans: -g * conj(ans * ans), to_float=True, foreach=True)
 def reciprocal(input):
     """1 / input.
 
@@ -162,7 +165,8 @@ def reciprocal(input):
     return result
 
 
-@unary(lambda g, input: g * conj(cos(input)), to_float=True, ufunc=np.sin)
+@unary(lambda g, input: g * conj(cos(input)), to_float=True, ufunc=np.sin, kernel="sin_vml_cpu", foreach=True,
+       of_zero=True)
 def sin(input):
     """Sine of an angle in radians.
 
@@ -173,7 +177,7 @@ def sin(input):
     return np.sin(input)
 
 
-@unary(lambda g, input: -g * conj(sin(input)), to_float=True, ufunc=np.cos)
+@unary(lambda g, input: -g * conj(sin(input)), to_float=True, ufunc=np.cos, kernel="cos_vml_cpu", foreach=True)
 def cos(input):
     """Cosine of an angle in radians.
 
@@ -184,7 +188,8 @@ def cos(input):
     return np.cos(input)
 
 
-@unary(lambda g, ans: g * conj(1 + ans * ans), to_float=True, ufunc=np.tan)
+@unary(lambda g, ans: g * conj(1 + ans * ans), to_float=True, ufunc=np.tan, kernel="tan_vml_cpu", foreach=True,
+       of_zero=True)
 def tan(input):
     """Tangent of an angle in radians.
 
@@ -195,7 +200,8 @@ def tan(input):
     return np.tan(input)
 
 
-@unary(lambda g, input: g * conj(rsqrt(-input * input + 1)), to_float=True, aliases="arcsin", ufunc=np.arcsin)
+@unary(lambda g, input: g * conj(rsqrt(-input * input + 1)), to_float=True, aliases="arcsin", ufunc=np.arcsin,
+       kernel="asin_vml_cpu", foreach=True, of_zero=True)
 def asin(input):
     """Inverse sine: NaN outside [-1, 1].
 
@@ -206,7 +212,8 @@ def asin(input):
     return np.arcsin(input)
 
 
-@unary(lambda g, input: g * conj(-rsqrt(-input * input + 1)), to_float=True, aliases="arccos", ufunc=np.arccos)
+@unary(lambda g, input: g * conj(-rsqrt(-input * input + 1)), to_float=True, aliases="arccos", ufunc=np.arccos,
+       kernel="acos_vml_cpu", foreach=True)
 def acos(input):
     """Inverse cosine: NaN outside [-1, 1].
 
@@ -217,7 +224,8 @@ def acos(input):
     return np.arccos(input)
 
 
-@unary(lambda g, input: g / conj(input * input + 1), to_float=True, aliases="arctan", ufunc=np.arctan)
+@unary(lambda g, input: g / conj(input * input + 1), to_float=True, aliases="arctan", ufunc=np.arctan,
+       kernel="atan_vml_cpu", foreach=True, of_zero=True)
 def atan(input):
     """Inverse tangent.
 
@@ -228,7 +236,7 @@ def atan(input):
     return np.arctan(input)
 
 
-@unary(lambda g, input: g * conj(cosh(input)), to_float=True, ufunc=np.sinh)
+@unary(lambda g, input: g * conj(cosh(input)), to_float=True, ufunc=np.sinh, foreach=True, of_zero=True)
 def sinh(input):
     """Hyperbolic sine.
 
@@ -239,7 +247,7 @@ def sinh(input):
     return np.sinh(input)
 
 
-@unary(lambda g, input: g * conj(sinh(input)), to_float=True, ufunc=np.cosh)
+@unary(lambda g, input: g * conj(sinh(input)), to_float=True, ufunc=np.cosh, foreach=True)
 def cosh(input):
     """Hyperbolic cosine.
 
@@ -275,7 +283,7 @@ _ONE = {np.dtype(c): np.ones((), c) for c in "fd"}
 
 
 @unary(lambda g, ans: (_tanh_slope if g.__class__ is np.ndarray else _tanh_backward)(g, ans), to_float=True,
-       ufunc=np.tanh)
+       ufunc=np.tanh, kernel="tanh_vml_cpu", foreach=True, of_zero=True)
 def tanh(input):
     """Hyperbolic tangent.
 
@@ -288,7 +296,8 @@ def tanh(input):
     return np.tanh(input)
 
 
-@unary(lambda g, input: g * conj(rsqrt(input * input + 1)), to_float=True, aliases="arcsinh", ufunc=np.arcsinh)
+@unary(lambda g, input: g * conj(rsqrt(input * input + 1)), to_float=True, aliases="arcsinh", ufunc=np.arcsinh,
+       of_zero=True)
 def asinh(input):
     """Inverse hyperbolic sine.
 
@@ -316,7 +325,7 @@ def acosh(input):
     return np.arccosh(input)
 
 
-@unary(lambda g, input: g / conj(1 - input * input), to_float=True, aliases="arctanh", ufunc=np.arctanh)
+@unary(lambda g, input: g / conj(1 - input * input), to_float=True, aliases="arctanh", ufunc=np.arctanh, of_zero=True)
 def atanh(input):
     """Inverse hyperbolic tangent: infinite at -1 and 1, NaN outside.
 
@@ -327,7 +336,7 @@ def atanh(input):
     return np.arctanh(input)
 
 
-@unary(lambda g: g * (math.pi / 180), to_float=True)
+@unary(lambda g: g * (math.pi / 180), to_float=True, of_zero=True)
 def deg2rad(input):
     """Degrees to radians.
 
@@ -339,7 +348,7 @@ def deg2rad(input):
     return input * (math.pi / 180)
 
 
-@unary(lambda g: g * (180 / math.pi), to_float=True)
+@unary(lambda g: g * (180 / math.pi), to_float=True, of_zero=True)
 def rad2deg(input):
     """Radians to degrees.
 

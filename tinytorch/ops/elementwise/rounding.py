@@ -45,7 +45,8 @@ def magnitude(x):
     return np.hypot(x.real, x.imag, dtype=np.float64).astype(x.real.dtype, copy=False)
 
 
-@unary(lambda g, input: g * sgn(input), inplace=_abs_in_place, casts="complex", aliases="absolute __abs__")
+@unary(lambda g, input: g * sgn(input), inplace=_abs_in_place, casts="complex", aliases="absolute __abs__",
+       foreach=True)
 def abs(input):
     """Absolute value (of complex numbers too: a real tensor). The gradient at zero is zero.
 
@@ -60,7 +61,7 @@ def abs(input):
 abs.op.stored, abs.op.kernel = dt.ONLY_STORED - {dt.FLOAT8_E8M0FNU}, "abs_cpu"
 
 
-@unary(zeros_like)
+@unary(zeros_like, foreach=True, of_zero=True)
 def sign(input):
     """-1, 0 or 1. NotImplementedError for complex numbers.
 
@@ -93,7 +94,7 @@ def _sgn_slope(g, ans, input):
     return pick(zero, 0.0, turn - ans * (turn * conj(ans)).real)
 
 
-@unary(_sgn_slope)
+@unary(_sgn_slope, of_zero=True)
 def sgn(input):
     """Sign; of a complex number the one of size 1 in its direction (zero of zero).
 
@@ -107,7 +108,7 @@ def sgn(input):
 sgn.op.stored, sgn.op.kernel = dt.ONLY_COMPLEX32, "sign_cpu"
 
 
-@unary(inplace=False)
+@unary(inplace=False, of_zero=True)
 def signbit(input):
     """Whether the sign bit is set: for negative numbers and -0.
 
@@ -190,7 +191,7 @@ def _whole(name, ufunc, input):
     return input.copy("K") if input.dtype.kind in dt.INTEGER else ufunc(input)
 
 
-@unary(zeros_like)
+@unary(zeros_like, kernel="ceil_vml_cpu", foreach=True, of_zero=True)
 def ceil(input):
     """The smallest whole number not below each element.
 
@@ -201,7 +202,7 @@ def ceil(input):
     return _whole("ceil", np.ceil, input)
 
 
-@unary(zeros_like)
+@unary(zeros_like, kernel="floor_vml_cpu", foreach=True, of_zero=True)
 def floor(input):
     """The largest whole number not above each element.
 
@@ -212,7 +213,7 @@ def floor(input):
     return _whole("floor", np.floor, input)
 
 
-@unary(zeros_like, aliases="fix")
+@unary(zeros_like, aliases="fix", kernel="trunc_vml_cpu", foreach=True, of_zero=True)
 def trunc(input):
     """Each element without its fraction.
 
@@ -223,7 +224,7 @@ def trunc(input):
     return _whole("trunc", np.trunc, input)
 
 
-@unary(lambda g: g, kernel="frac_cpu")
+@unary(lambda g: g, kernel="frac_cpu", foreach=True, of_zero=True)
 def frac(input):
     """The fraction of each element, with its sign. NotImplementedError for integers.
 

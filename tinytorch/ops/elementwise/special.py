@@ -71,7 +71,7 @@ def _sigmoid_backward(grad, output):
 sigmoid_backward = _sigmoid_backward
 
 
-@unary(lambda g, ans: _sigmoid_backward(g, ans), to_float=True)
+@unary(lambda g, ans: _sigmoid_backward(g, ans), to_float=True, foreach=True)
 def sigmoid(input):
     """1 / (1 + exp(-input)).
 
@@ -132,7 +132,8 @@ def logit(input: Tensor, eps: float | bool | None = None, *, out: Tensor | None 
     return _logit(input, eps if eps is None else scalar_of(eps, input._array.dtype, True))
 
 
-@unary(lambda g, input: _SLOPE * exp(-square(input)) * g, to_float=True, kernel="erf_vml_cpu")
+@unary(lambda g, input: _SLOPE * exp(-square(input)) * g, to_float=True, kernel="erf_vml_cpu", foreach=True,
+       of_zero=True)
 def erf(input):
     """The error function.
 
@@ -143,7 +144,7 @@ def erf(input):
     return erf_kernels.erf(real(input))
 
 
-@unary(lambda g, input: -_SLOPE * exp(-square(input)) * g, to_float=True, kernel="erfc_vml_cpu")
+@unary(lambda g, input: -_SLOPE * exp(-square(input)) * g, to_float=True, kernel="erfc_vml_cpu", foreach=True)
 def erfc(input):
     """1 - erf(input), exact where erf is nearly 1.
 
@@ -154,7 +155,8 @@ def erfc(input):
     return erf_kernels.erfc(real(input))
 
 
-@unary(lambda g, input: 0.5 * _SQRT_PI * exp(square(erfinv(input))) * g, to_float=True, kernel="erfinv_vml_cpu")
+@unary(lambda g, input: 0.5 * _SQRT_PI * exp(square(erfinv(input))) * g, to_float=True, kernel="erfinv_vml_cpu",
+       of_zero=True)
 def erfinv(input):
     """The inverse of erf: infinite at -1 and 1, NaN outside.
 
@@ -188,7 +190,7 @@ def _entr_in_bfloat16(input):
 entr.op.in_bfloat16 = _entr_in_bfloat16
 
 
-@unary(lambda g, input: g * digamma(input), to_float=True, kernel="lgamma_vml_cpu")
+@unary(lambda g, input: g * digamma(input), to_float=True, kernel="lgamma_vml_cpu", foreach=True)
 def lgamma(input):
     """Natural logarithm of the absolute value of the gamma function.
 
