@@ -111,3 +111,57 @@ def test_every_optimiser_and_schedule_says_what_it_computes_and_shows_it():
         if isinstance(getattr(module, name), type) and issubclass(getattr(module, name), base)
         and getattr(module, name) is not base}
     assert len(said) > 25 and not [name for name, text in said.items() if ">>> " not in text or "=" not in text]
+
+
+#: File -> why it may list names that are public functions too.
+LISTS = {
+    "__init__.py": "the module of each name, which is not loaded before it is asked for",
+    "autograd/saved.py": "what torch calls what nodes have saved",
+    "func/batched.py": "methods of NumPy's arrays",
+    "fx/code.py": "signs of Python's operators",
+    "fx/proxy.py": "Python's operators",
+    "kernels/native/table.py": "the kernels in C, what each takes",
+    "kernels/meta.py": "functions of NumPy's",
+    "lazy.py": "methods of NumPy's arrays",
+    "nn/init.py": "names that calculate_gain takes",
+    "ops/layout/scatter.py": "values of the argument `reduce`",
+    "ops/reduction/segments.py": "values of the argument `reduce`",
+    "sparse/arithmetic.py": "of the functions that keep zeros, those with a gradient of zeros",
+    "sparse/array.py": "operators that no array of another library answers",
+    "sparse/install.py": "what sparse tensors answer without their elements, or not in place",
+}
+
+
+def names_listed(tree):
+    """The strings of each literal tuple, list, set, dict (its keys), or string that is split, but not `__all__`."""
+    exported = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any([getattr(target, "id", "") == "__all__" for target in targets]):
+                exported |= {id(part) for part in ast.walk(node)}
+    for node in ast.walk(tree):
+        if id(node) in exported:
+            continue
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            yield [e.value for e in node.elts if isinstance(e, ast.Constant)]
+        elif isinstance(node, ast.Dict):
+            yield [e.value for e in node.keys if isinstance(e, ast.Constant)]
+        elif (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "split"
+                and isinstance(node.func.value, ast.Constant) and isinstance(node.func.value.value, str)):
+            yield node.func.value.value.split()
+
+
+def test_what_a_registration_can_say_is_in_no_list():
+    """No module lists five or more public functions by name: what sets them apart is said where they are defined."""
+    from tinytorch.autograd.overridable import spaces
+    from tinytorch.autograd.public import TABLE
+    assert len(spaces()) > 5                   # those that are loaded when they are asked for are
+    known = {function.__name__ for function in TABLE} | {name for record in TABLE.values() for name in record.methods}
+    found = {}
+    for path in ROOT.rglob("*.py"):
+        for names in names_listed(ast.parse(path.read_text(encoding="utf-8"))):
+            listed = [name for name in names if isinstance(name, str) and name in known]
+            if len(listed) >= 5:
+                found.setdefault(path.relative_to(ROOT).as_posix(), []).append(listed)
+    assert len(known) > 800 and found.keys() == LISTS.keys(), {f: x for f, x in found.items() if f not in LISTS}
