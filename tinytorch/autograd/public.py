@@ -170,7 +170,8 @@ class Public:
     """
 
     __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "checks", "methods", "classes",
-                 "of_batches", "autocast", "in_python", "seen", "older", "any_layout", "elementwise", "ints", "makes", "_kinds")
+                 "of_batches", "autocast", "in_python", "seen", "older", "any_layout", "elementwise", "ints", "makes",
+                 "_kinds")
 
     def __init__(self, function: Callable, name: str | None = None, dtypes: str | None = None,
                  kernel: str | None = None, widen: bool = False, out: str | None = None,

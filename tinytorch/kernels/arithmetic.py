@@ -24,8 +24,7 @@ def many(name, x, y):
         return None
     elif y.size != 1 and y.shape != x.shape[-y.ndim:] or y.ndim > x.ndim:
         return None
-    if not native.takes(name, x, y):
+    if type(x) is not np.ndarray:
         return None
     result = np.empty(x.shape, _FLOAT)
-    native.run(name, x.size, y.size, x, y, result)
-    return result
+    return result if native.done(name, x.size, y.size, x, y, result) else None

@@ -19,9 +19,9 @@ def in_single(*arrays):
 def _weights(query, key, mask, is_causal, scale, divided):
     """(exp(scores - largest), `divided` by their sums if asked, and the sums) of single or double precision."""
     scores = matmul(query, key.swapaxes(-1, -2))
-    if mask is None and native.takes("attention_weights", scores):
-        total, (queries, keys) = np.empty((*scores.shape[:-1], 1), scores.dtype), scores.shape[-2:]
-        native.run("attention_weights", total.size, keys, queries, is_causal, divided, scale, scores, total)
+    total, (queries, keys) = np.empty((*scores.shape[:-1], 1), scores.dtype), scores.shape[-2:]
+    if mask is None and native.done(
+            "attention_weights", total.size, keys, queries, is_causal, divided, scale, scores, total):
         return scores, total
     scores *= scores.dtype.type(scale)
     if is_causal:
@@ -95,9 +95,7 @@ def attend_backward(g, query, key, value, ans, mask, is_causal, scale):
     of_value = matmul(weights.swapaxes(-1, -2), g)
     of_scores = matmul(g, v.swapaxes(-1, -2))
     dots = np.vecdot(g, ans)[..., None]
-    if native.takes("attention_weights_backward", of_scores, weights, dots):
-        native.run("attention_weights_backward", dots.size, weights.shape[-1], scale, weights, dots, of_scores)
-    else:
+    if not native.done("attention_weights_backward", dots.size, weights.shape[-1], scale, weights, dots, of_scores):
         of_scores -= dots
         of_scores *= weights
         of_scores *= of_scores.dtype.type(scale)

@@ -52,9 +52,11 @@ def erf(x):
             return x * _erf_ratio(x)
         tail = np.copysign(1.0 - erfc(np.abs(x)), x)
         return np.where(small, x * _erf_ratio(x), tail)
-    result = native.each("erf_each", x)
-    if result is not None:
-        return result
+    return _single(x)
+
+
+@native.by_element("erf_each")
+def _single(x):
     flat = np.ascontiguousarray(x, np.float32).reshape(-1)
     result = np.empty_like(flat)
     squares, most = np.empty((2, min(_CHUNK, flat.size)), np.float32)

@@ -108,11 +108,11 @@ def hurwitz_zeta(s, q):
         return np.where(below & ((q == np.floor(q)) | (s > 2.0 ** 53)), np.inf, result)
     total = np.zeros_like(q + s)
     for k in range(_LARGE):
-        power = (q + k) ** -s
+        power = np.power(q + k, -s)            # a number alone ** another is not rounded as in an array
         total += power
     done = power < 2.0 ** -53 * total          # for large s, whose powers overflow below (and not if all are zero)
     z = q + _LARGE
-    power = z ** -s
+    power = np.power(z, -s)
     result = total + power * z / (s - 1.0) + 0.5 * power
     power, factor = power / z, s
     for k in range(1, 11):

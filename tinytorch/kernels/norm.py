@@ -34,13 +34,14 @@ def batch_norm(x, weight, bias, eps, rounded=None, squares_rounded=None):
     the deviation), each by channel. `rounded`: what mean and deviation go through, which are kept in less precision;
     `squares_rounded`: the same of the sum of squares and the variance."""
     rows, spread = _by_channel(x)
-    if eps and rounded is None and rows.ndim == 3 and native.takes("batch_norm", rows, weight, bias):
-        result, statistics = np.empty(x.shape, x.dtype), tuple([np.empty(rows.shape[1], x.dtype) for _ in range(3)])
-        native.run("batch_norm", *rows.shape, eps, rows, weight, bias, result, *statistics)
-        return result, statistics
+    normalised = np.empty(x.shape, x.dtype)
+    if eps and rounded is None and rows.ndim == 3:
+        statistics = tuple([np.empty(rows.shape[1], x.dtype) for _ in range(3)])
+        if native.done("batch_norm", *rows.shape, eps, rows, weight, bias, normalised, *statistics):
+            return normalised, statistics
     count = rows.size // (rows.shape[1] or 1) or math.nan
     mean = _channel_sum(rows) / count
-    result = rows - mean.reshape(spread)
+    result = np.subtract(rows, mean.reshape(spread), out=normalised.reshape(rows.shape))
     variance = _channel_dot(result, result) / count if squares_rounded is None else \
         squares_rounded(squares_rounded(_channel_dot(result, result)) / count)
     if eps:
@@ -53,7 +54,7 @@ def batch_norm(x, weight, bias, eps, rounded=None, squares_rounded=None):
     result *= (rate if weight is None else rate * weight).reshape(spread)
     if bias is not None:
         result += bias.reshape(spread)
-    return result.reshape(x.shape), (mean, variance, rate)
+    return normalised, (mean, variance, rate)
 
 
 def batch_norm_backward(g, wanted, x, weight, mean, rate):
@@ -62,9 +63,9 @@ def batch_norm_backward(g, wanted, x, weight, mean, rate):
     rows, _ = _by_channel(x)
     count = rows.size // (rows.shape[1] or 1) or math.nan
     g_input = np.empty(x.shape, x.dtype)       # not a view: a leaf can take it over as it is
-    if wanted[0] and rows.ndim == 3 and native.takes("batch_norm_backward", rows, g, weight, mean, rate):
-        total, dot = np.empty_like(mean), np.empty_like(mean)
-        native.run("batch_norm_backward", *rows.shape, g, rows, weight, mean, rate, g_input, total, dot)
+    total, dot = np.empty_like(mean), np.empty_like(mean)
+    if wanted[0] and rows.ndim == 3 and native.done(
+            "batch_norm_backward", *rows.shape, g, rows, weight, mean, rate, g_input, total, dot):
         return g_input, dot * rate if wanted[1] else None, total
     result = g_input.reshape(rows.shape)
     np.subtract(rows, mean.reshape(spread), out=result)
@@ -85,11 +86,10 @@ def scale_shift(x, weight, bias, mean, rate):
     rows, spread = _by_channel(x)
     scale = rate if weight is None else rate * weight
     shift = -mean * scale if bias is None else bias - mean * scale
-    if rows.ndim == 3 and native.takes("scale_shift", rows, scale, shift):
-        result = np.empty(x.shape, x.dtype)
-        native.run("scale_shift", *rows.shape, rows, scale, shift, result)
+    result = np.empty(x.shape, x.dtype)
+    if rows.ndim == 3 and native.done("scale_shift", *rows.shape, rows, scale, shift, result):
         return result
-    result = rows * scale.reshape(spread)
+    result = np.multiply(rows, scale.reshape(spread), result.reshape(rows.shape))
     result += shift.reshape(spread)
     return result.reshape(x.shape)
 
@@ -105,31 +105,35 @@ def scale_shift_backward(g, wanted, x, weight, mean, rate):
     return g_input, g_weight, _channel_sum(g) if wanted[2] else None
 
 
+def _in_rows(*arrays):
+    return [a if a is None or a.flags.c_contiguous else np.ascontiguousarray(a) for a in arrays]
+
+
 def layer_norm(x, weight, bias, width, eps, center):
     """Rows of `width` elements, less their mean if `center`, over their root mean square; times weight plus bias.
     And (mean, 1 over the root mean square), by row."""
-    if not x.flags.c_contiguous:
-        x = np.ascontiguousarray(x)
-    if center and native.takes("layer_norm", x, weight, bias) and (bias is None or weight is not None):
-        result, count = np.empty(x.shape, x.dtype), x.size // width
+    x, weight, bias = _in_rows(x, weight, bias)
+    normalised = np.empty(x.shape, x.dtype)
+    if center and x.size and (bias is None or weight is not None):
+        count = x.size // width
         mean, rate = np.empty((2, count, 1), x.dtype)
-        native.run("layer_norm", count, width, eps, x, weight, bias, result, mean, rate)
-        return result, (mean, rate)
-    rows = x.reshape(-1, width) if x.size else x.reshape(0, width)
-    mean = None
+        if native.done("layer_norm", count, width, eps, x, weight, bias, normalised, mean, rate):
+            return normalised, (mean, rate)
+    rows, mean = x.reshape(-1, width) if x.size else x.reshape(0, width), None
+    result = normalised.reshape(rows.shape)
     if center:
-        mean = row_sum(rows)[:, None] / (width or math.nan)
-        result = rows - mean
+        mean = np.vecdot(rows, np.ones(width, rows.dtype))[:, None] / (width or math.nan)
+        np.subtract(rows, mean, out=result)
         square = np.vecdot(result, result)
     else:
         square = np.vecdot(rows, rows)
     rate = (1 / np.sqrt(square / (width or math.nan) + eps)).astype(x.dtype, copy=False)[:, None]
-    result = np.multiply(result if center else rows, rate, out=result if center else None)
+    np.multiply(result if center else rows, rate, out=result)
     if weight is not None:
         result *= weight.reshape(-1)
     if bias is not None:
         result += bias.reshape(-1)
-    return result.reshape(x.shape), (mean, rate)
+    return normalised, (mean, rate)
 
 
 def _added_up(rows, rounded):
@@ -143,13 +147,13 @@ def _added_up(rows, rounded):
 def layer_norm_backward(g, wanted, x, weight, width, mean, rate, rounded=None):
     """Gradients of input, weight and bias; those not `wanted` are None. `rounded`: what sums over rows, which are kept
     in less precision, go through after each."""
-    if mean is not None and wanted[0] and rounded is None and native.takes(
-            "layer_norm_backward", g, x, weight, mean, rate):
+    g, x, weight = _in_rows(g, x, weight)
+    if mean is not None and wanted[0] and rounded is None and x.size:
         g_input, count, grain = np.empty(x.shape, x.dtype), x.size // width, max(1, _PIECE // width)
         pieces = -(-count // grain)
         sums = np.empty((pieces, 2, width), x.dtype) if wanted[1] or wanted[2] else None
-        native.run("layer_norm_backward", count, width, grain, pieces, g, x, weight, mean, rate, g_input, sums)
-        return g_input, *([None, None] if sums is None else sums[0] if pieces == 1 else np.add.reduce(sums))
+        if native.done("layer_norm_backward", count, width, grain, pieces, g, x, weight, mean, rate, g_input, sums):
+            return g_input, *([None, None] if sums is None else sums[0] if pieces == 1 else np.add.reduce(sums))
     add_up = _column_sum if rounded is None else lambda rows: _added_up(rows, rounded)
     g, rows = (a.reshape(-1, width) if a.size else a.reshape(0, width) for a in (g, x))
     g_bias = add_up(g) if wanted[2] else None
@@ -170,7 +174,7 @@ def layer_norm_backward(g, wanted, x, weight, width, mean, rate, rounded=None):
     result *= np.vecdot(g, result)[:, None] / -(width or math.nan)
     result += g
     if mean is not None:
-        result -= row_sum(g)[:, None] / (width or math.nan)
+        result -= np.vecdot(g, np.ones(width, g.dtype))[:, None] / (width or math.nan)
     result *= rate
     return g_input, g_weight, g_bias
 
@@ -181,10 +185,10 @@ def group_norm(x, weight, bias, groups, eps):
     width = math.prod(x.shape[1:]) // groups
     rows, statistics = layer_norm(x.reshape(x.shape[0] * groups, width), None, None, width, eps, True)
     result = rows.reshape(x.shape)
-    if weight is not None and native.takes("scale_shift", result, weight, bias):
+    if weight is not None:
         shifted = np.empty(x.shape, x.dtype)
-        native.run("scale_shift", *x.shape[:2], math.prod(x.shape[2:]), result, weight, bias, shifted)
-        return shifted, statistics
+        if native.done("scale_shift", *x.shape[:2], math.prod(x.shape[2:]), result, weight, bias, shifted):
+            return shifted, statistics
     spread = (1, -1) + (1,) * (x.ndim - 2)
     if weight is not None:
         result *= weight.reshape(spread)

@@ -94,9 +94,8 @@ def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maxim
     """Stochastic gradient descent; `buf` is the momentum buffer (None without), `fresh` on its first use."""
     if p.dtype.itemsize == 2:
         return optim_half.sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maximize, *how)
-    if native.takes("sgd", p, g, buf):
-        native.run("sgd", p.size, nesterov, fresh, -1 if maximize else 1, weight_decay, -lr, momentum, 1 - dampening,
-                   p, g, buf)
+    if native.done("sgd", p.size, nesterov, fresh, -1 if maximize else 1, weight_decay, -lr, momentum,
+                   1 - dampening, p, g, buf):
         return
 
     def update(p, g, buf, t, out):
@@ -146,9 +145,8 @@ def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled
         shrink, weight_decay = None if weight_decay == 0 else float(1 - lr * weight_decay), 0
     if p.dtype.itemsize == 2:
         return optim_half.adam(p, g, m, v, v_max, rate, root, shrink, beta1, beta2, eps, weight_decay, maximize, *how)
-    if native.takes("adam", p, g, m, v, v_max):
-        native.run("adam", p.size, -1 if maximize else 1, weight_decay, 1 - beta1, beta2, 1 - beta2, root, eps, -rate,
-                   1 if shrink is None else shrink, p, g, m, v, v_max)
+    if native.done("adam", p.size, -1 if maximize else 1, weight_decay, 1 - beta1, beta2, 1 - beta2, root, eps,
+                   -rate, 1 if shrink is None else shrink, p, g, m, v, v_max):
         return
 
     def update(p, g, m, v, v_max, t, out):
@@ -173,9 +171,8 @@ def adamax(p, g, m, largest, step, lr, beta1, beta2, eps, weight_decay, maximize
     rate = float(lr / (1 - beta1 ** step))
     if p.dtype.itemsize == 2:
         return optim_half.adamax(p, g, m, largest, rate, beta1, beta2, eps, weight_decay, maximize, *how)
-    if native.takes("adamax", p, g, m, largest):
-        native.run("adamax", p.size, -1 if maximize else 1, weight_decay, 1 - beta1, beta2, eps, -rate, p, g, m,
-                   largest)
+    if native.done("adamax", p.size, -1 if maximize else 1, weight_decay, 1 - beta1, beta2, eps, -rate, p, g, m,
+                   largest):
         return
 
     def update(p, g, m, largest, t, out):
@@ -193,9 +190,8 @@ def rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, max
     """RMSprop (Hinton 2012); `mean`: the gradient's average if centered, `buf`: momentum, or None."""
     if p.dtype.itemsize == 2:
         return optim_half.rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, maximize, *how)
-    if native.takes("rmsprop", p, g, square, mean, buf):
-        native.run("rmsprop", p.size, -1 if maximize else 1, weight_decay, alpha, 1 - alpha, eps, momentum, -lr, p, g,
-                   square, mean, buf)
+    if native.done("rmsprop", p.size, -1 if maximize else 1, weight_decay, alpha, 1 - alpha, eps, momentum, -lr, p,
+                   g, square, mean, buf):
         return
 
     def update(p, g, square, mean, buf, t, out, root):
@@ -221,8 +217,7 @@ def adagrad(p, g, total, lr, eps, weight_decay, maximize, *how):
     """Adagrad (Duchi, Hazan and Singer 2011); `lr` already decayed."""
     if p.dtype.itemsize == 2:
         return optim_half.adagrad(p, g, total, lr, eps, weight_decay, maximize, *how)
-    if native.takes("adagrad", p, g, total):
-        native.run("adagrad", p.size, -1 if maximize else 1, weight_decay, -lr, eps, p, g, total)
+    if native.done("adagrad", p.size, -1 if maximize else 1, weight_decay, -lr, eps, p, g, total):
         return
 
     def update(p, g, total, t, out, root):
@@ -238,9 +233,8 @@ def adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize, *how):
     """Adadelta (Zeiler 2012); `delta2`: the running average of squared updates."""
     if p.dtype.itemsize == 2:
         return optim_half.adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize, *how)
-    if native.takes("adadelta", p, g, square, delta2):
-        native.run("adadelta", p.size, -1 if maximize else 1, weight_decay, rho, 1 - rho, eps, -lr, p, g, square,
-                   delta2)
+    if native.done("adadelta", p.size, -1 if maximize else 1, weight_decay, rho, 1 - rho, eps, -lr, p, g, square,
+                   delta2):
         return
 
     def update(p, g, square, delta2, t, out, d):
@@ -270,9 +264,8 @@ def nadam(p, g, m, v, lr, step, mu, mu_next, mu_product, beta1, beta2, eps, weig
         return optim_half.nadam(p, g, m, v, of_gradient, of_mean, correction ** 0.5, shrink, beta1, beta2, eps,
                                 weight_decay, maximize, *how)
 
-    if native.takes("nadam", p, g, m, v):
-        native.run("nadam", p.size, -1 if maximize else 1, weight_decay, 1 - beta1, beta2, 1 - beta2, correction, eps,
-                   of_gradient, of_mean, 1 if shrink is None else shrink, p, g, m, v)
+    if native.done("nadam", p.size, -1 if maximize else 1, weight_decay, 1 - beta1, beta2, 1 - beta2, correction,
+                   eps, of_gradient, of_mean, 1 if shrink is None else shrink, p, g, m, v):
         return
 
     def update(p, g, m, v, t, out, root):
@@ -300,9 +293,8 @@ def radam(p, g, m, v, lr, correction1, correction2, rectify, beta1, beta2, eps, 
         return optim_half.radam(p, g, m, v, float(lr), rectify, root, correction1, shrink, beta1, beta2, eps,
                                 weight_decay, maximize, *how)
 
-    if native.takes("radam", p, g, m, v):
-        native.run("radam", p.size, -1 if maximize else 1, weight_decay, 1 - beta1, beta2, 1 - beta2, correction1, lr,
-                   eps, root, rectify or 0, 1 if shrink is None else shrink, p, g, m, v)
+    if native.done("radam", p.size, -1 if maximize else 1, weight_decay, 1 - beta1, beta2, 1 - beta2, correction1,
+                   lr, eps, root, rectify or 0, 1 if shrink is None else shrink, p, g, m, v):
         return
 
     def update(p, g, m, v, t, out):

@@ -39,9 +39,7 @@ def adafactor(p, g, row, col, variance, rho, share, shrink, eps1, eps2, clip, ma
 
 def _factored(t, g, row, col, least, floor):
     """t = g / sqrt(max(row col / least, floor))"""
-    if native.takes("factored", t, g, row, col, least):
-        n, m = g.shape[-2:]
-        native.run("factored", least.size, n, m, floor, g, row, col, least, t)
+    if native.done("factored", least.size, *g.shape[-2:], floor, g, row, col, least, t):
         return
     np.multiply(row, col, out=t)
     t /= least

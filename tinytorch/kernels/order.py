@@ -123,9 +123,8 @@ def top(keys, k, ordered):
 
 def first_of(array, k, largest, ordered):
     """The positions of the `k` smallest or largest elements in each row of a 2-D array, as `top` finds them."""
-    if native.takes("top", array) and array.shape[1] < 1 << 31:
-        found = np.empty((len(array), k), np.int64)
-        native.run("top", *array.shape, k, largest, ordered, array, found)
+    found = np.empty((len(array), k), np.int64)
+    if array.shape[1] < 1 << 31 and native.done("top", *array.shape, k, largest, ordered, array, found):
         return found
     return top(rising(array, largest), k, ordered)
 

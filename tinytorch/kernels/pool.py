@@ -120,11 +120,10 @@ def _apart(size, out, kernel, stride, padding, dilation):
 
 def max_pool(x, out, kernel, stride, padding, dilation):
     """The largest element of each window (NaN if there is one)."""
-    if native.takes("max_pool", x):
-        apart = _apart(x.shape[1:], out, kernel, stride, padding, dilation)
-        if apart is not None:
-            result = np.empty((len(x),) + out, x.dtype)
-            native.run("max_pool", len(x), *apart, x, result)
+    apart = _apart(x.shape[1:], out, kernel, stride, padding, dilation)
+    if apart is not None:
+        result = np.empty((len(x),) + out, x.dtype)
+        if native.done("max_pool", len(x), *apart, x, result):
             return result
     return _windowed(x, out, np.maximum, lowest(x.dtype), kernel, stride, padding, dilation)
 
@@ -187,11 +186,10 @@ def max_pool_grad(x, ans, g, kernel, stride, padding, dilation):
     """Each element of `g` at the first maximum of its window in `x`, whose max pooling is `ans`."""
     if x.dtype.kind == dt.NATIVE and _any_nan(ans):
         return scatter(max_indices(x, ans, kernel, stride, padding, dilation), g, x.shape[1:])
-    if native.takes("max_pool_backward", x, ans, g):
-        inside = _apart(x.shape[1:], ans.shape[1:], kernel, stride, padding, dilation)
-        if inside is not None:
-            result = np.empty(x.shape, x.dtype)
-            native.run("max_pool_backward", len(x), *inside, x, ans, g, result)
+    inside = _apart(x.shape[1:], ans.shape[1:], kernel, stride, padding, dilation)
+    if inside is not None:
+        result = np.empty(x.shape, x.dtype)
+        if native.done("max_pool_backward", len(x), *inside, x, ans, g, result):
             return result
     taps = _taps(x.shape[1:], ans.shape[1:], kernel, stride, padding, dilation)
     apart = all([s >= d * (k - 1) + 1 for k, s, d in zip(kernel, stride, dilation)])

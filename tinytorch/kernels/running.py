@@ -23,9 +23,8 @@ def running(x, dim, product, backward, wide):
     if kept is not dtype and x.size >= min(_FEW, native.LEAST) and type(x) is np.ndarray:
         shape = x.shape
         sizes = prod(shape[:dim]), shape[dim], prod(shape[dim + 1:])
-        if native.takes("running", x):
-            result = np.empty(shape, dtype)
-            native.run("running", *sizes, product, backward, x, result)
+        result = np.empty(shape, dtype)
+        if native.done("running", *sizes, product, backward, x, result):
             return result
         if x.size > _FEW:
             return _by_pieces(np.ascontiguousarray(x).reshape(sizes), kept, product, backward).reshape(shape)

@@ -25,9 +25,8 @@ def owned(index):
 def add_rows(result, index, g):
     """result[index] += g of matrices, repeated rows included; `result` and `g` are C-contiguous."""
     (count, width), n = result.shape, len(index)
-    if index.dtype == _INT64 and native.takes("add_rows", g, result) and index.flags.c_contiguous:
-        parts = min(_PARTS, 1 + (g.size >> 14))
-        native.run("add_rows", count, width, n, -(-count // parts), g, index, result)
+    parts = min(_PARTS, 1 + (g.size >> 14))
+    if type(result) is np.ndarray and native.done("add_rows", count, width, n, -(-count // parts), g, index, result):
         return
     if width % 2 == 0 and g.dtype.char in "fd":
         # Two numbers at a time: as complex ones they are added just the same.

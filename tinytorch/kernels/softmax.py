@@ -15,18 +15,22 @@ def _shifted(x, axis):
 
 
 def _by_rows(kernel, axis, *arrays, options=()):
-    """What a native kernel of that name makes of the rows of arrays of one shape, or None where it is not to."""
+    """What a native kernel of that name makes of the rows along `axis` of arrays of one shape, or None where it is not
+    to: it takes single precision in any order."""
     first = arrays[0]
-    if axis not in (-1, first.ndim - 1) or not native.takes(kernel, *arrays):
+    if type(first) is not np.ndarray or first.dtype != np.float32 or not first.size or axis == ():
         return None
-    result, width = np.empty(first.shape, first.dtype), first.shape[-1]
-    native.run(kernel, first.size // width, width, *options, *arrays, result)
-    return result
+    last = axis in (-1, first.ndim - 1)
+    rows = [np.ascontiguousarray(x if last else np.moveaxis(x, axis, -1)) for x in arrays]
+    result, width = np.empty(rows[0].shape, np.float32), rows[0].shape[-1]
+    if not native.done(kernel, result.size // width, width, *options, *rows, result):
+        return None
+    return result if last else np.ascontiguousarray(np.moveaxis(result, -1, axis))
 
 
 def _sum(x, axis):
-    if axis in (-1, x.ndim - 1):
-        return row_sum(x)[..., None]
+    if axis in (-1, x.ndim - 1) and x.dtype.char in "fd":
+        return np.vecdot(x, np.ones(x.shape[-1], x.dtype))[..., None]      # the same of each row alone
     return np.add.reduce(x, axis=axis, keepdims=True)
 
 

@@ -13,6 +13,8 @@ import re
 import threading
 from collections import deque
 
+import numpy as np
+
 from .errstate import ignore
 from .linalg.blas import openblas
 
@@ -140,3 +142,18 @@ def split(count, work):
     for error in errors:
         if error is not None:
             raise error
+
+
+#: Elements of which a ufunc of some nanoseconds each takes long enough to share them.
+_MANY = 1 << 18
+
+
+def shared(ufunc, x):
+    """What a ufunc of one array makes of each element, on several threads if there are many: it rounds one as it rounds
+    another, wherever they lie."""
+    if x.size < _MANY or type(x) is not np.ndarray or x.dtype.char not in "fd" or not x.flags.c_contiguous:
+        return ufunc(x)
+    result = np.empty_like(x)
+    flat, out = x.reshape(-1), result.reshape(-1)
+    split(x.size, lambda first, last: ufunc(flat[first:last], out[first:last]))
+    return result

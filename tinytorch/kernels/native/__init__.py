@@ -1,8 +1,11 @@
 """Kernels in C: the door to them. Each has a NumPy twin in kernels/, which is its text, its oracle and what computes
 where it cannot: without the library (there was no compiler), for other dtypes and layouts, and for few elements.
 
-A twin says `if native.takes("softmax", x): return native.run("softmax", ...)`. No address reaches C but through `run`,
-which checks class, dtype, byte order, layout, size and writability of every array, whatever `takes` said.
+A twin says `if native.done("adam", ...): return`, and one of single elements is made by `native.by_element`: which of
+the two computes is decided here, by the library, the dtype and the table's least number of elements. Where C and NumPy
+round alike that number is what NumPy is quicker for; where they do not, it is 1, so that an element does not depend on
+how many others there are, nor on where they lie. No address reaches C but through `run`, which checks class, dtype,
+byte order, layout, size and writability of every array, whatever `done` and `takes` said.
 
 TINYTORCH_NATIVE=0 in the environment: never. TINYTORCH_NATIVE=1: ImportError if there is no library.
 TINYTORCH_NATIVE_LEVEL: baseline, avx2 or avx512; by default the last of them that the machine knows.
@@ -19,7 +22,7 @@ from ...errors import warn
 from ..threads import free
 from .table import KERNELS, failing, fingerprint, parsed
 
-__all__ = ["LEAST", "each", "level", "many", "run", "takes"]
+__all__ = ["LEAST", "by_element", "done", "level", "many", "run", "takes"]
 
 
 class _Unaligned(Exception):
@@ -154,10 +157,17 @@ def _first_call(name, *args):
     made(*args)
 
 
+def _arrays(declared):
+    """The places, and dtypes, of the arrays that a kernel takes, but of `out`, which is made for it."""
+    return tuple([(i, np.dtype("u4" if dtype == "twister" else dtype or np.float32))
+                  for i, (_, name, kind, _, dtype, _) in enumerate(parsed(declared)) if kind == "[" and name != "out"])
+
+
 _loaded = _load()
 #: Name -> function that checks what a kernel is given, and calls it.
 _known = {name: partial(_first_call, name) for name in KERNELS} if _loaded else {}
 _least = {name: least if name in _known else sys.maxsize for name, (least, _) in KERNELS.items()}
+_given = {name: _arrays(declared) for name, (_, declared) in KERNELS.items()}
 #: Fewer elements no kernel takes: for those to look at whose twin takes hardly longer than to ask.
 LEAST = 512 if _loaded else sys.maxsize
 
@@ -187,6 +197,25 @@ def takes(name, first, *others):
     return True
 
 
+def done(name, *args):
+    """Whether a kernel has done its work on what it takes, because it is there and the faster one for so many elements
+    of its first array, and its arrays are such as it takes."""
+    given = _given[name]
+    if args[given[0][0]].size < _least[name]:
+        return False
+    for i, wanted in given:
+        array = args[i]
+        if array is None:
+            continue
+        if type(array) is not _NDARRAY:
+            return False
+        dtype = array.dtype
+        if dtype is not wanted and dtype != wanted or not array.flags.c_contiguous:
+            return False
+    run(name, *args)
+    return True
+
+
 def run(name, *args):
     """Call a kernel, on as many threads as are allowed. Of arrays that are not aligned it gets copies that are."""
     try:
@@ -211,12 +240,35 @@ def _aligned(array):
     return copy
 
 
-def each(name, *arrays):
-    """What a kernel of single elements makes of those of `arrays`; None where it does not take them, and where they are
-    not of one shape."""
-    first = arrays[0]
-    if first.size < _least[name] or not takes(name, *arrays) or arrays[-1].shape != first.shape:
-        return None
-    result = np.empty(first.shape, first.dtype)
-    run(name, result.size, *arrays, result)
-    return result
+def by_element(name):
+    """Decorator of the NumPy twin of a kernel of single elements of arrays of one shape: makes the function of which
+    either does the work."""
+    def decorate(twin):
+        def compute(*arrays):
+            first, contiguous = arrays[0], True
+            if isinstance(first, np.generic):  # what arithmetic makes of an array without dimensions
+                first, *_ = arrays = [np.asarray(array) for array in arrays]
+            if type(first) is not _NDARRAY or first.size < _least[name]:
+                return twin(*arrays)
+            for array in arrays:
+                if type(array) is not _NDARRAY:
+                    return twin(*arrays)
+                dtype = array.dtype
+                if dtype is not _FLOAT and dtype != _FLOAT or array.shape != first.shape:
+                    return twin(*arrays)
+                contiguous = contiguous and array.flags.c_contiguous
+            if not contiguous:
+                return _in_order(compute, arrays)
+            result = np.empty(first.shape, _FLOAT)
+            run(name, first.size, *arrays, result)
+            return result
+        return compute
+    return decorate
+
+
+def _in_order(compute, arrays):
+    """What `compute` makes of arrays that are not all C-contiguous, in the order of the first one."""
+    steps = arrays[0].strides
+    order = sorted(range(len(steps)), key=lambda i: -steps[i])
+    result = compute(*[np.ascontiguousarray(array.transpose(order)) for array in arrays])
+    return result.transpose(np.argsort(order))

@@ -115,10 +115,7 @@ name_backward(g, x, share, out). */
         share(threads, n, 16384, name##_backward_part, &args);                                                        \
     }
 
-EACH(exp_each, exp_of(v))
-EACH(log_each, log_of(v))
 EACH(erf_each, exact_tanh_of(v * erf_series(v * v)))
-EACH(tanh_each, exact_tanh_of(v))
 EACH(relu, v < 0.0f ? 0.0f : v)
 EACH(sigmoid, sigmoid_of(v))
 EACH(silu, v * sigmoid_of(v))
@@ -126,5 +123,11 @@ GELU(gelu, normal_share, gelu_slope)
 GELU(gelu_tanh, tanh_share, gelu_tanh_slope)
 EACH_BACKWARD(silu_backward, d * sigmoid_of(v) * (1.0f + v * (1.0f - sigmoid_of(v))))
 EACH_BACKWARD(sigmoid_backward, d * (1.0f - v) * v)
-EACH_BACKWARD(tanh_backward, d * (1.0f - v * v))
 EACH_BACKWARD(relu_backward, v <= 0.0f ? 0.0f : d)
+
+/* Product and difference are rounded one after the other, as NumPy does for few elements. */
+#pragma clang fp contract(off)
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("fp-contract=off")
+#endif
+EACH_BACKWARD(tanh_backward, d * (1.0f - v * v))

@@ -5,7 +5,8 @@ It imports nothing of the package: the build runs it before there is one.
 import re
 import zlib
 
-#: What each takes after the number of threads, and from how many elements of its first array on it is the faster one.
+#: What each takes after the number of threads, and from how many elements of its first array on it is the faster one;
+#: 1 of those that round otherwise than NumPy does, so that an element does not depend on how many there are.
 #: `n`: a whole number; `.eps`: a real one, `.eps:f8`: one of double precision; `x[n]`: an array to read of as many
 #: elements; `>x[n]`: one to write to; `?x[n]`: one that may be None; `x{t,m,n,ld}`: a matrix of m rows and n columns
 #: (of n rows and m columns if t) to read of, whose rows are runs and begin ld elements apart; `x{t,m,n,ld,p,q,i,j}`: p
@@ -32,10 +33,10 @@ KERNELS = {
                     (1, "rows width count >key[625]:twister weights[rows*width] >out[rows*count]:i8")),
     "top": (1, "rows width k largest ordered x[rows*width] >out[rows*k]:i8"),
     "box_muller": (16, "blocks .mean .std >u[16*blocks]"),
-    "softmax": (1024, "rows width safe x[rows*width] >out[rows*width]"),
-    "softmax_backward": (1024, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
-    "log_softmax": (1024, "rows width x[rows*width] >out[rows*width]"),
-    "log_softmax_backward": (1024, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
+    "softmax": (1, "rows width safe x[rows*width] >out[rows*width]"),
+    "softmax_backward": (1, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
+    "log_softmax": (1, "rows width x[rows*width] >out[rows*width]"),
+    "log_softmax_backward": (1, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
     "cross_entropy": (8, "rows width .scale x[rows*width] target[rows]:i8<width >out[rows*width] >losses[rows+1]"),
     "cross_entropy_backward": (8, "rows width .scale x[rows*width] target[rows]:i8<width >out[rows*width]"),
     "attend": (128, "outer inner queries keys size wide causal joined grain .scale q_outer q_inner ldq k_outer "
@@ -44,9 +45,9 @@ KERNELS = {
                ">out[outer*inner*queries*wide]"),
     "attention_weights": (512, "rows keys queries causal divided .scale >scores[rows*keys] >total[rows]"),
     "attention_weights_backward": (512, "rows keys .scale weights[rows*keys] dots[rows] >g[rows*keys]"),
-    "layer_norm": (512, "rows width .eps x[rows*width] ?weight[width] ?bias[width] >out[rows*width] >mean[rows] "
+    "layer_norm": (1, "rows width .eps x[rows*width] ?weight[width] ?bias[width] >out[rows*width] >mean[rows] "
                    ">rate[rows]"),
-    "layer_norm_backward": (512, "rows width grain pieces g[rows*width] x[rows*width] ?weight[width] mean[rows] "
+    "layer_norm_backward": (1, "rows width grain pieces g[rows*width] x[rows*width] ?weight[width] mean[rows] "
                             "rate[rows] >g_input[rows*width] ?>sums[pieces*2*width]"),
     "batch_norm": (2048, "images channels size .eps x[images*channels*size] ?weight[channels] ?bias[channels] "
                    ">out[images*channels*size] >mean[channels] >variance[channels] >rate[channels]"),
@@ -55,12 +56,12 @@ KERNELS = {
                             ">total[channels] >dot[channels]"),
     "scale_shift": (2048, "images channels size x[images*channels*size] ?weight[channels] ?bias[channels] "
                     ">out[images*channels*size]"),
-    "exp_each": (4096, "n x[n] >out[n]"),
-    **dict.fromkeys("log_each erf_each tanh_each relu sigmoid silu".split(), (2048, "n x[n] >out[n]")),
-    **dict.fromkeys(("gelu", "gelu_tanh"), (2048, "n x[n] ?>kept[n] >out[n]")),
-    **dict.fromkeys(("gelu_backward", "gelu_tanh_backward"), (2048, "n g[n] x[n] share[n] >out[n]")),
-    **dict.fromkeys("silu_backward sigmoid_backward tanh_backward relu_backward".split(),
-                    (2048, "n g[n] x[n] >out[n]")),
+    **dict.fromkeys("erf_each sigmoid silu".split(), (1, "n x[n] >out[n]")),
+    "relu": (2048, "n x[n] >out[n]"),
+    **dict.fromkeys(("gelu", "gelu_tanh"), (1, "n x[n] ?>kept[n] >out[n]")),
+    **dict.fromkeys(("gelu_backward", "gelu_tanh_backward"), (1, "n g[n] x[n] share[n] >out[n]")),
+    "silu_backward": (1, "n g[n] x[n] >out[n]"),
+    **dict.fromkeys("sigmoid_backward tanh_backward relu_backward".split(), (2048, "n g[n] x[n] >out[n]")),
     **dict.fromkeys("add_each sub_each mul_each div_each".split(), (1, "n period x[n] y[period] >out[n]")),
     "copy": (1, "turned m n distance outer inner outer_step inner_step before after "
              "x{turned,m,n,distance,outer,inner,outer_step,inner_step} >out[outer*inner*(before+m*n+after)]"),

@@ -15,8 +15,7 @@ _HALVED = {t: np.array([0.5, 0.5, 1], t)[:, None, None] for t in ("f", "d")}
 def gru_step(a, h, h_next):
     """One step from `a` (4, batch, hidden): pre-activations of reset and update (halved), input and
     hidden part of the new gate. Writes: `a` reset, update, new, hidden part; `h_next` the state."""
-    if native.takes("gru_step", a, h, h_next):
-        native.run("gru_step", *h.shape, a, h, h_next)
+    if native.done("gru_step", *h.shape, a, h, h_next):
         return
     r, z, new, part = a
     s = a[:2]
@@ -38,8 +37,7 @@ def gru_step_backward(a, joined, offset, dh, d, work):
 
     `work` (2, batch, hidden) is scratch.
     """
-    if native.takes("gru_step_backward", a, joined, dh, d):
-        native.run("gru_step_backward", *dh.shape, joined.shape[1], offset, a, joined, dh, d)
+    if native.done("gru_step_backward", *dh.shape, joined.shape[1], offset, a, joined, dh, d):
         return
     h, d = joined[:, offset:], d.reshape(len(d), 4, d.shape[1] // 4).swapaxes(0, 1)
     r, z, new, part = a

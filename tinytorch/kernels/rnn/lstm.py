@@ -29,8 +29,7 @@ def lstm_step(a, c, c_next, squashed, h):
 
     Writes: `a` the gates, `c_next` the cells, `squashed` their tanh, `h` the output.
     """
-    if native.takes("lstm_step", a, c, c_next, squashed, h):
-        native.run("lstm_step", *c.shape, a, c, c_next, squashed, h)
+    if native.done("lstm_step", *c.shape, a, c, c_next, squashed, h):
         return
     np.tanh(a, out=a)
     a *= _HALVED[a.dtype.char]
@@ -48,8 +47,7 @@ def lstm_step_backward(a, c, squashed, dh, dc, d, work):
 
     `work` (4, batch, hidden) is scratch.
     """
-    if native.takes("lstm_step_backward", a, c, squashed, dh, dc, d):
-        native.run("lstm_step_backward", *c.shape, a, c, squashed, dh, dc, d)
+    if native.done("lstm_step_backward", *c.shape, a, c, squashed, dh, dc, d):
         return
     d = d.reshape(len(d), 4, d.shape[1] // 4).swapaxes(0, 1)
     i, f, g, o = a

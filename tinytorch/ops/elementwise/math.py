@@ -10,6 +10,7 @@ from ...autograd.op import binary, unary
 from ...autograd.promotion import NUMBERS
 from ...autograd.public import method
 from ...kernels import native
+from ...kernels.threads import shared
 from ...tensor import Tensor
 from .arithmetic import conj, is_complex, rounded_once
 from .where import scaled_unless
@@ -34,9 +35,7 @@ def exp(input):
     >>> torch.exp(torch.tensor([0., 1.]))
     tensor([1.0000, 2.7183])
     """
-    if input.size >= native.LEAST and (result := native.each("exp_each", input)) is not None:
-        return result
-    return np.exp(input)
+    return shared(np.exp, input)
 
 
 @unary(lambda g, ans: g * conj(ans) * _LN2, to_float=True, kernel="exp2")
@@ -74,9 +73,7 @@ def log(input):
     >>> torch.log(torch.tensor([1., 10.]))
     tensor([0.0000, 2.3026])
     """
-    if input.size >= native.LEAST and (result := native.each("log_each", input)) is not None:
-        return result
-    return np.log(input)
+    return shared(np.log, input)
 
 
 @unary(lambda g, input: g / (conj(input) * _LN2), to_float=True, ufunc=np.log2, kernel="log2_vml_cpu", foreach=True)
@@ -268,9 +265,11 @@ def _tanh_backward(grad, output):
 def _tanh_slope(grad, output):
     if output.dtype.char == "e":
         return _tanh_slope(grad.astype(np.float32), output.astype(np.float32)).astype(np.float16)
-    result = native.each("tanh_backward", grad, output) if output.size >= native.LEAST else None
-    if result is not None:
-        return result
+    return _tanh_slopes(grad, output)
+
+
+@native.by_element("tanh_backward")
+def _tanh_slopes(grad, output):
     if output.dtype not in _ONE or not output.ndim:
         return grad * conj(1 - output * output)
     slope = output * output
@@ -291,9 +290,7 @@ def tanh(input):
     >>> torch.tanh(torch.tensor([0., 1.]))
     tensor([0.0000, 0.7616])
     """
-    if input.size >= native.LEAST and (result := native.each("tanh_each", input)) is not None:
-        return result
-    return np.tanh(input)
+    return shared(np.tanh, input)
 
 
 @unary(lambda g, input: g * conj(rsqrt(input * input + 1)), to_float=True, aliases="arcsinh", ufunc=np.arcsinh,

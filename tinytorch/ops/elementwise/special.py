@@ -64,8 +64,12 @@ def _sigmoid_backward(grad, output):
         return rounded_once(_sigmoid_backward.op.forward, grad, output)
     if output.dtype.kind in dt.COMPLEX:
         return grad * conj((1 - output) * output)
-    result = native.each("sigmoid_backward", grad, output)
-    return grad * (1 - output) * output if result is None else result
+    return _sigmoid_slopes(grad, output)
+
+
+@native.by_element("sigmoid_backward")
+def _sigmoid_slopes(grad, output):
+    return grad * (1 - output) * output
 
 
 sigmoid_backward = _sigmoid_backward
@@ -81,9 +85,11 @@ def sigmoid(input):
     """
     if input.dtype.char == "e":
         return rounded_once(sigmoid.op.forward, input)
-    result = native.each("sigmoid", input)
-    if result is not None:
-        return result
+    return _sigmoid(input)
+
+
+@native.by_element("sigmoid")
+def _sigmoid(input):
     result = np.negative(input, np.empty_like(input))
     np.exp(result, result)
     result += 1

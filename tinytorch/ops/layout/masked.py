@@ -30,11 +30,11 @@ __all__ = ["argwhere", "masked_fill", "masked_scatter", "masked_select", "nonzer
 @op(name="masked_fill", input=lambda g, mask: _masked_fill(g, mask, 0),
     value=lambda g, mask: _masked_fill(g, ~mask, 0))
 def _masked_fill(input, mask, value):
-    if input.size >= native.LEAST and native.takes("masked_fill", input) and mask.flags.c_contiguous and (
-            mask.size and input.shape[-mask.ndim:] == mask.shape and type(mask) is np.ndarray):
+    if input.size >= native.LEAST and mask.size and input.shape[-mask.ndim:] == mask.shape and (
+            type(input) is np.ndarray and input.dtype == np.float32):
         result = np.empty(input.shape, input.dtype)
-        native.run("masked_fill", input.size, mask.size, float(value), input, mask, result)
-        return result
+        if native.done("masked_fill", input.size, mask.size, float(value), input, mask, result):
+            return result
     shape = input.shape if mask.shape == input.shape else np.broadcast_shapes(input.shape, mask.shape)
     result = np.array(input if shape == input.shape else np.broadcast_to(input, shape), order="C")
     np.copyto(result, value, where=mask)

@@ -201,9 +201,11 @@ def hardswish(input: Tensor) -> Tensor:
 def _silu_gradient(g, input):
     if input.__class__ is np.ndarray and input.dtype.char == "e":
         return rounded_once(_silu_gradient, g, input)
-    result = native.each("silu_backward", g, input) if g.__class__ is np.ndarray is input.__class__ else None
-    if result is not None:
-        return result
+    return _silu_slopes(g, input)
+
+
+@native.by_element("silu_backward")
+def _silu_slopes(g, input):
     s = sigmoid(input)
     return g * conj(s * (1 + input * (1 - s)))
 
@@ -212,8 +214,12 @@ def _silu_gradient(g, input):
 def _silu(input):
     if input.dtype.char == "e":
         return rounded_once(_silu.op.forward, input)
-    result = native.each("silu", input)
-    return input * sigmoid.op.forward(input) if result is None else result
+    return _times_sigmoid(input)
+
+
+@native.by_element("silu")
+def _times_sigmoid(input):
+    return input * sigmoid.op.forward(input)
 
 
 @public(dtypes=dt.FLOATING + dt.COMPLEX, kernel="silu_cpu", elementwise=True)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -55,9 +56,10 @@ def _gelu_backward(grad, input, approximate, share):
     """The gradient `grad`, times the share of `input` let through and how it changes."""
     if grad.dtype.char == "e":
         return rounded_once(_gelu_backward.op.forward, grad, input, approximate, share)
-    result = native.each(_NATIVE[approximate] + "_backward", grad, input, share)
-    if result is not None:
-        return result
+    return _SLOPES[approximate](grad, input, share)
+
+
+def _slopes(approximate, grad, input, share):
     slope = as_array(input * input)
     if approximate == "none":
         slope *= -0.5
@@ -73,12 +75,18 @@ def _gelu_backward(grad, input, approximate, share):
     return slope
 
 
+_SLOPES = {approximate: native.by_element(f"{kernel}_backward")(partial(_slopes, approximate))
+           for approximate, kernel in _NATIVE.items()}
+
+
 @op(name="gelu", aux=True, elementwise=True,
     input=lambda g, input, approximate, aux: _gelu_backward(g, input, approximate, aux))
 def _gelu(input, approximate, keep):
     if input.dtype.char == "e":
         result, share = _gelu.op.forward(input.astype(np.float32), approximate, keep)
         return result.astype(np.float16), share
+    if type(input) is np.ndarray and not input.flags.c_contiguous:
+        input = np.ascontiguousarray(input)
     if native.takes(_NATIVE[approximate], input):
         result, share = np.empty(input.shape, input.dtype), np.empty(input.shape, input.dtype) if keep else None
         native.run(_NATIVE[approximate], input.size, input, share, result)

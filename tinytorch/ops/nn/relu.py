@@ -64,18 +64,23 @@ def parts(x):
 def _relu_backward(grad, output):
     if output.size < _SHORT:
         return np.where(output, grad, _NO_GRADIENT[output.dtype])
-    result = native.each("relu_backward", grad, output)
-    if result is not None:
-        return result
-    # times 1 (also for NaN) or 0 in the output's dtype: np.where is slow where the branches alternate, a product with
-    # a bool array as well
-    return grad * np.not_equal(output, _ZERO[output.dtype]).astype(output.dtype)
+    return _let_through(grad, output)
 
 
-def _clipped_in_rows(x, zero):
+@native.by_element("relu_backward")
+def _let_through(grad, output):
+    # And with all bits, or none: np.where is slow where the branches alternate, a product is no 0 for inf or below 0.
+    bits = f"i{output.itemsize}"
+    kept = np.negative(np.not_equal(output, _ZERO[output.dtype]).view(np.int8)).astype(bits)
+    kept &= grad.view(bits)
+    return kept.view(output.dtype)
+
+
+@native.by_element("relu")
+def _clipped_in_rows(x):
     """max(zero, x) of a contiguous array. NumPy compares two arrays several numbers at a time, but an array and a
     number one by one: half the time goes if the zeros come as an array as well."""
-    result = np.empty_like(x)
+    result, zero = np.empty_like(x), _ZERO[x.dtype]
     flat, out, whole = x.reshape(-1), result.reshape(-1), x.size - x.size % 1024
     rows, zeros = flat[:whole].reshape(-1, 1024), np.zeros(1024, x.dtype)
     pairs = ((zeros, rows), (zero, flat[whole:])) if x.dtype != np.float16 else ((rows, zeros), (flat[whole:], zero))
@@ -94,10 +99,7 @@ def relu(input):
     """
     try:
         if input.size >= 16384 and input.flags.c_contiguous:
-            result = native.each("relu", input)
-            if result is not None:
-                return result
-            return _clipped_in_rows(input, _ZERO[input.dtype])
+            return _clipped_in_rows(input)
         return _AT_LEAST_ZERO[input.dtype](input)
     except KeyError:                           # a dtype without a zero to compare with
         refuse_clamp(("Boolean", "relu"), input)
