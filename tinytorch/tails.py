@@ -66,6 +66,6 @@ def _switch(enabled):
         if mode.vmap_levels:                   # whose operations were made ready before these were loaded
             install()
         watch(replace, first=True)             # before what is saved is packed
-    elif mode.watchers or not usual.recording:
+    elif mode.watchers or usual.exceptions:
         unwatch(replace)
     _here.enabled = enabled

@@ -16,7 +16,7 @@ SAVED, CHANGED = "It was saved for backward", "It was last changed"
 def nothing_is_left():
     yield
     assert not mode.steppers and not mode.watchers and not mode.places and mode.current_node is None
-    assert usual.recording and not usual.noting
+    assert not usual.exceptions and not usual.noting
 
 
 def spoilt(square):

@@ -21,7 +21,7 @@ def nothing_is_left():
     yield
     gc.collect()
     assert set(seam._reasons) <= reasons and seam.see is see
-    assert not mode.steppers and not mode.watchers and usual.recording and not usual.noting
+    assert not mode.steppers and not mode.watchers and not usual.exceptions and not usual.noting
     assert not torch.optim.optimizer._global_optimizer_pre_hooks
     assert not torch.optim.optimizer._global_optimizer_post_hooks
 

@@ -21,7 +21,7 @@ sys.path.pop(0)
 @pytest.fixture(autouse=True)
 def nothing_is_left():
     yield
-    assert not mode.watchers and usual.recording
+    assert not mode.watchers and not usual.exceptions
 
 
 CASES = {case.name: case for case in tails.CASES}

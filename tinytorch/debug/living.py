@@ -239,7 +239,7 @@ def _settle():
     watching = bool(_here.watching)
     if watching:
         watch(_note_node)
-    elif mode.watchers or not usual.recording:
+    elif mode.watchers or usual.exceptions:
         unwatch(_note_node)
     seam.watch("leaks", watching)
 
