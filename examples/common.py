@@ -15,14 +15,19 @@ except ImportError:                # a progress bar is a nicety
         return batches
 
 
-def arguments(description, epochs, argv=None, **more):
-    """The options that every example has; `more` are (default, help) by name."""
+def arguments(description, epochs, argv=None, resumes=False, **more):
+    """The options that every example has; `more` are (default, help) by name. `resumes`: those of a training that goes
+    on after it was killed, too."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--data", default=os.environ.get("TINYTORCH_DATA"), help="where the data set lies")
     parser.add_argument("--epochs", type=int, default=epochs, help=f"passes over the training data ({epochs})")
     parser.add_argument("--seed", type=int, default=0, help="of the weights and the shuffling (0)")
     parser.add_argument("--limit", type=int, help="use no more training examples than this")
     parser.add_argument("--plot", metavar="FILE", help="save a picture of accuracy and loss (needs matplotlib)")
+    if resumes:
+        parser.add_argument("--checkpoint", metavar="FILE", help="keep the state of the training there")
+        parser.add_argument("--every", type=int, default=100, help="steps from one checkpoint to the next (100)")
+        parser.add_argument("--resume", action="store_true", help="go on from that file, if it is there")
     for name, (default, text) in more.items():
         parser.add_argument(f"--{name}", type=type(default), default=default, help=f"{text} ({default})")
     return parser.parse_args(argv)
@@ -80,27 +85,57 @@ def classes(logits):
     return logits.argmax(1)
 
 
+class Checkpoint:
+    """The state of a training in a file: of its parts (what has a state_dict), of the random numbers, and its records.
+    Nothing without --checkpoint."""
+
+    def __init__(self, args, **parts):
+        self.path, self.every = getattr(args, "checkpoint", None), getattr(args, "every", 0)
+        self.parts = {name: part for name, part in parts.items() if part is not None}
+        self.resumes = self.path is not None and args.resume and os.path.exists(self.path)
+
+    def load(self, records):
+        """The records of a training that goes on, whose state is taken over; `records` of one that begins."""
+        if not self.resumes:
+            return records
+        state = torch.load(self.path)
+        for name, part in self.parts.items():
+            part.load_state_dict(state[name])
+        torch.set_rng_state(state["random"])
+        return {name: state[name] for name in records}
+
+    def save(self, steps=0, **records):
+        """After every so many `steps`; the file is the old one or the new one, whenever the process ends."""
+        if self.path is not None and steps % self.every == 0:
+            states = {name: part.state_dict() for name, part in self.parts.items()}
+            torch.save({**states, "random": torch.get_rng_state(), **records}, self.path)
+
+
 def train(args, model, optimizer, loss_function, train_data, test_data, batch_size, predict=classes,
           scheduler=None):
     """Train for args.epochs. Returns the losses of all steps and a row (epoch, mean loss, accuracy,
     seconds) per epoch; prints the table and saves the picture."""
     inputs_held_out, targets_held_out = test_data
     loader: DataLoader = DataLoader(TensorDataset(*train_data), batch_size=batch_size, shuffle=True)
-    losses: list[float] = []
-    rows: list[tuple] = []
-    for epoch in range(1, args.epochs + 1):
-        start, first = time.perf_counter(), len(losses)
+    checkpoint = Checkpoint(args, model=model, optimizer=optimizer, scheduler=scheduler, loader=loader)
+    records: dict = checkpoint.load({"losses": [], "rows": [], "first": 0})
+    losses, rows, first = records.values()
+    for epoch in range(len(rows) + 1, args.epochs + 1):
+        start = time.perf_counter()
         for inputs, targets in tqdm(loader, desc=f"epoch {epoch}/{args.epochs}", leave=False):
             optimizer.zero_grad()
             loss = loss_function(model(inputs), targets)
             loss.backward()
             optimizer.step()
             losses.append(loss.item())
+            checkpoint.save(len(losses), losses=losses, rows=rows, first=first)
         if scheduler is not None:
             scheduler.step()
         seconds = time.perf_counter() - start
         mean = sum(losses[first:]) / (len(losses) - first)
         rows.append((epoch, mean, accuracy(model, inputs_held_out, targets_held_out, predict), seconds))
+        first = len(losses)
+        checkpoint.save(losses=losses, rows=rows, first=first)
     print("epoch    loss  test accuracy  seconds")
     for epoch, mean, right, seconds in rows:
         print(f"{epoch:5} {mean:7.4f} {right:14.4f} {seconds:8.2f}")

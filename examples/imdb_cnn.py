@@ -81,7 +81,7 @@ def imdb(args):
 
 
 def main(argv=None):
-    args = common.arguments(__doc__.split("\n")[0], 5, argv, optimizer=("adam", "adam or sgd"),
+    args = common.arguments(__doc__.split("\n")[0], 5, argv, resumes=True, optimizer=("adam", "adam or sgd"),
                             lr=(0.0, "learning rate; 0 means 1e-3 for adam, 0.5 for sgd"))
     train_data, test_data = imdb(args)
     torch.manual_seed(args.seed)

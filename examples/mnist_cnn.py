@@ -20,7 +20,7 @@ class Net(nn.Module):
 
 
 def main(argv=None):
-    args = common.arguments(__doc__, 3, argv, lr=(5e-3, "learning rate"))
+    args = common.arguments(__doc__, 3, argv, resumes=True, lr=(5e-3, "learning rate"))
     train_data, test_data = common.mnist(args)
     torch.manual_seed(args.seed)
     model = Net()

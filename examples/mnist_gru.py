@@ -17,7 +17,7 @@ class Net(nn.Module):
 
 
 def main(argv=None):
-    args = common.arguments(__doc__, 2, argv, lr=(2e-3, "learning rate"))
+    args = common.arguments(__doc__, 2, argv, resumes=True, lr=(2e-3, "learning rate"))
     train_data, test_data = common.mnist(args)
     torch.manual_seed(args.seed)
     model = Net()

@@ -22,7 +22,7 @@ class Net(nn.Module):
 
 
 def main(argv=None):
-    args = common.arguments(__doc__, 5, argv, lr=(0.015, "learning rate"))
+    args = common.arguments(__doc__, 5, argv, resumes=True, lr=(0.015, "learning rate"))
     train_data, test_data = common.mnist(args)
     torch.manual_seed(args.seed)
     model = Net()

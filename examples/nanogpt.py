@@ -105,11 +105,13 @@ def train(args, model, train_tokens, test_tokens):
             return (step + 1) / warm
         return 0.1 + 0.45 * (1 + math.cos(math.pi * (step - warm) / max(1, steps - warm)))
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, rate)
-    losses: list[float] = []
-    rows: list[tuple] = []
-    for epoch in range(1, args.epochs + 1):
-        start, first = time.perf_counter(), len(losses)
-        for _ in common.tqdm(range(args.steps), desc=f"epoch {epoch}/{args.epochs}", leave=False):
+    checkpoint = common.Checkpoint(args, model=model, optimizer=optimizer, scheduler=scheduler)
+    records: dict = checkpoint.load({"losses": [], "rows": []})
+    losses, rows = records.values()
+    for epoch in range(len(rows) + 1, args.epochs + 1):
+        start, first = time.perf_counter(), (epoch - 1) * args.steps
+        left = range(len(losses), epoch * args.steps)
+        for _ in common.tqdm(left, desc=f"epoch {epoch}/{args.epochs}", leave=False):
             loss = loss_of(model, *batch_of(train_tokens, args.context, args.batch))
             optimizer.zero_grad()
             loss.backward()
@@ -117,14 +119,17 @@ def train(args, model, train_tokens, test_tokens):
             optimizer.step()
             scheduler.step()
             losses.append(loss.item())
+            checkpoint.save(len(losses), losses=losses, rows=rows)
         seconds, mean = time.perf_counter() - start, sum(losses[first:]) / args.steps
         rows.append((epoch, mean, held_out_loss(model, test_tokens, args.context, args.batch), seconds))
+        checkpoint.save(losses=losses, rows=rows)
     return losses, rows
 
 
 def main(argv=None):
-    args = common.arguments(__doc__, 5, argv, lr=(1e-3, "learning rate"), steps=(200, "batches in an epoch"),
-                            batch=(12, "pieces of text in a batch"), context=(64, "letters that are looked back on"),
+    args = common.arguments(__doc__, 5, argv, resumes=True, lr=(1e-3, "learning rate"),
+                            steps=(200, "batches in an epoch"), batch=(12, "pieces of text in a batch"),
+                            context=(64, "letters that are looked back on"),
                             width=(128, "numbers for each letter"), heads=(4, "heads of the attention"),
                             depth=(4, "blocks"), dropout=(0.0, "share of activations dropped"),
                             letters=(200, "letters to write at the end"), prompt=("\n", "what to go on from"))
