@@ -167,23 +167,20 @@ def _is_view_of(x, given):
     return any([y is base or y._view_info is not None and y._view_info.base is base for y in given])
 
 
-def _tensors(x: Any) -> Iterator[Tensor]:
-    """The tensors in arguments or results."""
+def _tensors(x: Any, depth: int = 5) -> Iterator[Tensor]:
+    """The tensors in arguments or results. `depth`: a list may be in itself."""
     if isinstance(x, Tensor):
         yield x
-    elif isinstance(x, dict):
-        for y in x.values():
-            yield from _tensors(y)
-    elif isinstance(x, (tuple, list)):
-        for y in x:
-            yield from _tensors(y)
+    elif depth and isinstance(x, (tuple, list, dict)):
+        for y in x.values() if isinstance(x, dict) else x:
+            yield from _tensors(y, depth - 1)
 
 
-def _given_numbers(x: Any) -> Iterator[float]:
+def _given_numbers(x: Any, depth: int = 5) -> Iterator[float]:
     """The numbers in arguments, outside of tensors, that are not finite."""
-    if isinstance(x, (tuple, list)):
+    if depth and isinstance(x, (tuple, list)):
         for y in x:
-            yield from _given_numbers(y)
+            yield from _given_numbers(y, depth - 1)
     elif isinstance(x, (float, complex, np.inexact, np.ndarray)) and not isinstance(x, Tensor):
         array = np.asarray(x)
         if array.dtype.kind in "fc" and not np.isfinite(array).all():

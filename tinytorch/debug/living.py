@@ -215,18 +215,18 @@ def _lines(found):
 
 
 # ------------------------------------------------------------------ memory
-def memory_of(x: Any) -> Iterator[np.ndarray]:
-    """The arrays that own the memory of tensors and arrays, in tuples, lists and dictionaries too."""
+def memory_of(x: Any, depth: int = 5) -> Iterator[np.ndarray]:
+    """The arrays that own the memory of tensors and arrays, in tuples, lists and dictionaries too. `depth`: a list may
+    be in itself."""
     if isinstance(x, Tensor):
         x = x._array
     if isinstance(x, StandIn):
         x = x.memory
     kind = type(x)
-    if kind is tuple or kind is list:
-        for y in x:
-            yield from memory_of(y)
-    elif kind is dict:
-        yield from memory_of(list(x.values()))
+    if kind is tuple or kind is list or kind is dict:
+        for y in x.values() if kind is dict else x:
+            if depth:
+                yield from memory_of(y, depth - 1)
     elif issubclass(kind, np.ndarray):
         yield root_of(x)
     elif hasattr(kind, "with_values"):         # a sparse array
