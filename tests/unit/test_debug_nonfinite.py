@@ -91,6 +91,7 @@ def test_finite_programs_run_as_they_do_without():
     (lambda: torch.zeros(2).div_(torch.zeros(2)), "div_", "NaN"),
     (lambda: torch.zeros(2).log_(), "log_", "Inf"),
     (lambda: torch.log(torch.zeros(2), out=torch.empty(2)), "log", "Inf"),
+    (lambda: torch.log(x := torch.zeros(2), out=x), "log", "Inf"),
     (lambda: torch.tensor([1, 2]) / torch.tensor([0, 1]), "__truediv__", "Inf"),
     (lambda: torch.empty(0).mean(), "mean", "NaN"),
     (lambda: torch.ones(1).std(), "std", "NaN"),

@@ -142,7 +142,7 @@ def _see(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
         return UNSEEN
     _here.inside = True
     try:
-        writes = how.name[-1:] == "_" or how.operator in _WRITING
+        writes = how.name[-1:] == "_" or how.operator in _WRITING or "out" in kwargs
         before = [numbers(x) for x in given] if writes else None
         result = function(*args, **kwargs)
         outputs = list(_tensors(given[:1] if result is None else result))
