@@ -12,10 +12,11 @@ F = torch.nn.functional
 ELEMENTWISE = {
     **{name: (getattr(torch, name), -4, 4) for name in """exp exp2 expm1 tanh sigmoid erf erfc sin cos tan sinh cosh
         atan asinh abs neg square sign floor ceil trunc round frac relu sinc deg2rad""".split()},
-    **{name: (getattr(torch, name), .1, 4) for name in "log log2 log10 log1p sqrt rsqrt reciprocal lgamma digamma".split()},
+    **{name: (getattr(torch, name), .1, 4)
+       for name in "log log2 log10 log1p sqrt rsqrt reciprocal lgamma digamma".split()},
     **{name: (getattr(torch, name), -.99, .99) for name in "asin acos atanh erfinv".split()},
-    **{name: (getattr(F, name), -4, 4) for name in """gelu silu elu selu celu softplus mish hardswish hardsigmoid hardtanh
-        logsigmoid leaky_relu relu6 tanhshrink softsign""".split()},
+    **{name: (getattr(F, name), -4, 4) for name in """gelu silu elu selu celu softplus mish hardswish hardsigmoid
+        hardtanh logsigmoid leaky_relu relu6 tanhshrink softsign""".split()},
     "gelu_tanh": (lambda x: F.gelu(x, approximate="tanh"), -4, 4),
     "arithmetic": (lambda x: (x * 1.7 + .3) / (x - 7) - x ** 2, -4, 4),
     "pow": (lambda x: x ** 2.3, .1, 4),

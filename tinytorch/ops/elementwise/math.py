@@ -265,11 +265,8 @@ def _tanh_backward(grad, output):
 def _tanh_slope(grad, output):
     if output.dtype.char == "e":
         return _tanh_slope(grad.astype(np.float32), output.astype(np.float32)).astype(np.float16)
-    return _tanh_slopes(grad, output)
-
-
-@native.by_element("tanh_backward")
-def _tanh_slopes(grad, output):
+    if output.size >= native.LEAST and (result := _many_tanh_slopes(grad, output)) is not None:
+        return result
     if output.dtype not in _ONE or not output.ndim:
         return grad * conj(1 - output * output)
     slope = output * output
@@ -277,6 +274,7 @@ def _tanh_slopes(grad, output):
     return grad * slope
 
 
+_many_tanh_slopes = native.by_element("tanh_backward")(lambda grad, output: None)
 #: To subtract from: NumPy takes longer to convert a Python number than to subtract a small array.
 _ONE = {np.dtype(c): np.ones((), c) for c in "fd"}
 
