@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import index as as_int
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -141,6 +141,16 @@ class _SparseKeyword(Exception):
     """An argument by keyword is sparse, of a function of dense tensors."""
 
 
+class Claims(NamedTuple):
+    """What a call of a public function does with arrays: see `writes`, `draws`, `shares` and `looks` of `Public`. All
+    tensors that it is given are read, but what it writes to alone: `out`."""
+
+    writes: tuple[str, ...]
+    draws: bool
+    shares: bool
+    looks: bool
+
+
 class Public:
     """What is known of one public function.
 
@@ -165,25 +175,41 @@ class Public:
     in_python whether torch's is written in Python, which hands all its arguments on to handlers by name; a string: the
               one of that name space is, or ("Tensor") the method
     seen      whether handlers see a call; "modes": modes do, and classes of its arguments do not
+    writes    the names of arguments that it may write to, beside `out`; the first one of a function `name_` or of one
+              that takes `inplace` need not be said
+    draws     whether it may draw random numbers; what takes a generator need not say so
+    shares    whether what it gives may lie in the memory of an argument, as views do, or be one of them: all else is
+              in fresh memory
+    looks     whether the shape of what it gives, or a number of Python's, follows from the numbers in its arguments
     makes     whether what it makes is put on the default device: what has a `device` and begins with no tensor, unless
               said
     """
 
     __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "checks", "methods", "classes",
                  "of_batches", "autocast", "in_python", "seen", "older", "any_layout", "elementwise", "ints", "makes",
-                 "_kinds")
+                 "_said", "_kinds")
 
     def __init__(self, function: Callable, name: str | None = None, dtypes: str | None = None,
                  kernel: str | None = None, widen: bool = False, out: str | None = None,
                  apart: bool | str = False, older: tuple[str, ...] = (),
                  any_layout: bool = False, elementwise: bool = False, autocast: str | None = None,
-                 in_python: bool | str = False, seen: bool | str = True, makes: bool | None = None) -> None:
+                 in_python: bool | str = False, seen: bool | str = True, makes: bool | None = None,
+                 writes: str = "", draws: bool = False, shares: bool = False, looks: bool = False) -> None:
         self.name, self.function, self.methods, self.classes = name or function.__name__, function, [], None
         self.checks, self.older = "own", older
         self.dtypes, self.kernel, self.widen, self.out, self.apart = dtypes, kernel or self.name, widen, out, apart
         self.any_layout, self.elementwise = any_layout, elementwise
         self.ints, self.of_batches = (), None
         self.autocast, self.in_python, self.seen, self.makes = autocast, in_python, seen, makes
+        self._said = writes.split(), draws, shares, looks
+
+    def claims(self, in_place: bool = False) -> Claims:
+        """What a call does with arrays; of the form `in_place`, if asked."""
+        writes, draws, shares, looks = self._said
+        positional, by_keyword = self.parameters()
+        last = self.function.__name__[-1:] == "_" or in_place
+        first = positional[:1] if last or "inplace" in positional + by_keyword else ()
+        return Claims((*first, *writes), draws or "generator" in positional + by_keyword, shares or bool(first), looks)
 
     def on_default_device(self) -> bool:
         """Whether what it makes is put on the default device."""

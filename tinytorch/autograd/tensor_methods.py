@@ -194,7 +194,7 @@ Tensor.output_nr = property(
     lambda self: self._node.saved[0] if self._node is not None and self._node.op is SELECT else 0)
 
 
-@public(hot=True, method=True)
+@public(hot=True, method=True, shares=True)
 def detach(input: Tensor) -> Tensor:
     """The same memory outside the graph. In-place writes to it count as writes to `input`.
 

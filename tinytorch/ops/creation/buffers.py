@@ -17,7 +17,7 @@ from .options import as_dtype, finish, wrong
 __all__ = ["from_numpy", "frombuffer"]
 
 
-@public(python=True, seen=False)
+@public(python=True, seen=False, shares=True)
 def from_numpy(ndarray: np.ndarray, /) -> Tensor:
     """A tensor that shares the memory of an ndarray. One that is read-only stays so, with a warning.
 
@@ -49,7 +49,7 @@ def plain_array(array):
     return array
 
 
-@public(seen=False)
+@public(seen=False, shares=True)
 def frombuffer(buffer: Any, *, dtype: dt.dtype | type, count: int = -1, offset: int = 0,
                requires_grad: bool | None = False) -> Tensor:
     """A vector that shares the memory of a Python buffer. One that is read-only stays so, with a warning.

@@ -115,7 +115,7 @@ def to_dlpack(data: Tensor) -> Any:
     return _capsule(data, False)
 
 
-@public(python=True, seen=False)
+@public(python=True, seen=False, shares=True)
 def from_dlpack(ext_tensor: Any, *, device: Device = None, copy: bool | None = None) -> Tensor:
     """A tensor on the memory of another library's (an object with `__dlpack__`), or of a capsule, which can be read
     once; with `copy` on memory of its own. Memory that is read-only stays so.

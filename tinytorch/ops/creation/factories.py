@@ -98,7 +98,7 @@ def tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device = 
     return result
 
 
-@public(hot=True, seen="modes")
+@public(hot=True, seen="modes", shares=True)
 def as_tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device = None) -> Tensor:
     """`data` as a tensor, shared where possible: a tensor (with its history) or an array of that dtype.
 
@@ -117,7 +117,7 @@ def as_tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device
     return wrap(without_numbers(array) if on_meta else array)
 
 
-@public()
+@public(shares=True)
 def asarray(obj: Any, *, dtype: dt.dtype | type | None = None, device: Device = None, copy: bool | None = None,
             requires_grad: bool | None = None) -> Tensor:
     """`obj` (tensor, array, buffer, numbers) as a tensor: shared where possible unless `copy`, a tensor itself if

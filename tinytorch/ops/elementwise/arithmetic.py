@@ -231,7 +231,7 @@ def neg(input):
 neg.op.stored = dt.ONLY_COMPLEX32
 
 
-@public(method="positive __pos__")
+@public(method="positive __pos__", shares=True)
 def positive(input: Tensor) -> Tensor:
     """The tensor itself. RuntimeError for bool.
 

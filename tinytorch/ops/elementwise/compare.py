@@ -266,7 +266,7 @@ def isin(elements: Tensor | Number, test_elements: Tensor | Number, *, assume_un
 
 
 # ------------------------------------------------------------------ of whole tensors
-@public(method=True)
+@public(method=True, looks=True)
 def allclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: float | bool = 1e-08,
              equal_nan: bool = False) -> bool:
     """Whether all elements are close (see `isclose`), as a Python bool.
@@ -278,7 +278,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: flo
     return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
 
 
-@public(method=True)
+@public(method=True, looks=True)
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether shapes and elements are the same, as a Python bool. NaN differs from itself.
 
@@ -293,7 +293,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
     return bool(eq(a, b)._array.all())
 
 
-@public(method=True)
+@public(method=True, looks=True)
 def is_nonzero(input: Tensor) -> bool:
     """Whether the single element is not zero. RuntimeError for a tensor of another size.
 

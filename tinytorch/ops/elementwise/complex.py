@@ -25,7 +25,7 @@ __all__ = ["angle", "complex", "conj", "conj_physical", "imag", "is_conj", "is_n
            "resolve_neg", "view_as_complex", "view_as_real"]
 
 
-@public(hot=True)
+@public(hot=True, shares=True)
 def real(input: Tensor) -> Tensor:
     """The real part: a view (a real tensor as it is).
 
@@ -36,7 +36,7 @@ def real(input: Tensor) -> Tensor:
     return _part(input, 0) if is_complex(input) else input
 
 
-@public(hot=True)
+@public(hot=True, shares=True)
 def imag(input: Tensor) -> Tensor:
     """The imaginary part: a view. RuntimeError for real tensors.
 
@@ -110,7 +110,7 @@ def _packed(g):
     return g if g.flags.c_contiguous else g.copy()
 
 
-@public()
+@public(shares=True)
 def view_as_real(input: Tensor) -> Tensor:
     """Real and imaginary parts side by side in a new last dimension of size 2: a view.
 
@@ -127,7 +127,7 @@ def view_as_real(input: Tensor) -> Tensor:
     return _parts(input)
 
 
-@public(autocast="up")
+@public(autocast="up", shares=True)
 def view_as_complex(input: Tensor) -> Tensor:
     """A real tensor whose last dimension has size 2 as complex numbers: a view.
 
@@ -152,7 +152,7 @@ def view_as_complex(input: Tensor) -> Tensor:
     return _view_as_complex(input)
 
 
-@public(hot=True, method=True)
+@public(hot=True, method=True, shares=True)
 def conj(input: Tensor) -> Tensor:
     """The complex conjugate: a view, whose numbers are computed when they are read (a real tensor as it is).
 
@@ -166,7 +166,7 @@ def conj(input: Tensor) -> Tensor:
     return _conj_view(input) if is_complex(input) else input
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def _conj(input: Tensor) -> Tensor:
     """The complex conjugate as a view. RuntimeError for a real tensor."""
     if not is_complex(input):
@@ -174,7 +174,7 @@ def _conj(input: Tensor) -> Tensor:
     return _conj_view(input)
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def _neg_view(input: Tensor) -> Tensor:
     """The negative as a view, whose numbers are computed when they are read.
 
@@ -225,7 +225,7 @@ def _conj_in_place(function):
     return conj_physical_
 
 
-@public(out=FOUND, method=True, inplace=_conj_in_place, elementwise=True)
+@public(out=FOUND, method=True, inplace=_conj_in_place, elementwise=True, shares=True)
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The complex conjugate in memory of its own (a real tensor as it is).
 
@@ -236,7 +236,7 @@ def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return conjugate(input)
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def resolve_conj(input: Tensor) -> Tensor:
     """A copy of a view of conjugates, with its numbers in memory; any other tensor itself.
 
@@ -247,7 +247,7 @@ def resolve_conj(input: Tensor) -> Tensor:
     return input.clone() if is_conj(input) else input
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def resolve_neg(input: Tensor) -> Tensor:
     """A copy of a view of negatives, with its numbers in memory; any other tensor itself.
 

@@ -47,7 +47,7 @@ def scaled_unless(condition, g, slope):
     return pick(condition, 0.0, g * slope)
 
 
-@public(hot=True)
+@public(hot=True, looks=True)
 def where(condition: Tensor, input: Tensor | Number = ..., other: Tensor | Number = ..., *,
           out: Tensor | None = None) -> Tensor | tuple[Tensor, ...]:
     """`input` where `condition` is true, else `other`; all three broadcast, numbers are allowed for both.

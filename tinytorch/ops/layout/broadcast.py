@@ -66,13 +66,13 @@ def _kind(dtype):
 _LEGACY = ("Double", "Float", "Half", "Byte", "Char", "Short", "Int", "Long")
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """`self.expand(other.size())`."""
     return expand(self, other._array.shape)
 
 
-@public()
+@public(shares=True)
 def broadcast_to(input: Tensor, size: Ints) -> Tensor:
     """`input.expand(size)`.
 
@@ -120,7 +120,7 @@ def _as_shape(shape):
     return tuple(shape)
 
 
-@public(python=True)
+@public(python=True, shares=True)
 def broadcast_tensors(*tensors: Tensor) -> Tensors:
     """The tensors expanded to their common shape.
 

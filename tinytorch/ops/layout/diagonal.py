@@ -59,7 +59,7 @@ _tril = _triangle("tril", _lower)
 _triu = _triangle("triu", lambda shape, k: ~_lower(shape, k - 1))
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The diagonal of two dimensions as a new last dimension: a view.
 

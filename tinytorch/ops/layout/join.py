@@ -183,7 +183,7 @@ def _grown(tensors, grow):
     return grow(tensors) if isinstance(tensors, Tensor) else tuple([grow(tensor) for tensor in elements(tensors)])
 
 
-@public(python=True)
+@public(python=True, shares=True)
 def atleast_1d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
     """The tensor (or each of several) with dimensions of size 1 added up to 1 dimension.
 
@@ -194,7 +194,7 @@ def atleast_1d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
     return _grown(tensors, lambda x: x if x._array.ndim else reshape(x, 1))
 
 
-@public(python=True)
+@public(python=True, shares=True)
 def atleast_2d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
     """The tensor (or each of several) with dimensions of size 1 added up to 2 dimensions.
 
@@ -205,7 +205,7 @@ def atleast_2d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
     return _grown(tensors, lambda x: x if x._array.ndim >= 2 else unsqueeze(reshape(x, -1), 0))
 
 
-@public(python=True)
+@public(python=True, shares=True)
 def atleast_3d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
     """The tensor (or each of several) with dimensions of size 1 added up to 3 dimensions.
 
@@ -299,7 +299,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
     return _block_diag([(1, 1, *shape)[-2:] for shape in shapes], shapes, *tensors)
 
 
-@public(python=True)
+@public(python=True, shares=True)
 def cartesian_prod(*tensors: Tensor | Tensors) -> Tensor:
     """All combinations of one element of each vector, as rows (a single vector as it is).
 
@@ -338,7 +338,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     return stack([masked_select(grid, wrap(mask)) for grid in meshgrid(*[input] * r, indexing="ij")], 1)
 
 
-@public(python=True)
+@public(python=True, shares=True)
 def meshgrid(*tensors: Tensor | Tensors, indexing: str | None = None) -> Tensors:
     """Each vector spread over the grid of all: the i-th varies along dimension i ("xy": 0 and 1 swapped).
 

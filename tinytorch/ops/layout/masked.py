@@ -152,7 +152,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     return (_masked_fill_tensor if isinstance(value, Tensor) else _masked_fill)(input, mask, value)
 
 
-@public(out="masked_select(): self and result must have the same scalar type", apart=True, method=True)
+@public(out="masked_select(): self and result must have the same scalar type", apart=True, method=True, looks=True)
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements of `input` where `mask` is true, as a vector; both broadcast.
 
@@ -187,7 +187,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     return _masked_scatter(input if input._array.shape == size else expand(input, size), mask, source)
 
 
-@public(method=True)
+@public(method=True, looks=True)
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     """The places of the elements that are not zero: one row each, or a tensor per dimension (`as_tuple`).
 
@@ -250,7 +250,7 @@ def unravel_index(indices: Tensor, shape: int | Ints) -> tuple[Tensor, ...]:
     return (places % wrap(np.array(shape, np.int64))).unbind(-1)
 
 
-@public(method=True)
+@public(method=True, looks=True)
 def argwhere(input: Tensor) -> Tensor:
     """`nonzero(input)`.
 

@@ -55,7 +55,7 @@ def _rot90(input, k, dims):
     return ordered_like(np.flip(input, b if k == 1 else a).copy("K"), input).swapaxes(a, b)
 
 
-@public(hot=True)
+@public(hot=True, shares=True)
 def reshape(input: Tensor, shape: Ints) -> Tensor:
     """The same elements in another shape: a view where the strides allow it, else a copy.
 
@@ -105,7 +105,7 @@ def _tile_method(self: Tensor, *args: int | Ints, dims: Ints | None = None) -> T
     return tile(self, sizes(args if dims is None else (dims,), "tile", "dims"))
 
 
-@public()
+@public(looks=True)
 def repeat_interleave(input: Tensor, repeats: Tensor | int | None = None, dim: int | None = None, *,
                       output_size: int | None = None) -> Tensor:
     """Each element (slice of `dim`) repeated: `repeats` times, or as often as a tensor says for each.

@@ -106,7 +106,7 @@ def view(self: Tensor, *args: int | Ints | dt.dtype, size: Ints | None = None, d
     return _view(self, size)
 
 
-@public(hot=True, method=True)
+@public(hot=True, method=True, shares=True)
 def reshape(input: Tensor, *size: int | Ints, shape: Ints | None = None) -> Tensor:
     """The same elements in another shape: a view where the strides allow it, else a copy.
 
@@ -122,19 +122,19 @@ def reshape(input: Tensor, *size: int | Ints, shape: Ints | None = None) -> Tens
     return _reshape_alias(input, size) if viewable(array, size) else _reshape_copy(input, size)
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def view_as(self: Tensor, other: Tensor) -> Tensor:
     """`self.view(other.size())`."""
     return view(self, other._array.shape)
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """`self.reshape(other.size())`."""
     return reshape(self, other._array.shape)
 
 
-@public(hot=True, method=True)
+@public(hot=True, method=True, shares=True)
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Dimensions start_dim to end_dim (with it) as one.
 
@@ -153,7 +153,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     return reshape(input, shape[:start] + (math.prod(shape[start:end + 1]),) + shape[end + 1:])
 
 
-@public()
+@public(shares=True)
 def unflatten(input: Tensor, dim: int, sizes: Ints) -> Tensor:
     """Dimension `dim` as several of the given sizes, one of which may be -1.
 
@@ -187,7 +187,7 @@ def _unflatten_method(self: Tensor, dim: int, sizes: Ints) -> Tensor:
     return unflatten(self, dim, sizes)
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def ravel(input: Tensor) -> Tensor:
     """All elements in one dimension: a view of a contiguous tensor, else a copy.
 
@@ -199,7 +199,7 @@ def ravel(input: Tensor) -> Tensor:
 
 
 # ------------------------------------------------------------------ order of dimensions
-@public(hot=True, method=True, inplace=changes_itself)
+@public(hot=True, method=True, inplace=changes_itself, shares=True)
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """A view with two dimensions swapped (`swapaxes`, `swapdims` are the same).
 
@@ -212,19 +212,19 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     return _transpose(input, dim0, dim1) if ndim else _transpose_number(input, ())
 
 
-@public(method=True, inplace=changes_itself)
+@public(method=True, inplace=changes_itself, shares=True)
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """`transpose` under NumPy's name."""
     return transpose(input, axis0, axis1)
 
 
-@public(method=True, inplace=changes_itself)
+@public(method=True, inplace=changes_itself, shares=True)
 def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """`transpose` under another name."""
     return transpose(input, dim0, dim1)
 
 
-@public(hot=True)
+@public(hot=True, shares=True)
 def permute(input: Tensor, dims: Ints) -> Tensor:
     """A view with the dimensions in the order `dims`.
 
@@ -255,7 +255,7 @@ def _permuted(input, dims):
     return _permute(input, dims)
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def movedim(input: Tensor, source: int | Ints, destination: int | Ints) -> Tensor:
     """A view with the dimensions `source` (an int or several) moved to `destination`.
 
@@ -282,13 +282,13 @@ def movedim(input: Tensor, source: int | Ints, destination: int | Ints) -> Tenso
     return _permute(input, order) if ndim else input.alias()
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def moveaxis(input: Tensor, source: int | Ints, destination: int | Ints) -> Tensor:
     """`movedim` under NumPy's name."""
     return movedim(input, source, destination)
 
 
-@public(hot=True, method=True, inplace=changes_itself)
+@public(hot=True, method=True, inplace=changes_itself, shares=True)
 def t(input: Tensor) -> Tensor:
     """Transpose of a matrix (a tensor of fewer dimensions as it is).
 
@@ -321,7 +321,7 @@ def _matrix(self, name):
     return _transpose(self, self._array.ndim - 2, self._array.ndim - 1)
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def adjoint(input: Tensor) -> Tensor:
     """The conjugate of the last two dimensions swapped: a view.
 
@@ -342,7 +342,7 @@ def _hermitian(self):
 
 
 # ------------------------------------------------------------------ dimensions of size 1, broadcasting
-@public(hot=True, method=True, inplace=changes_itself)
+@public(hot=True, method=True, inplace=changes_itself, shares=True)
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A view with a dimension of size 1 put in at `dim`.
 
@@ -356,7 +356,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     return _unsqueeze(input, size) if input._view_info is None else _unsqueeze_view(input, size, dim)
 
 
-@public(hot=True, method=True, inplace=changes_itself)
+@public(hot=True, method=True, inplace=changes_itself, shares=True)
 def squeeze(input: Tensor, dim: int | Ints = ..., *more: int) -> Tensor:
     """A view without the dimensions of size 1 (or without those among `dim`, an int or several).
 

@@ -91,7 +91,7 @@ def _unfold_backward(g, shape, dim, size, step):
     return result
 
 
-@public(hot=True, method=True, inplace=changes_itself)
+@public(hot=True, method=True, inplace=changes_itself, shares=True)
 def as_strided(input: Tensor, size: Ints, stride: Ints, storage_offset: int | None = None) -> Tensor:
     """A view of the memory of `input` with any sizes and strides, counted in elements.
 
@@ -123,7 +123,7 @@ def _places(name, position, input, size, stride, storage_offset):
 
 
 # ------------------------------------------------------------------ one part
-@public(method=True)
+@public(method=True, shares=True)
 def select(input: Tensor, dim: int, index: int) -> Tensor:
     """The slice at `index` of dimension `dim`, which disappears: a view. IndexError out of range.
 
@@ -140,7 +140,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
     return _select(input, (_ALL,) * dim + (index, ...))
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def narrow(input: Tensor, dim: int, start: Tensor | int, length: int) -> Tensor:
     """`length` slices of dimension `dim` from `start` (a number or 0-dim integer tensor): a view.
 
@@ -209,7 +209,7 @@ def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
 
 
 # ------------------------------------------------------------------ all parts
-@public(method=True)
+@public(method=True, shares=True)
 def unbind(input: Tensor, dim: int = 0) -> Tensors:
     """The slices along `dim` as a tuple of views.
 
@@ -222,7 +222,7 @@ def unbind(input: Tensor, dim: int = 0) -> Tensors:
     return _unbind(input, check_dim(dim, input._array.ndim))
 
 
-@public(python=True)
+@public(python=True, shares=True)
 def split(tensor: Tensor, split_size_or_sections: int | Ints, dim: int = 0) -> Tensors:
     """Views along `dim`: each of the given size but maybe the last (an int), or of the given sizes (a list).
 
@@ -266,7 +266,7 @@ def _length(tensor, dim, name):
     return tensor._array.shape[dim], dim
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def split_with_sizes(input: Tensor, split_sizes: Ints, dim: int = 0) -> Tensors:
     """Views of the given sizes along `dim`. RuntimeError unless they sum to its length.
 
@@ -289,7 +289,7 @@ def _in_sizes(primitive, input, split_sizes, dim):
     return primitive(input, dim, lengths)
 
 
-@public(hot=True, method=True)
+@public(hot=True, method=True, shares=True)
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> Tensors:
     """At most `chunks` views of equal size (but maybe the last) along `dim`.
 
@@ -313,7 +313,7 @@ def _in_chunks(primitive, empty, input, chunks, dim):
     return primitive(input, dim, _lengths(n, -(-n // chunks)))
 
 
-@public(method=True)
+@public(method=True, shares=True, looks=True)
 def tensor_split(input: Tensor, sections: Tensor | int | Ints | None = None, dim: int = 0, *,
                  indices: Ints | None = None, tensor_indices_or_sections: Tensor | None = None) -> Tensors:
     """Views along `dim`: a number of nearly equal parts (`sections`), or cut before the given indices.
@@ -363,7 +363,7 @@ def _split_evenly(name, least, dim, input, sections, indices):
     return tensor_split(input, given, dim)
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def hsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints | None = None) -> Tensors:
     """`tensor_split` for columns, into equal parts or before `indices`.
 
@@ -374,7 +374,7 @@ def hsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints |
     return _split_evenly("hsplit", 1, int(input._array.ndim != 1), input, sections, indices)
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def vsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints | None = None) -> Tensors:
     """`tensor_split` for rows, into equal parts or before `indices`.
 
@@ -385,7 +385,7 @@ def vsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints |
     return _split_evenly("vsplit", 2, 0, input, sections, indices)
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def dsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints | None = None) -> Tensors:
     """`tensor_split` for depth, into equal parts or before `indices`.
 
@@ -396,7 +396,7 @@ def dsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints |
     return _split_evenly("dsplit", 3, 2, input, sections, indices)
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> Tensors:
     """`split` into tensors that share the memory but are no views: nothing keeps them from being written to.
 
@@ -407,7 +407,7 @@ def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> Tensors:
     return _in_pieces(_unsafe_split, input, split_size, dim)
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Ints, dim: int = 0) -> Tensors:
     """`split_with_sizes` into tensors that share the memory but are no views.
 
@@ -418,7 +418,7 @@ def unsafe_split_with_sizes(input: Tensor, split_sizes: Ints, dim: int = 0) -> T
     return _in_sizes(_unsafe_split_with_sizes, input, split_sizes, dim)
 
 
-@public(method=True)
+@public(method=True, shares=True)
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> Tensors:
     """`chunk` into tensors that share the memory but are no views.
 

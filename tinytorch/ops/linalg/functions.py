@@ -318,7 +318,7 @@ def matrix_exp(input: Tensor) -> Tensor:
 
 
 # ------------------------------------------------------------------ diagonals
-@public("linalg_diagonal")
+@public("linalg_diagonal", shares=True)
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """The diagonals of matrices: `torch.diagonal` of the last two dimensions.
 
@@ -442,7 +442,7 @@ def _lstsq(vectors, input, b, rcond, squares):
 _lstsq.op.saved_outputs = (0,)
 
 
-@public("linalg_lstsq", autocast="up")
+@public("linalg_lstsq", autocast="up", looks=True)
 def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | None = None,
           out: Tensors | None = None) -> return_types.linalg_lstsq:
     """X that minimises the norm of input @ X - b: the named tuple (solution, residuals, rank, singular_values).

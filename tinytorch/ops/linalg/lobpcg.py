@@ -65,7 +65,7 @@ def _solved(A, B, X, iK, k, n, niter, tol, largest):
     return wrap(np.reshape(E, (*batch, -1))), wrap(np.reshape(U, (*batch, m, -1)))
 
 
-@public(python=True)
+@public(python=True, draws=True)
 def lobpcg(A: Tensor, k: int | None = None, B: Tensor | None = None, X: Tensor | None = None, n: int | None = None,
            iK: Tensor | None = None, niter: int | None = None, tol: float | None = None, largest: bool | None = None,
            method: str | None = None, tracker: Any = None, ortho_iparams: dict | None = None,

@@ -40,7 +40,7 @@ def _lowrank(A, q, niter, M):
     return (V, S, U) if m < n else (U, S, V)
 
 
-@public(python=True)
+@public(python=True, draws=True)
 def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2,
                 M: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """(U, S, V) with A (or A - M) nearly U @ diag(S) @ V^H for `q` singular values, by random projections and `niter`
@@ -53,7 +53,7 @@ def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2,
     return _lowrank(A, 6 if q is None else q, 2 if niter is None else niter, M)
 
 
-@public(python=True)
+@public(python=True, draws=True)
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True,
                 niter: int = 2) -> tuple[Tensor, Tensor, Tensor]:
     """`svd_lowrank` of the rows of `A` less their mean (unless `center` is False); by default of 6 values.

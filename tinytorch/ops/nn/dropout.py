@@ -130,7 +130,7 @@ def _check(function, input, p, training):
         refuse(function, input, p, training)
 
 
-@public(hot=True, in_python=True)
+@public(hot=True, in_python=True, draws=True)
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero each element with probability `p` and multiply the others by 1 / (1 - p); unchanged if not `training`.
 
@@ -145,7 +145,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return drop(input, p, training, inplace)
 
 
-@public(python=True)
+@public(python=True, draws=True)
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout that keeps the mean and variance of its input, to go with selu. ValueError for p outside [0, 1].
 
@@ -158,7 +158,7 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
     return drop(input, p, training, inplace, alpha=True)
 
 
-@public(python=True)
+@public(python=True, draws=True)
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """`alpha_dropout` of whole channels (dimension 1). ValueError for p outside [0, 1].
 
@@ -180,7 +180,7 @@ def _unbatched(input, p, training, inplace):
     return drop(input.unsqueeze(0), p, training, False, feature=True).squeeze(0)
 
 
-@public(python=True)
+@public(python=True, draws=True)
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero whole channels of (N, C, L) or (C, L) input with probability `p`.
 
@@ -211,7 +211,7 @@ def _warn_of_rank(name, dims, ndim):
          f"channel dimension, and an optional batch dimension (i.e. {dims + 1}D or {dims + 2}D inputs).")
 
 
-@public(python=True)
+@public(python=True, draws=True)
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero whole channels of (N, C, H, W) input with probability `p`. A 3-D input is taken as (N, C, L).
 
@@ -237,7 +237,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return drop(input, p, training, inplace, feature=True)
 
 
-@public(python=True)
+@public(python=True, draws=True)
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero whole channels of (N, C, D, H, W) or (C, D, H, W) input with probability `p`.
 

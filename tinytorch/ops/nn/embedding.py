@@ -98,7 +98,7 @@ def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type
     return input
 
 
-@public(hot=True, in_python=True)
+@public(hot=True, in_python=True, writes="weight")
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
               norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:
     """The rows of `weight` (V, D) that `input` (*, int64 or int32) numbers: (*, D).
@@ -129,7 +129,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max
     return (_embedding_of_rows if sparse else _embedding)(weight, input, padding, scale_grad_by_freq)
 
 
-@public()
+@public(looks=True)
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """int64 (*, num_classes): 1 at each class of `input` (*, int64), 0 elsewhere.
 

@@ -115,7 +115,7 @@ def _pooled(n, input, kernel_size, output_size, output_ratio, samples):
     return _fractional_max_ats[n](n, [top._array], samples, input, indices), indices
 
 
-@public(python=True, autocast="up")
+@public(python=True, autocast="up", draws=True)
 def fractional_max_pool2d_with_indices(
         input: Tensor, kernel_size: int | Ints, output_size: int | Ints | None = None,
         output_ratio: Sequence[float] | None = None, return_indices: bool = False,
@@ -124,7 +124,7 @@ def fractional_max_pool2d_with_indices(
     return _pooled(2, input, kernel_size, output_size, output_ratio, _random_samples)
 
 
-@public(python=True, autocast="up")
+@public(python=True, autocast="up", draws=True)
 def fractional_max_pool3d_with_indices(
         input: Tensor, kernel_size: int | Ints, output_size: int | Ints | None = None,
         output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
@@ -133,7 +133,7 @@ def fractional_max_pool3d_with_indices(
     return _pooled(3, input, kernel_size, output_size, output_ratio, _random_samples)
 
 
-@public(python=True, autocast="up")
+@public(python=True, autocast="up", draws=True)
 def fractional_max_pool2d(
         input: Tensor, kernel_size: int | Ints, output_size: int | Ints | None = None,
         output_ratio: Sequence[float] | None = None, return_indices: bool = False,
@@ -154,7 +154,7 @@ def fractional_max_pool2d(
     return result if return_indices else result[0]
 
 
-@public(python=True, autocast="up")
+@public(python=True, autocast="up", draws=True)
 def fractional_max_pool3d(
         input: Tensor, kernel_size: int | Ints, output_size: int | Ints | None = None,
         output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,

@@ -94,7 +94,7 @@ def _split(x, given, name, heads, size):
 
 
 # ------------------------------------------------------------------ the function
-@public(python=True, autocast="down")
+@public(python=True, autocast="down", draws=True)
 def multi_head_attention_forward(
         query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int, num_heads: int,
         in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None, bias_v: Tensor | None,

@@ -19,7 +19,7 @@ def _checked(input, p, train, inplace, **kind):
     return drop(input, p, train, inplace, **kind)
 
 
-@public()
+@public(draws=True)
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Zero elements with probability `p` and scale the others by 1 / (1 - p), if `train`.
 
@@ -33,13 +33,13 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return _checked(input, p, train, False)
 
 
-@public()
+@public(draws=True)
 def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`dropout` in place."""
     return _checked(input, p, train, True)
 
 
-@public()
+@public(draws=True)
 def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Zero whole channels (dimension 1) with probability `p` and scale the others by 1 / (1 - p), if `train`.
 
@@ -51,37 +51,37 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     return _checked(input, p, train, False, feature=True)
 
 
-@public()
+@public(draws=True)
 def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`feature_dropout` in place."""
     return _checked(input, p, train, True, feature=True)
 
 
-@public()
+@public(draws=True)
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Dropout that keeps mean and variance, if `train`; see nn.functional.alpha_dropout."""
     return _checked(input, p, train, False, alpha=True)
 
 
-@public()
+@public(draws=True)
 def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`alpha_dropout` in place."""
     return _checked(input, p, train, True, alpha=True)
 
 
-@public()
+@public(draws=True)
 def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """`alpha_dropout` of whole channels (dimension 1)."""
     return _checked(input, p, train, False, alpha=True, feature=True)
 
 
-@public()
+@public(draws=True)
 def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """`feature_alpha_dropout` in place."""
     return _checked(input, p, train, True, alpha=True, feature=True)
 
 
-@public()
+@public(draws=True)
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
     """`dropout` with its bool mask of the elements kept: (output, mask). `train=None` counts as True.
 

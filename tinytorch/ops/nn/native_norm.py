@@ -42,7 +42,8 @@ def _with_statistics(input, weight, bias, running_mean, running_var, training, m
     return result, *map(wrap, _shaped(statistics[:2], (-1,), kept))
 
 
-@public(dtypes=dt.FLOATING, kernel="batch_norm", out="expected scalar type {Want} but found {Have}")
+@public(dtypes=dt.FLOATING, kernel="batch_norm", out="expected scalar type {Want} but found {Have}",
+        writes="running_mean running_var")
 def native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None,
                       running_var: Tensor | None, training: bool, momentum: float, eps: float, *,
                       out: Any = None) -> tuple[Tensor, Tensor, Tensor]:
@@ -55,7 +56,7 @@ def native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None,
     return _with_statistics(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
-@public(out="expected scalar type {Want} but found {Have}")
+@public(out="expected scalar type {Want} but found {Have}", writes="args")
 def _native_batch_norm_legit(input: Tensor, weight: Tensor | None, bias: Tensor | None, *args: Any,
                              out: Any = None, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
     """`native_batch_norm`; running_mean and running_var may be left out.

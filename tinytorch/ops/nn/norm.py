@@ -214,7 +214,7 @@ def _scale_shift(input, weight, bias, running_mean, running_var, eps):
     return result, (mean.copy(), rate, about(bias))
 
 
-@public(hot=True, in_python=True)
+@public(hot=True, in_python=True, writes="running_mean running_var")
 def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor | None, weight: Tensor | None = None,
                bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
     """(input - mean) / sqrt(var + eps) * weight + bias by channel (dimension 1) of `input` (N, C, *).
@@ -287,7 +287,7 @@ def _check_batch(size):
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {Size(size)}")
 
 
-@public(hot=True, python=True)
+@public(hot=True, python=True, writes="running_mean running_var")
 def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
                   weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
                   momentum: float = 0.1, eps: float = 1e-5) -> Tensor:

@@ -358,7 +358,7 @@ def _run(name, args, kwargs):
         raise
 
 
-@public(hot=True)
+@public(hot=True, draws=True)
 def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """A stack of plain recurrent layers, h' = tanh(W_ih x + b_ih + W_hh h + b_hh).
 
@@ -376,7 +376,7 @@ def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     return _run("rnn_tanh", args, kwargs)
 
 
-@public(hot=True)
+@public(hot=True, draws=True)
 def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """`rnn_tanh` with relu for tanh.
 
@@ -388,7 +388,7 @@ def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     return _run("rnn_relu", args, kwargs)
 
 
-@public(hot=True)
+@public(hot=True, draws=True)
 def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
     """A stack of LSTM layers; arguments as of `rnn_tanh`, with `hx` = (states, cells).
 
@@ -404,7 +404,7 @@ def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
     return _run("lstm", args, kwargs)
 
 
-@public(hot=True)
+@public(hot=True, draws=True)
 def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """A stack of GRU layers; arguments as of `rnn_tanh`. Weights have 3 * hidden rows: reset, update
     and new gate.

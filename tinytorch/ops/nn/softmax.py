@@ -126,7 +126,7 @@ def log_softmax(input: Tensor, dim: int, dtype: dt.dtype | None = None, *, out: 
     return result if out is None else write_out(out, result, exact=EXACT)
 
 
-@public(python=True)
+@public(python=True, draws=True)
 def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """A differentiable sample of the categories along `dim` that `logits` weigh (Jang et al., 2016).
 

@@ -44,7 +44,7 @@ def histogram(input: Tensor, bins: int | Tensor = 100, *, range: Any = None, wei
     return return_types.histogram(*_counted_with_edges(edges, not isinstance(bins, Tensor), density, points, flat))
 
 
-@public()
+@public(shares=True)
 def histogramdd(input: Tensor, bins: int | Ints | Tensors, range: Any = None, weight: Tensor | None = None,
                 density: bool = False) -> tuple[Tensor, tuple[Tensor, ...]]:
     """(hist, bin_edges) of points (..., N) in N dimensions: hist (bins of dimension 0, bins of dimension 1, ...).

@@ -237,7 +237,7 @@ def _some(values, inverse, return_inverse, counts, return_counts):
     return result if len(result) > 1 else values
 
 
-@public(python=True, method=True)
+@public(python=True, method=True, looks=True)
 def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
            dim: int | None = None) -> Tensor | tuple[Tensor, ...]:
     """The distinct elements in increasing order (the distinct slices along `dim`), with, if asked, where
@@ -262,7 +262,7 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
     return _some(values, inverse, return_inverse, counts, return_counts)
 
 
-@public(python=True, method=True)
+@public(python=True, method=True, looks=True)
 def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False,
                        dim: int | None = None) -> Tensor | tuple[Tensor, ...]:
     """Runs of equal elements (of equal slices along `dim`) as one element each.

@@ -344,7 +344,7 @@ def nanmean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False,
 
 
 # ------------------------------------------------------------------ counts in bins
-@public(method=True)
+@public(method=True, looks=True)
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each non-negative integer occurs, or the sum of the weights where it does.
 
