@@ -133,6 +133,14 @@ def flatten(t, note):
 
 
 # ------------------------------------------------------------------ nn.utils
+def _in_one_line(function):
+    """Its error, without the lines that name the gradients here."""
+    try:
+        return function()
+    except RuntimeError as error:
+        raise RuntimeError(str(error).splitlines()[0]) from None
+
+
 def clip(t, note):
     u = t.nn.utils
 
@@ -150,7 +158,7 @@ def clip(t, note):
     note(u.clip_grad_norm_(ps[0], 0.5)), note(ps[0].grad)
     note(u.clip_grad_value_(iter(ps), 0.25)), note([p.grad for p in ps])
     ps[0].grad[0] = float("nan")
-    note(lambda: u.clip_grad_norm_(ps, 1, error_if_nonfinite=True))
+    note(lambda: _in_one_line(lambda: u.clip_grad_norm_(ps, 1, error_if_nonfinite=True)))
     note(lambda: u.clip_grad_norm_((p for p in []), 1)), note(lambda: u.clip_grad_norm(ps[1:], 1))
 
 

@@ -156,6 +156,9 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     return threshold_(input, threshold, value) if inplace else _activation.threshold(input, threshold, value)
 
 
+_threshold = threshold                         # by which torch pickles it
+
+
 @public(hot=True, python=True)
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """min(max(input + 3, 0), 6) / 6.
