@@ -80,8 +80,8 @@ class Op:
 
     through = staticmethod(lambda forward: None)       # a forward that takes batches too, made of one that does not
 
-    made = [0]                                 # how many there have been: in a list, for to set an attribute of a class
-                                               # makes Python forget where it found all others
+    # How many there have been: in a list, for a class that is written to has Python forget where it found the others.
+    made = [0]
     registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class
 
     def __init__(self, forward: Callable, name: str | None = None, first: int = 0, aux: bool = False,
