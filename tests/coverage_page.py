@@ -49,13 +49,14 @@ def _names(given, known):
 
 def _section(space, known):
     module = torch_names.space(space, tinytorch)
+    found = {n for n in (*known, *dir(module)) if hasattr(module, n)}      # loads those that are loaded when asked for
     functions = {}
     for name, value in sorted(vars(module).items()) if module and not isinstance(module, type) else ():
         value = getattr(value, "twin_of", value)       # an alias is a copy, so that handlers see its own name
         if not name.startswith("_") and isinstance(value, types.FunctionType) and value in TABLE:
             functions.setdefault(value, []).append(name)
     listed = {name for names in functions.values() for name in names}
-    here = [n for n in known if n not in listed and hasattr(module, n)]
+    here = [n for n in known if n not in listed and n in found]
     missing = [n for n in known if n not in listed and n not in here]
     text = f"\n## {space}: {len(known) - len(missing)} of torch's {len(known)} names\n"
     if functions:

@@ -79,8 +79,6 @@ from .ops.linalg.added import *
 from .ops.linalg.spectra import *
 from .ops.linalg.triangular import *
 from .ops.linalg.householder import *
-from .ops.linalg.lobpcg import *
-from .ops.linalg.lowrank import *
 from .ops.linalg.lu import *
 from .ops.layout.masked import *
 from .ops.elementwise.math import *
@@ -122,7 +120,6 @@ from .ops.reduction.correlation import *
 from .ops.reduction.histograms import *
 from .ops.reduction.hashes import *
 from .ops.reduction.segments import *
-from .ops.layout.view_copies import *
 from .ops.layout.views import *
 from .ops.elementwise.where import *
 from .ops.creation.rare_methods import dequantize, get_device, is_distributed
@@ -177,6 +174,10 @@ _OF = {"load": "serialization", "save": "serialization", "vmap": "func", "ops": 
            poisson_nll_loss triplet_margin_loss""".split(), "ops.nn.native_calls"),
        **dict.fromkeys(("fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine"),
                        "ops.nn.fake_quantize"),
+       **dict.fromkeys("""alias_copy as_strided_copy detach_copy diagonal_copy expand_copy permute_copy select_copy
+           slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy
+           unsqueeze_copy view_as_complex_copy view_as_real_copy view_copy""".split(), "ops.layout.view_copies"),
+       "lobpcg": "ops.linalg.lobpcg", "pca_lowrank": "ops.linalg.lowrank", "svd_lowrank": "ops.linalg.lowrank",
        "conv_tbc": "ops.nn.conv_tbc", "is_same_size": "ops.layout.shape",
        **dict.fromkeys(("_assert", "_check", "_check_index", "_check_is_size", "_check_not_implemented",
                         "_check_tensor_all", "_check_type", "_check_value", "_check_with"), "_checks"),

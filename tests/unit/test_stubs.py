@@ -11,7 +11,8 @@ from tests import coverage_page, stubs, typed_program
 
 _WRITE = """import json
 from tests import coverage_page, stubs
-print(json.dumps({"page": coverage_page.page(), **{path: make() for path, make in stubs.STUBS.items()}}))
+made = {path: make() for path, make in stubs.STUBS.items()}        # before the page, for which all names are loaded
+print(json.dumps({"page": coverage_page.page(), **made}))
 """
 
 

@@ -117,12 +117,13 @@ def _path(name):
     return os.path.join(os.path.dirname(__file__), f"library_{name}{'.dll' if os.name == 'nt' else '.so'}")
 
 
-def _opened(name):
-    """A library. OSError without one, and for an older one that takes other arguments than `KERNELS` says."""
+def _opened(name, known):
+    """A library. OSError without one, and for one of another fingerprint, which takes other arguments than `KERNELS`
+    says."""
     library = ctypes.CDLL(_path(name))
     try:
         library.fingerprint.restype = library.level.restype = ctypes.c_int64
-        if library.fingerprint() == fingerprint():
+        if library.fingerprint() == known:
             return library
     except AttributeError:
         pass
@@ -136,12 +137,13 @@ def _load():
     try:
         if setting == "0":
             return None
-        base = _opened("baseline")
+        known = fingerprint()
+        base = _opened("baseline", known)
         for name in [wanted] if wanted else LEVELS[base.level()::-1]:
             if name == "baseline":
                 return name, base
             if wanted or os.path.exists(_path(name)):
-                return name, _opened(name)
+                return name, _opened(name, known)
     except OSError as error:
         if setting == "1" or wanted:
             raise ImportError(f"TINYTORCH_NATIVE: no library of native kernels can be loaded ({error})") from None
