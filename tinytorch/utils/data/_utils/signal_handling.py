@@ -2,13 +2,13 @@
 
 No handler of SIGCHLD is installed: the loader waits for its workers' ends along with their batches.
 """
-import signal
-
 __all__ = ["cause_of_end"]
 
 
 def cause_of_end(process):
     """RuntimeError that says how the process ended."""
+    import signal  # whose enumerations take longer to make than many a module, and no worker may ever fail
+
     code = process.exitcode
     if code is None or code >= 0:
         return RuntimeError(
