@@ -14,7 +14,8 @@ MODULES = [torch, tinytorch]
 def both_agree(program):
     """What it returns is the same, and the words of its error, but for C++ frames, addresses, and what anomaly mode
     says here besides."""
-    same_outcome(program, lambda text: re.sub("0x[0-9a-f]+", "0x", re.split("\nException raised|\nIt |\n  its gradient", text)[0]))
+    ends = "\nException raised|\nIt |\n  its gradient"
+    same_outcome(program, lambda text: re.sub("0x[0-9a-f]+", "0x", re.split(ends, text)[0]))
 
 
 # ------------------------------------------------------------------ names of nodes
