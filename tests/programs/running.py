@@ -23,7 +23,7 @@ NUMBERS = 20
 #: How many steps of training are looked at one by one.
 STEPS = 20
 #: How much longer than its row says a program may take whose numbers are looked into: these runs are slower.
-LONGER = 2
+LONGER = 1
 #: How much longer than its processor time a program may take in all: the machine may be busy with others.
 PATIENCE = 8
 
