@@ -67,3 +67,13 @@ def check_layout(given):
     if given is not None and given is not strided:
         raise NotImplementedError(f"tinytorch makes strided tensors only here: none of layout {given}")
     return True
+
+
+def dense_steps(shape: tuple[int, ...], order: tuple[int, ...] | None = None) -> tuple[int, ...]:
+    """How many elements lie between neighbours along each dimension, in C order, in which torch counts sizes of 0 as 1;
+    or with the dimensions in another order, in which it does not."""
+    steps, step = [1] * len(shape), 1
+    for d in reversed(range(len(shape)) if order is None else order):
+        steps[d] = step
+        step *= shape[d] if order else max(shape[d], 1)
+    return tuple(steps)

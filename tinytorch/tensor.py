@@ -3,7 +3,6 @@ package puts the methods on it, autograd the ones about graphs."""
 from __future__ import annotations
 
 import importlib
-import math
 import sys
 from collections.abc import Callable, Iterable
 from copy import deepcopy
@@ -16,7 +15,7 @@ from . import dtypes as dt
 from .device import CPU, META, device as Device
 from .errors import kind_of, warn
 from .lazy import StandIn, address_of, bits_of, device_of, resolved, root_of
-from .memory_format import strided
+from .memory_format import dense_steps, strided
 from .missing import MissingMethod
 from .seam import seam
 
@@ -211,7 +210,7 @@ class Tensor(_Slots):
         """Steps between neighbours along each dimension (or along `dim`), in elements."""
         array = self._array
         if not array.size and not any(array.strides):        # NumPy gives new arrays without elements zeros
-            steps = tuple(math.prod([n or 1 for n in array.shape[i + 1:]]) for i in range(array.ndim))
+            steps = dense_steps(array.shape)
         else:
             steps = tuple(s // array.itemsize for s in array.strides)
         return steps if dim is None else steps[check_dim(dim, len(steps))]

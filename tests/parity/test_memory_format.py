@@ -227,3 +227,25 @@ def trained(t, seed):
 @pytest.mark.parametrize("seed", range(40))
 def test_random_nets(seed):
     same_outcome(lambda t: trained(t, seed), tolerance=2e-4)
+
+
+# ------------------------------------------------------------------ tensors without elements
+NOTHING = [(0,), (0, 3), (3, 0), (2, 0, 3), (0, 2, 3), (2, 0, 3, 4), (0, 3, 4, 5), (2, 3, 0, 5), (2, 3, 4, 0),
+           (1, 3, 0, 1), (0, 2, 3, 4, 5), (2, 3, 4, 5)]
+FORMED = ["T.zeros(s).transpose(0, -1)", "T.empty(s).permute(*range(len(s))[::-1])", "T.ones(s).T.T", "T.rand(s)",
+          "T.zeros(s).unsqueeze(-1)", "T.zeros(s).expand(2, *s)", "T.zeros(s)[..., None]", "T.zeros(s).narrow(0, 0, 0)",
+          "T.zeros(s).movedim(0, -1).detach()", "T.zeros(s, dtype=T.complex64).real", "T.zeros(s).select(-1, 0)",
+          "T.zeros(s).unfold(0, 0, 1)", "T.zeros(s).chunk(2, -1)[-1]", "T.zeros(s).diagonal(0, 0, -1)",
+          "T.full(s, 2.).swapaxes(0, -1).contiguous()", "T.zeros(s) + T.ones(s)", "T.zeros(s).clone()",
+          "T.zeros(s).contiguous(memory_format=T.channels_last)", "T.empty(s, memory_format=T.channels_last)",
+          "T.zeros(s).to(memory_format=T.channels_last_3d)", "T.view_as_real(T.zeros(s, dtype=T.complex64))"]
+
+
+@pytest.mark.filterwarnings("ignore:The use of `x.T`")
+@pytest.mark.parametrize("text", FORMED)
+def test_strides_of_nothing(text):
+    """Of every shape; whether it lies in channels_last memory is what its strides say."""
+    for s in NOTHING:
+        same_outcome(lambda t: [(x.shape, x.stride(), x.is_contiguous(), *[
+            x.is_contiguous(memory_format=getattr(t, LAST[n])) for n in (4, 5)])
+            for x in (eval(text, {"T": t, "s": s}),)])

@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..lazy import root_of
+from ..memory_format import dense_steps
 
 #: The most that 64 bits count: elements and bytes.
 LARGEST = 2 ** 63 - 1
@@ -44,6 +45,14 @@ def empty(size, dtype, make=np.empty):
         return make(size, dtype)
     except (MemoryError, ValueError) as error:
         raise refusal(error, size, dtype) from None
+
+
+def with_strides(array, order=None):
+    """A new array without elements with torch's strides, which its views then follow: NumPy gives it zeros."""
+    if type(array) is not np.ndarray or any(array.strides):
+        return array
+    steps = dense_steps(array.shape, order)
+    return np.ndarray(array.shape, array.dtype, array, 0, [n * array.itemsize for n in steps])
 
 
 #: Elements of a tensor above which what changes it element by element does so in pieces, and of a piece: the memory

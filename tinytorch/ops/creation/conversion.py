@@ -16,9 +16,15 @@ from ...device import CPU, META, check_device, device as Device
 from ...errors import kind_of, not_a_tensor, warn_once
 from ...kernels.copies import in_rows
 from ...kernels.layout import channels_last, dense_copy, ordered_like
-from ...kernels.memory import WHOLE
+from ...kernels.memory import WHOLE, with_strides
 from ...lazy import NO_DATA
-from ...memory_format import contiguous_format, memory_format as MemoryFormat, memory_order, preserve_format
+from ...memory_format import (
+    contiguous_format,
+    dense_steps,
+    memory_format as MemoryFormat,
+    memory_order,
+    preserve_format,
+)
 from ...tensor import Tensor, wrap
 from ...types import Number
 from ..layout.shape import inverse
@@ -61,6 +67,8 @@ def _clone(input, order):
         return dense_copy(input)
     if order == "C":
         return in_rows(input)
+    if not input.size:
+        return with_strides(np.empty(input.shape, input.dtype), order)
     return in_rows(input.transpose(order)).transpose(inverse(order))
 
 
@@ -177,7 +185,13 @@ def _order(name, memory_format, ndim):
 
 def laid_out(array, order):
     """Whether the array's dimensions lie densely in memory in the given order ("C" or dimensions)."""
-    return array.flags.c_contiguous if order == "C" else array.transpose(order).flags.c_contiguous
+    if order == "C":
+        return array.flags.c_contiguous
+    if not array.size:                         # NumPy takes every array without elements for contiguous
+        steps = array.strides if any(array.strides) else [n * array.itemsize for n in dense_steps(array.shape)]
+        return all([n == 1 or step == dense * array.itemsize
+                    for n, step, dense in zip(array.shape, steps, dense_steps(array.shape, order))])
+    return array.transpose(order).flags.c_contiguous
 
 
 def _taken_for(array, order):
@@ -220,9 +234,7 @@ def is_contiguous(self, *, memory_format=contiguous_format):
         return self._array.flags.c_contiguous
     if not isinstance(memory_format, MemoryFormat):
         raise wrong("is_contiguous", "memory_format", "torch.memory_format", memory_format)
-    if self._array.ndim != len(memory_format.order):
-        return False
-    return laid_out(self._array, memory_format.order)
+    return self._array.ndim == len(memory_format.order) and laid_out(self._array, memory_format.order)
 
 
 @method(in_python=True)

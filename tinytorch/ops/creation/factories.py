@@ -15,7 +15,7 @@ from ...data import array_of
 from ...device import META, check_device
 from ...errors import warn
 from ...kernels.layout import ordered_like, span, strided
-from ...kernels.memory import Unset, check_size, empty as new_memory, unset
+from ...kernels.memory import Unset, check_size, empty as new_memory, unset, with_strides
 from ...lazy import restrided
 from ...memory_format import (
     contiguous_format,
@@ -199,6 +199,8 @@ def empty_in(size, numpy_dtype, order):
     """Uninitialised memory of shape `size` with its dimensions in the given order ("C", "K" or dimensions)."""
     if isinstance(order, str):
         return new_memory(size, numpy_dtype)
+    if 0 in size:
+        return with_strides(np.empty(size, numpy_dtype), order)
     return new_memory([size[d] for d in order], numpy_dtype).transpose(inverse(order))
 
 
@@ -206,7 +208,7 @@ def constant(size, value, numpy_dtype):
     """An array full of a Python number."""
     result = new_memory(size, numpy_dtype)
     result[...] = filled_as(value, numpy_dtype, result.size)
-    return result
+    return result if result.size else with_strides(result)
 
 
 def _ones(size, numpy_dtype):
@@ -234,7 +236,7 @@ def _filled(name, fill, args, size, out, dtype, layout, device, requires_grad, p
         if memory_format is preserve_format:
             raise RuntimeError("unsupported memory format Preserve")
         array = unset(empty_in(shape, numpy_dtype, memory_order(memory_format, len(shape))))
-    result = wrap(array)
+    result = wrap(array if array.size else with_strides(array))
     if out is not None:
         if fill is not _unset:
             result = refill(out, result)
