@@ -124,6 +124,15 @@ torch.nn.functional.linear(sg, torch.ones(2, 3)) | sg
 torch.nn.functional.linear(cg, torch.ones(2, 3), torch.ones(2)) | cg
 torch.nn.functional.linear(s, Dg) | Dg
 torch.nn.functional.linear(r, Dg, torch.ones(2)) | Dg
+sg[0, 1] | sg
+cg[-1, -1] | cg
+rg[0, 1] | rg
+sg[0, 1] * cg[0, 1] | sg cg
+torch.stack([sg, sg]) | sg
+torch.stack([sg, cg], 1) | sg cg
+torch.stack([cg, s], -1) | cg
+torch.stack([cg, cg]).to_dense() | cg
+torch.stack([sg, cg]).to_dense(masked_grad=False) | sg cg
 """.strip().split("\n")]
 
 
@@ -142,6 +151,32 @@ def test_gradients(program, leaves):
     assert ours[0] == theirs[0]
     for one, two in zip(ours[1], theirs[1], strict=True):
         np.testing.assert_allclose(one, two, 1e-6, 1e-7)
+
+
+REFUSED = [line.split(" | ") for line in """
+sg[1] | sg
+rg[1] | rg
+cg[1, :].to_dense() | cg
+torch.cat([sg, cg]).to_dense(masked_grad=False) | sg cg
+torch.cat([sg, s, cg], 1).to_dense(masked_grad=False) | sg cg
+torch.cat([sg, cg]) | sg cg
+torch.stack([sg, s, Dg]) | sg
+torch.stack([rg, rg]) | rg
+torch.stack([sg, sg[0]]) | sg
+sg.unsqueeze(1).to_dense(masked_grad=False) | sg
+sg.unsqueeze(0) | sg
+""".strip().split("\n")]
+
+
+@pytest.mark.parametrize("program, leaves", REFUSED)
+def test_gradients_that_torch_refuses(program, leaves):
+    said = []
+    for m in tinytorch, torch:
+        with warnings.catch_warnings(), pytest.raises((NotImplementedError, RuntimeError)) as caught:
+            warnings.simplefilter("ignore")
+            _gradients(m, program, leaves)
+        said.append((caught.type, str(caught.value).partition(" with arguments")[0]))
+    assert said[0] == said[1]
 
 
 #: A program, and what torch is asked: through its sparse constructor torch loses a part of second gradients.

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import operator
+from itertools import accumulate
 
 import numpy as np
 
@@ -9,10 +10,13 @@ from .. import dtypes as dt
 from ..autograd.grad_mode import mode
 from ..errors import refuse_sparse
 from ..memory_format import sparse_coo
+from ..ops.layout.index import _put_in_zeros
 from ..tensor import Tensor, check_dim, wrap
 from .arithmetic import empty_array
 from .array import SparseArray
-from .tensor import is_sparse, of_primitive, of_sparse, wrap_sparse
+from .tensor import is_sparse, of_primitive, of_sparse, sparse_op, wrap_sparse
+
+_ALL = slice(None)
 
 
 def _untracked(name, *tensors):
@@ -50,12 +54,21 @@ def _selected(array, dim, index):
     return SparseArray(sparse_coo, np.delete(array.plan[:, there], dim, 0), values, shape, len(values) < 2)
 
 
+def _select_backward(g, whole, dim, index):
+    return _put_in_zeros(_dense_alone("select_backward", g), whole, (_ALL,) * dim + (index,))
+
+
+@sparse_op("select", input=_select_backward)
+def _select(input, dim, index, whole):
+    array = _selected(input.as_layout(sparse_coo), dim, index)
+    if input.layout is not sparse_coo and isinstance(array, SparseArray):
+        array.coalesced = True                 # a row of a matrix of rows
+    return array
+
+
 @of_sparse("select")
 def select(input, dim, index):
-    array = _selected(_coo("select", input), check_dim(dim, input._array.ndim), operator.index(index))
-    if not input.is_sparse and isinstance(array, SparseArray):
-        array.coalesced = True                 # a row of a matrix of rows
-    return wrap_sparse(array) if isinstance(array, SparseArray) else wrap(array)
+    return _select(input, check_dim(dim, input._array.ndim), operator.index(index), input._array.shape)
 
 
 @of_primitive("_unbind")
@@ -142,17 +155,46 @@ def _cat_of_op(dim, lengths, *tensors):
     return cat(tensors, dim)
 
 
-@of_sparse("cat", "concat", "concatenate")
-def cat(tensors, dim=0, *, axis=None, out=None):
-    if out is not None:
-        raise NotImplementedError("tinytorch has no out= of cat of sparse tensors")
+def _dense_alone(name, g):
+    """The gradient, if it is dense: torch has no kernel for others."""
+    if is_sparse(g):
+        raise NotImplementedError(f"Could not run 'aten::{name}' with arguments from the 'SparseCPU' backend: the "
+                                  "gradient is sparse, and only that of a dense result is known")
+    return g
+
+
+def _cat_backward(g, wanted, dim, ends):
+    g = _dense_alone("as_strided", g)
+    return [g[(_ALL,) * dim + (slice(start, end),)] if want else None
+            for want, start, end in zip(wanted, (0, *ends), ends)]
+
+
+@sparse_op("cat", first=2, joint=_cat_backward)
+def _cat(dim, ends, *arrays):
+    arrays = [x.as_layout(sparse_coo) for x in arrays]
+    shape, plans = list(arrays[0].shape), []
+    shape[dim] = ends[-1]
+    for x, begin in zip(arrays, (0, *ends)):
+        plans.append(x.plan.copy())
+        plans[-1][dim] += begin
+    return SparseArray(sparse_coo, np.concatenate(plans, 1), _joined([x.values for x in arrays]), shape)
+
+
+def _check_all_sparse(tensors):
     if not is_sparse(tensors[0]):
         raise NotImplementedError("Could not run 'aten::_values' with arguments from the 'CPU' backend: the first "
                                   "tensor of cat is dense, another one sparse")
     for i, x in enumerate(tensors):
         if not is_sparse(x):
             raise RuntimeError(f"Concatenating sparse tensors, but a dense tensor was found at position {i}.")
-    arrays = [_coo("cat", x) for x in tensors]
+
+
+@of_sparse("cat", "concat", "concatenate")
+def cat(tensors, dim=0, *, axis=None, out=None):
+    if out is not None:
+        raise NotImplementedError("tinytorch has no out= of cat of sparse tensors")
+    _check_all_sparse(tensors)
+    arrays = [x._array.as_layout(sparse_coo) for x in tensors]
     first = arrays[0]
     dim, k = check_dim(dim if axis is None else axis, first.ndim), first.sparse_dim
     for i, x in enumerate(arrays):
@@ -163,15 +205,7 @@ def cat(tensors, dim=0, *, axis=None, out=None):
                                f"{dim}, but tensor {i} is {list(x.shape)}")
     if dim >= k:
         raise NotImplementedError("tinytorch has no cat of sparse tensors along dense dimensions")
-    shape = list(first.shape)
-    shape[dim] = sum([x.shape[dim] for x in arrays])
-    plans, begin = [], 0
-    for x in arrays:
-        plan = x.plan.copy()
-        plan[dim] += begin
-        begin += x.shape[dim]
-        plans.append(plan)
-    return wrap_sparse(SparseArray(sparse_coo, np.concatenate(plans, 1), _joined([x.values for x in arrays]), shape))
+    return _cat(dim, tuple(accumulate([x.shape[dim] for x in arrays])), *tensors)
 
 
 def _joined(arrays):
@@ -181,16 +215,41 @@ def _joined(arrays):
     return np.concatenate([dt.cast(x, dtype.numpy) for x in arrays])
 
 
-@of_sparse("unsqueeze")
-def unsqueeze(input, dim):
-    array = _coo_alone("unsqueeze", input)
-    dim = check_dim(dim, array.ndim + 1)
+def _with_dim(array, dim):
+    """A sparse_coo array with a new dimension of one element."""
     shape = array.shape[:dim] + (1,) + array.shape[dim:]
     if dim > array.sparse_dim:
         values = np.expand_dims(array.values, dim - array.sparse_dim + 1)
-        return wrap_sparse(SparseArray(sparse_coo, array.plan, values, shape, array.nnz < 2))
-    plan = np.insert(array.plan, dim, 0, 0)
-    return wrap_sparse(SparseArray(sparse_coo, plan, array.values, shape, array.nnz < 2))
+        return SparseArray(sparse_coo, array.plan, values, shape, array.nnz < 2)
+    return SparseArray(sparse_coo, np.insert(array.plan, dim, 0, 0), array.values, shape, array.nnz < 2)
+
+
+@sparse_op("unsqueeze", input=lambda g, dim: _dense_alone("as_strided", g).squeeze(dim))
+def _unsqueeze(input, dim):
+    return _with_dim(input, dim)
+
+
+@of_sparse("unsqueeze")
+def unsqueeze(input, dim):
+    if not input.is_sparse:
+        raise RuntimeError("Sparse CSR tensors do not have strides")
+    return _unsqueeze(input, check_dim(dim, input._array.ndim + 1))
+
+
+def _stack_backward(g, wanted, dim):
+    places = range(len(wanted))
+    if not is_sparse(g):
+        parts = [g[(_ALL,) * dim + (i,)] for i in places]
+    elif isinstance(g, Tensor):
+        parts = [select(g, dim, i) for i in places]
+    else:
+        parts = [_selected(g, dim, i) for i in places]
+    return [part if want else None for part, want in zip(parts, wanted)]
+
+
+@sparse_op("stack", first=1, joint=_stack_backward)
+def _stack(dim, *arrays):
+    return _cat.__wrapped__(dim, range(1, len(arrays) + 1), *[_with_dim(x, dim) for x in arrays])
 
 
 @of_primitive("_stack")
@@ -199,8 +258,23 @@ def _stack_of_op(dim, *tensors):
 
 
 @of_sparse("stack")
-def stack(tensors, dim=0, *, out=None):
-    return cat([unsqueeze(x, dim) for x in tensors], dim if dim >= 0 else dim + tensors[0]._array.ndim + 1, out=out)
+def stack(tensors, dim=0):
+    _check_all_sparse(tensors)
+    array = tensors[0]._array
+    if array.layout is not sparse_coo:
+        raise RuntimeError("Sparse CSR tensors do not have is_contiguous")
+    dim = check_dim(dim, array.ndim + 1)
+    for i, x in enumerate(tensors):
+        if x._array.shape != array.shape:
+            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(array.shape)} at entry 0 "
+                               f"and {list(x._array.shape)} at entry {i}")
+        if x._array.layout is not sparse_coo:
+            raise RuntimeError("Sparse CSR tensors do not have strides")
+        if x._array.sparse_dim != array.sparse_dim:
+            raise RuntimeError("All tensors must have the same number of sparse dimensions and dimensions")
+    if dim > array.sparse_dim:
+        raise NotImplementedError("tinytorch has no stack of sparse tensors along dense dimensions")
+    return _stack(dim, *tensors)
 
 
 @of_sparse("new_zeros", "new_empty")

@@ -107,21 +107,21 @@ def as_tensor(array: np.ndarray | SparseArray) -> Tensor:
     return wrap_sparse(array) if isinstance(array, SparseArray) else wrap(array)
 
 
-def sparse_op(name: str, **rules: Callable) -> Callable:
+def sparse_op(name: str, first: int = 0, joint: Callable | None = None, **rules: Callable) -> Callable:
     """Decorator: as `op` of autograd, for operations that take or give sparse arrays."""
     def decorate(forward):
-        o = Op(forward, name, rules=rules)
+        o = Op(forward, name, first, rules=rules, joint=joint)
         o.converts = o.one_by_one = True       # the rules take records as they are
 
         def call(*args: Any) -> Any:
             places = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
-            arrays, edges, mask = list(args), [None] * len(args), 0
+            arrays, edges, mask = list(args), [None] * (len(args) - first), 0
             for i in places:
                 arrays[i] = args[i]._array
                 refresh(args[i])
                 if args[i]._requires_grad:
-                    mask |= 1 << i
-                    edges[i] = args[i]._node or args[i]
+                    mask |= 1 << i - first
+                    edges[i - first] = args[i]._node or args[i]
             result = forward(*arrays)
             if not places:                     # a rule at work on arrays
                 return result
