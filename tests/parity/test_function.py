@@ -1,9 +1,14 @@
 """autograd.Function and checkpoint: each program runs under both modules, and must end the same way."""
+import contextlib
 import importlib
 import re
+import threading
 import warnings
 
 import pytest
+import torch
+
+import tinytorch
 
 from .test_graph import both_agree, leaf
 
@@ -376,3 +381,45 @@ def test_classes_of_nodes_have_torchs_names():
         return [(re.sub("0x[0-9a-f]+", "", repr(node)), repr(type(node)), type(node).__module__, node.name())
                 for node in (Twice.apply(x).grad_fn, (x * 2).grad_fn)], repr(Twice.apply(x))
     both_agree(act)
+
+
+def grouped(lib, program):
+    group, said = importlib.import_module(lib.__name__ + ".utils.checkpoint").GraphExecGroup, []
+    try:
+        program(group, said)
+    except RuntimeError as error:
+        said.append(str(error).partition(" object at")[0].replace(lib.__name__, "torch"))
+    assert group._get_current_group() is None
+    return said
+
+
+def _nested(group, said):
+    with group() as outer:
+        said.append(group._get_current_group() is outer)
+        with group():
+            said.append("inside")
+
+
+def _one_after_the_other(group, said):
+    for _ in range(2):
+        with contextlib.suppress(KeyError), group():
+            raise KeyError
+        said.append("outside")
+
+
+def _in_another_thread(group, said):
+    with group():
+        thread = threading.Thread(target=lambda: said.append(grouped_alone(group)))
+        thread.start()
+        thread.join()
+
+
+def grouped_alone(group):
+    with group():
+        return "alone"
+
+
+@pytest.mark.parametrize("program", [_nested, _one_after_the_other, _in_another_thread])
+def test_groups_of_checkpoints(program):
+    ours, theirs = grouped(tinytorch, program), grouped(torch, program)
+    assert ours == theirs and ours

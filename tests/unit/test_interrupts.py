@@ -252,6 +252,7 @@ def force():
         vars(part._here).clear()
     for reason in ("nonfinite", "leaks"):
         seam.watch(reason, False)
+    torch.utils.checkpoint.GraphExecGroup().__exit__()
 
 
 def warm(action):

@@ -1,5 +1,6 @@
 """torch.utils.checkpoint: save memory by computing activations a second time during backward."""
 import contextlib
+import threading
 from enum import Enum
 
 from .._refused import refused, refused_class
@@ -305,11 +306,23 @@ class DefaultDeviceType:
 
 class GraphExecGroup:
     """A group of checkpoints, to enter as a context: all of one are computed again at once, which is so for each here.
+    RuntimeError if the thread is in one already.
     """
+
+    _here = threading.local()
 
     def __enter__(self):
         """The group."""
-        return self
+        inside = self._get_current_group()
+        if inside is not None:
+            raise RuntimeError(f"GraphExecGroup contexts cannot be nested. Already inside group {inside}")
+        return vars(self._here).setdefault("group", self)      # an interrupt comes before it or after it
 
     def __exit__(self, *error):
-        """Nothing."""
+        """This thread is in no group any more."""
+        vars(self._here).pop("group", None)
+
+    @classmethod
+    def _get_current_group(cls):
+        """The group that this thread is in, or None."""
+        return vars(cls._here).get("group")
