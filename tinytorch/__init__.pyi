@@ -314,7 +314,7 @@ def affine_grid_generator(theta: Tensor, size: Ints, align_corners: _bool) -> Te
 def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def all(
     input: Tensor,
-    dim: _int | Ints | None = None,
+    dim: Ints | _int | None = None,
     keepdim: _bool = False,
     *,
     out: Tensor | None = None,
@@ -352,7 +352,7 @@ def aminmax(
 def angle(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def any(
     input: Tensor,
-    dim: _int | Ints | None = None,
+    dim: Ints | _int | None = None,
     keepdim: _bool = False,
     *,
     out: Tensor | None = None,

@@ -174,3 +174,17 @@ def test_a_gradient_is_clipped_to_torchs_bits():
         found.append([norm.numpy(), *[p.grad.numpy() for p in parameters]])
     for ours, theirs in zip(*found):
         np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("text", ["x.all({})", "t.all(x, {})", "t.any(x, dim={})", "x.any({})", "x.sum({})",
+                                  "x.count_nonzero({})", "x.amax({})"])
+@pytest.mark.parametrize("dim", ["t.tensor(1)", "t.tensor([1])", "t.tensor([[1]])", "[1]", "(t.tensor(1),)"])
+def test_dimensions_given_as_tensors(text, dim):
+    """A tensor of one element stands for an int where torch has one function for one and several."""
+    found = []
+    for t in torch, tinytorch:
+        try:
+            found.append(eval(text.format(dim), {"t": t, "x": t.ones(2, 3)}).tolist())
+        except Exception as error:
+            found.append(type(error))
+    assert found[0] == found[1]

@@ -127,7 +127,7 @@ def _read(annotation):
         fits = [_starts_with_int if kind == "tuple of ints" else fit for kind, fit in zip(words, fits)]
     elif "tuple of ints" in words:
         word = "tuple of ints"                 # which is what torch calls int | Ints
-        if word != words[0]:
+        if word != words[0]:                   # of Ints | int, torch has a function for each
             fits.append(_is_one_index)
     return frozenset([c for kind in kinds for c in kind[0]]), fits, word
 

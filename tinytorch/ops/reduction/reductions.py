@@ -348,7 +348,7 @@ def _truth(name, function, input, dim, keepdim, out):
 
 
 @public(method=True)
-def all(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+def all(input: Tensor, dim: Ints | int | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether all elements (along `dim`, an int or several) are nonzero; uint8 stays uint8.
 
     >>> import tinytorch as torch
@@ -359,7 +359,7 @@ def all(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, 
 
 
 @public(method=True)
-def any(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
+def any(input: Tensor, dim: Ints | int | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether any element (along `dim`, an int or several) is nonzero; uint8 stays uint8.
 
     >>> import tinytorch as torch
