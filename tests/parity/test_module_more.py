@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from .adapter import same_outcome
 from .test_module import same_notes
 
 pytestmark = pytest.mark.filterwarnings("ignore:Lazy modules are a new feature")
@@ -288,3 +289,10 @@ def test_same(program):
         program(t, lambda *values: [note(value) for value in values])
     noting.__name__ = program.__name__
     same_notes(noting)
+
+
+@pytest.mark.parametrize("kwargs", [
+    None, {}, {"dtype": 1}, {"device": 2, "factory_kwargs": {"dtype": 3}}, {"factory_kwargs": {"other": 4}},
+    {"memory_format": 5, "dtype": 6}, {"out": 7}, {"dtype": 8, "factory_kwargs": {"dtype": 9}}], ids=str)
+def test_keywords_of_layers_for_factories(kwargs):
+    same_outcome(lambda t: sorted(t.nn.factory_kwargs(kwargs).items()))
