@@ -17,6 +17,21 @@ mpi = pytest.mark.skipif(bool(ranks.missing()), reason=ranks.missing())
 
 
 # ------------------------------------------------------------------ one process
+def test_functional_collectives_without_a_group():
+    """Libraries import them where there can be several processes, and run in one."""
+    from tinytorch.distributed import _functional_collectives as functional
+    x = torch.ones(2, 2)
+    assert functional.wait_tensor(x) is x and not isinstance(x, functional.AsyncCollectiveTensor)
+    for ask in (lambda: functional.all_reduce(x, "sum", None), lambda: functional.broadcast(x, 0, None),
+                lambda: functional.all_gather_tensor(x, 0, None),
+                lambda: functional.reduce_scatter_tensor(x, "sum", 0, None),
+                lambda: functional.all_to_all_single(x, None, None, None)):
+        with pytest.raises(ValueError, match="Default process group has not been initialized"):
+            ask()
+    with pytest.raises(NotImplementedError, match="all_to_all_single_autograd"):
+        functional.all_to_all_single_autograd(x, None, None, None)
+
+
 def test_one_process_without_a_group():
     assert not dist.is_initialized() and not dist.is_nccl_available() and not dist.is_torchelastic_launched()
     for ask in (dist.get_rank, dist.get_world_size, dist.get_backend, dist.barrier,
@@ -225,3 +240,27 @@ def test_monitored_barrier_names_who_is_missing(tmp_path):
     lines = sorted(line for line in done.stdout.splitlines() if line[:1].isdigit())
     assert done.returncode == 0 and lines[0] == "0 [Rank 0]: Rank 1 failed to pass monitoredBarrier in 500 ms", done
     assert [line[0] for line in lines] == ["0", "1", "2"] and "successfully reached monitoredBarrier" in lines[2]
+
+
+_FUNCTIONAL = """
+import tinytorch as torch, tinytorch.distributed as dist
+from tinytorch.distributed import _functional_collectives as functional
+dist.init_process_group("mpi")
+rank, everyone = dist.get_rank(), dist.group.WORLD
+x = torch.arange(4.).reshape(2, 2) + 10 * rank
+assert functional.all_reduce(x, "sum", everyone).tolist() == [[10, 12], [14, 16]] and x[0, 0] == 10 * rank
+assert functional.broadcast(x, 1, everyone).tolist() == [[10, 11], [12, 13]]
+assert functional.all_gather_tensor(x, 0, everyone).tolist() == [[0, 1], [2, 3], [10, 11], [12, 13]]
+assert functional.all_gather_tensor(x, 1, everyone).tolist() == [[0, 1, 10, 11], [2, 3, 12, 13]]
+assert functional.reduce_scatter_tensor(x, "sum", 1, everyone).tolist() == [[[10], [14]], [[12], [16]]][rank]
+assert functional.reduce_scatter_tensor(x, "max", 0, everyone).tolist() == [[[10, 11]], [[12, 13]]][rank]
+assert functional.all_to_all_single(x, None, None, everyone).tolist() == [[[0, 1], [10, 11]], [[2, 3], [12, 13]]][rank]
+sizes = [[2, 1], [0, 1]][rank], [[2, 0], [1, 1]][rank]
+assert functional.all_to_all_single(x, *sizes, everyone).tolist() == [[[0, 1], [2, 3], [10, 11]], [[12, 13]]][rank]
+"""
+
+
+@mpi
+def test_functional_collectives_of_two_ranks(tmp_path):
+    (tmp_path / "program.py").write_text(_FUNCTIONAL)
+    assert run.main(["--nproc_per_node", "2", str(tmp_path / "program.py")]) == 0
