@@ -1,5 +1,5 @@
 """torch.distributed.fsdp: names to ask isinstance of."""
-from ..._refused import refused, refused_class
+from ..._refused import refused, refused_class, refused_names
 from ...missing import namespace as _namespace
 from ...nn import Module
 
@@ -7,6 +7,8 @@ __all__ = ["FSDPModule", "FullyShardedDataParallel", "fully_shard"]
 
 FullyShardedDataParallel, FSDPModule = [refused_class(__name__, name, "there is one process", (Module,))
                                         for name in ("FullyShardedDataParallel", "FSDPModule")]
+globals().update(refused_names(__name__, "there is one process", classes="CPUOffload CPUOffloadPolicy MixedPrecision "
+                               "MixedPrecisionPolicy OffloadPolicy"))
 fully_shard = refused(__name__, "fully_shard", "there is one process")
 
 __getattr__ = _namespace(__name__, ("fully_sharded_data_parallel",))
