@@ -30,8 +30,8 @@ Where numbers differ, the page says where they come from (`python -m tests.progr
   pass gradients are, so that nothing grows. Told is the largest distance of a loss, of a gradient and of a parameter
   after the optimiser's step, relative to the largest number of each. Single precision is as good as 6e-08.
 
-A program that differs in torch's other kernels as well, or not in double precision, makes a rounding grow. Rows that were
-last run before there were the other two have the first alone.
+A program that differs in torch's other kernels as well, or not in double precision, makes a rounding grow. Rows that
+were last run before there were the other two have the first alone.
 
 """
 _TABLE = """| program | arguments | seed | s, tinytorch | s, torch | outcome |
