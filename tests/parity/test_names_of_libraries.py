@@ -315,3 +315,17 @@ def rare(t):
 
 def test_marks_named_tuples_and_kernels_before_their_operators():
     assert list(rare(tinytorch)) == list(rare(torch))
+
+
+def test_placements_of_distributed_tensors():
+    """Libraries make tables of them when they are imported, wherever there can be several processes."""
+    found = []
+    for name in "torch", "tinytorch":
+        t = importlib.import_module(f"{name}.distributed.tensor")
+        strided = importlib.import_module(f"{name}.distributed.tensor.placement_types")._StridedShard
+        some = [t.Shard(1), t.Shard(dim=0), t.Replicate(), t.Partial(), t.Partial("avg"), strided(0, split_factor=2)]
+        found.append([(repr(x), str(x), x.is_shard(), x.is_shard(1), x.is_replicate(), x.is_partial(),
+                       x.is_partial("sum"), isinstance(x, t.Placement), isinstance(x, t.Shard), x == t.Shard(1))
+                      for x in some[:5]] + [(repr(some[5]), str(some[5]), some[5].is_shard())])
+        assert len({t.Shard(0), t.Shard(0), t.Replicate(), t.Replicate(), t.Partial()}) == 3
+    assert found[0] == found[1]

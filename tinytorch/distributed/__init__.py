@@ -33,8 +33,8 @@ _OF = {
     "DeviceMesh": "tensor", "init_device_mesh": "tensor",
 }
 
-_LATER = ("_functional_collectives", "algorithms", "constants", "device_mesh", "distributed_c10d", "fsdp", "nn",
-          "optim", "rpc", "run", "tensor")
+_LATER = ("_functional_collectives", "algorithms", "checkpoint", "constants", "device_mesh", "distributed_c10d", "fsdp",
+          "nn", "optim", "rpc", "run", "tensor")
 
 __getattr__ = _namespace(__name__, _LATER, _OF)
 

@@ -1,0 +1,4 @@
+"""torch.distributed.checkpoint._consolidate_hf_safetensors: names that libraries import."""
+from ..._refused import refused_names
+
+globals().update(refused_names(__name__, "there is one file for each torch.save", "consolidate_safetensors_files", ""))
