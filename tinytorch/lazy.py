@@ -207,7 +207,9 @@ class Lazy(NDArrayOperatorsMixin, StandIn):
         return seen(restrided(self.raw, size, strides), self.conj_bit, self.neg_bit)
 
     def filled(self, fill, *arguments):
-        return fill.__wrapped__(self, *arguments)
+        fill(self.raw, *arguments)             # which order numbers are drawn in follows from how the memory lies
+        self[...] = self.raw.copy("K")
+        return self
 
     def _view(self, result):
         """What `raw` gave for a view: a view of it seen likewise, of a copy the numbers."""

@@ -117,6 +117,7 @@ def test_every_optimiser_and_schedule_says_what_it_computes_and_shows_it():
 LISTS = {
     "__init__.py": "the module of each name, which is not loaded before it is asked for",
     "autograd/saved.py": "what torch calls what nodes have saved",
+    "debug/finite.py": "Python's operators that write to their first operand",
     "func/batched.py": "methods of NumPy's arrays",
     "fx/code.py": "signs of Python's operators",
     "fx/proxy.py": "Python's operators",
@@ -126,6 +127,7 @@ LISTS = {
     "nn/init.py": "names that calculate_gain takes",
     "ops/layout/scatter.py": "values of the argument `reduce`",
     "ops/reduction/segments.py": "values of the argument `reduce`",
+    "return_types.py": "the fields of each class of results",
     "sparse/arithmetic.py": "of the functions that keep zeros, those with a gradient of zeros",
     "sparse/array.py": "operators that no array of another library answers",
     "sparse/install.py": "what sparse tensors answer without their elements, or not in place",

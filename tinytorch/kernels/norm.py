@@ -116,7 +116,7 @@ def layer_norm(x, weight, bias, width, eps, center):
     normalised = np.empty(x.shape, x.dtype)
     if center and x.size and (bias is None or weight is not None):
         count = x.size // width
-        mean, rate = np.empty((2, count, 1), x.dtype)
+        mean, rate = np.empty((count, 1), x.dtype), np.empty((count, 1), x.dtype)
         if native.done("layer_norm", count, width, eps, x, weight, bias, normalised, mean, rate):
             return normalised, (mean, rate)
     rows, mean = x.reshape(-1, width) if x.size else x.reshape(0, width), None
