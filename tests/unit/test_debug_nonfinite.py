@@ -17,13 +17,17 @@ from tinytorch.seam import seam
 
 @pytest.fixture(autouse=True)
 def nothing_is_left():
-    see, reasons = seam.see, set(seam._reasons)
+    see, reasons, hooks = seam.see, set(seam._reasons), optimizer_hooks()
     yield
     gc.collect()
     assert set(seam._reasons) <= reasons and seam.see is see
     assert not mode.steppers and not mode.watchers and not usual.exceptions and not usual.noting
-    assert not torch.optim.optimizer._global_optimizer_pre_hooks
-    assert not torch.optim.optimizer._global_optimizer_post_hooks
+    assert optimizer_hooks() <= hooks
+
+
+def optimizer_hooks():
+    optimizer = torch.optim.optimizer
+    return {*optimizer._global_optimizer_pre_hooks.values(), *optimizer._global_optimizer_post_hooks.values()}
 
 
 def error_of(function, **options):

@@ -13,7 +13,7 @@ import pytest
 
 import tinytorch as torch
 from tinytorch import debug, tails
-from tinytorch.autograd import accumulate, grad_mode
+from tinytorch.autograd import accumulate, casts, grad_mode
 from tinytorch.autograd.grad_mode import mode, usual
 from tinytorch.autograd.torch_function import state
 from tinytorch.overrides import TorchFunctionMode
@@ -220,7 +220,7 @@ def check(name, interrupt, k, known_locks):
     assert not held and drawn == (2,), (where, held)
     assert torch.is_grad_enabled() and not torch.is_inference_mode_enabled() and mode.grad is True, where
     assert not mode.watchers and not mode.places and not mode.anomaly and mode.saved_tensors_hooks is None, where
-    assert not usual.exceptions and not usual.noting, where
+    assert not usual.exceptions and not usual.noting and not casts.state.inside, where
     assert not state.disabled and not state.skips and not state.modes, where
     assert not mode.graph_task and mode.current_node is None and mode.dual_level is None, where
     assert not mode.grad_levels and not mode.vmap_levels and not mode.computing_jvp, where

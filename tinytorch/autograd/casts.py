@@ -87,8 +87,8 @@ def cast_call(function: Callable, about: Any, args: tuple, kwargs: dict[str, Any
     if not state.enabled or state.inside or about.autocast == "within":
         return UNSEEN
     target = _target(about, args, kwargs)
-    state.inside = True
     try:
+        state.inside = True                    # in here: an interrupt before leaves nothing
         if target is None:
             return function(*args, **kwargs)
         return function(*[_cast(x, target) for x in args], **{k: _cast(x, target) for k, x in kwargs.items()})

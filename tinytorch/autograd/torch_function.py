@@ -218,8 +218,8 @@ def skip_one_hop(func: Callable, types: Iterable[type], args: tuple = (), kwargs
     """`func` run itself for arguments that override it; those that it calls look for overrides, if it is in Python."""
     how = above.about(func) if isinstance(func, python_types.FunctionType) else None
     if (how is None or how.in_python) and not isinstance(func, python_types.MethodWrapperType):
-        state.skips = True
         try:
+            state.skips = True
             return func(*args, **(kwargs or {}))
         finally:
             state.skips = False

@@ -162,8 +162,9 @@ def pusher(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> Callable:
     def of(tangents):
         pairs = [(w, t) for w, t in zip(products, tangents) if w is not None and w._requires_grad]
         outer = mode.grad and (any(taped) or any(is_tracked(t) for _, t in pairs))
-        before, mode.pushing = mode.pushing, True
+        before = mode.pushing
         try:
+            mode.pushing = True
             found = run_backward([w for w, _ in pairs], [t for _, t in pairs], True, outer, dummies, False)
         finally:
             mode.pushing = before

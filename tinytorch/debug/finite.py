@@ -140,8 +140,8 @@ def _see(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     given = list(_tensors((args, {k: x for k, x in kwargs.items() if k != "out"})))
     if not given:                              # it makes numbers of none
         return UNSEEN
-    _here.inside = True
     try:
+        _here.inside = True
         writes = how.name[-1:] == "_" or how.operator in _WRITING or "out" in kwargs
         before = [numbers(x) for x in given] if writes else None
         result = function(*args, **kwargs)
@@ -282,8 +282,8 @@ def _watched(step: Callable) -> Callable:
         # What a rule computes on its way is its own; hooks and Functions are the program's.
         own = node.op.function is None and (create_graph or node.hooks is None or not (
             node.hooks.pre or node.hooks.post))
-        _here.inside = own
         try:
+            _here.inside = own
             grads = step(node, g, edges, create_graph)
         finally:
             _here.inside = False

@@ -251,8 +251,8 @@ def _see(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     how = about(function)
     if how is None or is_property(how) or how.autocast == "within":
         return UNSEEN
-    _here.inside = True
     try:
+        _here.inside = True
         result = function(*args, **kwargs)
     finally:
         _here.inside = False

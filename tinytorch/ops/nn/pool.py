@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from ... import dtypes as dt
-from ...arguments import int_of, ints_of
+from ...arguments import int_of, ints_of, is_int
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, write_out
@@ -172,7 +172,8 @@ def _numbers(value, function, name, n, optional=""):
             raise RuntimeError(f"{function}() {name} must be an int, list of ints or tuple of ints of size 1 but got "
                                f"size {len(value)}")
         raise RuntimeError(f"{function}: {name} must either be {optional}a single int, or a tuple of {_HOW_MANY[n]}")
-    value = ints_of(value, function, name, position) if listed else (int_of(value[0], function, name, position),)
+    if listed or not is_int(value[0]):         # torch asks for several, of which one may stand for all
+        value = ints_of(value if listed else value[0], function, name, position)
     return value * n if len(value) == 1 else value
 
 

@@ -41,8 +41,8 @@ def _one_at_a_time(function):
             return function(self)
         self._valid_iterator_id += 1
         self.reset()
-        self._inside = True
         try:
+            self._inside = True
             made = function(self)
         finally:
             self._inside = False
