@@ -52,8 +52,9 @@ def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor]
     if create_graph and not state.disabled:    # derivative rules compute with the tensors, whatever their classes
         return without_subclasses(run_backward, roots, grads, retain_graph, create_graph, inputs, accumulate)
     before = mode.graph_task, mode.grad_now    # in this order: an interrupt may come where grad mode is set
-    begun = errstate.begin()
+    begun = None
     try:
+        begun = errstate.begin()
         task = GraphTask(roots, inputs, retain_graph)
         mode.graph_task, mode.grad = task, create_graph and mode.recorder
         if before[0] is not None:
@@ -62,8 +63,10 @@ def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor]
                 return elsewhere(_walk, roots, grads, retain_graph, create_graph, inputs, accumulate, beyond)
         return _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond)
     finally:
-        errstate.end(begun)
-        mode.graph_task, mode.grad = before
+        try:
+            errstate.end(begun)
+        finally:
+            mode.graph_task, mode.grad = before
 
 
 def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond):
