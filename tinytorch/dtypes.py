@@ -21,6 +21,7 @@ from .stored import (
     FLOAT8_E8M0FNU,
     FLOAT8_RECORDS,
     STORED,
+    converted,
     from_bfloat16,
     to_bfloat16,
 )
@@ -398,4 +399,6 @@ def cast(array, numpy_dtype):
         return STORED[numpy_dtype].narrow(array if numpy_dtype == COMPLEX32 else array.real)
     if array.dtype.kind == COMPLEX and numpy_dtype.kind not in COMPLEX + BOOL:
         array = array.real
+    if numpy_dtype.char in "ef" and array.dtype.char in "ef" and (result := converted(array, numpy_dtype)) is not None:
+        return result
     return array.astype(numpy_dtype)

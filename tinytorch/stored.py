@@ -14,6 +14,7 @@ from numpy import ndarray
 #: Two float16, of which neither can be had without the other: a complex number of half precision.
 COMPLEX32 = np.dtype([("real", np.float16), ("imag", np.float16)])
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])
+_FLOAT = np.dtype(np.float32)
 #: By the bits of exponent and significand; fn: without infinities, uz: without a negative zero.
 FLOAT8_E4M3FN, FLOAT8_E5M2, FLOAT8_E4M3FNUZ, FLOAT8_E5M2FNUZ, FLOAT8_E8M0FNU = [
     np.dtype([(f"float8_{name}", np.uint8)]) for name in ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0fnu")]
@@ -46,9 +47,23 @@ def stepping_as(array: ndarray, result: ndarray) -> ndarray:
     return np.lib.stride_tricks.as_strided(result, result.shape, strides)
 
 
+#: Functions of an array and a dtype that convert quickly, or return None: kernels, which lie above, put theirs here.
+convert: list[Callable[[ndarray, np.dtype], ndarray | None]] = []
+
+
+def converted(array: ndarray, dtype: np.dtype) -> ndarray | None:
+    """What one of `convert` makes of an array; None without one."""
+    for function in convert:
+        if (result := function(array, dtype)) is not None:
+            return stepping_as(array, result)
+    return None
+
+
 # ------------------------------------------------------------------ bfloat16: the upper half of a float32
 def to_bfloat16(array: ndarray) -> ndarray:
     """A floating array as bfloat16 bits, rounded to nearest even (NaN stays NaN)."""
+    if (result := converted(array, BFLOAT16)) is not None:
+        return result
     wide = array.astype(np.float32, copy=False) if isinstance(array, ndarray) else np.asarray(array, np.float32)
     bits = wide.view(np.uint32)                # (astype: of what stands in for an array too)
     rounded = (bits + (np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1)))) >> np.uint32(16)
@@ -58,6 +73,8 @@ def to_bfloat16(array: ndarray) -> ndarray:
 
 def from_bfloat16(array: ndarray) -> ndarray:
     """bfloat16 bits as the float32 array of the same values."""
+    if (result := converted(array, _FLOAT)) is not None:
+        return result
     bits = np.left_shift(array["bfloat16"], np.uint32(16), dtype=np.uint32)    # (astype sees no order in strides of 0)
     return stepping_as(array, bits.view(np.float32))
 

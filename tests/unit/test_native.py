@@ -21,6 +21,7 @@ from tinytorch.kernels import (
     sums as sums_of_arrays,
 )
 from tinytorch.kernels.conv import direct
+from tinytorch.kernels.expressions import exp, expression, where
 from tinytorch.kernels.linalg import products as linalg_products
 from tinytorch.kernels.sums import add_up
 
@@ -317,9 +318,69 @@ def pooling(width, seed, dtype):
         yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
 
 
+#: Of four operands.
+_joined = expression(lambda a, b, c, d: where(a > b, c * b, exp(-abs(a)) * d), 4)
+
+
+def elementwise(width, seed, dtype):
+    """In single and in double precision, of operands that are broadcast (test_expressions.py has the rest)."""
+    for kind in (dtype, np.float64):
+        x, row, column = (draws(seed + i, *shape, dtype=kind)
+                          for i, shape in enumerate(((50, width), (width,), (50, 1))))
+        yield _joined(x, row, column, x[:1]).astype(dtype)
+        yield _joined(x, x, x, x).astype(dtype)
+    x = draws(seed, 4, 9, width)
+    yield _joined(*x.astype(np.float16).swapaxes(1, 2)).astype(dtype)
+    for kind in (torch.bfloat16, torch.float16):
+        yield torch.tensor(x).to(kind).float().numpy().astype(dtype)
+
+
+def scans(width, seed, dtype):
+    """Extremes so far and where they are, also of equal ones and of NaN; products; numbers at equal distances."""
+    kind = getattr(torch, np.dtype(dtype).name)
+    for special in (False, True):
+        for shape, dim in (((5, width), 1), ((width, 3), 0), ((3, width, 70), 1), ((1, 1, 1), 2), ((2, 0, 3), 1)):
+            x = draws(seed, *shape, special=special)
+            x = torch.tensor((np.round(x) if special else x).astype(dtype))
+            for found in (x.cummax(dim), x.cummin(dim)):
+                yield from (found.values.numpy(), found.indices.numpy().astype(dtype))
+            small = torch.tensor(np.tanh(draws(seed, *shape)).astype(dtype) + dtype(1))
+            yield from (small.prod(dim).numpy(), small.prod(0).numpy(), small.prod().numpy(),
+                        small.prod(-1, keepdim=True).numpy())
+    for count in (0, 1, 15, 16, 17, 70 * width):
+        yield torch.arange(-1.5, -1.5 + count * 0.25, 0.25, dtype=kind).numpy()
+        yield torch.linspace(-3, 17.5, count, dtype=kind).numpy()
+
+
+def arranged(width, seed, dtype):
+    """Turned round, triangles, and what goes back to images that were resized."""
+    for shape in ((width,), (3, width), (2, width, 3)):
+        x = torch.tensor(draws(seed, *shape, special=True, dtype=dtype))
+        for d in range(len(shape)):
+            yield x.flip(d).numpy()
+        if len(shape) > 1:
+            for diagonal in (0, -1, 2, width, -width, 1 << 40):
+                yield from (x.tril(diagonal).numpy(), x.triu(diagonal).numpy())
+    x = torch.tensor(draws(seed, 2, 3, 5, width, dtype=dtype), requires_grad=True)
+    for mode in ("nearest", "bilinear", "bicubic"):
+        for size in ((10, 2 * width), (3, width), (5, 1)):
+            y = F.interpolate(x, size, mode=mode)
+            yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
+
+
+def sampled(width, seed, dtype):
+    """Images at the places of a grid, in them and beside them."""
+    x = torch.tensor(draws(seed, 2, 3, width % 40 + 1, 9, dtype=dtype))
+    for shape in ((2, 5, width, 2), (2, 300, 1, 2)):
+        grid = torch.tensor(draws(seed + 1, *shape, dtype=dtype) / 3)
+        for padding in ("zeros", "border"):
+            for aligned in (False, True):
+                yield F.grid_sample(x, grid, padding_mode=padding, align_corners=aligned).numpy()
+
+
 FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, batched_products,
             entropy, batch_norm, sums, rows_added, masks, convolutions, convolutions_of_pixels,
-            rows_taken, pooling]
+            rows_taken, pooling, elementwise, scans, arranged, sampled]
 
 
 @needs_library
@@ -519,7 +580,7 @@ def test_the_function_of_a_kernel_is_made_when_it_is_first_called():
     said = """
 import types, tinytorch as torch
 from tinytorch.kernels import native
-x = torch.linspace(0, 1, 40000).reshape(100, 400)
+x = torch.zeros(100, 400)
 before = [name for name, f in native._known.items() if isinstance(f, types.FunctionType)]
 print(before, torch.equal(x.softmax(1), x.softmax(1)), isinstance(native._known["softmax"], types.FunctionType))"""
     assert _python(said).stdout == "[] True True\n"

@@ -54,7 +54,8 @@ def others(width, seed, dtype):
         yield drawn.numpy()
     torch.zeros(2).index_select(0, torch.zeros(1 << 17, dtype=torch.int64))
     x = torch.tensor(draws(seed, 20_000), requires_grad=True)
-    yield from (x.detach().abs().log().numpy(), x.detach().tanh().numpy())         # of few, NumPy's at once
+    for function in (torch.Tensor.exp, torch.Tensor.tanh, lambda x: x.abs().log()):        # of few, NumPy's at once
+        yield function(x.detach()).numpy()
     yield from torch.autograd.grad(x.relu(), x, torch.tensor(draws(seed, 20_000)))
     x = torch.tensor(draws(seed, 9, 60), requires_grad=True)
     yield from torch.autograd.grad(torch.nn.LSTM(60, 60, proj_size=30)(x)[0].sum(), x)

@@ -111,6 +111,14 @@ def calls(wrong):
         made[f"recurrent_backward: {place}"] = [
             0, 4, 10, rows, 3, h, 1, 1, 8, 1, 0, order, np.ones((rows, h), F32), weights[1], joined, None, None, None,
             state, state.copy(), None, d, None, None, None], memory, d.size
+    for k, name in enumerate(("a row", "a column")):
+        rows, columns = np.zeros(8, I64), np.zeros(10, I64)
+        (rows, columns)[k][3] = wrong
+        add(f"resize_backward: {name}", (1, 4, 5, 4, 5, 2, np.ones(20, F32), rows, columns, None, None), 4, 5)
+    for name, dtype in (("walk4", F32), ("walk8", np.float64), ("walk2", np.uint16)):
+        out, memory = guarded(n, dtype=dtype)
+        plan = np.array([0, 0, wrong])
+        made[name] = [n, 3, n, 0, 0, 0, 0., 0., 0., 0., plan, np.ones(n, dtype), None, None, None, out], memory, n
     return made
 
 

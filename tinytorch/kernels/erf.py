@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from . import native
+from .expressions import expression, word
 from .layout import operand_order
 from .series import polynomial
 
@@ -44,19 +44,14 @@ _MIDDLE, _HALF = (6.125 + math.sqrt(5.0)) / 2, (6.125 - math.sqrt(5.0)) / 2
 _CHUNK = 1 << 16
 
 
-def erf(x):
-    """The error function, in the precision of `x` (half in single)."""
+def _erf(x):
     if x.dtype == np.float64:
         small = np.abs(x) < 1.0
         if small.all():
             return x * _erf_ratio(x)
-        tail = np.copysign(1.0 - erfc(np.abs(x)), x)
+        tail = np.copysign(1.0 - _erfc(np.abs(x)), x)
         return np.where(small, x * _erf_ratio(x), tail)
-    return _single(x)
-
-
-@native.by_element("erf_each")
-def _single(x):
+    # in single precision
     flat = np.ascontiguousarray(x, np.float32).reshape(-1)
     result = np.empty_like(flat)
     squares, most = np.empty((2, min(_CHUNK, flat.size)), np.float32)
@@ -90,10 +85,9 @@ def _tail(x):
     return polynomial(_TAIL, t) / (1.0 + 2.0 * x)
 
 
-def erfc(x):
-    """1 - erf(x), exact where erf(x) is nearly 1."""
+def _erfc(x):
     if x.dtype != np.float64:
-        return erfc(x.astype(np.float64)).astype(x.dtype)
+        return _erfc(x.astype(np.float64)).astype(x.dtype)
     size = np.minimum(np.abs(x), 30.0)         # erfc(30) is below the smallest double
     tail = _tail(size) * _squared_exp(size)
     tail = np.where(x < 0, 2.0 - tail, tail)
@@ -107,8 +101,7 @@ def erfcx(x):
     return np.where(x < 0, 2.0 * np.exp(x * x) - tail, tail)
 
 
-def erfinv(y):
-    """The x with erf(x) = y: infinite at -1 and 1, NaN outside."""
+def _erfinv(y):
     flat = np.ascontiguousarray(y).reshape(-1)
     result = np.empty_like(flat)
     for start in range(0, flat.size, _CHUNK // 4):
@@ -142,6 +135,13 @@ def _refined(x, y):
     near = y < 0.5
     error = np.empty_like(x)
     error[near] = x[near] * _erf_ratio(x[near]) - y[near]
-    error[~near] = (1.0 - y[~near]) - erfc(x[~near])               # the difference is exact
+    error[~near] = (1.0 - y[~near]) - _erfc(x[~near])              # the difference is exact
     step = error / (2.0 / math.sqrt(math.pi) * np.exp(-x * x))
     return x - step / (1.0 + x * step)
+
+
+#: The words, and the functions: the error function, 1 - erf(x), exact where erf(x) is nearly 1, and the x with
+#: erf(x) = y, infinite at -1 and 1, NaN outside.
+word_erf, word_erfc, word_erfinv = word("erf", _erf), word("erfc", _erfc), word("erfinv", _erfinv)
+erf, erfc, erfinv = (expression(text) for text in (
+    lambda x: word_erf(x), lambda x: word_erfc(x), lambda x: word_erfinv(x)))

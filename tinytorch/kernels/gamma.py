@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from .expressions import expression, word
 from .series import piecewise, polynomial
 
 # Bernoulli numbers B2, B4, ...
@@ -64,8 +65,7 @@ def _moved_up(y):
 
 
 @in_double
-def lgamma(x):
-    """log |gamma(x)|: infinite at zero and the negative whole numbers."""
+def _lgamma(x):
     reflect = x < 0.5
     y = np.where(reflect, 1.0 - x, x)
     result = piecewise(y, (y < 2.5, _near_two), (y < _LARGE, _moved_up), (y == np.inf, np.inf), (y == y, _by_stirling))
@@ -75,8 +75,7 @@ def lgamma(x):
 
 
 @in_double
-def digamma(x):
-    """The derivative of lgamma: infinite at zero, NaN at the negative whole numbers."""
+def _digamma(x):
     reflect = x < 0
     y = np.where(reflect, 1.0 - x, x)
     small = y < _LARGE
@@ -129,7 +128,7 @@ def zeta(s, q):
     return np.where(s == 1.0, np.inf, np.where(s < 1.0, np.nan, result))
 
 
-def trigamma(x):
+def _trigamma(x):
     """The derivative of digamma: by reflection below 1/2, where torch's pi is that of the dtype (in half precision of
     float32). So it is finite at the negative whole numbers, where the sine of a multiple of that is not quite zero."""
     pi = np.float64(math.pi) if x.dtype == np.float64 else np.float32(math.pi)
@@ -154,3 +153,11 @@ def polygamma(n, x):
     values = (factor if n % 2 else -factor) * zeta
     values = np.where(x == np.inf, np.nan, values)         # as torch, whose sum has a term of zero times infinity
     return values.astype(x.dtype)
+
+
+#: The words, and the functions: log |gamma(x)|, infinite at zero and the negative whole numbers, and its derivatives,
+#: the first infinite at zero and NaN at the negative whole numbers.
+word_lgamma, word_digamma = word("lgamma", _lgamma), word("digamma", _digamma)
+word_trigamma = word("trigamma", _trigamma)
+lgamma, digamma, trigamma = (expression(text) for text in (
+    lambda x: word_lgamma(x), lambda x: word_digamma(x), lambda x: word_trigamma(x)))

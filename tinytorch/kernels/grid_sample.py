@@ -8,6 +8,7 @@ from itertools import product
 
 import numpy as np
 
+from . import native
 from .scatter import add_flat
 from .stepwise import plain, stepwise
 
@@ -156,6 +157,20 @@ def _weight(axes, which):
     for w in weights:
         result = w if result is None else result * w
     return result
+
+
+def natively(x, grid, mode, padding, align_corners):
+    """What the kernel makes of images (N, C, H, W) and a grid (N, H', W', 2): (N, C, H', W'); None of what it does not
+    take."""
+    if mode != "bilinear" or padding == "reflection" or x.ndim != 4 or not native.takes("grid_sample", x, grid):
+        return None
+    n, c, *size = x.shape
+    out = np.empty((n, c, *grid.shape[1:-1]), x.dtype)
+    if size[0] * size[1] >= 1 << 31:
+        return None
+    points = grid.shape[1] * grid.shape[2]
+    native.run("grid_sample", n, c, *size, points, align_corners, padding == "border", x, grid, out)
+    return out
 
 
 def sampled(images, axes, size):

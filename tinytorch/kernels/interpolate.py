@@ -5,6 +5,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from .arrange import resized_back
+
 #: By mode: how many taps an axis has where nothing is smoothed, and the filter that weighs them where it is.
 _WIDTH = {"nearest": 1, "nearest-exact": 1, "linear": 2, "cubic": 4, "lanczos": 6}
 
@@ -149,6 +151,9 @@ def _count(along):
 
 def resized_grad(g, axes, size):
     """The sums of a gradient of `resized` over the outputs that each input of images of `size` is in."""
+    result = resized_back(g, axes, size)
+    if result is not None:
+        return result
     for axis, along, n in zip(range(-len(axes), 0), axes, size):
         rest = (slice(None),) * (-1 - axis)
         result = np.zeros(g.shape[:axis] + (n,) + g.shape[g.ndim + axis + 1:], g.dtype)

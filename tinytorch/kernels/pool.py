@@ -9,7 +9,9 @@ import numpy as np
 
 from .. import dtypes as dt
 from . import native
+from .extremes import place_of
 from .scatter import add_flat, owned
+from .sums import add_up
 from .threads import split
 
 _CACHE = 1 << 19          # bytes of input at a time, so that what a chunk needs stays in the cache
@@ -254,6 +256,25 @@ def _bounds(n, out):
     """First and one past the last input of each of `out` windows that divide `n` inputs."""
     i = np.arange(out)
     return i * n // out, -(-(i + 1) * n // out)
+
+
+def whole_indices(x):
+    """Flat position of the largest element of each image, the first of equals; None if one is NaN."""
+    rows = x.reshape(len(x), -1)
+    if not rows.size:
+        return None
+    indices = place_of(np.argmax, rows, 1, True)
+    if np.isnan(np.take_along_axis(rows, indices, 1)).any():
+        return None
+    return indices.reshape((len(x),) + (1,) * (x.ndim - 1))
+
+
+def even_sums(x, out, kernel):
+    """The sum of each window of images (M, *size), which the windows divide."""
+    shape = [len(x)]
+    for m, k in zip(out, kernel):
+        shape += [m, k]
+    return add_up(x.reshape(shape), tuple(range(2, len(shape), 2)))
 
 
 def adaptive_indices(x, out):

@@ -5,7 +5,8 @@ A twin says `if native.done("adam", ...): return`, and one of single elements is
 the two computes is decided here, by the library, the dtype and the table's least number of elements. Where C and NumPy
 round alike that number is what NumPy is quicker for; where they do not, it is 1, so that an element does not depend on
 how many others there are, nor on where they lie. No address reaches C but through `run`, which checks class, dtype,
-byte order, layout, size and writability of every array, whatever `done` and `takes` said.
+byte order, layout, size and writability of every array, whatever `done` and `takes` said, and
+through what `walker` makes, which checks the same.
 
 TINYTORCH_NATIVE=0 in the environment: never. TINYTORCH_NATIVE=1: ImportError if there is no library.
 TINYTORCH_NATIVE_LEVEL: baseline, avx2 or avx512; by default the last of them that the machine knows.
@@ -14,7 +15,8 @@ import ctypes
 import os
 import struct
 import sys
-from functools import partial
+from functools import lru_cache, partial
+from types import FunctionType
 
 import numpy as np
 
@@ -22,7 +24,7 @@ from ...errors import warn
 from ..threads import free
 from .table import KERNELS, failing, fingerprint, parsed
 
-__all__ = ["LEAST", "by_element", "done", "level", "many", "run", "takes"]
+__all__ = ["LEAST", "by_element", "done", "held", "level", "many", "operations", "run", "takes", "walker"]
 
 
 class _Unaligned(Exception):
@@ -34,7 +36,8 @@ LEVELS = "baseline", "avx2", "avx512"
 #: What is raised at a place that there is not, by the name of the array that names it.
 _OUTSIDE = {"": "RuntimeError('a kernel failed')", "target": "IndexError('a target is out of bounds')",
             "index": "IndexError('index out of range in self')", "weights": "ValueError('these are no weights')",
-            **dict.fromkeys(("order", "plan"), "ValueError('the plan of a kernel reaches out of its arrays')")}
+            **dict.fromkeys(("order", "plan", "columns"),
+                            "ValueError('the plan of a kernel reaches out of its arrays')")}
 _place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
 _FLOAT, _NDARRAY = np.dtype(np.float32), np.ndarray
 _STALE = "was built from other sources than these: install tinytorch once more"
@@ -177,6 +180,69 @@ LEAST = 512 if _loaded else sys.maxsize
 def level():
     """The set of instructions of the library in use, or None without one."""
     return _loaded[0] if _loaded else None
+
+
+#: What the machine's doors are called with: threads and sizes, numbers, addresses.
+_pack_walk = struct.Struct("7q4d6P").pack
+#: Elements of which one piece of work is made at most (GRAIN of elementwise.c): no other thread is asked to help.
+_ONE_PIECE = 16384
+
+
+@lru_cache
+def _code_of_call(arrays, numbers):
+    """Of the function that `walker` makes, of text without loops: it is called for few elements as for many."""
+    arrays, numbers = [f"x{i}" for i in range(arrays)], [f"number{i}" for i in range(numbers)]
+    first, given, absent = arrays[0], ", ".join(arrays + numbers), 4 - len(arrays)
+    fits = [f"type({first}) is ndarray", "n >= least[name]"]
+    for x in arrays[1:]:
+        alike = f"({x}.shape == shape or {x}.size == 1 and {x}.ndim <= {first}.ndim)"
+        fits += [f"type({x}) is ndarray", f"{x}.dtype == dtype", alike]
+    packed = ["n", *[f"{x}.size" for x in arrays[1:]], *["0"] * absent]
+    packed += [*numbers, *["0.0"] * (4 - len(numbers)), "plan"]
+    packed += [f"at_{x}" for x in arrays] + ["0"] * absent
+    made = {}
+    exec(f"""
+def call({given}):
+    try:
+        shape, dtype, n = {first}.shape, {first}.dtype, {first}.size
+        name, itemsize, enter, size, plan, _ = programs[dtype]
+        if not ({" and ".join(fits)}):
+            return general({given})
+        {"; ".join([f"at_{x} = address_of(place_of({x}))" for x in arrays])}
+        if {" or ".join([f"at_{x} % itemsize" for x in arrays])}:
+            return general({given})
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return general({given})
+    out = empty(shape, dtype)
+    if enter(pack(1 if n <= most else free(), n, size, {", ".join(packed)}, address_of(place_of(out)))):
+        raise ValueError("the plan of a kernel reaches out of its arrays")
+    return out
+""", made)
+    return made["call"].__code__
+
+
+def walker(arrays, numbers, programs, general):
+    """A function of so many arrays and numbers, which has the machine walk over contiguous arrays of one dtype that is
+    in `programs`, where `held` has put a plan, and of one shape (or of one element, but for the first); for what else
+    it is given it calls `general`."""
+    scope = {"address_of": _address_of, "place_of": _place_of, "pack": _pack_walk, "free": free,
+             "ndarray": _NDARRAY, "empty": np.empty, "most": _ONE_PIECE, "least": _least, "programs": programs,
+             "general": general}
+    return FunctionType(_code_of_call(arrays, numbers), scope)
+
+
+def held(name, dtype, plan):
+    """What `walker` wants to know of a kernel and a plan. The address of the plan is found once: nobody else has it."""
+    plan = np.array(plan, np.int64)
+    place = _address(plan, plan.size, plan.dtype)
+    return name, dtype.itemsize, getattr(_loaded[1], "enter_" + name), plan.size, place, plan
+
+
+def operations(bits):
+    """The names of the machine's operations on numbers of 4 or 8 bytes, in their order (elementwise.c)."""
+    names = getattr(_loaded[1], f"operations{bits}")
+    names.restype = ctypes.c_char_p
+    return names().decode().split()
 
 
 def many(name, n):

@@ -115,7 +115,6 @@ name_backward(g, x, share, out). */
         share(threads, n, 16384, name##_backward_part, &args);                                                        \
     }
 
-EACH(erf_each, exact_tanh_of(v * erf_series(v * v)))
 EACH(relu, v < 0.0f ? 0.0f : v)
 EACH(sigmoid, sigmoid_of(v))
 EACH(silu, v * sigmoid_of(v))

@@ -26,6 +26,13 @@ The build compiles each file once for every set of instructions, so there is non
 #define TOTAL(operation, ...) _Pragma(TOTAL_TEXT(omp simd reduction(operation : __VA_ARGS__)))
 #define TOTAL_TEXT(...) #__VA_ARGS__
 
+/* Memory that will be read soon. */
+#ifdef _WIN32
+#define AHEAD(place) (void)(place)
+#else
+#define AHEAD(place) __builtin_prefetch(place)
+#endif
+
 /* A loop over elements of arrays that are apart, or the same. */
 #define SPAN _Pragma("omp simd")
 
@@ -42,6 +49,13 @@ INLINE int64_t place_below(int64_t n, const place *from)
 {
     const int64_t at = *(const volatile int64_t *)&from->number;
     return (uint64_t)at < (uint64_t)n ? at : -1;
+}
+
+/* Reads numbers of a plan, which are checked as a whole. */
+INLINE void plan_of(int64_t n, const place *from, int64_t *to)
+{
+    for (int64_t i = 0; i < n; i++)
+        to[i] = *(const volatile int64_t *)&from[i].number;
 }
 
 #define WORDS 624

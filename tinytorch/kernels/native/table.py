@@ -56,7 +56,7 @@ KERNELS = {
                             ">total[channels] >dot[channels]"),
     "scale_shift": (2048, "images channels size x[images*channels*size] ?weight[channels] ?bias[channels] "
                     ">out[images*channels*size]"),
-    **dict.fromkeys("erf_each sigmoid silu".split(), (1, "n x[n] >out[n]")),
+    **dict.fromkeys(("sigmoid", "silu"), (1, "n x[n] >out[n]")),
     "relu": (2048, "n x[n] >out[n]"),
     **dict.fromkeys(("gelu", "gelu_tanh"), (1, "n x[n] ?>kept[n] >out[n]")),
     **dict.fromkeys(("gelu_backward", "gelu_tanh_backward"), (1, "n g[n] x[n] share[n] >out[n]")),
@@ -98,12 +98,31 @@ KERNELS = {
     "products": (1, "ta tb m n k lda ldb outer inner a_outer a_inner b_outer b_inner grain "
                  "a{ta,m,k,lda,outer,inner,a_outer,a_inner} b{tb,k,n,ldb,outer,inner,b_outer,b_inner} "
                  ">c[outer*inner*m*n]"),
+    **{name: (1, "n size na nb nc nd .p:f8 .q:f8 .r:f8 .s:f8 plan[size]:i8<any "
+              + " ".join([f"?{x}[n{x}]{kind}" for x in "abcd"]) + f" >out[n]{kind}")
+       for name, kind in (("walk4", ""), ("walk8", ":f8"))},
+    "walk2": (1, "n size na nb nc nd .p:f8 .q:f8 .r:f8 .s:f8 plan[size]:i8<any "
+              + " ".join([f"?{x}[n{x}]:u2" for x in "abcd"]) + " >out[n]:u2"),
+    **dict.fromkeys(("bfloat16_to_float", "half_to_float"), (1, "n x[n]:u2 >out[n]")),
+    **dict.fromkeys(("float_to_bfloat16", "float_to_half"), (1, "n x[n] >out[n]:u2")),
     "take_rows": (1024, "count width n x[count*width] index[n]:i8<count >out[n*width]"),
     "add_rows": (256, "count width n grain g[n*width] index[n]:i8<count >out[count*width]"),
     "gather": (1, "outer n m inner x[outer*n*inner] index[outer*m*inner]:i8<n >out[outer*m*inner]"),
     "add_along": (1, "outer n m inner x[outer*m*inner] index[outer*m*inner]:i8<n >out[outer*n*inner]"),
     "in_range": (0, "size n index[size]:i8<n"),
     "running": (1, "outer n inner product backward x[outer*n*inner] >out[outer*n*inner]"),
+    "flip_rows": (1, "outer n inner x[outer*n*inner] >out[outer*n*inner]"),
+    "triangle": (1, "outer rows columns diagonal upper x[outer*rows*columns] >out[outer*rows*columns]"),
+    "resize_backward": (1, "images height width high wide taps g[images*high*wide] rows[taps*high]:i8<height "
+                        "columns[taps*wide]:i8<width ?row_weights[taps*high] ?column_weights[taps*wide] "
+                        ">out[images*height*width]"),
+    "grid_sample": (1, "images channels height width points aligned border x[images*channels*height*width] "
+                    "grid[images*points*2] >out[images*channels*points]"),
+    "running_extremes": (1, "outer n inner smallest x[outer*n*inner] >out[outer*n*inner] "
+                         ">index[outer*n*inner]:i8"),
+    "row_products": (1, "rows width x[rows*width] >out[rows]"),
+    "steps": (1, "n .start:f8 .step:f8 >out[n]"),
+    "spaced": (1, "n .start .last .step >out[n]"),
     "extremes": (8192, "outer n inner smallest x[outer*n*inner] ?>out[outer*inner] ?>index[outer*inner]:i8"),
     "max_pool": (2048, "images height width high wide rows columns "
                  "x[images*max(height,high*rows)*max(width,wide*columns)] >out[images*rows*columns]"),
@@ -127,7 +146,8 @@ KERNELS = {
     "adagrad": (16, "n .sign .weight_decay .rate .eps >p[n] g[n] >total[n]"),
     "adadelta": (16, "n .sign .weight_decay .rho .share .eps .rate >p[n] g[n] >square[n] >squared_moves[n]"),
 }
-_TYPES = {"": "float", "f8": "double", "i8": "int64_t", "u8": "uint64_t", "?": "uint8_t", "twister": "twister"}
+_TYPES = {"": "float", "f8": "double", "u2": "uint16_t", "i8": "int64_t",
+    "u8": "uint64_t", "?": "uint8_t", "twister": "twister"}
 
 
 def parsed(declared):

@@ -1,6 +1,8 @@
 """Conversions of dtype and device, copies: to, float, long, clone, contiguous ..."""
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ... import dtypes as dt
@@ -14,6 +16,7 @@ from ...autograd.views import assign, check_in_place, check_overlap, is_expanded
 from ...data import check_array
 from ...device import CPU, META, check_device, device as Device
 from ...errors import kind_of, not_a_tensor, warn_once
+from ...kernels import halves
 from ...kernels.copies import in_rows
 from ...kernels.layout import channels_last, dense_copy, ordered_like
 from ...kernels.memory import WHOLE, with_strides
@@ -54,7 +57,9 @@ def _to_discrete(input, numpy_dtype, source):
 
 
 def _cast(array, numpy_dtype):
-    result = dt.cast(array, numpy_dtype)
+    result = halves.convert(array, numpy_dtype)
+    if result is None:
+        result = dt.cast(array, numpy_dtype)
     return result if array.flags.c_contiguous and 1 not in array.shape else ordered_like(result, array)
 
 
@@ -412,4 +417,9 @@ def zero_(input: Tensor) -> Tensor:
     check_in_place(input)
     if input._array.size > WHOLE and by_pieces(zero_, input):
         return input
-    return assign(input, _zero(input, stored_as(0, input._array.dtype)), np.copyto)
+    return assign(input, _zero(input, _zero_of(input._array.dtype)), np.copyto)
+
+
+@lru_cache
+def _zero_of(numpy_dtype):
+    return stored_as(0, numpy_dtype)

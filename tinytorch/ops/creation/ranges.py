@@ -10,6 +10,7 @@ from ... import dtypes as dt
 from ...autograd.promotion import check_written, refill, stored_as
 from ...autograd.public import public
 from ...errors import C_NAMES, not_implemented, warn
+from ...kernels import scan
 from ...kernels.errstate import ignored
 from ...kernels.memory import LARGEST, check_size, empty as new_memory
 from ...kernels.random.exact import fma32, fma64
@@ -148,8 +149,12 @@ def _steps(start, step, count, dtype):
 
 
 def _all_steps(start, step, count, dtype):
+    if dtype is dt.int64 and int(step) == 1 and -LARGEST < int(start) < LARGEST - count:
+        return np.arange(int(start), int(start) + count, dtype=np.int64)
     if dtype.category == 1:
         return (np.arange(count, dtype=np.int64) * int(step) + int(start)).astype(dtype.numpy)
+    if dtype is dt.float32 and (result := scan.steps(float(start), float(step), count)) is not None:
+        return result
     places = np.arange(count, dtype=np.float64)
     if not dtype.is_floating_point:
         return dt.cast(places * step + start, dtype.numpy)
@@ -230,6 +235,10 @@ def _halves(first, last, steps, d):
     if steps == 1:
         return first.reshape(1)
     step = rounded(rounded(np.asarray(last - first)) / work.type(steps - 1))
+    if d is dt.float32 and np.isfinite(step) and np.isfinite(first) and np.isfinite(last):
+        result = scan.spaced(float(first), float(last), float(step), steps)
+        if result is not None:
+            return result
     places = np.arange(steps).astype(work)
     if not narrow:
         return np.where(places < steps // 2, _along(places, step, first), _along(places[::-1].copy(), -step, last))

@@ -13,7 +13,9 @@ from ...autograd.promotion import check_broadcast, promoted, stored_as, write_ou
 from ...autograd.public import method, public, reflected
 from ...autograd.records import in_float32
 from ...errors import not_implemented
+from ...kernels import expressions
 from ...kernels.arithmetic import MANY, many
+from ...kernels.expressions import expression, where
 from ...tensor import Tensor, wrap
 from ...types import Number
 
@@ -80,8 +82,15 @@ def refused(name):
 
 
 # ------------------------------------------------------------------ sums
+#: Of numbers of 16 bits, which are computed in single precision and rounded.
+_add_halves, _sub_halves, _mul_halves, _div_halves = (expression(text, 2) for text in (
+    lambda x, y: x + y, lambda x, y: x - y, lambda x, y: x * y, lambda x, y: x / y))
+
+
 @binary(numbers="any", input=lambda g: g, other=lambda g: g, name="add", ufunc=np.add)
 def _add(input, other):
+    if input.dtype.char == "e":
+        return _add_halves(input, other)
     if input.size >= MANY and (result := many("add_each", input, other)) is not None:
         return result
     return input + other
@@ -103,6 +112,8 @@ def _refuse_bools(input, other):
 def _sub(input, other):
     if input.dtype == bool:
         raise RuntimeError(_TWO_BOOLS)
+    if input.dtype.char == "e":
+        return _sub_halves(input, other)
     if input.size >= MANY and (result := many("sub_each", input, other)) is not None:
         return result
     return input - other
@@ -257,6 +268,8 @@ def mul(input, other):
     tensor([[2., 4.],
             [3., 6.]])
     """
+    if input.dtype.char == "e":
+        return _mul_halves(input, other)
     if input.size >= MANY and (result := many("mul_each", input, other)) is not None:
         return result
     return input * other
@@ -269,6 +282,8 @@ mul.op.stored = dt.ONLY_STORED
         other=lambda g, input, other: -g * conj(input / other / other),
         to_float=True, name="div", wide_scalar=True, ufunc=np.true_divide)
 def _true_divide(input, other):
+    if input.dtype.char == "e":
+        return _div_halves(input, other)
     if input.size >= MANY and (result := many("div_each", input, other)) is not None:
         return result
     return np.true_divide(input, other)
@@ -291,17 +306,24 @@ def _floor_divide(input, other):
         if np.size(other) == 1:                # by one number torch divides in float32
             return rounded_once(np.floor_divide, input, other)
         return _floored(input, other, np.asarray)
-    return np.floor_divide(input, other)
+    return _quotient(input, other) if input.dtype.char == "f" else np.floor_divide(input, other)
+
+
+_fmod, _modulo = (expression(text, 2) for text in (
+    lambda x, y: expressions.fmod(x, y), lambda x, y: expressions.remainder(x, y)))
 
 
 def _floored(a, b, rounded):
     """The quotient rounded down, by the steps of torch: `rounded` to a half precision after each."""
-    rest, exact = np.fmod(a, b), a / b
+    rest, exact = expressions.fmod(a, b), a / b
     quotient = rounded(rounded(a - rest) / b)
-    quotient = np.where((rest != 0) & ((b < 0) != (rest < 0)), rounded(quotient - 1), quotient)
-    whole = np.floor(quotient)
-    whole = np.where(rounded(quotient - whole) > 0.5, rounded(whole + 1), whole)
-    return np.where(b == 0, exact, np.where(quotient == 0, np.copysign(quotient, exact), whole))
+    quotient = where((rest != 0) & ((b < 0) != (rest < 0)), rounded(quotient - 1), quotient)
+    whole = expressions.floor(quotient)
+    whole = where(rounded(quotient - whole) > 0.5, rounded(whole + 1), whole)
+    return where(b == 0, exact, where(quotient == 0, expressions.copysign(quotient, exact), whole))
+
+
+_quotient = expression(lambda x, y: _floored(x, y, lambda step: step), 2)
 
 
 @binary(numbers="any", input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2",
@@ -393,7 +415,7 @@ def remainder(input, other):
     tensor([2, 1])
     """
     _check_divisor("remainder_cpu", input, other)
-    return np.remainder(input, other)
+    return _modulo(input, other) if input.dtype.char in "fd" else np.remainder(input, other)
 
 
 @op(name="remainder", elementwise=True, backward_name=REFUSED, input=refused("remainder"), other=refused("remainder"))
@@ -419,7 +441,11 @@ def fmod(input, other):
     tensor([ 2, -2])
     """
     _check_divisor("fmod_cpu", input, other)
-    return np.fmod(input, other)
+    return _fmod(input, other) if input.dtype.char in "fd" else np.fmod(input, other)
+
+
+_add.op.in_bfloat16, _sub.op.in_bfloat16, mul.op.in_bfloat16, _true_divide.op.in_bfloat16 = (
+    _add_halves, _sub_halves, _mul_halves, _div_halves)
 
 
 # ------------------------------------------------------------------ of several operands

@@ -23,6 +23,8 @@ from ...autograd.public import public
 from ...autograd.records import in_float32
 from ...autograd.views import has_history
 from ...errors import C_NAMES, not_implemented, refuse_records, type_name
+from ...kernels import expressions
+from ...kernels.expressions import expression, where
 from ...tensor import Tensor
 from ...types import Number
 from .arithmetic import alike, is_complex, ternary
@@ -37,14 +39,20 @@ def _inside(input, low, high):
     return input >= low if high is None else (input >= low) * (input <= high)
 
 
+#: Of two zeros they return that of the array.
+_between = expression(lambda x, low, high: expressions.minimum(high, expressions.maximum(low, x)))
+_at_least = expression(lambda x, low: expressions.maximum(low, x))
+_at_most = expression(lambda x, high: expressions.minimum(high, x))
+
+
 @op(name="clamp.1", elementwise=True,
     input=lambda g, input, low, high: pick(_inside(input, low, high), g, 0.0))
 def _clamp(input, low, high):
-    if input.dtype.kind not in dt.NATIVE or low is not None and high is not None:
+    if input.dtype.kind not in dt.NATIVE:
         return input.clip(low, high)
-    if input.dtype == np.float16:              # of two zeros NumPy returns the second, of halves the first: input's
-        return np.maximum(input, low) if high is None else np.minimum(input, high)
-    return np.maximum(low, input) if high is None else np.minimum(high, input)
+    if low is not None and high is not None:
+        return _between(input, low, high)
+    return _at_least(input, low) if high is None else _at_most(input, high)
 
 
 def _low_slope(g, input, low, high):
@@ -239,9 +247,16 @@ def fmin(input, other):
     return np.fmin(input, other)
 
 
+_finite = expression(lambda x, nan, most, least: where(
+    x == x, where(x == math.inf, most, where(x == -math.inf, least, x)), nan))
+
+
 @op(name="nan_to_num", elementwise=True, input=lambda g, input: g * (input - input == 0))
 def _nan_to_num(input, nan, posinf, neginf):
-    return np.nan_to_num(input, True, nan, posinf, neginf)
+    if input.dtype.char not in "fd":
+        return np.nan_to_num(input, True, nan, posinf, neginf)
+    limits = np.finfo(input.dtype)
+    return _finite(input, nan, limits.max if posinf is None else posinf, limits.min if neginf is None else neginf)
 
 
 @public(out="nan_to_num: dtype of out: {Have} should be same as input: {Want}", method=True, inplace=True,

@@ -9,7 +9,8 @@ from ... import dtypes as dt
 from ...autograd.op import binary, unary
 from ...autograd.promotion import NUMBERS
 from ...autograd.public import method
-from ...kernels import native
+from ...kernels import expressions, native
+from ...kernels.expressions import expression
 from ...kernels.threads import shared
 from ...tensor import Tensor
 from .arithmetic import conj, is_complex, rounded_once
@@ -53,8 +54,11 @@ def exp2(input):
     return np.exp(power)
 
 
-@unary(lambda g, ans: g * conj(ans + 1), to_float=True, ufunc=np.expm1, kernel="expm1_vml_cpu", foreach=True,
-       of_zero=True)
+_expm1 = expression(lambda x: expressions.expm1(x))
+_expm1_slope = expression(lambda g, y: g * conj(y + 1), 2)
+
+
+@unary(lambda g, ans: _expm1_slope(g, ans), to_float=True, kernel="expm1_vml_cpu", foreach=True, of_zero=True)
 def expm1(input):
     """exp(input) - 1, exact near zero.
 
@@ -62,7 +66,7 @@ def expm1(input):
     >>> torch.expm1(torch.tensor([0., 1.]))
     tensor([0.0000, 1.7183])
     """
-    return np.expm1(input)
+    return _expm1(input)
 
 
 @unary(lambda g, input: g / conj(input), to_float=True, ufunc=np.log, kernel="log_vml_cpu", foreach=True)
@@ -99,7 +103,11 @@ def log10(input):
     return np.log10(input)
 
 
-@unary(lambda g, input: g / conj(input + 1), to_float=True, kernel="log1p_vml_cpu", foreach=True, of_zero=True)
+_log1p = expression(lambda x: expressions.log1p(x))
+_log1p_slope = expression(lambda g, x: g / conj(x + 1), 2)
+
+
+@unary(lambda g, input: _log1p_slope(g, input), to_float=True, kernel="log1p_vml_cpu", foreach=True, of_zero=True)
 def log1p(input):
     """log(1 + input), exact near zero.
 
@@ -108,7 +116,7 @@ def log1p(input):
     tensor([0.0000, 0.6931])
     """
     if input.dtype.kind != dt.COMPLEX:
-        return np.log1p(input)
+        return _log1p(input)
     result = np.asarray(np.log1p(input))       # which adds 1 first: what is small gets lost
     near = np.abs(input) < 0.5
     x, y = input.real[near], input.imag[near]
@@ -221,8 +229,12 @@ def acos(input):
     return np.arccos(input)
 
 
-@unary(lambda g, input: g / conj(input * input + 1), to_float=True, aliases="arctan", ufunc=np.arctan,
-       kernel="atan_vml_cpu", foreach=True, of_zero=True)
+_atan = expression(lambda x: expressions.arctan(x))
+_atan_slope = expression(lambda g, x: g / conj(x * x + 1), 2)
+
+
+@unary(lambda g, input: _atan_slope(g, input), to_float=True, aliases="arctan", kernel="atan_vml_cpu",
+       foreach=True, of_zero=True)
 def atan(input):
     """Inverse tangent.
 
@@ -230,7 +242,7 @@ def atan(input):
     >>> torch.atan(torch.tensor([0., 1.]))
     tensor([0.0000, 0.7854])
     """
-    return np.arctan(input)
+    return _atan(input)
 
 
 @unary(lambda g, input: g * conj(cosh(input)), to_float=True, ufunc=np.sinh, foreach=True, of_zero=True)
@@ -391,6 +403,9 @@ def sinc(input):
     return np.where(input == 0, np.ones((), input.dtype), np.sin(x) / x)
 
 
+exp.op.in_bfloat16, log.op.in_bfloat16, tanh.op.in_bfloat16 = (expression(text) for text in (
+    lambda x: expressions.exp(x), lambda x: expressions.log(x), lambda x: expressions.tanh(x)))
+expressions.on_tensors(log1p=log1p, reciprocal=reciprocal, tanh=tanh)
 arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
 
 

@@ -13,13 +13,15 @@ from ...autograd.public import method, public, reflected
 from ...autograd.records import by_steps
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
+from ...kernels import expressions
+from ...kernels.expressions import expression
 from ...kernels.layout import operand_order
 from ...kernels.memory import WHOLE
 from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor, wrap
 from ...types import Number, Tensors
 from .arithmetic import alike, conj, is_complex, mul, rounded_once, ternary, zeros_like
-from .math import exp, exp2, log, reciprocal
+from .math import exp2, log, reciprocal
 from .where import pick, scaled_unless
 
 __all__ = ["arctan2", "atan2", "float_power", "frexp", "hypot", "ldexp", "logaddexp", "logaddexp2", "pow", "xlogy"]
@@ -232,7 +234,12 @@ def _refuse_integers(name, x):
         raise not_implemented(name, x)
 
 
-@binary(numbers="none", input=lambda g, ans, input: g * input / ans, other=lambda g, ans, other: g * other / ans)
+_hypot = expression(lambda x, y: expressions.hypot(x, y), 2)
+_hypot_slope = expression(lambda g, y, x: g * x / y, 3)
+
+
+@binary(numbers="none", input=lambda g, ans, input: _hypot_slope(g, ans, input),
+        other=lambda g, ans, other: _hypot_slope(g, ans, other))
 def hypot(input, other):
     """sqrt(input^2 + other^2) without overflow. NotImplementedError for integers.
 
@@ -241,20 +248,20 @@ def hypot(input, other):
     tensor([5.])
     """
     _refuse_integers("hypot_cpu", input)
-    return np.hypot(input, other)
+    return _hypot(input, other)
 
 
 def _inverse(square):
-    return pick(square == 0, 0.0, reciprocal(square))
+    return expressions.where(square == 0, 0.0, expressions.reciprocal(square))
 
 
-def _inverse_square(input, other):
-    return _inverse(input * input + other * other)
+_atan2 = expression(lambda y, x: expressions.arctan2(y, x), 2)
+_atan2_slope = expression(lambda g, input, other: g * other * _inverse(input * input + other * other), 3)
+_atan2_other_slope = expression(lambda g, input, other: g * -input * _inverse(input * input + other * other), 3)
 
 
-@binary(numbers="none", input=lambda g, input, other: g * other * _inverse_square(input, other),
-        other=lambda g, input, other: g * -input * _inverse_square(input, other), to_float=True, aliases="arctan2",
-        ufunc=np.arctan2)
+@binary(numbers="none", input=lambda g, input, other: _atan2_slope(g, input, other),
+        other=lambda g, input, other: _atan2_other_slope(g, input, other), to_float=True, aliases="arctan2")
 def atan2(input, other):
     """The angle of the point (other, input) in radians, in (-pi, pi].
 
@@ -262,11 +269,21 @@ def atan2(input, other):
     >>> torch.atan2(torch.tensor([1., 0.]), torch.tensor([1., -1.]))
     tensor([0.7854, 3.1416])
     """
-    return np.arctan2(input, other)
+    return _atan2(input, other)
 
 
-@binary(input=lambda g, input, other: g / conj(1 + exp(other - input)),
-        other=lambda g, input, other: g / conj(1 + exp(input - other)), inplace=False, numbers="none")
+def _log_of_sum(x, y):
+    # The logarithm of 2 is added where the two are equal, which may be infinities.
+    return (expressions.maximum(x, y)
+            + expressions.log1p(expressions.exp(expressions.where(x == y, 0.0, -abs(x - y)))))
+
+
+_logaddexp = expression(_log_of_sum, 2)
+_logaddexp_slope = expression(lambda g, x, y: g / conj(1 + expressions.exp(y - x)), 3)
+
+
+@binary(input=lambda g, input, other: _logaddexp_slope(g, input, other),
+        other=lambda g, input, other: _logaddexp_slope(g, other, input), inplace=False, numbers="none")
 def logaddexp(input, other):
     """log(exp(input) + exp(other)) without overflow. NotImplementedError for integers.
 
@@ -276,7 +293,7 @@ def logaddexp(input, other):
     """
     _refuse_integers("logaddexp_cpu", input)
     if input.dtype.kind not in dt.COMPLEX:
-        return np.logaddexp(input, other)
+        return _logaddexp(input, other)
     first = input.real >= other.real
     high, low = np.where(first, input, other), np.where(first, other, input)
     result = high + np.log1p(np.exp(low - high))

@@ -10,6 +10,8 @@ from ...autograd.promotion import FOUND
 from ...autograd.public import public
 from ...autograd.views import check_in_place
 from ...errors import not_a_tensor, not_implemented
+from ...kernels import expressions
+from ...kernels.expressions import expression
 from ...tensor import Tensor
 from .arithmetic import REFUSED, conj, is_complex, refused, rounded_once, zeros_like
 from .where import pick
@@ -75,6 +77,9 @@ def sign(input):
     return _signs(input)
 
 
+_sign = expression(lambda x: expressions.sign(x))
+
+
 def _signs(input):
     if input.dtype.kind in dt.BOOL:
         return input.copy("K")
@@ -82,8 +87,7 @@ def _signs(input):
         size = magnitude(input)
         signs = input / np.where(size == 0, 1, size).astype(size.dtype)
         return np.where(np.isinf(size), signs.dtype.type(complex(np.nan, np.nan)), signs)
-    signs = np.sign(input)
-    return np.where(np.isnan(input), np.zeros((), input.dtype), signs) if input.dtype.kind in dt.NATIVE else signs
+    return _sign(input) if input.dtype.kind in dt.NATIVE else np.sign(input)
 
 
 def _sgn_slope(g, ans, input):

@@ -14,7 +14,8 @@ from ...autograd.promotion import scalar_of, to_default, underivable
 from ...autograd.public import method, public
 from ...autograd.records import by_steps
 from ...errors import not_implemented
-from ...kernels import erf as erf_kernels, gamma as gamma_kernels, native
+from ...kernels import erf as erf_kernels, expressions, gamma as gamma_kernels, native
+from ...kernels.expressions import expression
 from ...tensor import Tensor
 from .arithmetic import conj, rounded_once
 from .math import exp, log, square
@@ -96,6 +97,9 @@ def _sigmoid(input):
     return np.reciprocal(result, result)
 
 
+sigmoid.op.in_bfloat16 = expression(lambda x: expressions.sigmoid(x))
+
+
 def _logit_slope(g, input, eps):
     outside = (input < 0) + (input > 1) if eps is None else (input < eps) + (input > 1 - eps)
     filling, slope = math.nan if eps is None else 0.0, input * (1 - input)
@@ -138,8 +142,10 @@ def logit(input: Tensor, eps: float | bool | None = None, *, out: Tensor | None 
     return _logit(input, eps if eps is None else scalar_of(eps, input._array.dtype, True))
 
 
-@unary(lambda g, input: _SLOPE * exp(-square(input)) * g, to_float=True, kernel="erf_vml_cpu", foreach=True,
-       of_zero=True)
+_erf_slope = expression(lambda g, x: _SLOPE * expressions.exp(-expressions.square(x)) * g, 2)
+
+
+@unary(lambda g, input: _erf_slope(g, input), to_float=True, kernel="erf_vml_cpu", foreach=True, of_zero=True)
 def erf(input):
     """The error function.
 
@@ -150,7 +156,10 @@ def erf(input):
     return erf_kernels.erf(real(input))
 
 
-@unary(lambda g, input: -_SLOPE * exp(-square(input)) * g, to_float=True, kernel="erfc_vml_cpu", foreach=True)
+_erfc_slope = expression(lambda g, x: -_SLOPE * expressions.exp(-expressions.square(x)) * g, 2)
+
+
+@unary(lambda g, input: _erfc_slope(g, input), to_float=True, kernel="erfc_vml_cpu", foreach=True)
 def erfc(input):
     """1 - erf(input), exact where erf is nearly 1.
 
@@ -161,8 +170,11 @@ def erfc(input):
     return erf_kernels.erfc(real(input))
 
 
-@unary(lambda g, input: 0.5 * _SQRT_PI * exp(square(erfinv(input))) * g, to_float=True, kernel="erfinv_vml_cpu",
-       of_zero=True)
+_erfinv_slope = expression(lambda g, x: 0.5 * _SQRT_PI * expressions.exp(expressions.square(
+    erf_kernels.word_erfinv(x))) * g, 2)
+
+
+@unary(lambda g, input: _erfinv_slope(g, input), to_float=True, kernel="erfinv_vml_cpu", of_zero=True)
 def erfinv(input):
     """The inverse of erf: infinite at -1 and 1, NaN outside.
 
@@ -196,7 +208,10 @@ def _entr_in_bfloat16(input):
 entr.op.in_bfloat16 = _entr_in_bfloat16
 
 
-@unary(lambda g, input: g * digamma(input), to_float=True, kernel="lgamma_vml_cpu", foreach=True)
+_lgamma_slope = expression(lambda g, x: g * gamma_kernels.word_digamma(x), 2)
+
+
+@unary(lambda g, input: _lgamma_slope(g, input), to_float=True, kernel="lgamma_vml_cpu", foreach=True)
 def lgamma(input):
     """Natural logarithm of the absolute value of the gamma function.
 
@@ -207,7 +222,10 @@ def lgamma(input):
     return gamma_kernels.lgamma(real(input))
 
 
-@unary(lambda g, input: g * _polygamma(1, input), to_float=True)
+_digamma_slope = expression(lambda g, x: g * gamma_kernels.word_trigamma(x), 2)
+
+
+@unary(lambda g, input: _digamma_slope(g, input), to_float=True)
 def digamma(input):
     """The derivative of lgamma.
 
@@ -221,6 +239,10 @@ def digamma(input):
 @op(name="polygamma", first=1, elementwise=True, steps=True, input=lambda g, n, input: g * _polygamma(n + 1, input))
 def _polygamma(n, input):
     return gamma_kernels.polygamma(n, real(input))
+
+
+expressions.on_tensors(exp=exp, square=square, erfinv=erfinv, digamma=digamma, sigmoid=sigmoid,
+                       trigamma=lambda x: _polygamma(1, x))
 
 
 def _of_tensor(function):

@@ -8,9 +8,10 @@ from ...autograd.op import op, renamed
 from ...autograd.promotion import FOUND, converted, result_dtype, scalar_of, stored_as, write_out
 from ...autograd.public import public
 from ...errors import C_NAMES, not_implemented, type_name
+from ...kernels.expressions import expression, where
 from ...tensor import Tensor
 from ...types import Number
-from .arithmetic import alike, conj, half_multiply_add, half_product, rounded_once, ternary
+from .arithmetic import alike, conj, half_multiply_add, half_product, ternary
 
 __all__ = ["addcdiv", "addcmul", "lerp"]
 
@@ -29,11 +30,14 @@ def _number_like(x, value):
     return x.new_full((), value) if isinstance(x, Tensor) else np.array(value, x.dtype)
 
 
+_plus_product = expression(lambda x, y, z, value: x + y * value * z, 3)
+_plus_quotient = expression(lambda x, y, z, value: x + y * value / z, 3)
+
+
 def _added(compute, input, tensor1, tensor2, value):
     """`input` and `compute` of the others, float16 rounded at the end alone."""
-    if input.dtype == np.float16:
-        input, tensor1, tensor2 = (x.astype(np.float32) for x in (input, tensor1, tensor2))
-        return np.asarray(input + compute(_scaled(tensor1, value), tensor2)).astype(np.float16)
+    if input.dtype.char in "efd":
+        return (_plus_product if compute is np.multiply else _plus_quotient)(input, tensor1, tensor2, value)
     return input + compute(_scaled(tensor1, value), tensor2)
 
 
@@ -58,17 +62,21 @@ def _addcdiv(input, tensor1, tensor2, value):
     return _added(np.divide, input, tensor1, tensor2, value)
 
 
+_from_start = expression(lambda x, y, weight: x + weight * (y - x), 2)
+_from_end = expression(lambda x, y, rest: y - (y - x) * rest, 2)
+_between = expression(lambda x, y, w: where(abs(w) < 0.5, x + w * (y - x), y - (y - x) * (1 - w)), 3)
+_lerp_slope = expression(lambda g, w: g * conj(1 - w), 2)
+_lerp_weight_slope = expression(lambda g, x, y: g * conj(y - x), 3)
+
+
 @op(name="lerp", kernel="lerp_kernel_scalar", steps=True, elementwise=True,
-    input=lambda g, weight: g * conj(1 - weight),
-    end=lambda g, weight: g * conj(weight), weight=lambda g, input, end: g * conj(end - input))
+    input=lambda g, weight: _lerp_slope(g, weight), end=lambda g, weight: g * conj(weight),
+    weight=lambda g, input, end: _lerp_weight_slope(g, input, end))
 def _lerp(input, end, weight):
-    if input.dtype.char == "e":
-        return rounded_once(_lerp.op.forward, input, end, weight)
     # From the nearer end: exact at both.
     if isinstance(weight, (int, float)):
-        step = end - input
-        return input + weight * step if abs(weight) < 0.5 else end - step * (1 - weight)
-    return np.where(np.abs(weight) < 0.5, input + weight * (end - input), end - (end - input) * (1 - weight))
+        return _from_start(input, end, weight) if abs(weight) < 0.5 else _from_end(input, end, 1 - weight)
+    return _between(input, end, weight)
 
 
 _lerp_tensor = renamed(_lerp, "lerp.1")

@@ -16,6 +16,7 @@ from ...autograd.promotion import (
 )
 from ...autograd.public import method, public, refuse
 from ...errors import type_name, warn_once
+from ...kernels.expressions import on_tensors
 from ...tensor import Tensor, wrap
 from ...types import Number
 
@@ -37,6 +38,9 @@ def pick(condition, input, other):
     mask = condition._array if isinstance(condition, Tensor) else condition
     input, other = promoted(input, other)
     return _where(mask, input, other)
+
+
+on_tensors(where=pick)
 
 
 def scaled_unless(condition, g, slope):

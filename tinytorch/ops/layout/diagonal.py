@@ -10,6 +10,7 @@ from ...autograd.promotion import EXACT, write_out
 from ...autograd.public import method, public
 from ...autograd.views import check_written
 from ...errors import not_implemented, refuse_records
+from ...kernels import arrange
 from ...kernels.memory import empty
 from ...memory_format import layout as Layout
 from ...tensor import Tensor, check_dim
@@ -43,9 +44,12 @@ def _embed(g, shape, offset, dim1, dim2):
     return result
 
 
-def _triangle(name, keep):
+def _triangle(name, keep, upper):
     @op(name=name, input=lambda g, diagonal: primitive(g, diagonal))
     def primitive(input, diagonal):
+        result = arrange.triangle(input, diagonal, upper)
+        if result is not None:
+            return result
         return np.ascontiguousarray(np.where(keep(input.shape[-2:], diagonal), input, np.zeros((), input.dtype)))
     return primitive
 
@@ -55,8 +59,8 @@ def _lower(shape, k):
     return np.tri(*shape, max(-shape[0], min(k, shape[1])), bool)
 
 
-_tril = _triangle("tril", _lower)
-_triu = _triangle("triu", lambda shape, k: ~_lower(shape, k - 1))
+_tril = _triangle("tril", _lower, False)
+_triu = _triangle("triu", lambda shape, k: ~_lower(shape, k - 1), True)
 
 
 @public(method=True, shares=True)

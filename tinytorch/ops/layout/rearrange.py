@@ -7,6 +7,7 @@ from ...arguments import ints_of
 from ...autograd.op import op
 from ...autograd.public import method, public, refuse
 from ...errors import not_implemented, refuse_records
+from ...kernels import arrange
 from ...kernels.layout import ordered_like
 from ...kernels.memory import empty
 from ...kernels.scatter import owned
@@ -42,6 +43,8 @@ def _roll(input, shifts, dims):
 def _flip(input, dims):
     if input.ndim - 1 in dims and input.shape[-1] > 1:         # else torch moves bytes
         refuse_records("flip_cpu", input)
+    if len(dims) == 1 and (result := arrange.flipped(input, dims[0])) is not None:
+        return result
     return ordered_like(np.flip(input, dims).copy("K"), input)
 
 
@@ -52,7 +55,10 @@ def _rot90(input, k, dims):
         refuse_records("flip_cpu", input)
     if k in (0, 2):
         return ordered_like(np.flip(input, dims).copy("K"), input) if k else input.copy()
-    return ordered_like(np.flip(input, b if k == 1 else a).copy("K"), input).swapaxes(a, b)
+    result = arrange.flipped(input, b if k == 1 else a)
+    if result is None:
+        result = ordered_like(np.flip(input, b if k == 1 else a).copy("K"), input)
+    return result.swapaxes(a, b)
 
 
 @public(hot=True, shares=True)

@@ -14,10 +14,10 @@ from ...autograd.promotion import FOUND, scalar_of
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
 from ...kernels import native
+from ...kernels.expressions import exp, expression, log1p, maximum, minimum, sigmoid as sigmoid_of, tanh, where
 from ...tensor import Tensor, check_dim
 from ...types import Number
 from ..elementwise.arithmetic import REFUSED, conj, refused, rounded_once, zeros_like
-from ..elementwise.math import exp, log1p, tanh
 from ..elementwise.special import sigmoid, sigmoid_backward
 from ..elementwise.where import pick
 from .relu import refuse_clamp
@@ -30,22 +30,15 @@ _INT64 = np.dtype(np.int64)
 
 
 # ------------------------------------------------------------------ of straight pieces
-def limited(x, low, high):
-    """`x` moved into [low, high]; a zero that equals one of them stays as it is."""
-    if x.dtype == np.float16:
-        return np.minimum(np.maximum(x, low), high)
-    return np.minimum(high, np.maximum(low, x))
-
-
-def _outside(x, low, high):
-    """Whether each number is not within (low, high): NaN is."""
-    return (x <= low) + (x >= high)
+#: `x` moved into [low, high]; a zero that equals one of them stays as it is.
+limited = expression(lambda x, low, high: minimum(high, maximum(low, x)))
+_limited_slope = expression(lambda g, x, low, high: where((x <= low) | (x >= high), 0.0, g), 2)
 
 
 @op(name="hardtanh_backward", grad=lambda g, input, low, high: _hardtanh_backward(g, input, low, high),
     input=zeros_like)
 def _hardtanh_backward(grad, input, low, high):
-    return grad * ~_outside(input, low, high)
+    return _limited_slope(grad, input, low, high)
 
 
 @op(name="hardtanh", elementwise=True, input=lambda g, input, low, high: _hardtanh_backward(g, input, low, high))
@@ -70,15 +63,19 @@ def hardtanh(input: Tensor, min_val: Number = -1, max_val: Number = 1) -> Tensor
     return _hardtanh(input, min_val, max_val)
 
 
+_above = expression(lambda x, threshold, value: where(x <= threshold, value, x))
+_above_slope = expression(lambda g, x, threshold: where(x <= threshold, 0.0, g), 2)
+
+
 @op(name="threshold_backward", grad=lambda g, input, threshold: _threshold_backward(g, input, threshold),
     input=zeros_like)
 def _threshold_backward(grad, input, threshold):
-    return np.where(input <= threshold, np.zeros((), grad.dtype), grad)
+    return _above_slope(grad, input, threshold)
 
 
 @op(name="threshold", elementwise=True, input=lambda g, input, threshold: _threshold_backward(g, input, threshold))
 def _threshold(input, threshold, value):
-    return np.where(input <= threshold, np.asarray(value, input.dtype), input)
+    return _above(input, threshold, value)
 
 
 @public(dtypes=dt.INTEGER + dt.FLOATING, kernel="threshold_cpu", elementwise=True)
@@ -93,14 +90,19 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
     return _threshold(input, scalar_of(threshold, dtype), scalar_of(value, dtype, True))
 
 
+_shrunk = expression(lambda x, low, high: where((x >= low) & (x <= high), 0.0, x))
+_shrunk_slope = expression(lambda g, x, low, high: where((x >= low) & (x <= high), 0.0, g), 2)
+_moved = expression(lambda x, low, high: x - minimum(high, maximum(low, x)))
+
+
 @op(name="hardshrink_backward", grad=lambda g, input, lambd: _shrink_backward(g, input, lambd), input=zeros_like)
 def _shrink_backward(grad, input, lambd):
-    return np.where((input <= lambd) & (input >= -lambd), grad.dtype.type(0), grad)
+    return _shrunk_slope(grad, input, -lambd, lambd)
 
 
 @op(name="hardshrink", elementwise=True, input=lambda g, input, lambd: _shrink_backward(g, input, lambd))
 def _hardshrink(input, lambd):
-    return np.where((input >= -lambd) & (input <= lambd), input.dtype.type(0), input)
+    return _shrunk(input, -lambd, lambd)
 
 
 @public(dtypes=dt.FLOATING, kernel="hardshrink_cpu", out=FOUND, method=True)
@@ -119,7 +121,7 @@ _softshrink_backward = renamed(_shrink_backward, "softshrink_backward")
 
 @op(name="softshrink", elementwise=True, input=lambda g, input, lambd: _softshrink_backward(g, input, lambd))
 def _softshrink(input, lambd):
-    return input - np.minimum(np.maximum(input, -lambd), lambd)
+    return _moved(input, -lambd, lambd)
 
 
 @public(dtypes=dt.FLOATING, kernel="softshrink_check", out=FOUND)
@@ -141,10 +143,14 @@ def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
 _SIXTH = float(np.float32(1 / 6))
 
 
+_hard = expression(lambda x: minimum(6.0, maximum(0.0, x + 3.0)) / 6.0)
+_hard_slope = expression(lambda g, x: where((x > -3.0) & (x < 3.0), g * _SIXTH, 0.0), 2)
+
+
 @op(name="hardsigmoid_backward", backward_name=REFUSED, grad=refused("hardsigmoid_backward"),
     input=refused("hardsigmoid_backward"))
 def _hardsigmoid_backward(grad, input):
-    return grad * _SIXTH * ((input > -3) & (input < 3))
+    return _hard_slope(grad, input)
 
 
 def _hardsigmoid_slope(g, input):
@@ -154,9 +160,7 @@ def _hardsigmoid_slope(g, input):
 
 @op(name="hardsigmoid", elementwise=True, input=_hardsigmoid_slope)
 def _hardsigmoid(input):
-    if input.dtype.char == "e":
-        return rounded_once(_hardsigmoid.op.forward, input)
-    return np.minimum(np.maximum(input + 3, 0), 6) / 6
+    return _hard(input)
 
 
 @public(dtypes=dt.FLOATING, kernel="hardsigmoid_cpu", elementwise=True)
@@ -170,20 +174,19 @@ def hardsigmoid(input: Tensor) -> Tensor:
     return _hardsigmoid(input)
 
 
+_hard_gate = expression(lambda x: x * (minimum(6.0, maximum(0.0, x + 3.0)) / 6.0))
+_hard_gate_slope = expression(lambda g, x: g * where(x <= -3.0, 0.0, where(x < 3.0, x / 3.0 + 0.5, 1.0)), 2)
+
+
 @op(name="hardswish_backward", grad=lambda g, input: _hardswish_backward(g, input),
     input=lambda g, grad, input: pick((input > -3) * (input < 3), g * grad / 3, 0.0))
 def _hardswish_backward(grad, input):
-    if input.dtype.char == "e":
-        return rounded_once(_hardswish_backward.op.forward, grad, input)
-    slope = input / 3 + 0.5
-    return grad * np.where(input <= -3, slope.dtype.type(0), np.where(input < 3, slope, slope.dtype.type(1)))
+    return _hard_gate_slope(grad, input)
 
 
 @op(name="hardswish", elementwise=True, input=lambda g, input: _hardswish_backward(g, input))
 def _hardswish(input):
-    if input.dtype.char == "e":
-        return rounded_once(_hardswish.op.forward, input)
-    return input * (np.minimum(np.maximum(input + 3, 0), 6) / 6)
+    return _hard_gate(input)
 
 
 @public(dtypes=dt.FLOATING, kernel="hardswish_cpu", elementwise=True)
@@ -233,23 +236,18 @@ def silu(input: Tensor) -> Tensor:
     return _silu(input)
 
 
-def _log1p_exp(x):
-    """log(1 + exp(x)) of an array, without overflow."""
-    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+def _mish_gradient(g, x):
+    t = tanh(log1p(exp(x)))
+    return g * (t + x * sigmoid_of(x) * (1 - t * t))
 
 
-def _mish_gradient(g, input):
-    if input.__class__ is np.ndarray and input.dtype.char == "e":
-        return rounded_once(_mish_gradient, g, input)
-    t = tanh(log1p(exp(input)))
-    return g * (t + input * sigmoid(input) * (1 - t * t))
+_mish_value = expression(lambda x: x * tanh(maximum(x, 0.0) + log1p(exp(-abs(x)))))
+_mish_slope = expression(_mish_gradient, 2)
 
 
-@op(name="mish", elementwise=True, input=_mish_gradient)
+@op(name="mish", elementwise=True, input=lambda g, input: _mish_slope(g, input))
 def _mish(input):
-    if input.dtype.char == "e":
-        return rounded_once(_mish.op.forward, input)
-    return input * np.tanh(_log1p_exp(input))
+    return _mish_value(input)
 
 
 @public(dtypes=dt.FLOATING, kernel="mish_cpu", elementwise=True)
@@ -268,27 +266,30 @@ def _softplus_curvature(g, grad, input, beta, threshold):
     return sigmoid_backward(g * grad, sigmoid(scaled)) * (scaled < threshold) * beta
 
 
+def _softplus_value(x, beta, threshold):
+    scaled = x * beta
+    return where(scaled > threshold, x, log1p(exp(scaled)) / beta)
+
+
+def _softplus_gradient(g, x, beta, threshold):
+    scaled = x * beta
+    grown = exp(scaled)
+    return where(scaled > threshold, g, g * grown / (grown + 1.0))
+
+
+_softplus_of, _softplus_slope = expression(_softplus_value), expression(_softplus_gradient, 2)
+
+
 @op(name="softplus_backward", grad=lambda g, input, beta, threshold: _softplus_backward(g, input, beta, threshold),
     input=_softplus_curvature)
 def _softplus_backward(grad, input, beta, threshold):
-    if input.dtype.char == "e":
-        return rounded_once(_softplus_backward.op.forward, grad, input, beta, threshold)
-    scaled = input * beta
-    grown = np.exp(scaled)
-    return np.where(scaled > threshold, grad, grad * grown / (grown + 1))
+    return _softplus_slope(grad, input, beta, threshold)
 
 
 @op(name="softplus", elementwise=True,
     input=lambda g, input, beta, threshold: _softplus_backward(g, input, beta, threshold))
 def _softplus(input, beta, threshold):
-    if input.dtype.char == "e":
-        return rounded_once(_softplus.op.forward, input, beta, threshold)
-    scaled = input * beta
-    result = np.log1p(np.exp(scaled)) / beta
-    linear = scaled > threshold
-    if linear.any():
-        result = np.where(linear, input, result)
-    return result
+    return _softplus_of(input, beta, threshold)
 
 
 @public(dtypes=dt.FLOATING, kernel="softplus_cpu", out=FOUND)
@@ -302,21 +303,21 @@ def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
     return _softplus(input, scalar_of(beta, input._array.dtype), scalar_of(threshold, input._array.dtype))
 
 
+_log_sigmoid_of = expression(lambda x: minimum(x, 0.0) - log1p(exp(-abs(x))))
+_log_sigmoid_slope = expression(lambda g, x: g * sigmoid_of(-x), 2)
+
+
 @op(name="log_sigmoid_backward", grad=lambda g, input: _log_sigmoid_backward(g, input),
     input=lambda g, grad, input: sigmoid(input) * (sigmoid(input) - 1) * g * grad)
 def _log_sigmoid_backward(grad, input):
-    if input.dtype.char == "e":
-        return rounded_once(_log_sigmoid_backward.op.forward, grad, input)
-    return grad * sigmoid.op.forward(-input)
+    return _log_sigmoid_slope(grad, input)
 
 
 @op(name="log_sigmoid", input=lambda g, input: _log_sigmoid_backward(g, input))
 def _log_sigmoid(input):
-    if input.dtype.char == "e":
-        return rounded_once(_log_sigmoid.op.forward, input)
     if not input.flags.c_contiguous:           # nor is the result in another order in torch
         input = np.ascontiguousarray(input)
-    return np.minimum(input, 0) - np.log1p(np.exp(-np.abs(input)))
+    return _log_sigmoid_of(input)
 
 
 @public("log_sigmoid", dtypes=dt.FLOATING, kernel="log_sigmoid_cpu",

@@ -86,7 +86,9 @@ def _check_gradient(kind, n, grad):
 def _adaptive_max(out, input):
     n = len(out)
     x = images(input, n)
-    indices = kernels.adaptive_indices(x, out)
+    indices = kernels.whole_indices(x) if max(out) == 1 == min(out) else None
+    if indices is None:
+        indices = kernels.adaptive_indices(x, out)
     last = n if n < 3 else None
     return back(kernels.gather(indices, x), input, last), back(indices, input, last)
 

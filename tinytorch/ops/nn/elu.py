@@ -1,23 +1,25 @@
 """Exponential linear units: elu selu celu."""
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
 from ...autograd.op import op, renamed
 from ...autograd.promotion import scalar_of
 from ...autograd.public import public
+from ...kernels.expressions import exp, expm1, expression, where
 from ...tensor import Tensor
 from ...types import Number
-from ..elementwise.arithmetic import rounded_once
-from .relu import parts
 
 __all__ = ["celu", "celu_", "selu", "selu_"]
 
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+
+
+#: By the products of the numbers: what a negative input is scaled by, what a positive one is.
+_value = expression(lambda x, negative, positive, rate: where(x < 0.0, expm1(x * rate) * negative, x * positive))
+_slope = expression(lambda g, x, negative, positive, rate: g * where(x <= 0.0, exp(x * rate) * negative, positive), 2)
+_slope_by_output = expression(lambda g, y, negative, positive, rate: g * where(
+    y <= 0.0, (y + negative) * rate, positive), 2)
 
 
 @op(name="elu_backward",
@@ -25,15 +27,7 @@ _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804
     input=lambda g, grad, input, alpha, scale, rate: _elu_backward(g * grad * rate, input, alpha, scale, rate)
     * (input < 0))
 def _elu_backward(grad, input, alpha, scale, rate):
-    if input.dtype.char == "e":
-        return rounded_once(_elu_backward.op.forward, grad, input, alpha, scale, rate)
-    at_zero = alpha * scale * rate
-    if not math.isfinite(at_zero):             # times a zero, it would be NaN where `input` is positive
-        return np.where(input <= 0, grad * rate * alpha * scale * np.exp(input * rate), grad * scale)
-    slope = np.exp(np.fmin(input, 0) * rate) * at_zero
-    if scale != at_zero:
-        slope = slope + ~(input <= 0) * np.asarray(scale - at_zero, input.dtype)
-    return grad * slope
+    return _slope(grad, input, alpha * scale * rate, scale, rate)
 
 
 @op(name="elu_backward",
@@ -45,20 +39,13 @@ def _elu_backward_by_output(grad, output, alpha, scale, rate):
         raise RuntimeError("In-place elu backward calculation is triggered with a negative slope which is not "
                            "supported. This is caused by calling in-place forward function with a negative slope, "
                            "please call out-of-place version instead.")
-    if output.dtype.char == "e":
-        return rounded_once(_elu_backward_by_output.op.forward, grad, output, alpha, scale, rate)
-    return grad * np.where(output <= 0, (output + alpha * scale) * rate, np.asarray(scale, output.dtype))
+    return _slope_by_output(grad, output, alpha * scale, scale, rate)
 
 
 @op(name="elu", elementwise=True,
     input=lambda g, input, alpha, scale, rate: _elu_backward(g, input, alpha, scale, rate))
 def _elu(input, alpha, scale, rate):
-    if input.dtype.char == "e":
-        return rounded_once(_elu.op.forward, input, alpha, scale, rate)
-    if not math.isfinite(alpha * scale * rate):
-        return np.where(input < 0, np.expm1(input * rate) * (alpha * scale), input * scale)
-    positive, negative = parts(input)
-    return np.expm1(negative * rate) * (alpha * scale) + positive * scale
+    return _value(input, alpha * scale, scale, rate)
 
 
 @op(name="elu.1", elementwise=True,

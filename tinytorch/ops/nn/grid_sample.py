@@ -119,6 +119,9 @@ def _sample_grad(mode, padding, align_corners, half, of_input, of_grid, g, input
 
 @op(name="grid_sampler_2d", first=4, joint=_grad)
 def _sample(mode, padding, align_corners, half, input, grid):
+    result = kernels.natively(input, grid, mode, padding, align_corners)
+    if result is not None:
+        return result
     rows, axes = _parts(mode, padding, align_corners, half, input, grid)
     return kernels.sampled(rows, axes, input.shape[2:]).reshape(*input.shape[:2], *grid.shape[1:-1])
 

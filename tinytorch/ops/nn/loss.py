@@ -17,6 +17,8 @@ from ...autograd.public import public, refuse
 from ...autograd.records import by_steps, in_float32
 from ...autograd.views import check_fits
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name, warn
+from ...kernels import expressions
+from ...kernels.expressions import Symbol, expression
 from ...kernels.layout import as_array, operand_order
 from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor, wrap
@@ -130,14 +132,24 @@ def _limited(difference, delta):
 
 
 @op(name="huber_loss", elementwise=True, steps=True,
-    input=lambda g, input, target, delta: g * _limited(input - target, delta),
-    target=lambda g, input, target, delta: g * _limited(target - input, delta))
+    input=lambda g, input, target, delta: _huber_slope(g, input, target, delta),
+    target=lambda g, input, target, delta: _huber_slope(g, target, input, delta))
 def _huber_of(input, target, delta):
-    return _huber_by_size(np.abs(input - target), delta)
+    return _huber_value(input, target, delta)
 
 
 def _huber_by_size(size, delta):
-    return np.where(size <= delta, plain(0.5 * size * size), plain(delta * (size - 0.5 * delta)))
+    return expressions.where(size <= delta, plain(0.5 * size * size), plain(delta * (size - 0.5 * delta)))
+
+
+def _within(x, delta):
+    if isinstance(x, Symbol):
+        return expressions.minimum(delta, expressions.maximum(-delta, x))
+    return _limited(x, delta)
+
+
+_huber_value = expression(lambda x, y, delta: _huber_by_size(abs(x - y), delta), 2)
+_huber_slope = expression(lambda g, x, y, delta: g * _within(x - y, delta), 3)
 
 
 _huber_of.op.in_bfloat16 = lambda input, target, delta: _huber_by_size(
@@ -152,7 +164,7 @@ def _huber(kernel, input, target, delta, divisor=None):
     if input._array.itemsize == 2 and divisor is None:
         delta = dt.cast(scalar_as(delta, input._array.dtype), np.dtype(np.float32)).item()
     loss = _huber_of(input, target, delta)
-    return loss if divisor is None else loss / divisor
+    return loss if divisor in (None, 1) else loss / divisor
 
 
 @public(python=True, autocast="up")
@@ -283,14 +295,16 @@ def _check_chances(name, array):
         raise RuntimeError(f"all elements of {name} should be between 0 and 1")
 
 
+_logits_value = expression(lambda x, y: (1.0 - y) * x + (
+    expressions.log1p(expressions.exp(-abs(x))) - expressions.minimum(x, 0.0)), 2)
+_logits_slope = expression(lambda g, x, y: g * (expressions.sigmoid(x) - y), 3)
+
+
 @op(name="binary_cross_entropy_with_logits",
-    input=lambda g, input, target: g * (sigmoid(input) - target),
+    input=lambda g, input, target: _logits_slope(g, input, target),
     target=lambda g, input, target: g * -input)
 def _bce_logits(input, target):
-    result = np.abs(input)
-    result = np.log1p(np.exp(-result))
-    result -= np.minimum(input, 0)
-    return (1 - target) * input + result       # infinite scores stay infinite
+    return _logits_value(input, target)        # infinite scores stay infinite
 
 
 def _weighted_part(input, target, pos_weight):

@@ -120,12 +120,21 @@ def wide(x):
     return x.astype(np.float32) if x.dtype == np.float16 else x
 
 
+#: Elements of windows that are added up as rows and columns of a matrix rather than one place after the other.
+_WINDOW = 16
+
+
 @op(name="avg_pool2d", first=6, input=lambda g, out, kernel, stride, padding, include_pad, divisor, input:
         _avg_pool_grad(len(out) < 3 and is_last(input, len(out)), input.shape[-len(out):], kernel, stride, padding,
                        include_pad, divisor, g))
 def _avg_pool(out, kernel, stride, padding, include_pad, divisor, input):
     n = len(out)
-    result = kernels.sum_pool(wide(images(input, n)), out, kernel, stride, padding)
+    x, size = wide(images(input, n)), input.shape[-n:]
+    even = tuple([m * k for m, k in zip(out, kernel)]) == size and (tuple(stride) == tuple(kernel) or max(out) == 1)
+    if even and not any(padding) and math.prod(kernel) >= _WINDOW and x.size and x.dtype.kind in dt.NATIVE:
+        result = kernels.even_sums(x, out, kernel)
+    else:
+        result = kernels.sum_pool(x, out, kernel, stride, padding)
     divisor = divisor or kernels.counts(input.shape[-n:], out, kernel, stride, padding, include_pad)
     if result.dtype.kind in dt.NATIVE:
         result /= divisor
@@ -140,7 +149,11 @@ def _avg_pool_grad(last, size, kernel, stride, padding, include_pad, divisor, gr
     n = len(size)
     shares = wide(images(grad, n))
     divisor = divisor or kernels.counts(size, grad.shape[-n:], kernel, stride, padding, include_pad)
-    result = kernels.sum_pool_grad((shares / divisor).astype(shares.dtype, copy=False), size, kernel, stride, padding)
+    shares = (shares / divisor).astype(shares.dtype, copy=False)
+    if tuple(kernel) == tuple(size) and not any(padding) and shares.shape[1:] == (1,) * n:
+        result = np.broadcast_to(shares, (len(shares), *size)).copy()      # of the whole image
+    else:
+        result = kernels.sum_pool_grad(shares, size, kernel, stride, padding)
     result = back(result.astype(grad.dtype, copy=False), grad)
     return in_channels_last(result) if last else result
 

@@ -13,11 +13,12 @@ from ...autograd.promotion import scalar_of
 from ...autograd.public import public
 from ...errors import not_implemented
 from ...kernels import native
+from ...kernels.expressions import expression, maximum, where
 from ...kernels.random.samplers import rrelu_slopes
 from ...random import Generator, stream_of
 from ...tensor import Tensor, wrap
 from ...types import Number
-from ..elementwise.arithmetic import rounded_once, zeros_like
+from ..elementwise.arithmetic import zeros_like
 
 __all__ = ["prelu", "relu", "relu_", "rrelu", "rrelu_"]
 
@@ -49,14 +50,6 @@ _NO_GRADIENT = _Computed({d: zero for d, zero in _ZERO.items() if d.kind != dt.W
 #: stays -0. as in torch.
 _AT_LEAST_ZERO = {d: partial(np.maximum, zero) for d, zero in _ZERO.items()}
 _AT_LEAST_ZERO[np.dtype(np.float16)] = lambda x: np.maximum(x, _ZERO[x.dtype])
-
-
-def parts(x):
-    """`x` where it is positive, else -0., which leaves every zero that it is added to as it is; and `x` where it is
-    not, else 0."""
-    if x.dtype == np.float16:
-        return np.maximum(-0.0, x), np.minimum(x, 0)
-    return np.maximum(x, -0.0), np.minimum(0, x)
 
 
 @binary(name="threshold_backward", method=False, inplace=False, grad=lambda g, output: _relu_backward(g, output),
@@ -98,6 +91,8 @@ def relu(input):
     tensor([0., 2.])
     """
     try:
+        if input.dtype.char == "e":
+            return _relu_of_halves(input)
         if input.size >= 16384 and input.flags.c_contiguous:
             return _clipped_in_rows(input)
         return _AT_LEAST_ZERO[input.dtype](input)
@@ -106,34 +101,28 @@ def relu(input):
         raise
 
 
+_relu_of_halves = expression(lambda x: maximum(0.0, x))
+relu.op.in_bfloat16 = _relu_of_halves
 relu_ = Tensor.relu_
+
+
+_leaky = expression(lambda x, slope: where(x > 0.0, x, x * slope))
+_leaky_slope = expression(lambda g, x, slope: where(x > 0.0, g, g * slope), 2)
+_leaky_by_array = expression(lambda x, slope: where(x > 0.0, x, x * slope), 2)
+_prelu_weight_slope = expression(lambda g, x: where(x > 0.0, 0.0, g * x), 2)
+_leaky_slope_by_array = expression(lambda g, x, slope: where(x > 0.0, g, g * slope), 3)
 
 
 @op(name="leaky_relu_backward", grad=lambda g, input, slope: _leak(g, input, slope), input=lambda g: zeros_like(g),
     slope=lambda g, grad, input: g * grad * (input <= 0))
 def _leak(grad, input, slope):
     """The gradient `grad`, times `slope` (a number or an array) where input is not positive."""
-    if grad.dtype.char == "e":
-        return rounded_once(_leak.op.forward, grad, input, slope)
-    # masks are multiplied rather than selected by: np.where is slow where the branches alternate
-    positive = input > 0
-    if slope.__class__ is float and 0 <= slope <= 1:
-        factor = np.maximum(positive, np.asarray(slope, grad.dtype))
-    elif type(slope) in (float, np.ndarray) and not np.isfinite(slope).all():
-        return np.where(positive, grad, grad * slope)
-    else:
-        factor = ~positive * np.asarray(slope, grad.dtype)
-        factor += positive
-    return grad * factor
+    return (_leaky_slope_by_array if isinstance(slope, np.ndarray) else _leaky_slope)(grad, input, slope)
 
 
 @op(name="leaky_relu", elementwise=True, input=lambda g, input, slope: _leak(g, input, slope))
 def _leaky_relu(input, slope):
-    if input.dtype.char == "e":
-        return rounded_once(_leaky_relu.op.forward, input, slope)
-    if slope.__class__ is float and 0 < slope < 1:
-        return np.maximum(input, input * slope)
-    return _prelu.op.forward(input, slope)
+    return (_leaky_by_array if isinstance(slope, np.ndarray) else _leaky)(input, slope)
 
 
 def _leak_by_output(g, ans, slope):
@@ -176,17 +165,14 @@ def _prelu_leak(grad, input, weight):
 @op(name="prelu_kernel_backward", grad=lambda g, input: g * (input * ~(input >= 0)),
     input=lambda g, grad, input: g * grad * ~(input >= 0))
 def _prelu_slope(grad, input):
-    return grad * parts(input)[1]
+    return _prelu_weight_slope(grad, input)
 
 
 @op(name="prelu_kernel",
     input=lambda g, input, weight: _prelu_leak(g, input, weight),
     weight=lambda g, input, weight: _prelu_slope(g, input))
 def _prelu(input, weight):
-    if type(weight) in (float, np.ndarray) and not np.isfinite(weight).all():
-        return np.where(input > 0, input, input * weight)      # where `input` is positive, 0 * weight is NaN
-    positive, negative = parts(input)
-    return positive + negative * weight
+    return _leaky_by_array(input, weight)
 
 
 @public(method=True, autocast="down")

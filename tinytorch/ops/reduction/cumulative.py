@@ -9,6 +9,7 @@ from ...autograd.op import op
 from ...autograd.promotion import EXACT, converted, refuse_complex_gradient, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, refuse_records
+from ...kernels import scan
 from ...kernels.running import running
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number, Tensors
@@ -209,6 +210,10 @@ def _cumulative(name, accumulate, take, result, input, dim):
         raise not_implemented(f"{name}_cpu", input)
     refuse_records(f"{name}_cpu", input)
     array = np.ascontiguousarray(dt.widened(array))
+    found = scan.running_extremes(array, dim, accumulate.__self__ is np.minimum)
+    if found is not None:
+        index = wrap(found[1])
+        return result(take(input, dim, index), index)
     best = accumulate(array, axis=dim)
     hits = (array == best) | (array != array)  # the latest of equal ones; a NaN stays
     places = np.arange(array.shape[dim]).reshape([-1 if d == dim else 1 for d in range(array.ndim)])

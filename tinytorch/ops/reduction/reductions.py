@@ -15,6 +15,7 @@ from ...autograd.promotion import EXACT, converted, write_out
 from ...autograd.public import public, refuse
 from ...autograd.records import in_float32
 from ...errors import refuse_records, type_name
+from ...kernels import scan
 from ...kernels.layout import as_array, laid_out
 from ...kernels.sums import add_up
 from ...tensor import Tensor, check_dim, wrap
@@ -285,6 +286,9 @@ def _prod(input, dim, keepdim):
     over = tuple(range(input.ndim)) if dim is None or not input.ndim else dim
     if input.dtype == np.float16 or input.dtype == dt.BFLOAT16:
         return _prod_of_halves(input, over, keepdim)
+    result = scan.products(input, over if isinstance(over, tuple) else (over,), keepdim)
+    if result is not None:
+        return result
     return in_c_order(np.multiply.reduce(input, axis=over, keepdims=keepdim, dtype=input.dtype))
 
 
@@ -379,4 +383,6 @@ def count_nonzero(input: Tensor, dim: int | Ints | None = None) -> Tensor:
     """
     refuse_records("nonzero_count_cpu", input, dt.FLOAT8_RECORDS)
     array = dt.numbers(input._array)
+    if dim is None and type(array) is np.ndarray:
+        return wrap(np.array(np.count_nonzero(array), _LONG))
     return wrap(in_c_order(as_array(np.add.reduce(array != 0, axis=axes(dim, array.ndim), dtype=_LONG))))

@@ -1,0 +1,214 @@
+"""Every expression of the machine for elementwise work beside its NumPy twin, which is the same text."""
+import re
+import threading
+
+import numpy as np
+import pytest
+
+import tinytorch as torch
+from tinytorch.kernels import expressions, native
+from tinytorch.kernels.expressions import Symbol, exp, expression, maximum, where
+from tinytorch.kernels.native.table import KERNELS, parsed
+
+from .test_native import draws, kernels, needs_library
+
+#: What an expression is called with for its numbers, in turn.
+NUMBERS = 0.75, 1.5, 1.25, 0.5
+SPECIAL = np.array([0, -0.0, 1, -1, 0.5, -0.5, 2, -2, 3, -3, 6, 20, -20, 100, -100, 1e-5, -1e-5, 1e-30, -1e-30, 1e30,
+                    -1e30, np.inf, -np.inf, np.nan, 0.75, -0.75, 1.5, -1.5, 0.999999, -0.999999, 7.5, -7.5, 33.3, 9.5,
+                    10.5])
+
+
+def named(f):
+    """Where the text of an expression stands."""
+    code = f.text.__code__
+    return f"{re.split(r'tinytorch.', code.co_filename)[-1]}:{code.co_firstlineno}"
+
+
+def numbers_of(f):
+    return NUMBERS[:f.text.__code__.co_argcount - f.arrays]
+
+
+def machine(f, dtype):
+    return f.program_of(np.dtype(dtype)) is not None
+
+
+def twin(f, *operands):
+    with np.errstate(all="ignore"):
+        return np.asarray(f.text(*operands))
+
+
+@pytest.fixture(params=expressions.EXPRESSIONS, ids=named)
+def f(request):
+    return request.param
+
+
+def test_there_are_many_and_each_has_a_program():
+    assert len(expressions.EXPRESSIONS) > 50
+    if native.level() is not None:
+        lacking = [named(f) for f in expressions.EXPRESSIONS if not machine(f, np.float32)]
+        assert not lacking
+        assert sum(not machine(f, np.float64) for f in expressions.EXPRESSIONS) < 5
+
+
+@needs_library
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_special_numbers(f, dtype):
+    """As finite as the twin, of the same sign, and near."""
+    special = SPECIAL.astype(dtype)
+    limits = np.finfo(dtype)
+    special = np.concatenate([special, [limits.max * 0.7, limits.tiny, limits.smallest_subnormal]])
+    if "word_trigamma" in f.text.__code__.co_names:        # pi x is not reduced exactly beyond
+        special = special[np.abs(special) < 1e6]
+    grids = [g.reshape(-1) for g in np.meshgrid(*[special.astype(dtype)] * f.arrays, indexing="ij")]
+    with np.errstate(all="ignore"):
+        got, wanted = f(*grids, *numbers_of(f)), twin(f, *grids, *numbers_of(f))
+    assert got.dtype == dtype
+    small = np.finfo(dtype).tiny * 4           # some vector instructions of NumPy's flush what is below
+    got, wanted = np.where(np.abs(got) < small, 0, got), np.where(np.abs(wanted) < small, 0, wanted)
+    np.testing.assert_allclose(got, wanted, 2e-5 if dtype == np.float32 else 1e-12)
+
+
+@needs_library
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_as_near_to_double_precision_as_the_twin(f, dtype):
+    if not machine(f, dtype):
+        pytest.skip("no program")
+    arrays = [draws(seed, 4000, dtype=dtype) / 2 for seed in range(f.arrays)]
+    for sizes in (arrays, [np.abs(x) + dtype(0.01) for x in arrays], [np.tanh(x) for x in arrays]):
+        wide = np.longdouble if dtype == np.float64 and not re.search("erf|gamma|special", named(f)) else np.float64
+        with np.errstate(all="ignore"):
+            try:
+                exact = twin(f, *[x.astype(wide) for x in sizes], *numbers_of(f))
+            except TypeError:                  # a twin for no other dtypes
+                continue
+            got, by_numpy = f(*sizes, *numbers_of(f)), twin(f, *sizes, *numbers_of(f))
+            # Where the twin is all there is to compare with, it is no nearer where zeros make the last place small.
+            scale = np.finfo(dtype).eps * np.maximum(np.abs(exact), 1 if wide == dtype else np.finfo(dtype).tiny)
+            errors = [np.nan_to_num(np.abs(x - exact) / scale, nan=0, posinf=0) for x in (got, by_numpy)]
+        alone = 10 if wide == dtype else 1
+        assert errors[0].mean() <= alone * (2 * errors[1].mean() + 0.5)
+        assert np.quantile(errors[0], 0.99) <= alone * (2 * np.quantile(errors[1], 0.99) + 2)
+
+
+@needs_library
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_bits_of_an_element_do_not_depend_on_what_is_around_it(f, dtype):
+    """Nor on where it lies, on the layout of its array, or on the number of threads."""
+    n, numbers = 40_003, numbers_of(f)
+    arrays = [draws(seed, n, dtype=dtype) for seed in range(f.arrays)]
+    if not machine(f, dtype):
+        pytest.skip("no program")
+    whole = f(*arrays, *numbers)
+    for length in (0, 1, 2, 15, 16, 17, 255, 257, 511, 513, 1030):
+        for start in (0, 3, 38_000):
+            part = f(*[x[start:start + length] for x in arrays], *numbers)
+            assert part.shape == (length,) and part.tobytes() == whole[start:start + length].tobytes()
+    assert f(*[x[5] for x in [x.reshape(-1, 1, 1) for x in arrays]], *numbers).tobytes() == whole[5:6].tobytes()
+    assert f(*[x[:40_000:7] for x in arrays], *numbers).tobytes() == whole[:40_000:7].copy().tobytes()
+    odd = [np.frombuffer(b"\0" + x.tobytes(), np.uint8)[1:].view(dtype) for x in arrays]
+    assert f(*odd, *numbers).tobytes() == whole.tobytes()
+    matrix = [x[:40_000].reshape(200, 200).T for x in arrays]
+    assert f(*matrix, *numbers).T.tobytes() == whole[:40_000].tobytes()
+    before = torch.get_num_threads()
+    for threads in (1, 2, 4):
+        torch.set_num_threads(threads)
+        assert f(*arrays, *numbers).tobytes() == whole.tobytes()
+    torch.set_num_threads(before)
+
+
+@needs_library
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_broadcast_operands(dtype):
+    """Rows, columns, single numbers and more than that beside each other: the bits of operands laid out in full."""
+    f = expression(lambda a, b, c, d: where(a > b, maximum(c, d) - b, a * exp(d) / c), 4)
+    shapes = [((6, 70), (70,), (6, 1), ()), ((6, 1, 70), (5, 1), (1,), (6, 5, 70)), ((1, 1), (1, 1), (1, 1), (1, 1)),
+              ((3, 1, 4, 1, 5), (1, 2, 1, 3, 1), (5,), (4, 1, 1)), ((0, 3), (3,), (1, 1), (0, 1)),
+              ((1,), (2000,), (1,), (1,)), ((2, 1) * 4, (1, 3) * 4, (1,), (3,)), ((1,), (1,), (7, 1), (1, 900))]
+    for shape in shapes:
+        arrays = [draws(i, *s, dtype=dtype) if s else np.array(1.5, dtype) for i, s in enumerate(shape)]
+        full = [np.ascontiguousarray(x) for x in np.broadcast_arrays(*arrays)]
+        got = f(*arrays)
+        assert got.shape == full[0].shape and got.tobytes() == f(*full).tobytes()
+        with np.errstate(all="ignore"):
+            np.testing.assert_allclose(got, f.text(*full), 1e-5)
+
+
+def test_other_arrays_are_the_twins():
+    """Half precision by single precision; integers and what has another class as NumPy computes it."""
+    f = expression(lambda x, limit: where(x > limit, x * 2, limit))
+    halves = draws(1, 100, dtype=np.float16)
+    assert f(halves, 0.25).tobytes() == f(halves.astype(np.float32), 0.25).astype(np.float16).tobytes()
+    assert f(np.arange(4), 1).tolist() == [1, 1, 4, 6] and f(np.arange(4), 1).dtype == np.int64
+    assert f(np.float32(3), 1.0) == 6
+    g = expression(lambda x, y: x + y, 2)
+    assert g(np.ones(2, np.float32), np.ones(2)).dtype == np.float32
+    with pytest.raises(TypeError, match="does not branch"):
+        bool(Symbol("given", 0))
+
+
+def test_few_registers_and_many_literals():
+    """What is too long for the machine is the twin's."""
+    def text(x):
+        values = [x * (k + 2) for k in range(40)]
+        return sum(values[1:], values[0])
+    f = expression(text)
+    x = draws(1, 50, dtype=np.float64)
+    np.testing.assert_allclose(f(x), x * sum(range(2, 42)), 1e-12)
+
+
+def test_in_a_derivative_tensors_are_computed_with():
+    x = torch.tensor([0.5, 2.0], dtype=torch.float64, requires_grad=True)
+    for function in (torch.nn.functional.mish, torch.erf, torch.lgamma, torch.log1p, torch.atan):
+        assert torch.autograd.gradgradcheck(function, (x,))
+
+
+@needs_library
+def test_a_plan_that_is_wrong_is_refused():
+    plan = expression(lambda a, b: a * b + 2, 2).program_of(np.dtype(np.float32)).plan
+    x, y, out = np.ones(40, np.float32), np.ones(40, np.float32), np.full(64, 7, np.float32)
+
+    def run(plan, *sizes):
+        native.run("walk4", 40, len(plan), *sizes, 0, 0, 0.0, 0.0, 0.0, 0.0, np.array(plan, np.int64), x[:sizes[0]],
+                   y[:sizes[1]], None, None, out[:40])
+    run(plan, 40, 40)
+    assert (out[:40] == 3).all()
+    out[:40] = 7
+    for at in range(len(plan)):
+        for wrong in (-1, 1 << 40, 255, 99, 64 << 8, 255 << 16, 255 << 24, 14 << 24, 255 << 32):
+            changed = plan.copy()
+            changed[at] = wrong if wrong in (-1, 1 << 40) else changed[at] | wrong
+            try:
+                run(changed, 40, 40)
+            except ValueError as error:
+                assert "reaches out" in str(error)
+            assert (out[40:] == 7).all()
+    for changed in ([], plan[:-1], [*plan, plan[-1]], [*plan, *[plan[-2]] * 70], [9, *plan[1:]],
+                    [1, 39, 3, *plan[1:]], [1, 40, 1, *plan[1:]], [2, 40, 2, 3, 3, *plan[1:]]):
+        with pytest.raises(ValueError, match="reaches out"):
+            run(changed, 40, 40)
+    with pytest.raises(ValueError, match="reaches out"):
+        run(plan, 39, 40)
+    assert "walk4" in KERNELS and all(kind for _, name, kind, *_ in parsed(KERNELS["walk4"][1]) if name in "abcd")
+
+
+@needs_library
+def test_of_several_threads_of_python():
+    x, found = draws(1, 70_000), []
+    wanted = torch.nn.functional.mish(torch.from_numpy(x)).numpy().tobytes()
+    threads = [threading.Thread(target=lambda: found.append(
+        torch.nn.functional.mish(torch.from_numpy(x)).numpy().tobytes() == wanted)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 4
+
+
+@needs_library
+def test_without_the_kernels_it_is_the_twin():
+    x = draws(1, 300)
+    f = torch.nn.functional.softplus
+    with kernels(False):
+        twins = f(torch.from_numpy(x)).numpy()
+    np.testing.assert_allclose(twins, f(torch.from_numpy(x)).numpy(), 1e-5)

@@ -1,0 +1,360 @@
+"""Operations on elements, each written once, as an expression of these words and of operators:
+
+    elu = expression(lambda x, slope, rate: where(x > 0, x, slope * expm1(x * rate)), 1)
+
+Called with arrays and numbers it is computed by the machine of native/elementwise.c: the expression is traced to a
+short program, which runs over the arrays block by block, on several threads, with nothing between its steps written to
+memory. What the machine does not take (no library, other dtypes, stand-ins for arrays) NumPy computes from the same
+text: that is the twin. Which of the two it is depends on the operation and the dtypes alone, never on how many elements
+there are or how they lie, and so do the bits of each element.
+"""
+from __future__ import annotations
+
+import operator
+import struct
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy import empty, ndarray
+
+from ..stored import BFLOAT16, from_bfloat16, to_bfloat16
+from ..tensor import Tensor
+from . import native
+
+__all__ = ["arctan", "arctan2", "copysign", "exp", "expm1", "expression", "floor", "fmod", "hypot", "log", "log1p",
+           "maximum", "minimum", "on_tensors", "reciprocal", "remainder", "sigmoid", "sign", "sqrt", "square", "tanh",
+           "trunc", "where", "word"]
+
+#: How C counts the operands of a step (elementwise.c): registers, what is given, numbers of the call, literals.
+_REGISTERS, _GIVEN, _NUMBERS, _LITERALS = 12, 4, 4, 16
+_STEPS, _DIMENSIONS = 64, 8
+_FIRST_NUMBER = _REGISTERS + _GIVEN
+_FIRST_LITERAL = _FIRST_NUMBER + _NUMBERS
+_HALF, _FLOAT, _DOUBLE, _BITS = map(np.dtype, (np.float16, np.float32, np.float64, np.uint16))
+#: The dtypes of the machine: the door for each, how the list of its operations ends, and its kind (elementwise.c).
+#: Those of 16 bits are computed in single precision.
+_DTYPES = {_FLOAT: ("walk4", "4", 0), _DOUBLE: ("walk8", "8", 0),
+           BFLOAT16: ("walk2", "4", 1), _HALF: ("walk2", "4", 2)}
+
+
+#: All there are, for the tests that walk over them.
+EXPRESSIONS = []
+
+
+class Symbol:
+    """A value in an expression that is being traced: an operation of others, or what is given."""
+
+    __slots__ = ("name", "operands")
+
+    def __init__(self, name: str, *operands: Any) -> None:
+        self.name, self.operands = name, operands
+
+    def __neg__(self):
+        return Symbol("neg", self)
+
+    def __abs__(self):
+        return Symbol("abs", self)
+
+    def __invert__(self):
+        return Symbol("eq", self, 0.0)         # of a condition
+
+    def conjugate(self):
+        return self                            # the machine has no complex numbers
+
+    def __bool__(self):
+        raise TypeError("an expression does not branch: it has `where`")
+
+
+def _operator(name):
+    def forward(self, other):
+        return Symbol(name, self, other)
+
+    def reflected(self, other):
+        return Symbol(name, other, self)
+    return forward, reflected
+
+
+for _word, _name in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv", "div"), ("and", "mul"),
+                     ("or", "maximum")):
+    _forward, _reflected = _operator(_name)
+    setattr(Symbol, f"__{_word}__", _forward)
+    setattr(Symbol, f"__r{_word}__", _reflected)
+_COMPARISONS = [f.__name__ for f in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)]
+for _word in _COMPARISONS:
+    setattr(Symbol, f"__{_word}__", _operator(_word)[0])
+Symbol.__hash__ = object.__hash__
+
+
+#: Word -> the operation that it is of tensors, where a derivative is to be differentiable again: see `on_tensors`.
+_above = {}
+
+
+def on_tensors(**operations: Callable) -> None:
+    """Says what words are of tensors, by their names."""
+    _above.update(operations)
+
+
+def word(name: str, twin: Callable) -> Callable:
+    """A function of an expression's: `twin` of arrays, the machine's operation `name` in a program."""
+    def call(*operands):
+        for x in operands:
+            if x.__class__ is Symbol:
+                return Symbol(name, *operands)
+            if isinstance(x, Tensor):
+                return _above[name](*operands)
+        return twin(*operands)
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+def square(x: Any) -> Any:
+    """x * x."""
+    if x.__class__ is Symbol:
+        return x * x
+    return _above["square"](x) if isinstance(x, Tensor) else np.square(x)
+
+
+def arctan(x: Any) -> Any:
+    """The inverse tangent of an array: the machine's is that of the quotient x / 1."""
+    return Symbol("arctan2", x, 1.0) if x.__class__ is Symbol else np.arctan(x)
+
+
+def reciprocal(x: Any) -> Any:
+    """1 / x."""
+    if x.__class__ is Symbol:
+        return 1.0 / x
+    return _above["reciprocal"](x) if isinstance(x, Tensor) else np.reciprocal(x)
+
+
+def _signs(x):
+    return np.where(np.isnan(x), x.dtype.type(0), np.sign(x))
+
+
+def _sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+where, minimum, maximum = word("where", np.where), word("minimum", np.minimum), word("maximum", np.maximum)
+sqrt, exp, log, log1p, expm1, tanh = [word(_f.__name__, _f) for _f in (
+    np.sqrt, np.exp, np.log, np.log1p, np.expm1, np.tanh)]
+arctan2, hypot = word("arctan2", np.arctan2), word("hypot", np.hypot)
+floor, trunc, fmod, remainder, copysign = [word(_f.__name__, _f) for _f in (
+    np.floor, np.trunc, np.fmod, np.remainder, np.copysign)]
+#: -1, 0 or 1; 0 of NaN.
+sign, sigmoid = word("sign", _signs), word("sigmoid", _sigmoid)
+
+
+# ------------------------------------------------------------------ programs
+def _traced(text, count, numbers):
+    """The steps of an expression in order, each once: (name, operands) with the places of others in the list,
+    ("given", i), ("number", i) and floats for operands."""
+    result = text(*[Symbol("given", i) for i in range(count)], *[Symbol("number", i) for i in range(numbers)])
+    steps, places = [], {}
+
+    def place(x):
+        if x.__class__ is not Symbol:
+            return float(x)
+        if x.name in ("given", "number"):
+            return (x.name, *x.operands)
+        key = x.name, *[repr(place(y)) for y in x.operands]
+        if key not in places:
+            operands = [place(y) for y in x.operands]
+            places[key] = len(steps)
+            steps.append((x.name, operands))
+        return places[key]
+    place(result)
+    return _joined(steps)
+
+
+def _joined(steps):
+    """The steps with those taken together that are one operation of the machine: a comparison and what is chosen by it,
+    a maximum and the minimum of it."""
+    used = [0] * len(steps)
+    for _, operands in steps:
+        for x in operands:
+            if x.__class__ is int:
+                used[x] += 1
+    gone = set()
+
+    def once(x, names):
+        return x.__class__ is int and used[x] == 1 and steps[x][0] in names
+    for i, (name, operands) in enumerate(steps):
+        if name == "where" and once(operands[0], _COMPARISONS):
+            compared = operands[0]
+            steps[i] = f"where_{steps[compared][0]}", [*steps[compared][1], *operands[1:]]
+        elif name == "minimum" and once(operands[1], ("maximum",)):
+            compared = operands[1]
+            steps[i] = "limit", [operands[0], *steps[compared][1]]
+        else:
+            continue
+        gone.add(compared)
+    left = [i for i in range(len(steps)) if i not in gone]
+    number = {old: new for new, old in enumerate(left)}
+    return [(steps[i][0], [number[x] if x.__class__ is int else x for x in steps[i][1]]) for i in left]
+
+
+def _assembled(steps, operations):
+    """What follows in a plan on the dimensions: the literals, and the steps with registers for what lies between. None
+    if the machine lacks one of the operations, or room."""
+    if len(steps) > _STEPS or any([name not in operations for name, _ in steps]):
+        return None
+    last = {}
+    for i, (_, operands) in enumerate(steps):
+        last.update({x: i for x in operands if x.__class__ is int})
+    literals, free, register, code = [], list(range(_REGISTERS))[::-1], {}, []
+
+    def source(x):
+        if x.__class__ is int:
+            return register[x]
+        if x.__class__ is tuple:
+            return (_REGISTERS if x[0] == "given" else _FIRST_NUMBER) + x[1]
+        bits, = struct.unpack("q", struct.pack("d", x))
+        if bits not in literals:
+            literals.append(bits)
+        return _FIRST_LITERAL + literals.index(bits)
+    for i, (name, operands) in enumerate(steps):
+        sources = [source(x) for x in operands]
+        free += [register[x] for x in {x for x in operands if x.__class__ is int} if last[x] == i]
+        if i == len(steps) - 1:
+            register[i] = _REGISTERS
+        elif not free:
+            return None
+        else:
+            register[i] = free.pop()
+        sources += sources[:1] * (4 - len(sources))
+        code.append(sum([x << 8 * k for k, x in enumerate((operations.index(name), register[i], *sources))]))
+    if len(literals) > _LITERALS:
+        return None
+    return (len(literals), *literals, *code)
+
+
+@lru_cache(1024)
+def _plan(body, shape, shapes):
+    """A plan for operands that are broadcast to `shape`: dimensions beside each other that the same operands have are
+    one."""
+    sizes, masks = [], []
+    for d, n in enumerate(shape):
+        if n == 1:
+            continue
+        mask = 0
+        for k, s in enumerate(shapes):
+            at = d - len(shape) + len(s)
+            mask |= (at >= 0 and s[at] != 1) << k
+        if masks and masks[-1] == mask:
+            sizes[-1] *= n
+        else:
+            sizes.append(n)
+            masks.append(mask)
+    return None if len(sizes) > _DIMENSIONS else _array([len(sizes) or 1, *(sizes or [1]), *(masks or [0]), *body])
+
+
+def _array(plan):
+    array = np.array(plan, np.int64)
+    array.flags.writeable = True               # so that its address is quickly found
+    return array
+
+
+def _flat(arrays):
+    """`arrays`, which have one shape, as they lie in memory without gaps and in one order, and an array of new memory
+    like them; None if they do not."""
+    first = arrays[0]
+    out = np.empty_like(first)
+    for x in arrays:
+        if x.strides != out.strides:
+            return None
+    return [x.ravel("K") for x in arrays], out
+
+
+class _Program:
+    """An expression for one dtype."""
+
+    __slots__ = ("body", "plan", "name", "dtype")
+
+    def __init__(self, body, dtype):
+        self.name, _, kind = _DTYPES[dtype]
+        self.body, self.dtype, self.plan = body, dtype, _array([256 * kind, *body])
+
+    def run(self, arrays, numbers):
+        """What it makes of arrays of its dtype that lie in any way; None if it cannot take them."""
+        first = arrays[0]
+        shape = first.shape
+        alike = all([x.shape == shape for x in arrays])
+        if alike:
+            if all([x.flags.c_contiguous for x in arrays]):
+                out = empty(shape, self.dtype)
+                self._walk(self.plan, arrays, numbers, out)
+                return out
+            found = _flat(arrays)
+            if found is not None:
+                flat, out = found
+                self._walk(self.plan, flat, numbers, out.ravel("K"))
+                return out
+        else:
+            shape = np.broadcast_shapes(*[x.shape for x in arrays])
+        if self.dtype.itemsize == 2:
+            arrays = [x if x.size == 1 else np.broadcast_to(x, shape) for x in arrays]
+        arrays = [np.ascontiguousarray(x).reshape(x.shape) for x in arrays]
+        out = empty(shape, self.dtype)
+        plan = self.plan
+        if self.dtype.itemsize != 2 and any([x.shape != shape and x.size != 1 for x in arrays]):
+            plan = _plan(self.body, shape, tuple([x.shape for x in arrays]))
+        if plan is None:
+            return None
+        self._walk(plan, arrays, numbers, out)
+        return out
+
+    def _walk(self, plan, arrays, numbers, out):
+        if not out.size:
+            return
+        absent = [None] * (_GIVEN - len(arrays))
+        if out.itemsize == 2:
+            arrays, out = [x.view(_BITS) for x in arrays], out.view(_BITS)
+        native.run(self.name, out.size, plan.size, *[x.size for x in arrays], *[0] * len(absent), *numbers, plan,
+                   *arrays, *absent, out)
+
+
+# ------------------------------------------------------------------ the door
+def expression(text: Callable, arrays: int = 1) -> Callable[..., Any]:
+    """An expression as a function of so many arrays, which are broadcast, and of Python numbers: the other parameters
+    of `text`. What has 16 bits is computed in single precision and rounded at the end."""
+    count = text.__code__.co_argcount - arrays
+    padding = (0.0,) * (_NUMBERS - count)
+    programs, quick = {}, {}                   # by dtype: a _Program or None, and what `native.held` says of it
+
+    def program_of(dtype):
+        if dtype not in programs:
+            body = None
+            if dtype in _DTYPES and native.level() is not None and arrays <= _GIVEN and count <= _NUMBERS:
+                body = _assembled(_traced(text, arrays, count), native.operations(_DTYPES[dtype][1]))
+            program = programs[dtype] = None if body is None else _Program(body, dtype)
+            if program is not None:
+                quick[dtype] = native.held(program.name, dtype, program.plan)
+        return programs[dtype]
+
+    def general(*operands):
+        given, numbers = operands[:arrays], operands[arrays:]
+        dtype = getattr(given[0], "dtype", None)
+        if dtype == _FLOAT or dtype == _DOUBLE:
+            given = [np.array(x, dtype) if x.__class__ is float or x.__class__ is int else x for x in given]
+        if all([type(x) is ndarray and x.dtype == dtype for x in given]):
+            program = program_of(dtype)
+            if program is not None and native.many(program.name, max([x.size for x in given])):
+                result = program.run(given, numbers + padding)
+                if result is not None:
+                    return result
+            if dtype == _HALF:
+                return text(*[x.astype(_FLOAT) for x in given], *numbers).astype(_HALF)
+        if dtype == BFLOAT16:
+            wide = [from_bfloat16(x) if getattr(x, "dtype", None) == dtype else x for x in given]
+            return to_bfloat16(general(*wide, *numbers))
+        result = text(*operands)
+        if dtype is None or result.dtype == dtype:
+            return result
+        return result.astype(dtype) if isinstance(result, ndarray) else dtype.type(result)
+
+    call = native.walker(arrays, count, quick, general)
+    call.text, call.arrays, call.program_of = text, arrays, program_of
+    EXPRESSIONS.append(call)
+    return call

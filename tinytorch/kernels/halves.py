@@ -1,0 +1,32 @@
+"""Conversions between numbers of 16 bits and float32: those of native/convert.c, which NumPy makes one number at a time
+or in many passes. `dtypes.py` and `stored.py`, which lie below, are given them."""
+import numpy as np
+
+from .. import stored
+from . import native
+
+_FLOAT, _HALF, _BITS = np.dtype(np.float32), np.dtype(np.float16), np.dtype(np.uint16)
+#: (From, to) -> the kernel.
+_KERNELS = {(stored.BFLOAT16, _FLOAT): "bfloat16_to_float", (_FLOAT, stored.BFLOAT16): "float_to_bfloat16",
+            (_HALF, _FLOAT): "half_to_float", (_FLOAT, _HALF): "float_to_half"}
+
+
+def convert(array, dtype):
+    """A copy of an array in another dtype, its memory in the same order; None if no kernel makes it."""
+    if type(array) is not np.ndarray:
+        return None
+    name = _KERNELS.get((array.dtype, dtype))
+    if name is None or not native.many(name, array.size):
+        return None
+    result = np.empty_like(array, dtype)
+    flat, out = array, result
+    if not array.flags.c_contiguous:
+        steps = [s * dtype.itemsize // array.itemsize for s in array.strides]
+        if result.strides != tuple(steps):
+            return None
+        flat, out = array.ravel("K"), result.ravel("K")
+    native.run(name, array.size, *[x.view(_BITS) if x.itemsize == 2 else x for x in (flat, out)])
+    return result
+
+
+stored.convert.append(convert)

@@ -1,0 +1,289 @@
+/* A machine for what is done element by element (kernels/expressions.py): it walks a program of a few operations over
+arrays, block by block, so that what lies between them never leaves the cache. */
+#include "functions.h"
+#include "halves.h"
+
+enum {
+    BLOCK = 2048,                              /* bytes of one */
+    APART = 320,                               /* bytes between them: a power of two apart, they get in each other's way */
+    REGISTERS = 12, GIVEN = 4, NUMBERS = 4, CONSTANTS = 20, DIMENSIONS = 8, STEPS = 64,
+    MOST = 2 + 2 * DIMENSIONS + CONSTANTS - NUMBERS + STEPS    /* numbers of a plan */
+};
+
+struct step { int operation, to, a, b, c, e; };
+
+/* A plan that was read once, and checked. */
+struct program {
+    int64_t kind, dims, count, length;         /* kind: what numbers of 16 bits are */
+    int64_t sizes[DIMENSIONS], strides[GIVEN][DIMENSIONS];
+    int whole[GIVEN];                          /* whether an operand has an element for each of the result */
+    int used[CONSTANTS];                       /* of numbers and literals */
+    int ahead;                                 /* whether memory is to be asked for early: of more than caches hold */
+    double literals[CONSTANTS];
+    struct step steps[STEPS];
+};
+
+enum { PLAIN, BFLOAT16S, HALVES };
+
+/* Reads a plan: the number of dimensions and 256 times the kind, the sizes of the dimensions, for each a mask of the operands that have it; the number of
+literals, their bits; and steps, of an operation, where its result goes, and its four operands, 8 bits each: the
+registers, what is given, the numbers of the call, and the literals. The last step writes the result. No dimensions: each
+operand has an element for each of the result, or one. */
+static int read_program(struct program *p, int64_t n, int64_t size, const int64_t *sizes, const place *plan,
+                        int64_t operations)
+{
+    int64_t left = size, elements = 1, masks[DIMENSIONS], copy[MOST];
+    const int64_t *at = copy;
+    if (left < 1 || left > MOST)
+        return 0;
+    plan_of(size, plan, copy);
+    p->dims = *at & 255, p->kind = *at >> 8;
+    at++, left--;
+    if (p->dims < 0 || p->dims > DIMENSIONS || left < 2 * p->dims)
+        return 0;
+    for (int64_t d = 0; d < p->dims; d++, left--) {
+        p->sizes[d] = *at++;
+        if (p->sizes[d] < 1 || p->sizes[d] > n / elements)
+            return 0;
+        elements *= p->sizes[d];
+    }
+    for (int64_t d = 0; d < p->dims; d++, left--)
+        masks[d] = *at++;
+    if (!p->dims) {
+        p->dims = 1;
+        p->sizes[0] = elements = n;
+        masks[0] = 0;
+        for (int k = 0; k < GIVEN; k++)
+            masks[0] |= (int64_t)(sizes[k] == n && n != 1) << k;
+    }
+    if (elements != n)
+        return 0;
+    for (int k = 0; k < GIVEN; k++) {
+        int64_t there = 1;
+        for (int64_t d = p->dims - 1; d >= 0; d--) {
+            const int has = masks[d] >> k & 1;
+            p->strides[k][d] = has ? there : 0;
+            there *= has ? p->sizes[d] : 1;
+        }
+        if (sizes[k] && there != sizes[k])
+            return 0;
+        p->whole[k] = sizes[k] && there == n;
+    }
+    if (left < 1)
+        return 0;
+    const int64_t literals = *at++;
+    left--;
+    if (literals < 0 || literals > CONSTANTS - NUMBERS || left < literals)
+        return 0;
+    p->count = NUMBERS + literals;
+    for (int64_t k = 0; k < literals; k++, left--) {
+        const int64_t bits = *at++;
+        memcpy(p->literals + k, &bits, 8);
+    }
+    if (left < 1 || left > STEPS)
+        return 0;
+    p->length = left;
+    p->ahead = n > 1 << 18;
+    memset(p->used, 0, sizeof p->used);
+    for (int64_t k = 0; k < left; k++) {
+        const uint64_t bits = (uint64_t)*at++;
+        struct step *s = p->steps + k;
+        s->operation = bits & 255, s->to = bits >> 8 & 255;
+        s->a = bits >> 16 & 255, s->b = bits >> 24 & 255, s->c = bits >> 32 & 255, s->e = bits >> 40 & 255;
+        if (s->operation >= operations || s->to > REGISTERS || (k == left - 1) != (s->to == REGISTERS))
+            return 0;
+        for (int j = 0; j < 4; j++) {
+            const int from = j == 0 ? s->a : j == 1 ? s->b : j == 2 ? s->c : s->e;
+            if (from >= REGISTERS + GIVEN + p->count)
+                return 0;
+            if (from >= REGISTERS && from < REGISTERS + GIVEN && !sizes[from - REGISTERS])
+                return 0;
+            if (from >= REGISTERS + GIVEN)
+                p->used[from - REGISTERS - GIVEN] = 1;
+        }
+    }
+    return 1;
+}
+
+/* The operations by their names in kernels/expressions.py, which asks for the list. Those of four operands and
+`limit` are two operations of an expression each. */
+#define COMMON                                                                                                        \
+    OPERATION(add, x + y)                                                                                             \
+    OPERATION(sub, x - y)                                                                                             \
+    OPERATION(mul, x * y)                                                                                             \
+    OPERATION(div, x / y)                                                                                             \
+    OPERATION(neg, -x)                                                                                                \
+    OPERATION(lt, x < y)                                                                                              \
+    OPERATION(le, x <= y)                                                                                             \
+    OPERATION(gt, x > y)                                                                                              \
+    OPERATION(ge, x >= y)                                                                                             \
+    OPERATION(eq, x == y)                                                                                             \
+    OPERATION(ne, x != y)                                                                                             \
+    OPERATION(where_lt, x < y ? z : w)                                                                                \
+    OPERATION(where_le, x <= y ? z : w)                                                                               \
+    OPERATION(where_gt, x > y ? z : w)                                                                                \
+    OPERATION(where_ge, x >= y ? z : w)                                                                               \
+    OPERATION(where_eq, x == y ? z : w)                                                                               \
+    OPERATION(where_ne, x != y ? z : w)                                                                               \
+    OPERATION(limit, NAMED(least)(x, NAMED(most)(y, z)))                                                              \
+    OPERATION(where, x != 0 ? y : z)                                                                                  \
+    OPERATION(minimum, NAMED(least)(x, y))                                                                            \
+    OPERATION(maximum, NAMED(most)(x, y))                                                                             \
+    OPERATION(sign, (x > 0) - (x < 0))
+
+#define NUMBER float
+#define NAMED(name) name##4
+#define OPERATIONS                                                                                                    \
+    COMMON                                                                                                            \
+    OPERATION(copysign, copysignf(x, y))                                                                              \
+    OPERATION(abs, fabsf(x))                                                                                          \
+    OPERATION(sqrt, sqrtf(x))                                                                                         \
+    OPERATION(exp, exp_of(x))                                                                                         \
+    OPERATION(log, log_of(x))                                                                                         \
+    OPERATION(log1p, single_log1p(x))                                                                                 \
+    OPERATION(expm1, expm1_by(x, 0))                                                                                  \
+    OPERATION(tanh, exact_tanh_of(x))                                                                                 \
+    OPERATION(sigmoid, sigmoid_of(x))                                                                                 \
+    OPERATION(erf, single_erf(x))                                                                                     \
+    OPERATION(erfc, wide_erfc(x))                                                                                     \
+    OPERATION(erfinv, single_erfinv(x))                                                                               \
+    OPERATION(lgamma, lgamma_by(x, 0))                                                                                \
+    OPERATION(digamma, digamma_of(x))                                                                                 \
+    OPERATION(trigamma, trigamma_by(x, 3.14159274f * x))                                                              \
+    OPERATION(arctan2, atan2_by(x, y, 0))                                                                             \
+    OPERATION(hypot, hypot_of(x, y))                                                                                  \
+    OPERATION(floor, floor_of(x))                                                                                     \
+    OPERATION(trunc, trunc_of(x))                                                                                     \
+    REPAIRED(fmod, fmod_of(x, y), NO_FMOD(x, y), fmodf(x, y))                                                         \
+    REPAIRED(remainder, remainder_of((float)fmod_of(x, y), y), NO_FMOD(x, y), remainder_of(fmodf(x, y), y))
+#include "walk.h"
+#undef NUMBER
+#undef NAMED
+#undef OPERATIONS
+
+struct walk2 {
+    const uint16_t *given[GIVEN];
+    uint16_t *out;
+    const struct program *program;
+    float constants[CONSTANTS];
+};
+
+/* The same of numbers of 16 bits, of which each operand has as many as the result, or one: they become floats at the
+beginning of a block, and what it gives is rounded at its end. */
+static void walked2(const void *args, int64_t first, int64_t last)
+{
+    const struct walk2 *w = args;
+    const struct program *p = w->program;
+    const int half = p->kind == HALVES;
+    enum { SIZE = BLOCK / sizeof(float), ROOM = SIZE + APART / sizeof(float) };
+    ALIGNED float registers[REGISTERS + 1][ROOM], given[GIVEN][ROOM], constants[CONSTANTS][ROOM];
+    const int64_t filled = last - first < SIZE ? (last - first + 15) & -16 : SIZE;
+    const float *sources[REGISTERS + GIVEN + CONSTANTS];
+    for (int64_t k = 0; k < REGISTERS; k++)
+        sources[k] = registers[k];
+    for (int k = 0; k < GIVEN; k++) {
+        const uint16_t one = w->given[k] && !p->whole[k] ? *w->given[k] : 0;
+        const float value = half ? of_half(one) : of_bfloat16(one);
+        for (int64_t i = 0; i < filled; i++)
+            given[k][i] = value;
+        sources[REGISTERS + k] = given[k];
+    }
+    for (int64_t k = 0; k < p->count; k++) {
+        for (int64_t i = 0; i < filled && p->used[k]; i++)
+            constants[k][i] = w->constants[k];
+        sources[REGISTERS + GIVEN + k] = constants[k];
+    }
+    for (int64_t i = first, run; i < last; i += run) {
+        run = last - i < SIZE ? last - i : SIZE;
+        for (int k = 0; k < GIVEN; k++) {
+            if (!p->whole[k])
+                continue;
+            const uint16_t *restrict from = w->given[k] + i;
+            float *restrict to = given[k];
+            if (half) {
+                SPAN
+                for (int64_t j = 0; j < run; j++)
+                    to[j] = of_half(from[j]);
+            } else {
+                SPAN
+                for (int64_t j = 0; j < run; j++)
+                    to[j] = of_bfloat16(from[j]);
+            }
+            for (int64_t j = run; j < ((run + 15) & -16); j++)
+                to[j] = to[0];
+        }
+        for (const struct step *s = p->steps; s < p->steps + p->length; s++)
+            all4[s->operation]((run + 15) & -16, registers[s->to], sources[s->a], sources[s->b], sources[s->c],
+                               sources[s->e]);
+        const float *restrict from = registers[REGISTERS];
+        uint16_t *restrict to = w->out + i;
+        if (half) {
+            SPAN
+            for (int64_t j = 0; j < run; j++)
+                to[j] = to_half(from[j]);
+        } else {
+            SPAN
+            for (int64_t j = 0; j < run; j++)
+                to[j] = to_bfloat16(from[j]);
+        }
+    }
+}
+
+int64_t walk2(int64_t threads, int64_t n, int64_t size, int64_t na, int64_t nb, int64_t nc, int64_t nd, double p, double q,
+              double r, double s, const place *plan, const uint16_t *a, const uint16_t *b, const uint16_t *c,
+              const uint16_t *d, uint16_t *out)
+{
+    const int64_t sizes[] = {a ? na : 0, b ? nb : 0, c ? nc : 0, d ? nd : 0};
+    const double numbers[] = {p, q, r, s};
+    struct program program;
+    struct walk2 w = {{a, b, c, d}, out, &program, {0}};
+    if (!read_program(&program, n, size, sizes, plan, sizeof all4 / sizeof *all4))
+        return OUTSIDE;
+    for (int k = 0; k < GIVEN; k++)
+        if (!program.whole[k] && sizes[k] > 1)
+            return OUTSIDE;
+    for (int64_t k = 0; k < program.count; k++)
+        w.constants[k] = (float)(k < NUMBERS ? numbers[k] : program.literals[k - NUMBERS]);
+    share(threads, n, 16384, walked2, &w);
+    return 0;
+}
+
+#define NUMBER double
+#define NAMED(name) name##8
+#define OPERATIONS                                                                                                    \
+    COMMON                                                                                                            \
+    OPERATION(copysign, copysign(x, y))                                                                               \
+    OPERATION(abs, fabs(x))                                                                                           \
+    OPERATION(sqrt, sqrt(x))                                                                                          \
+    OPERATION(exp, wide_exp(x))                                                                                       \
+    OPERATION(log, wide_log(x))                                                                                       \
+    OPERATION(log1p, wide_log1p(x))                                                                                   \
+    OPERATION(expm1, expm1_by(x, 1))                                                                                  \
+    OPERATION(tanh, wide_tanh(x))                                                                                     \
+    OPERATION(sigmoid, wide_sigmoid(x))                                                                               \
+    OPERATION(erf, wide_erf(x))                                                                                       \
+    OPERATION(erfc, wide_erfc(x))                                                                                     \
+    OPERATION(erfinv, wide_erfinv(x))                                                                                 \
+    OPERATION(lgamma, lgamma_by(x, 1))                                                                                \
+    OPERATION(digamma, digamma_of(x))                                                                                 \
+    OPERATION(trigamma, trigamma_by(x, 3.141592653589793 * x))                                                        \
+    OPERATION(arctan2, atan2_by(x, y, 1))                                                                             \
+    OPERATION(floor, floor_of(x))                                                                                     \
+    OPERATION(trunc, trunc_of(x))
+#include "walk.h"
+
+int64_t walk4(int64_t threads, int64_t n, int64_t size, int64_t na, int64_t nb, int64_t nc, int64_t nd, double p, double q,
+              double r, double s, const place *plan, const float *a, const float *b, const float *c, const float *d,
+              float *out)
+{
+    const int64_t sizes[] = {a ? na : 0, b ? nb : 0, c ? nc : 0, d ? nd : 0};
+    return begin4(threads, n, size, sizes, (const double[]){p, q, r, s}, plan, (const float *[]){a, b, c, d}, out);
+}
+
+int64_t walk8(int64_t threads, int64_t n, int64_t size, int64_t na, int64_t nb, int64_t nc, int64_t nd, double p, double q,
+              double r, double s, const place *plan, const double *a, const double *b, const double *c, const double *d,
+              double *out)
+{
+    const int64_t sizes[] = {a ? na : 0, b ? nb : 0, c ? nc : 0, d ? nd : 0};
+    return begin8(threads, n, size, sizes, (const double[]){p, q, r, s}, plan, (const double *[]){a, b, c, d}, out);
+}

@@ -1,0 +1,566 @@
+/* Functions of one number or two that compilers turn into vectors: in double precision to about 1 unit in the last place,
+and what of single precision is not in common.h. Where single precision would cost digits, it is computed in double
+precision, by fewer terms. No branches: every value is computed in each way, and one is chosen. */
+#ifndef TINYTORCH_FUNCTIONS_H
+#define TINYTORCH_FUNCTIONS_H
+
+#include "common.h"
+
+#define WIDE_SHIFT 6755399441055744.0          /* 1.5 * 2^52: what is added to it is rounded to an integer */
+
+INLINE uint64_t wide_bits_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, 8);
+    return bits;
+}
+
+INLINE double of_wide_bits(uint64_t bits)
+{
+    double x;
+    memcpy(&x, &bits, 8);
+    return x;
+}
+
+/* The nearest integer, for |x| < 2^51; what is larger stays as it is. */
+INLINE double nearest(double x)
+{
+    const double near = (x + WIDE_SHIFT) - WIDE_SHIFT;
+    return fabs(x) < 2251799813685248.0 ? near : x;
+}
+
+/* Rounded down, and toward zero. */
+INLINE double floor_of(double x)
+{
+    const double near = nearest(x);
+    return copysign(near > x ? near - 1.0 : near, x);
+}
+
+INLINE double trunc_of(double x)
+{
+    return copysign(floor_of(fabs(x)), x);
+}
+
+/* What is left of floats x / y rounded toward zero, where the quotient is below 2^29: all of it is exact. */
+INLINE double fmod_of(double x, double y)
+{
+    const double a = fabs(x), b = fabs(y);
+    return copysign(a - floor_of(a / b) * b, x);
+}
+
+#define NO_FMOD(x, y) !(fabs((double)(x)) < 536870912.0 * fabs((double)(y)) && fabsf(y) < INFINITY)
+
+/* The same of a quotient rounded down, by what is left of that. */
+INLINE float remainder_of(float rest, float y)
+{
+    return rest == 0.0f ? copysignf(0.0f, y) : (y < 0.0f) != (rest < 0.0f) ? rest + y : rest;
+}
+
+/* 2^n of a number `shifted` = n + WIDE_SHIFT, -1022 <= n <= 1023. */
+INLINE double power_of(double shifted)
+{
+    return of_wide_bits((wide_bits_of(shifted) + 1023) << 52);
+}
+
+/* (exp(r) - 1 - r) / r^2, |r| <= log(2) / 2: to 1 in 10^11 where `fine` is false. */
+INLINE double exp_terms(double r, int fine)
+{
+    double p;
+    if (!fine) {
+        p = 2.4860731885840675e-05;
+        p = p * r + 1.9900428151915095e-04;
+        p = p * r + 1.3888852650225144e-03;
+        p = p * r + 8.333297083738308e-03;
+        p = p * r + 4.1666666722163556e-02;
+        p = p * r + 1.6666666722181583e-01;
+        return p * r + 0.5;
+    }
+    p = 1.6087170907940627e-10;
+    p = p * r + 2.0918952345998524e-09;
+    p = p * r + 2.5052069612234677e-08;
+    p = p * r + 2.7557261055508104e-07;
+    p = p * r + 2.755731924861721e-06;
+    p = p * r + 2.4801587338540415e-05;
+    p = p * r + 1.984126984126277e-04;
+    p = p * r + 1.388888888887828e-03;
+    p = p * r + 8.333333333333333e-03;
+    p = p * r + 4.166666666666668e-02;
+    p = p * r + 1.6666666666666666e-01;
+    return p * r + 0.5;
+}
+
+/* exp(r) - 1 of the remainder of log(2), and n + WIDE_SHIFT, for |x| <= 1100. */
+INLINE double exp_rest(double x, double *shifted, int fine)
+{
+    *shifted = x * 1.4426950408889634 + WIDE_SHIFT;
+    const double n = *shifted - WIDE_SHIFT;
+    const double r = (x - n * 0.6931471803691238) - n * 1.9082149292705877e-10;
+    return r * r * exp_terms(r, fine) + r;
+}
+
+/* exp(x): 2^n in two factors, for n beyond what an exponent holds. */
+INLINE double wide_exp(double x)
+{
+    x = x < -746.0 ? -746.0 : x;
+    x = x > 710.0 ? 710.0 : x;
+    double shifted;
+    const double p = exp_rest(x, &shifted, 1) + 1.0;
+    const uint64_t whole = wide_bits_of(shifted) - wide_bits_of(WIDE_SHIFT) + 4096, half = whole >> 1;
+    return p * of_wide_bits((half - 2048 + 1023) << 52) * of_wide_bits((whole - half - 2048 + 1023) << 52);
+}
+
+/* exp(x) - 1: 2^n (exp(r) - 1) + (2^n - 1), halved for the sake of the largest n. */
+INLINE double expm1_by(double x, int fine)
+{
+    x = x < -50.0 ? -50.0 : x;
+    x = x > 710.0 ? 710.0 : x;
+    double shifted;
+    const double e = exp_rest(x, &shifted, fine), half = power_of(shifted - 1.0);
+    const double result = 2.0 * (half * e + (half - 0.5));
+    return fabs(x) < 1e-300 ? x : result;      /* -0, and denormal numbers */
+}
+
+/* (log(m) - 2 s) / s, s = (m - 1) / (m + 1), z = s^2, sqrt(1/2) <= m < sqrt(2): to 1 in 10^9 where `fine` is false. */
+INLINE double log_terms(double z, int fine)
+{
+    double p;
+    if (!fine) {
+        p = 0.23330467216303835;
+        p = p * z + 0.28550820815960665;
+        p = p * z + 0.40000121839806124;
+        return z * (p * z + 0.6666666655449709);
+    }
+    p = 0.13086626147840102;
+    p = p * z + 0.13268773138656886;
+    p = p * z + 0.15386239702814658;
+    p = p * z + 0.18181795640132906;
+    p = p * z + 0.22222222392171393;
+    p = p * z + 0.28571428570803614;
+    p = p * z + 0.4000000000000088;
+    return z * (p * z + 0.6666666666666666);
+}
+
+/* log(x) + beyond: -inf of zero, NaN of what is below. */
+INLINE double log_and(double x, double beyond, int fine)
+{
+    const double small = x < 2.2250738585072014e-308 ? 18014398509481984.0 : 1.0;  /* 2^54 makes of a denormal a normal */
+    const uint64_t bits = wide_bits_of(x * small) - 0x3fe6a09e667f3bcdull;         /* bits of sqrt(1/2) */
+    const uint64_t power = (bits >> 52) + 2048;            /* of 12 bits: below zero 4096 more */
+    const double n = of_wide_bits(wide_bits_of(WIDE_SHIFT) + ((power & 4095) - 2048)) - WIDE_SHIFT
+        - (small > 1.0 ? 54.0 : 0.0);
+    const double m = of_wide_bits((bits & 0x000fffffffffffffull) + 0x3fe6a09e667f3bcdull);
+    const double f = m - 1.0, s = f / (m + 1.0), half = 0.5 * f * f;
+    const double rest = s * (half + log_terms(s * s, fine)) + (n * 1.9082149292705877e-10 + beyond);
+    double result = n * 0.6931471803691238 - ((half - rest) - f);
+    result = x == 0.0 ? -INFINITY : result;
+    return x < 0.0 ? NAN : x < INFINITY ? result : x;
+}
+
+INLINE double wide_log(double x)
+{
+    return log_and(x, 0.0, 1);
+}
+
+/* log(1 + x): with what is lost when 1 + x is rounded. */
+INLINE double wide_log1p(double x)
+{
+    const double u = 1.0 + x, lost = (x - (u - 1.0)) / u;
+    const double result = log_and(u, (u > 0.0) & (u < INFINITY) ? lost : 0.0, 1);
+    return fabs(x) < 1e-300 ? x : result;
+}
+
+/* The same in single precision, of which nothing is lost in double from 2^-29 on. */
+INLINE double single_log1p(double x)
+{
+    const double result = log_and(1.0 + x, 0.0, 0);
+    return fabs(x) < 1e-6 ? x - 0.5 * x * x : result;
+}
+
+INLINE double wide_sigmoid(double x)
+{
+    return 1.0 / (1.0 + wide_exp(-x));
+}
+
+INLINE double wide_tanh(double x)
+{
+    const double a = fabs(x), e = expm1_by(a > 22.0 ? 44.0 : 2.0 * a, 1), t = e / (e + 2.0);
+    return copysign(x != x ? x : t, x);
+}
+
+/* The angle of the point (b, a), both positive. */
+INLINE double angle_of(double a, double b, int fine)
+{
+    const double least = a < b ? a : b, most = a < b ? b : a;
+    const int beyond = (least > 0.41421356237309503 * most) | (least == INFINITY);      /* tan(pi / 8) */
+    const double above = beyond ? least - most : least, below = beyond ? least + most : most;
+    double t = most == 0.0 ? 0.0 : above / below;
+    t = least == INFINITY ? 0.0 : t;
+    const double z = t * t;
+    double p;
+    if (fine) {
+        p = -0.017805397205419446;
+        p = p * z + 0.03796525745386593;
+        p = p * z - 0.05035102456601552;
+        p = p * z + 0.05846878297330872;
+        p = p * z - 0.06662951813629191;
+        p = p * z + 0.07692045330902225;
+        p = p * z - 0.09090896809064027;
+        p = p * z + 0.11111110744919658;
+        p = p * z - 0.14285714279250245;
+        p = p * z + 0.19999999999940893;
+        p = p * z - 0.3333333333333312;
+    } else {
+        p = 0.0470734814196802;
+        p = p * z - 0.08456192886940496;
+        p = p * z + 0.1104048921722824;
+        p = p * z - 0.14281588772654125;
+        p = p * z + 0.19999883856551304;
+        p = p * z - 0.33333332097609386;
+    }
+    double angle = p * z * t + t;
+    angle = beyond ? angle + 3.061616997868383e-17 + 0.7853981633974483 : angle;
+    return a > b ? 1.5707963267948966 - (angle - 6.123233995736766e-17) : angle;
+}
+
+INLINE double atan2_by(double y, double x, int fine)
+{
+    double angle = angle_of(fabs(y), fabs(x), fine);
+    angle = copysign(1.0, x) < 0.0 ? 3.141592653589793 - (angle - 1.2246467991473532e-16) : angle;
+    return (x != x) | (y != y) ? NAN : copysign(angle, y);
+}
+
+INLINE double hypot_of(double x, double y)
+{
+    const double size = sqrt(x * x + y * y);
+    return fabs(x) == INFINITY || fabs(y) == INFINITY ? INFINITY : size;
+}
+
+/* sin(pi r) and cos(pi r), |r| <= 1/2, by their Taylor series. */
+INLINE double sine_of_turn(double r)
+{
+    const double t = 3.141592653589793 * r, z = t * t;
+    double p = -3.868170170630684e-23;
+    p = p * z + 1.9572941063391263e-20;
+    p = p * z - 8.22063524662433e-18;
+    p = p * z + 2.8114572543455206e-15;
+    p = p * z - 7.647163731819816e-13;
+    p = p * z + 1.6059043836821613e-10;
+    p = p * z - 2.505210838544172e-08;
+    p = p * z + 2.7557319223985893e-06;
+    p = p * z - 1.984126984126984e-04;
+    p = p * z + 8.333333333333333e-03;
+    p = p * z - 1.6666666666666666e-01;
+    return p * z * t + t;
+}
+
+INLINE double cosine_of_turn(double r)
+{
+    const double t = 3.141592653589793 * r, z = t * t;
+    double p = -8.896791392450574e-22;
+    p = p * z + 4.110317623312165e-19;
+    p = p * z - 1.5619206968586225e-16;
+    p = p * z + 4.779477332387385e-14;
+    p = p * z - 1.1470745597729725e-11;
+    p = p * z + 2.08767569878681e-09;
+    p = p * z - 2.755731922398589e-07;
+    p = p * z + 2.48015873015873e-05;
+    p = p * z - 1.388888888888889e-03;
+    p = p * z + 4.1666666666666664e-02;
+    p = p * z - 0.5;
+    return p * z + 1.0;
+}
+
+/* erf(x) / x in powers of z = x^2 < 1, and exp(x^2) erfc(x), x >= 0 (_SMALL and _TAIL of kernels/erf.py). */
+INLINE double erf_ratio(double z)
+{
+    double p = -7.795898827002142e-10;
+    p = p * z + 1.3720064546777686e-08;
+    p = p * z - 1.6208483801871705e-07;
+    p = p * z + 1.6447424703317362e-06;
+    p = p * z - 1.492473690741966e-05;
+    p = p * z + 0.00012055294904839707;
+    p = p * z - 0.0008548325975389692;
+    p = p * z + 0.0052239776071164225;
+    p = p * z - 0.02686617064323777;
+    p = p * z + 0.11283791670945006;
+    p = p * z - 0.37612638903183543;
+    return p * z + 1.1283791670955126;
+}
+
+INLINE double erf_tail(double x)
+{
+    const double t = (x - 4.0) / (x + 4.0);
+    double p = 9.655408225482863e-10;
+    p = p * t + 1.5712153638319064e-09;
+    p = p * t - 1.2544825403855518e-08;
+    p = p * t - 1.6357383982124768e-08;
+    p = p * t + 1.0683442926744586e-07;
+    p = p * t + 7.111912428010423e-08;
+    p = p * t - 8.218020654813044e-07;
+    p = p * t + 2.980596055322769e-07;
+    p = p * t + 5.707239573693257e-06;
+    p = p * t - 1.1225140354449658e-05;
+    p = p * t - 2.439811794207995e-05;
+    p = p * t + 0.0001506231178516207;
+    p = p * t - 0.00019925700412184815;
+    p = p * t - 0.0007577737141838885;
+    p = p * t + 0.005031970032548695;
+    p = p * t - 0.01619773397992426;
+    p = p * t + 0.0371675155318432;
+    p = p * t - 0.06633036582050367;
+    p = p * t + 0.09373283499865172;
+    p = p * t - 0.10103906603585294;
+    p = p * t + 0.0680970542546862;
+    p = p * t + 0.015379652102610162;
+    p = p * t - 0.1396211168405625;
+    return (p * t + 1.2329951186255526) / (1.0 + 2.0 * x);
+}
+
+/* exp(-x^2): the rounding error of x^2 would cost digits where x is large. */
+INLINE double squared_exp(double x)
+{
+    const double high = of_wide_bits(wide_bits_of(x) & 0xfffffffff8000000ull);
+    return wide_exp(-high * high) * wide_exp((high - x) * (high + x));
+}
+
+INLINE double wide_erfc(double x)
+{
+    double a = fabs(x);
+    a = a > 30.0 ? 30.0 : a;
+    const double far = erf_tail(a) * squared_exp(a), near = 1.0 - x * erf_ratio(x * x);
+    return x != x ? x : a < 0.5 ? near : x < 0.0 ? 2.0 - far : far;
+}
+
+INLINE double wide_erf(double x)
+{
+    const double a = fabs(x), near = x * erf_ratio(x * x);
+    return x != x ? x : a < 1.0 ? near : copysign(1.0 - wide_erfc(a), x);
+}
+
+/* The x with erf(x) = y, 0 <= y < 1, to nine digits (_INVERSE_NEAR and _INVERSE_FAR of kernels/erf.py), where `fine` is
+false to eight. */
+INLINE double erfinv_nearly(double y, int fine)
+{
+    const double w = -log_and((1.0 - y) * (1.0 + y), 0.0, fine), t = 0.4 * w - 1.0;
+    const double u = (fine ? sqrt(w) : (double)sqrtf((float)w)) * 0.514280010148954 - 2.1499650621623427;
+    double p = -1.2236984334405913e-06, q = -0.0002554121513041371;
+    p = p * t + 2.931137042117709e-06;
+    p = p * t + 7.820672733815211e-06;
+    p = p * t - 4.140043618074984e-05;
+    p = p * t + 2.10274531521873e-05;
+    p = p * t + 0.00029213577974979843;
+    p = p * t - 0.0008343272659614886;
+    p = p * t - 0.0004878764749554979;
+    p = p * t + 0.008525432590256501;
+    p = p * t - 0.019573564270649057;
+    p = p * t - 0.026108237741432467;
+    p = p * t + 0.6166006919867009;
+    p = p * t + 1.5014093511307296;
+    q = q * u + 1.9601429246845168e-05;
+    q = q * u + 0.0014389093547246131;
+    q = q * u - 0.0010865539512492398;
+    q = q * u - 0.0018408286750889245;
+    q = q * u + 0.0026583934985707604;
+    q = q * u - 0.0012519465062323211;
+    q = q * u + 0.0010874095950102443;
+    q = q * u - 0.0016185343988137529;
+    q = q * u + 0.00165548962165773;
+    q = q * u - 0.0020554854702318176;
+    q = q * u + 0.0033584382172853755;
+    q = q * u - 0.004928157132895696;
+    q = q * u + 0.0031988513093181904;
+    q = q * u + 1.9636582346225844;
+    q = q * u + 4.022067902290035;
+    return y * (w > 5.0 ? q : p);
+}
+
+/* A step of Halley's method triples the digits. */
+INLINE double wide_erfinv(double x)
+{
+    const double a = fabs(x), y = a < 1.0 - 0x1p-53 ? a : 1.0 - 0x1p-53, z = erfinv_nearly(y, 1);
+    const double error = y < 0.5 ? z * erf_ratio(z * z) - y : (1.0 - y) - wide_erfc(z);
+    const double step = error / (1.1283791670955126 * wide_exp(-z * z)), result = z - step / (1.0 + z * step);
+    return a < 1.0 ? copysign(result, x) : a == 1.0 ? copysign(INFINITY, x) : NAN;
+}
+
+/* What log gamma(z) has beyond (z - 1/2) log z - z + log(2 pi) / 2, for z from 10 on (kernels/gamma.py). */
+INLINE double stirling(double z)
+{
+    const double r = 1.0 / z, w = r * r;
+    double p = 0.00641025641025641;
+    p = p * w - 0.0019175269175269176;
+    p = p * w + 0.0008417508417508417;
+    p = p * w - 0.0005952380952380953;
+    p = p * w + 0.0007936507936507937;
+    p = p * w - 0.002777777777777778;
+    p = p * w + 0.08333333333333333;
+    return p * r;
+}
+
+/* log gamma from 1/2 to 5/2 by its Taylor series at 2 (_near_two there), whose coefficients from the second on go
+towards (-1)^k / k. */
+static const double AT_TWO[] = {
+    0.42278433509846713, 0.3224670334241132, -0.0673523010531981, 0.020580808427784546,
+    -0.007385551028673986, 0.0028905103307415234, -0.001192753911703261, 0.0005096695247430425,
+    -0.00022315475845357939, 9.945751278180853e-05, -4.492623673813314e-05, 2.050721277567069e-05,
+    -9.439488275268397e-06, 4.374866789907488e-06, -2.039215753801366e-06, 9.55141213040742e-07,
+    -4.492469198764566e-07, 2.1207184805554665e-07, -1.0043224823968099e-07, 4.7698101693639804e-08,
+    -2.2711094608943164e-08, 1.0838659214896955e-08, -5.183475041970047e-09, 2.4836745438024785e-09,
+    -1.1921401405860912e-09, 5.731367241678862e-10, -2.7595228851242334e-10, 1.330476437424449e-10,
+    -6.4229645638381e-11};
+
+INLINE double near_two(double y)
+{
+    const double z = y < 1.5 ? y - 1.0 : y - 2.0;
+    double p = AT_TWO[sizeof AT_TWO / sizeof *AT_TWO - 1];
+    _Pragma("GCC unroll 32")
+    for (int k = (int)(sizeof AT_TWO / sizeof *AT_TWO) - 2; k >= 0; k--)
+        p = p * z + AT_TWO[k];
+    return p * z - (y < 1.5 ? wide_log1p(z) : 0.0);
+}
+
+/* log |gamma(x)|: near its zeros, 1 and 2, to 1 unit in the last place where `fine` is true, else to 3e-15. */
+INLINE double lgamma_by(double x, int fine)
+{
+    const int reflect = x < 0.5;
+    const double y = reflect ? 1.0 - x : x, v = y < 10.0 ? y : 1.0;
+    double result, product = 1.0;
+    if (fine) {                                /* down to 3/2 ... 5/2 */
+        double down = 0.0;
+        for (int k = 1; k < 9; k++) {
+            const int more = v - (double)k >= 1.5;
+            product *= more ? v - (double)k : 1.0;
+            down += more ? 1.0 : 0.0;
+        }
+        const double far = (y - 0.5) * wide_log(y) - y + 0.9189385332046727 + stirling(y);
+        result = y < 10.0 ? near_two(v - down) + wide_log(product) : far;
+    } else {
+        for (int k = 0; k < 8; k++)
+            product *= v + (double)k;
+        const double z = y < 10.0 ? y + 8.0 : y;
+        result = (z - 0.5) * wide_log(z) - z + 0.9189385332046727 + stirling(z);
+        result = y < 10.0 ? result - wide_log(product) : result;
+        result = y == 1.0 || y == 2.0 ? 0.0 : result;
+    }
+    result = y == INFINITY ? y : result;
+    const double turned = wide_log(3.141592653589793 / fabs(sine_of_turn(x - nearest(x)))) - result;
+    return x == -INFINITY ? INFINITY : reflect ? turned : result;
+}
+
+/* digamma(x) / (x - zero), 1 <= x <= 2, in powers of t = 2 x - 3. */
+INLINE double digamma_ratio(double t)
+{
+    double p = 2.4057297773026326e-10;
+    p = p * t - 7.217231554506031e-10;
+    p = p * t + 9.021824538932729e-10;
+    p = p * t - 2.7066308634469587e-09;
+    p = p * t + 1.0962078810190396e-08;
+    p = p * t - 3.288837880625679e-08;
+    p = p * t + 9.509734580818946e-08;
+    p = p * t - 2.8534578211707985e-07;
+    p = p * t + 8.590699307116732e-07;
+    p = p * t - 2.5785659502395533e-06;
+    p = p * t + 7.741184312154647e-06;
+    p = p * t - 2.3258098660110816e-05;
+    p = p * t + 6.995019751413975e-05;
+    p = p * t - 0.00021074843772854427;
+    p = p * t + 0.0006368880294427922;
+    p = p * t - 0.001935066662210221;
+    p = p * t + 0.005936795278346364;
+    p = p * t - 0.01855061538185726;
+    p = p * t + 0.060135621060196195;
+    p = p * t - 0.21181371064072865;
+    return p * t + 0.9510558760318328;
+}
+
+INLINE double digamma_of(double x)
+{
+    const int reflect = x < 0.0;
+    const double y = reflect ? 1.0 - x : x, v = y < 10.0 ? y : 2.0;
+    double down = v < 1.0 ? -1.0 : 0.0;        /* to 1 ... 2 */
+    double above = v < 1.0 ? -1.0 : 0.0, below = v < 1.0 ? v : 1.0;      /* of the sum of 1 / (v - k) */
+    for (int k = 1; k < 9; k++) {
+        const int more = v - (double)k >= 1.0;
+        const double u = more ? v - (double)k : 1.0;
+        above = above * u + (more ? below : 0.0);
+        below *= u;
+        down += more ? 1.0 : 0.0;
+    }
+    const double a = v - down, near = ((a - 1.4616321449683622) - 9.549995429965697e-17) * digamma_ratio(2.0 * a - 3.0);
+    const double r = 1.0 / y, w = r * r;
+    double p = -0.4432598039215686;
+    p = p * w + 0.08333333333333333;
+    p = p * w - 0.021092796092796094;
+    p = p * w + 0.007575757575757576;
+    p = p * w - 0.004166666666666667;
+    p = p * w + 0.003968253968253968;
+    p = p * w - 0.008333333333333333;
+    p = p * w + 0.08333333333333333;
+    double result = y < 10.0 ? near + above / below : wide_log(y) - 0.5 * r - p * w;
+    const double part = x - nearest(x), turn = 3.141592653589793 * cosine_of_turn(part) / sine_of_turn(part);
+    result = reflect ? result - turn : result;
+    result = reflect && part == 0.0 ? NAN : result;
+    return x == 0.0 ? -copysign(INFINITY, x) : result;
+}
+
+/* The derivative of digamma: by reflection below 1/2, where `angle` is pi x, rounded as torch rounds it. So it is finite
+at the negative whole numbers, where the sine of a multiple of that is not quite zero (kernels/gamma.py). */
+INLINE double trigamma_by(double x, double angle)
+{
+    const int reflect = x < 0.5;
+    const double y = reflect ? 1.0 - x : x, v = y < 10.0 ? y : 1.0;
+    double above = 1.0, below = v * v;         /* of the sum of 1 / (y + k)^2 */
+    for (int k = 1; k < 10; k++) {
+        const double u = (v + (double)k) * (v + (double)k);
+        above = above * u + below;
+        below *= u;
+    }
+    const double z = y < 10.0 ? y + 10.0 : y, r = 1.0 / z, w = r * r;
+    double p = 1.1666666666666667;
+    p = p * w - 0.2531135531135531;
+    p = p * w + 0.07575757575757576;
+    p = p * w - 0.03333333333333333;
+    p = p * w + 0.023809523809523808;
+    p = p * w - 0.03333333333333333;
+    p = p * w + 0.16666666666666666;
+    const double result = r + 0.5 * w + p * w * r + (y < 10.0 ? above / below : 0.0);
+    const double turns = nearest(angle * 0.3183098861837907);
+    const double rest = ((angle - turns * 3.1415926218032837) - turns * 3.1786509424591713e-08)
+        - turns * 1.2246467991473532e-16;      /* pi in three parts: exact up to 2^26 turns */
+    const double sine = sine_of_turn(rest * 0.3183098861837907);
+    return reflect ? 9.869604401089358 / (sine * sine) - result : result;
+}
+
+/* ------------------------------------------------------------------ single precision */
+/* erf(x) by its series below 0.9, from there on 1 - exp(a p(a)), a = |x| < 4. */
+INLINE float single_erf(float x)
+{
+    const float a = fabsf(x), z = x * x, b = a > 4.0f ? 4.0f : a, u = (b - 2.45f) * 0.6451612903225806f;
+    float p = 7.875875062685488e-05f;
+    p = p * z - 0.000801686428716587f;
+    p = p * z + 0.005189087423433974f;
+    p = p * z - 0.026854212010626412f;
+    p = p * z + 0.11283594715160218f;
+    p = p * z - 0.37612626667720334f;
+    p = p * z + 0.12837916584835083f;
+    float q = 9.796042970847508e-06f;
+    q = q * u + 1.983231982741978e-05f;
+    q = q * u - 0.0002469730762010061f;
+    q = q * u + 0.001124225172056544f;
+    q = q * u - 0.0043235367151297135f;
+    q = q * u + 0.015299720927378935f;
+    q = q * u - 0.05134174232119058f;
+    q = q * u - 1.3793064527620142f;
+    q = q * u - 3.078179427994154f;
+    const float far = copysignf(1.0f - normal_exp_of(b * q), x);
+    return a < 0.9f ? p * x + x : x != x ? x : far;
+}
+
+INLINE float single_erfinv(float x)
+{
+    const double a = fabs((double)x), y = a < 1.0 - 0x1p-30 ? a : 1.0 - 0x1p-30;
+    const float result = (float)erfinv_nearly(y, 0);
+    return a < 1.0 ? copysignf(result, x) : a == 1.0 ? copysignf(INFINITY, x) : NAN;
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* Images sampled at the places of a grid, between four of their elements (kernels/grid_sample.py). */
+#include "functions.h"
+
+#define POINTS 256                             /* at a time */
+
+struct sampled { int64_t channels, height, width, points, aligned, border, blocks; const float *x, *grid; float *out; };
+
+/* Where among `size` elements a coordinate in [-1, 1] is. */
+INLINE float position(float coordinate, int64_t size, int64_t aligned, int64_t border)
+{
+    const float last = (float)(size - 1), half = aligned ? last / 2.0f : (float)size / 2.0f;
+    volatile float scaled = (coordinate + 1.0f) * half;        /* rounded before the half is taken away */
+    float x = aligned ? scaled : scaled - 0.5f;
+    if (border) {
+        x = x > 0.0f ? x : 0.0f;               /* NaN becomes 0 */
+        x = x < last ? x : last;
+    }
+    return x;
+}
+
+/* The element at `first + k`: where it is if there is one, else 0, and whether there is. */
+INLINE int32_t element(float first, int k, int64_t size, int32_t *inside)
+{
+    const float at = first + (float)k;
+    *inside = at >= 0.0f && at < (float)size;
+    return *inside ? (int32_t)at : 0;
+}
+
+static void some_sampled(const void *args, int64_t first, int64_t last)
+{
+    const struct sampled *a = args;
+    const int64_t plane = a->height * a->width;
+    int32_t at[4][POINTS], inside[4][POINTS];
+    float weight[4][POINTS];
+    for (int64_t block = first; block < last; block++) {
+        const int64_t image = block / a->blocks, from = block % a->blocks * POINTS;
+        const int64_t run = a->points - from < POINTS ? a->points - from : POINTS;
+        const float *grid = a->grid + (image * a->points + from) * 2;
+        for (int64_t p = 0; p < run; p++) {
+            const float x = position(grid[2 * p], a->width, a->aligned, a->border);
+            const float y = position(grid[2 * p + 1], a->height, a->aligned, a->border);
+            const float left = (float)floor_of(x), top = (float)floor_of(y), s = x - left, t = y - top;
+            int32_t x_inside[2], y_inside[2], columns[2], rows[2];
+            for (int k = 0; k < 2; k++) {
+                columns[k] = element(left, k, a->width, x_inside + k);
+                rows[k] = element(top, k, a->height, y_inside + k);
+            }
+            for (int k = 0; k < 4; k++) {
+                at[k][p] = rows[k / 2] * (int32_t)a->width + columns[k % 2];
+                inside[k][p] = x_inside[k % 2] & y_inside[k / 2];
+                weight[k][p] = (k % 2 ? s : 1.0f - s) * (k / 2 ? t : 1.0f - t);
+            }
+        }
+        for (int64_t c = 0; c < a->channels; c++) {
+            const float *restrict x = a->x + (image * a->channels + c) * plane;
+            float *restrict out = a->out + (image * a->channels + c) * a->points + from;
+            SPAN
+            for (int64_t p = 0; p < run; p++) {
+                float total = 0.0f;
+                for (int k = 0; k < 4; k++) {
+                    const float value = x[at[k][p]];
+                    total += (inside[k][p] ? value : 0.0f) * weight[k][p];
+                }
+                out[p] = total;
+            }
+        }
+    }
+}
+
+/* Of x (images, channels, height, width) at grid (images, points, 2): (images, channels, points). An image has fewer than
+2^31 elements. */
+void grid_sample(int64_t threads, int64_t images, int64_t channels, int64_t height, int64_t width, int64_t points,
+                 int64_t aligned, int64_t border, const float *x, const float *grid, float *out)
+{
+    const int64_t blocks = (points + POINTS - 1) / POINTS;
+    const struct sampled args = {channels, height, width, points, aligned, border, blocks, x, grid, out};
+    if (height < 1 || width < 1 || height > INT32_MAX / width)
+        return;
+    share(threads, images * blocks, rows_in_piece(POINTS * channels), some_sampled, &args);
+}

@@ -1,0 +1,153 @@
+/* Largest and smallest numbers so far, products of rows, and numbers that follow each other at equal distances
+(kernels/scan.py). */
+#include "common.h"
+
+#define ROWS 4                                 /* at a time: each step of one waits for the step before */
+#define MOST 1024                              /* columns at a time */
+
+struct best { int64_t n, inner, smallest, block, blocks; const float *x; float *out; int64_t *index; };
+
+/* Of equal ones it is the last, and so is a NaN. */
+INLINE int beats(int smallest, float x, float best)
+{
+    return (smallest ? x <= best : x >= best) | (x != x);
+}
+
+INLINE void best_of_rows(int smallest, int rows, int64_t n, const float *restrict x, float *restrict out,
+                         int64_t *restrict index)
+{
+    float best[ROWS];
+    int64_t at[ROWS];
+    for (int r = 0; r < rows; r++)
+        best[r] = x[r * n], at[r] = 0;
+    for (int64_t i = 0; i < n; i++)
+        for (int r = 0; r < rows; r++) {
+            const float v = x[r * n + i];
+            const int better = beats(smallest, v, best[r]);
+            out[r * n + i] = best[r] = better ? v : best[r];
+            index[r * n + i] = at[r] = better ? i : at[r];
+        }
+}
+
+static void some_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct best *a = args;
+    const int64_t n = a->n;
+    for (int64_t row = first, rows; row < last; row += rows) {
+        rows = last - row < ROWS ? 1 : ROWS;
+        const float *x = a->x + row * n;
+        if (rows == ROWS && a->smallest)
+            best_of_rows(1, ROWS, n, x, a->out + row * n, a->index + row * n);
+        else if (rows == ROWS)
+            best_of_rows(0, ROWS, n, x, a->out + row * n, a->index + row * n);
+        else
+            best_of_rows((int)a->smallest, 1, n, x, a->out + row * n, a->index + row * n);
+    }
+}
+
+static void some_columns(const void *args, int64_t first, int64_t last)
+{
+    const struct best *a = args;
+    const int smallest = (int)a->smallest;
+    for (int64_t k = first; k < last; k++) {
+        const int64_t from = k % a->blocks * a->block;
+        const int64_t size = a->inner - from < a->block ? a->inner - from : a->block;
+        const int64_t begin = k / a->blocks * a->n * a->inner + from;
+        for (int64_t j = 0; j < a->n; j++) {
+            const int64_t line = begin + j * a->inner, before = j ? line - a->inner : line;
+            const float *restrict x = a->x + line, *best = a->out + before;
+            float *out = a->out + line;
+            const int64_t *at = a->index + before;
+            int64_t *index = a->index + line;
+            for (int64_t i = 0; i < size; i++) {
+                const int better = j == 0 || beats(smallest, x[i], best[i]);
+                const int64_t place = better ? j : at[i];
+                out[i] = better ? x[i] : best[i];
+                index[i] = place;
+            }
+        }
+    }
+}
+
+/* Of x (outer, n, inner) along n, and where they are. */
+void running_extremes(int64_t threads, int64_t outer, int64_t n, int64_t inner, int64_t smallest, const float *x,
+                      float *out, int64_t *index)
+{
+    const int64_t block = columns_in_piece(n, inner, MOST);
+    const struct best args = {n, inner, smallest, block, (inner + block - 1) / block, x, out, index};
+    if (n < 1)
+        return;
+    if (inner == 1)
+        share(threads, outer, (rows_in_piece(n) + ROWS - 1) / ROWS * ROWS, some_rows, &args);
+    else
+        share(threads, outer * args.blocks, rows_in_piece(n * block), some_columns, &args);
+}
+
+struct rows { int64_t width; const float *x; float *out; };
+
+static void some_products(const void *args, int64_t first, int64_t last)
+{
+    const struct rows *a = args;
+    for (int64_t row = first; row < last; row++) {
+        const float *restrict x = a->x + row * a->width;
+        double product = 1.0;
+        TOTAL(*, product)
+        for (int64_t i = 0; i < a->width; i++)
+            product *= (double)x[i];
+        a->out[row] = (float)product;
+    }
+}
+
+/* Products of rows, in double precision. */
+void row_products(int64_t threads, int64_t rows, int64_t width, const float *x, float *out)
+{
+    const struct rows args = {width, x, out};
+    share(threads, rows, rows_in_piece(width), some_products, &args);
+}
+
+struct steps { int64_t n; double start, step; float *out; };
+
+enum { LANES_OF_STEPS = 8 };
+
+/* As the vector code of PyTorch: the first of so many numbers is rounded, and the others are counted on from it; the last
+ones, which do not fill two vectors, are not. */
+static void some_steps(const void *args, int64_t first, int64_t last)
+{
+    const struct steps *a = args;
+    const int64_t whole = a->n - a->n % (2 * LANES_OF_STEPS);
+    float *restrict out = a->out;
+    int64_t i = first;
+    for (; i < last && i < whole; i += LANES_OF_STEPS) {
+        const double begin = (double)(float)((double)i * a->step + a->start);
+        for (int64_t j = 0; j < LANES_OF_STEPS; j++)
+            out[i + j] = (float)(begin + a->step * (double)j);
+    }
+    for (; i < last; i++)
+        out[i] = (float)((double)i * a->step + a->start);
+}
+
+/* start + i step. */
+void steps(int64_t threads, int64_t n, double start, double step, float *out)
+{
+    const struct steps args = {n, start, step, out};
+    share(threads, n, 16384, some_steps, &args);
+}
+
+struct spaced { int64_t n; float start, last, step; float *out; };
+
+static void some_spaced(const void *args, int64_t first, int64_t last)
+{
+    const struct spaced *a = args;
+    const int64_t half = a->n / 2;
+    for (int64_t i = first; i < last && i < half; i++)
+        a->out[i] = fmaf((float)i, a->step, a->start);
+    for (int64_t i = first < half ? half : first; i < last; i++)
+        a->out[i] = fmaf((float)(a->n - 1 - i), -a->step, a->last);
+}
+
+/* From `start` to `last`, each half counted from its own end. */
+void spaced(int64_t threads, int64_t n, float start, float last, float step, float *out)
+{
+    const struct spaced args = {n, start, last, step, out};
+    share(threads, n, 16384, some_spaced, &args);
+}

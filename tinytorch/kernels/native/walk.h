@@ -1,0 +1,172 @@
+/* The machine of elementwise.c for one type of numbers: included there for float and for double, with NUMBER and NAMED
+set, and OPERATIONS. */
+
+#define OPERANDS int64_t n, NUMBER *d, const NUMBER *a, const NUMBER *b, const NUMBER *c, const NUMBER *e
+typedef void NAMED(operation)(OPERANDS);
+
+/* Of two: NaN if there is one, the second of equals. */
+INLINE NUMBER NAMED(least)(NUMBER x, NUMBER y)
+{
+    return (x < y) | (x != x) ? x : y;
+}
+
+INLINE NUMBER NAMED(most)(NUMBER x, NUMBER y)
+{
+    return (x > y) | (x != x) ? x : y;
+}
+
+/* A function for each operation, of a run whose length is a multiple of 16. */
+#define OPERATION(name, value)                                                                                        \
+    static void NAMED(name##_run)(OPERANDS)                                                                           \
+    {                                                                                                                 \
+        n &= -16;                                                                                                     \
+        SPAN                                                                                                          \
+        for (int64_t i = 0; i < n; i++) {                                                                             \
+            const NUMBER x = a[i], y = b[i], z = c[i], w = e[i];                                                      \
+            (void)y, (void)z, (void)w;                                                                                \
+            d[i] = (NUMBER)(value);                                                                                   \
+        }                                                                                                             \
+    }
+
+/* The same, where some operands need `exact`, which is no work for vectors. */
+#define REPAIRED(name, value, odd, exact)                                                                             \
+    static void NAMED(name##_run)(OPERANDS)                                                                           \
+    {                                                                                                                 \
+        int some = 0;                                                                                                 \
+        n &= -16;                                                                                                     \
+        TOTAL(|, some)                                                                                                \
+        for (int64_t i = 0; i < n; i++) {                                                                             \
+            const NUMBER x = a[i], y = b[i];                                                                          \
+            some |= (odd);                                                                                            \
+        }                                                                                                             \
+        if (some)                                                                                                     \
+            for (int64_t i = 0; i < n; i++) {                                                                         \
+                const NUMBER x = a[i], y = b[i];                                                                      \
+                d[i] = (NUMBER)((odd) ? (exact) : (value));                                                           \
+            }                                                                                                         \
+        else                                                                                                          \
+            SPAN                                                                                                      \
+            for (int64_t i = 0; i < n; i++) {                                                                         \
+                const NUMBER x = a[i], y = b[i];                                                                      \
+                d[i] = (NUMBER)(value);                                                                               \
+            }                                                                                                         \
+    }
+OPERATIONS
+#undef OPERATION
+#undef REPAIRED
+
+#define OPERATION(name, value) NAMED(name##_run),
+#define REPAIRED(name, value, odd, exact) OPERATION(name, value)
+static NAMED(operation) *const NAMED(all)[] = {OPERATIONS};
+#undef OPERATION
+
+#define OPERATION(name, value) #name " "
+KERNEL const char *NAMED(operations)(void)
+{
+    return OPERATIONS;
+}
+#undef OPERATION
+#undef REPAIRED
+#undef OPERANDS
+
+struct NAMED(walk) {
+    const NUMBER *given[GIVEN];
+    NUMBER *out;
+    const struct program *program;
+    NUMBER constants[CONSTANTS];
+};
+
+/* Copies elements `first` to `first + run` of an operand that is repeated along some dimensions. */
+static void NAMED(spread)(const struct program *p, int operand, const NUMBER *from, int64_t first, int64_t run, NUMBER *to)
+{
+    int64_t at[DIMENSIONS], place = 0;
+    for (int64_t d = p->dims - 1, rest = first; d >= 0; d--) {
+        at[d] = rest % p->sizes[d];
+        rest /= p->sizes[d];
+        place += at[d] * p->strides[operand][d];
+    }
+    const int64_t last = p->dims - 1, step = p->strides[operand][last];
+    while (run > 0) {
+        const int64_t left = p->sizes[last] - at[last], length = left < run ? left : run;
+        if (step)
+            memcpy(to, from + place, length * sizeof(NUMBER));
+        else
+            for (int64_t i = 0; i < length; i++)
+                to[i] = from[place];
+        to += length;
+        run -= length;
+        place += length * step;
+        at[last] += length;
+        for (int64_t d = last; d > 0 && at[d] == p->sizes[d]; d--) {
+            at[d] = 0;
+            place += p->strides[operand][d - 1] - p->sizes[d] * p->strides[operand][d];
+            at[d - 1]++;
+        }
+    }
+}
+
+/* Elements `first` to `last`, block by block. The last few of them are copied, so that every element of a result is made
+by the same instructions, wherever it stands. */
+static void NAMED(walked)(const void *args, int64_t first, int64_t last)
+{
+    const struct NAMED(walk) *w = args;
+    const struct program *p = w->program;
+    enum { SIZE = BLOCK / sizeof(NUMBER), ROOM = SIZE + APART / sizeof(NUMBER) };
+    ALIGNED NUMBER registers[REGISTERS][ROOM], spread[GIVEN][ROOM], constants[CONSTANTS][ROOM], result[16];
+    const int64_t filled = last - first < SIZE ? (last - first + 15) & -16 : SIZE;
+    for (int64_t k = 0; k < p->count; k++)
+        for (int64_t i = 0; i < filled && p->used[k]; i++)
+            constants[k][i] = w->constants[k];
+    const NUMBER *sources[REGISTERS + GIVEN + CONSTANTS];
+    NUMBER *targets[REGISTERS + 1];
+    for (int64_t k = 0; k < REGISTERS; k++)
+        sources[k] = targets[k] = registers[k];
+    for (int64_t k = 0; k < CONSTANTS; k++)
+        sources[REGISTERS + GIVEN + k] = constants[k];
+    for (int64_t i = first, run; i < last; i += run) {
+        run = last - i < SIZE ? last - i : SIZE;
+        run = run < 16 ? run : run & -16;
+        for (int k = 0; k < GIVEN; k++)
+            if (!p->whole[k]) {
+                if (w->given[k])
+                    NAMED(spread)(p, k, w->given[k], i, run, spread[k]);
+                sources[REGISTERS + k] = spread[k];
+            } else if (run < 16) {
+                memcpy(spread[k], w->given[k] + i, run * sizeof(NUMBER));
+                sources[REGISTERS + k] = spread[k];
+            } else {
+                sources[REGISTERS + k] = w->given[k] + i;
+                for (int64_t j = i + SIZE; p->ahead && j < i + 2 * SIZE && j < last; j += 64 / sizeof(NUMBER))
+                    AHEAD(w->given[k] + j);
+            }
+        if (run < 16)
+            for (int k = 0; k < GIVEN; k++)
+                for (int64_t j = run; j < 16 && w->given[k]; j++)
+                    spread[k][j] = spread[k][0];
+        targets[REGISTERS] = run < 16 ? result : w->out + i;
+        for (const struct step *s = p->steps; s < p->steps + p->length; s++)
+            NAMED(all)[s->operation](run < 16 ? 16 : run, targets[s->to], sources[s->a], sources[s->b], sources[s->c],
+                                      sources[s->e]);
+        if (run < 16)
+            memcpy(w->out + i, result, run * sizeof(NUMBER));
+    }
+}
+
+static int64_t NAMED(begin)(int64_t threads, int64_t n, int64_t size, const int64_t *sizes, const double *numbers,
+                            const place *plan, const NUMBER *const *given, NUMBER *out)
+{
+    struct program p;
+    struct NAMED(walk) w;
+    if (!read_program(&p, n, size, sizes, plan, sizeof NAMED(all) / sizeof *NAMED(all)))
+        return OUTSIDE;
+    for (int k = 0; k < GIVEN; k++)
+        w.given[k] = given[k];
+    for (int k = 0; k < NUMBERS; k++)
+        w.constants[k] = (NUMBER)numbers[k];
+    for (int64_t k = NUMBERS; k < p.count; k++)
+        w.constants[k] = (NUMBER)p.literals[k - NUMBERS];
+    w.out = out;
+    w.program = &p;
+    share(threads, n, 16384, NAMED(walked), &w);
+    return 0;
+}

@@ -1,0 +1,47 @@
+"""Largest and smallest numbers so far, products, and numbers at equal distances: what native/scan.c makes of float32;
+None for the caller's NumPy where it does not."""
+from math import prod
+
+import numpy as np
+
+from . import native
+
+_FLOAT = np.dtype(np.float32)
+
+
+def running_extremes(x, dim, smallest):
+    """(The largest or smallest elements so far along `dim`, where they are: the last of equals, the last NaN.)"""
+    if not native.takes("running_extremes", x):
+        return None
+    shape = x.shape
+    found, index = np.empty(shape, _FLOAT), np.empty(shape, np.int64)
+    native.run("running_extremes", prod(shape[:dim]), shape[dim], prod(shape[dim + 1:]), smallest, x, found, index)
+    return found, index
+
+
+def products(x, axes, keepdims):
+    """Products over `axes`, all of them or the last."""
+    if axes != tuple(range(x.ndim - len(axes), x.ndim)) or not native.takes("row_products", x):
+        return None
+    rows, width = x.shape[:x.ndim - len(axes)], prod(x.shape[x.ndim - len(axes):])
+    found = np.empty(rows + (1,) * len(axes) if keepdims else rows, _FLOAT)
+    native.run("row_products", found.size, width, x, found)
+    return found
+
+
+def steps(start, step, count):
+    """start + i * step as float32, as torch.arange counts."""
+    if not native.many("steps", count):
+        return None
+    found = np.empty(count, _FLOAT)
+    native.run("steps", count, start, step, found)
+    return found
+
+
+def spaced(start, last, step, count):
+    """From `start` to `last`, each half counted from its own end by `step`, as torch.linspace does."""
+    if not native.many("spaced", count):
+        return None
+    found = np.empty(count, _FLOAT)
+    native.run("spaced", count, start, last, step, found)
+    return found
