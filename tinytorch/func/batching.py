@@ -101,11 +101,14 @@ def draws(randomness):
     if randomness != "error":
         yield
         return
-    before = exchange_stream(_Refusing(default_generator.stream))
+    refusing = _Refusing(default_generator.stream)
+    before = refusing
     try:
+        before = exchange_stream(refusing)
         yield
     finally:
-        exchange_stream(before)
+        if before is not refusing:             # an interrupt came first
+            exchange_stream(before)
 
 
 class _Refusing(Stream):

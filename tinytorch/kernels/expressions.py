@@ -22,6 +22,7 @@ from numpy import empty, ndarray
 from ..stored import BFLOAT16, from_bfloat16, to_bfloat16
 from ..tensor import Tensor
 from . import native
+from .layout import operand_order
 
 __all__ = ["arctan", "arctan2", "copysign", "exp", "expm1", "expression", "floor", "fmod", "hypot", "log", "log1p",
            "maximum", "minimum", "on_tensors", "reciprocal", "remainder", "sigmoid", "sign", "sqrt", "square", "tanh",
@@ -262,7 +263,7 @@ def _flat(arrays):
     first = arrays[0]
     out = np.empty_like(first)
     for x in arrays:
-        if x.strides != out.strides:
+        if x.strides != out.strides and any([a != b and n != 1 for a, b, n in zip(x.strides, out.strides, x.shape)]):
             return None
     return [x.ravel("K") for x in arrays], out
 
@@ -282,17 +283,20 @@ class _Program:
         shape = first.shape
         alike = all([x.shape == shape for x in arrays])
         if alike:
-            if all([x.flags.c_contiguous for x in arrays]):
+            if first.size and all([x.flags.c_contiguous for x in arrays]):
                 out = empty(shape, self.dtype)
                 self._walk(self.plan, arrays, numbers, out)
                 return out
-            found = _flat(arrays)
+            found = _flat(arrays) if first.size else None
             if found is not None:
                 flat, out = found
                 self._walk(self.plan, flat, numbers, out.ravel("K"))
                 return out
         else:
             shape = np.broadcast_shapes(*[x.shape for x in arrays])
+        if 0 in shape:                         # NumPy gives it the strides that it has in torch
+            return None
+        given = arrays
         if self.dtype.itemsize == 2:
             arrays = [x if x.size == 1 else np.broadcast_to(x, shape) for x in arrays]
         arrays = [np.ascontiguousarray(x).reshape(x.shape) for x in arrays]
@@ -303,7 +307,7 @@ class _Program:
         if plan is None:
             return None
         self._walk(plan, arrays, numbers, out)
-        return out
+        return out if all([x.flags.c_contiguous for x in given]) else operand_order(out, *given)
 
     def _walk(self, plan, arrays, numbers, out):
         if not out.size:

@@ -260,7 +260,7 @@ def _bounds(n, out):
 
 def whole_indices(x):
     """Flat position of the largest element of each image, the first of equals; None if one is NaN."""
-    rows = x.reshape(len(x), -1)
+    rows = x.reshape(len(x), prod(x.shape[1:]))
     if not rows.size:
         return None
     indices = place_of(np.argmax, rows, 1, True)

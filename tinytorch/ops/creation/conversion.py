@@ -1,8 +1,6 @@
 """Conversions of dtype and device, copies: to, float, long, clone, contiguous ..."""
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 
 from ... import dtypes as dt
@@ -417,9 +415,4 @@ def zero_(input: Tensor) -> Tensor:
     check_in_place(input)
     if input._array.size > WHOLE and by_pieces(zero_, input):
         return input
-    return assign(input, _zero(input, _zero_of(input._array.dtype)), np.copyto)
-
-
-@lru_cache
-def _zero_of(numpy_dtype):
-    return stored_as(0, numpy_dtype)
+    return assign(input, _zero(input, stored_as(0, input._array.dtype)), np.copyto)

@@ -187,6 +187,8 @@ def _numbers(value, function, name, n, optional=""):
         raise RuntimeError(f"{function}: {name} must either be {optional}a single int, or a tuple of {_HOW_MANY[n]}")
     if listed or not is_int(value[0]):         # torch asks for several, of which one may stand for all
         value = ints_of(value if listed else value[0], function, name, position)
+    else:
+        value = (int_of(value[0], function, name, position),)
     return value * n if len(value) == 1 else value
 
 
