@@ -170,11 +170,10 @@ def erfc(input):
     return erf_kernels.erfc(real(input))
 
 
-_erfinv_slope = expression(lambda g, x: 0.5 * _SQRT_PI * expressions.exp(expressions.square(
-    erf_kernels.word_erfinv(x))) * g, 2)
+_erfinv_slope = expression(lambda g, y: 0.5 * _SQRT_PI * expressions.exp(expressions.square(y)) * g, 2)
 
 
-@unary(lambda g, input: _erfinv_slope(g, input), to_float=True, kernel="erfinv_vml_cpu", of_zero=True)
+@unary(lambda g, input: _erfinv_slope(g, erfinv(input)), to_float=True, kernel="erfinv_vml_cpu", of_zero=True)
 def erfinv(input):
     """The inverse of erf: infinite at -1 and 1, NaN outside.
 
