@@ -10,9 +10,9 @@
 
 The forward of an operation is tried with the arrays as they are. An array of a class of its own takes part by NumPy's
 protocols (`__array_ufunc__`, `__array_function__`), which is why most operations compute with every kind and know of
-none; what it has no answer to, it refuses with a TypeError or ValueError. Then the table is asked, by the arrays alone:
-the kind that stands first in it among those of the operands runs the operation, or lets the error stand.
-A new kind is a subclass of Kind and a line `enter(its class, Kind())` beside it; nothing else changes.
+none. It raises a TypeError or ValueError when it cannot compute something. Then the table is asked, by the arrays
+alone: the first kind in it that an operand has runs the operation, or lets the error stand.
+A new kind is a subclass of Kind and a line `enter(its class, its kind)` beside it; nothing else changes.
 """
 from __future__ import annotations
 
@@ -35,39 +35,34 @@ class Kind:
         return UNSEEN
 
     def run_unary(self, o: Any, call: Callable, args: Sequence[Any], error: Exception | None) -> Any:
-        """`run` for a function element by element of one tensor, whose name is that of the operation."""
+        """The result of a primitive that computes element by element of one tensor. UNSEEN as in `run`."""
         return self.run(o, call, args, error)
 
     def run_binary(self, o: Any, call: Callable, args: Sequence[Any], error: Exception | None) -> Any:
-        """The same for two operands."""
+        """The result of a primitive that computes element by element of two operands. UNSEEN as in `run`."""
         return self.run(o, call, args, error)
 
 
-#: The class of an array -> its kind. What is entered first runs an operation of several kinds.
+#: The class of an array -> its kind; ndarray -> the kind of those whose dtype is a record. When the operands are of
+#: several kinds, the one that was entered first runs the operation, but records come last.
 KINDS: dict[type, Kind] = {}
-#: The kind of ndarrays whose dtype is a record.
-_RECORDS: list[Kind] = []
 
 
 def enter(array_class: type, kind: Kind) -> None:
-    """Arrays of this class are of a kind. Of ndarray: those whose dtype is a record."""
-    if array_class is ndarray:
-        _RECORDS[:] = [kind]
-    else:
-        KINDS[array_class] = kind
+    """Says of which kind the arrays of a class are."""
+    KINDS[array_class] = kind
 
 
 def kind_among(args: Sequence[Any]) -> Kind | None:
     """The kind that runs an operation of these arguments; None if all are ndarrays of numbers."""
-    found, records = set(), False
+    found = set()
     _look(args, found)
     for array_class, kind in KINDS.items():
-        if array_class in found:
+        if array_class in found and array_class is not ndarray:
             return kind
-    for x in args:
-        if isinstance(x, Tensor):
-            records = records or x._array.dtype.kind == WIDENED
-    return _RECORDS[0] if records else None
+    if any([isinstance(x, Tensor) and x._array.dtype.kind == WIDENED for x in args]):
+        return KINDS[ndarray]
+    return None
 
 
 def _look(args, found):
