@@ -1,6 +1,7 @@
 """torch.ops: functions by the names of their operators. `torch.ops.aten.add` is torch.add; others are `library`'s."""
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable
 from types import ModuleType
@@ -22,14 +23,24 @@ _NAMED = frozenset("""_assert_async _assert_scalar _assert_tensor_metadata _embe
 
 
 class OpOverload:
-    """One form of an operator: torch.ops.aten.add.Tensor. All forms of one are the same function here."""
+    """One form of an operator: torch.ops.aten.add.Tensor. Its arguments are in ATen's order (capture/schema.py); a form
+    that is in no table is the function of the operator."""
 
     def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
         self._packet, self._overload, self.__name__ = packet, overload, f"{packet.__name__}.{overload}"
-        self.namespace = packet.namespace
+        self.namespace, self.__module__ = packet.namespace, f"torch.ops.{packet.namespace}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._packet(*args, **kwargs)
+        form = self._schema
+        return self._packet(*args, **kwargs) if form is None else _schemas().called(form, args, kwargs)
+
+    @functools.cached_property
+    def _schema(self):
+        """Its arguments and results as torch declares them; None if they are not in the table."""
+        if self.namespace != "aten":
+            return None
+        wanted = "" if self._overload == "default" else self._overload
+        return next((form for form in _schemas().forms_of(self._packet.__name__) if form.form == wanted), None)
 
     @property
     def overloadpacket(self) -> OpOverloadPacket:
@@ -55,6 +66,9 @@ class OpOverloadPacket:
         self._qualified_op_name = f"{namespace}::{name}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        found = _schemas().form_for(self.__name__, args, kwargs) if self.namespace == "aten" else None
+        if found is not None:
+            return _schemas().run(*found)
         function = _function(self.namespace, self.__name__)
         if function is None:
             raise NotImplementedError(f"torch.ops.{self} is not supported: see docs/coverage.md")
@@ -75,6 +89,10 @@ class OpOverloadPacket:
 
     def __repr__(self) -> str:
         return f"<OpOverloadPacket(op='{self}')>"
+
+
+def _schemas():
+    return importlib.import_module(f"{_PACKAGE}.capture.schema")
 
 
 def _function(namespace, name):
@@ -129,7 +147,7 @@ class _Namespace(ModuleType):
         self._name = name
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
-        known = self._name == "aten" and name in _NAMED
+        known = self._name == "aten" and (name in _NAMED or name[:2] != "__" and _schemas().runs(name))
         if name.startswith("__") or not known and _function(self._name, name) is None:
             raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'", name=name, obj=self)
         packet = OpOverloadPacket(self._name, name)

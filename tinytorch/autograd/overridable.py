@@ -44,7 +44,7 @@ def see(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     """What modes, classes or autocast make of a call of a public function; UNSEEN if none of them answers it."""
     how = about(function)
     if how is None:
-        return UNSEEN
+        return _see_below(function, args, kwargs)
     if how.kind == _MAKER:
         return _see_maker(function, args, kwargs)
     if how.kind == _OPERATOR:
@@ -63,6 +63,16 @@ def see(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
             return UNSEEN                      # the function says what is wrong with the arguments
         found = overloaded(arguments(args, kwargs), True)
     return dispatch(function, found, args, kwargs, how.in_python)
+
+
+def _see_below(function, args, kwargs):
+    """A function that handlers are not told of, and a recorder is: what the library calls itself."""
+    if not state.modes or not getattr(state.modes[-1], "sees_all", False):
+        return UNSEEN
+    if state.skips:
+        state.skips = False
+        return UNSEEN
+    return dispatch(function, [], args, kwargs)
 
 
 def _are_plain(args):

@@ -195,7 +195,10 @@ class Node:
         """Whether it stays though nobody uses its result. `impure_random` is not looked at."""
         if self.op == "call_module" and self.graph.owning_module is not None:
             return getattr(self.graph.owning_module.get_submodule(self.target), "_is_impure", False)
-        return self.op in ("placeholder", "output") or self.op == "call_function" and self.target in _SIDE_EFFECTS
+        if self.op == "call_function":
+            form = getattr(self.target, "_schema", None)
+            return self.target in _SIDE_EFFECTS or form is not None and form.is_impure
+        return self.op in ("placeholder", "output")
 
     def _rename(self, candidate):
         if candidate != self.name:

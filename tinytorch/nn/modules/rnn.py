@@ -4,12 +4,14 @@ from __future__ import annotations
 import math
 import numbers
 
+from ...autograd.torch_function import modes
 from ...errors import type_name, warn
 from ...ops.creation.factories import empty, zeros
 from ...ops.nn import rnn as ops
 from ...ops.nn.packing import sizes_of_steps
 from ...ops.nn.rnn import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell
 from ...overrides import has_torch_function_unary
+from ...seam import seam
 from ...tensor import Tensor
 from .. import init
 from ..parameter import Parameter
@@ -184,14 +186,14 @@ class RNNBase(Module):
 
     def _run(self, input, sizes, hx):
         states = (hx,) if hx is None or isinstance(hx, Tensor) else tuple(hx)
-        if type(input) is not Tensor and sizes is None and has_torch_function_unary(input):
+        if seam.up and sizes is None and (modes() or has_torch_function_unary(input)):
             return self._seen(input, hx)
         return ops.run_layers(ops.LAYERS[self.mode], input, sizes, states, self._flat_weights, self.bias,
                               self.num_layers, self.dropout, self.training, self.bidirectional, self.batch_first)
 
     def _seen(self, input, hx):
         """The same by the function that torch's module calls, which an input that overrides it sees."""
-        if hx is None:
+        if hx is None or type(hx) is tuple and hx[0] is None:
             hx = zeros(*self.get_expected_hidden_size(input, None), dtype=input.dtype)
             if self.mode == "LSTM":
                 hx = hx, zeros(*self.get_expected_cell_size(input, None), dtype=input.dtype)

@@ -1,0 +1,269 @@
+"""Recording a call, and recording it again with other inputs: what differs then has been baked in.
+
+Control flow that depends on values, Python's counters, numbers that a tensor became and constants computed out of sight
+are all invisible in one recording. In two, made with other inputs of the same shapes, they are nodes that differ.
+"""
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import dtypes as dt
+from ..autograd.grad_mode import no_grad
+from ..errors import warn
+from ..fx.graph import Graph
+from ..fx.node import Node
+from ..random import fork_rng
+from ..tensor import Size, Tensor, wrap
+from .recorder import Recorder
+
+__all__ = ["BakedIn", "Recording", "TracerWarning", "changed", "difference", "larger", "leaves", "mapped", "record",
+           "record_twice", "words"]
+
+#: What may be said of a tensor that became a value, in torch's words.
+_READ = {"bool": "a Python boolean", "int": "a Python integer", "float": "a Python float", "index": "a Python index",
+         "number": "a Python number", "list": "a Python list", "numpy": "a NumPy array"}
+
+
+class TracerWarning(Warning):
+    """What tracing warns of: something that would be a constant of the program."""
+
+    @staticmethod
+    def ignore_lib_warnings():
+        """Nothing: none are given for the library's own code."""
+
+
+TracerWarning.__module__ = "torch.jit"
+
+
+class BakedIn(RuntimeError):
+    """Something that depends on the inputs, or on the number of calls, would be a constant of the graph."""
+
+
+class Recording(NamedTuple):
+    """A call that was recorded.
+
+    graph      whose placeholders are the tensors among the arguments, in order, and whose output is what was returned
+    constants  {path of a get_attr node: the tensor}, those that were neither arguments nor in `attributes`
+    inputs     the arguments: (args, kwargs) with the nodes in place of tensors
+    parameters the names of the arguments without a name, in order
+    result     what was returned
+    reads      the kind of each value that a tensor became, as `reads` of the recorder tells it
+    """
+
+    graph: Graph
+    constants: dict[str, Tensor]
+    inputs: tuple
+    parameters: list[str]
+    result: Any
+    reads: list
+
+    @property
+    def values_read(self) -> list[str]:
+        """The kinds of values that tensors became, each once; constants that were made of values are compared."""
+        return [kind for kind in dict.fromkeys(self.reads) if not kind.startswith("constant")]
+
+
+def words(kind: str) -> str:
+    """What torch's tracer warns of when a tensor becomes a value of this kind."""
+    if kind.startswith("constant"):
+        return (f"torch.{kind.split()[1]} results are registered as constants in the trace. You can safely ignore this "
+                "warning if you use this function to create tensors out of constant variables that would be the same "
+                "every time you call this function. In any other case, this might cause the trace to be incorrect.")
+    if kind == "len":
+        return ("Using len to get tensor shape might cause the trace to be incorrect. Recommended usage would be "
+                "tensor.shape[0]. Passing a tensor of different shape might lead to errors or silently give incorrect "
+                "results.")
+    if kind == "iter":
+        return ("Iterating over a tensor might cause the trace to be incorrect. Passing a tensor of different shape "
+                "won't change the number of iterations executed (and might lead to errors or silently give incorrect "
+                "results).")
+    return (f"Converting a tensor to {_READ[kind]} might cause the trace to be incorrect. We can't record the data "
+            "flow of Python values, so this value will be treated as a constant in the future. This means that the "
+            "trace might not generalize to other inputs!")
+
+
+# ------------------------------------------------------------------ arguments
+def leaves(x: Any) -> Iterator[Tensor]:
+    """The tensors in nested tuples, lists and dicts, in order."""
+    if isinstance(x, Tensor):
+        yield x
+    elif isinstance(x, (list, tuple)):
+        for y in x:
+            yield from leaves(y)
+    elif isinstance(x, dict):
+        for y in x.values():
+            yield from leaves(y)
+
+
+def mapped(x: Any, function: Callable[[Tensor], Any]) -> Any:
+    """The same with function(tensor) for every tensor."""
+    if isinstance(x, Tensor):
+        return function(x)
+    if isinstance(x, (list, tuple)) and not isinstance(x, Size):
+        made = [mapped(y, function) for y in x]
+        return type(x)(*made) if hasattr(x, "_fields") else type(x)(made)
+    if isinstance(x, dict):
+        return type(x)((key, mapped(y, function)) for key, y in x.items())
+    return x
+
+
+def _own(tensor):
+    """A leaf like it on memory of its own: what is recorded may write to its arguments."""
+    with no_grad():
+        return tensor.detach().clone().requires_grad_(tensor.requires_grad)
+
+
+def _other(array):
+    """Numbers of the same kind in other places, floating ones with other signs; indices stay within their range."""
+    flat = np.ascontiguousarray(array).reshape(-1)[::-1]
+    if array.dtype.kind in "fc":
+        flat = flat * array.dtype.type(-0.75) + array.dtype.type(0.01)
+    elif array.dtype.kind == "b":
+        flat = ~flat
+    return flat.reshape(array.shape).astype(array.dtype)
+
+
+def changed(inputs: Any) -> Any:
+    """Inputs of the same shapes with other numbers."""
+    return mapped(inputs, lambda x: _like(x, _other(x._array)) if type(x._array) is np.ndarray else _own(x))
+
+
+def larger(inputs: Any) -> Any:
+    """Inputs whose first dimension, where it is that of the first tensor, is longer by one; None if there are none."""
+    found = [x for x in leaves(inputs) if x._array.ndim]
+    if not found or any([type(x._array) is not np.ndarray for x in found]):
+        return None
+    size = found[0]._array.shape[0]
+
+    def grown(x):
+        array = x._array
+        if not array.ndim or array.shape[0] != size or not size:
+            return _own(x)
+        return _like(x, np.concatenate([array, array[-1:]]))
+    return mapped(inputs, grown)
+
+
+def _like(x, array):
+    return wrap(np.array(array)).requires_grad_(x.requires_grad)
+
+
+# ------------------------------------------------------------------ to record
+def record(function: Callable, args: tuple = (), kwargs: dict[str, Any] | None = None, *,
+           attributes: dict[int, str] | None = None, sizes: bool = False,
+           reads: Callable[[str], None] = lambda kind: None, suffix: str = "") -> Recording:
+    """Records function(*args, **kwargs): see Recording. The arguments are not written to.
+
+    attributes  {id of a tensor: path}, those that the graph is to ask for as attributes
+    sizes       whether sizes of tensors are nodes
+    reads       reads(kind) is called where a tensor becomes a value; an error that it raises ends the recording
+    suffix      of the names of placeholders
+    """
+    found = []
+
+    def noted(kind, tensor):
+        found.append(kind)
+        reads(kind)
+    recorder = Recorder(attributes, sizes, noted)
+    parameters = _parameters(function, args)
+    names = iter(_names(parameters, args, kwargs or {}))
+
+    def enter(tensor):
+        made = _own(tensor)
+        recorder.name(made, recorder.graph.placeholder(next(names) + suffix))
+        return made
+    own = mapped((tuple(args), kwargs or {}), enter)
+    inputs = mapped(own, recorder.node_of)
+    with recorder:
+        result = function(*own[0], **own[1])
+        outputs = recorder.value(result)
+    recorder.graph.output(outputs)
+    return Recording(recorder.graph, recorder.constants, inputs, parameters, result, found)
+
+
+def _parameters(function, args):
+    """A name for each argument: that of the parameter."""
+    from ..nn import Module
+    target = function.forward if isinstance(function, Module) else function
+    try:
+        found = list(inspect.signature(target).parameters.values())
+    except (TypeError, ValueError):
+        found = []
+    rest = inspect.Parameter.VAR_POSITIONAL
+    first = next((i for i, p in enumerate(found) if p.kind is rest), len(found))
+    return [found[i].name if i < first else f"argument_{i}" for i in range(len(args))]
+
+
+def _names(parameters, args, kwargs):
+    """A name for each tensor among the arguments."""
+    names = []
+    for name, x in [*zip(parameters, args), *kwargs.items()]:
+        names += [name] if isinstance(x, Tensor) else [f"{name}_{k}" for k in range(len(list(leaves(x))))]
+    return names
+
+
+def record_twice(function: Callable, args: tuple = (), kwargs: dict[str, Any] | None = None, *, others: tuple = None,
+                 strict: bool = True, **options: Any) -> Recording:
+    """`record`, and again with other inputs, (args, kwargs) of `others` or the same with other numbers. BakedIn if the
+    graphs differ, or a tensor became a value of Python's; with strict=False a warning of it.
+
+    >>> import tinytorch as torch
+    >>> from tinytorch.capture.twice import record_twice
+    >>> print(record_twice(lambda x: x * 2, (torch.ones(2),)).graph)
+    graph():
+        %x : [num_users=1] = placeholder[target=x]
+        %mul : [num_users=1] = call_function[target=torch.ops.aten.mul.Tensor](args = (%x, 2), kwargs = {})
+        return mul
+    >>> record_twice(lambda x: x * 2 if x.sum() > 0 else x, (torch.ones(2),))
+    Traceback (most recent call last):
+    tinytorch.capture.twice.BakedIn: Converting a tensor to a Python boolean might cause the trace to be incorrect. \
+We can't record the data flow of Python values, so this value will be treated as a constant in the future. This means \
+that the trace might not generalize to other inputs!
+    """
+    first = record(function, args, kwargs, **options)
+    told = [words(kind) for kind in first.values_read]
+    if not told:
+        with fork_rng():
+            second = record(function, *(others or changed((tuple(args), kwargs or {}))), **options)
+        found = difference(first, second)
+        told = [] if found is None else [f"what was recorded with other inputs differs:{found}"]
+    if told and strict:
+        raise BakedIn(told[0])
+    for text in told:
+        warn(text, TracerWarning)
+    return first
+
+
+# ------------------------------------------------------------------ to compare
+def _same(a, b, places, constants):
+    if isinstance(a, Node):
+        return isinstance(b, Node) and places.get(a) is b
+    if isinstance(a, (list, tuple)):
+        return isinstance(b, (list, tuple)) and len(a) == len(b) and all(
+            [_same(x, y, places, constants) for x, y in zip(a, b)])
+    if isinstance(a, dict):
+        return isinstance(b, dict) and list(a) == list(b) and all(
+            [_same(a[key], b[key], places, constants) for key in a])
+    return a is b or type(a) is type(b) and (a == b or a != a and b != b)
+
+
+def difference(first: Recording, second: Recording) -> str | None:
+    """The first node in which two recordings differ, as text; None if they are the same."""
+    places = {}
+    nodes = [list(r.graph.nodes) for r in (first, second)]
+    for a, b in zip(*nodes):
+        if a.op == "get_attr" and b.op == "get_attr" and a.target in first.constants and b.target in second.constants:
+            x, y = first.constants[a.target]._array, second.constants[b.target]._array
+            if x is not y and not (x.shape == y.shape and x.dtype == y.dtype and bool(np.array_equal(
+                    x, y, equal_nan=dt.of(x).is_floating_point))):
+                return f" the tensor {a.target} was computed out of sight, and is another"
+        elif (a.op, a.target) != (b.op, b.target) or not _same((a.args, dict(a.kwargs)), (b.args, dict(b.kwargs)),
+                                                              places, None):
+            return f"\n    {a.format_node()}\n    {b.format_node()}"
+        places[a] = b
+    if len(nodes[0]) != len(nodes[1]):
+        return f" it has {len(nodes[0])} nodes, and {len(nodes[1])}"
+    return None
