@@ -2,7 +2,15 @@
 from typing import Any, Dict, Final, List, Optional, Tuple, Union  # noqa: UP035  (these are the names)
 
 from .futures import Future
-from .jit import _overload, _overload_method, export, ignore, is_scripting, unused  # noqa: F401
+from .jit import (  # noqa: F401
+    _overload,
+    _overload_method,
+    export,
+    ignore,
+    is_scripting,
+    is_tracing,
+    unused,
+)
 from .nn.functional import boolean_dispatch
 
 __all__ = ["Any", "BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "Dict", "Final", "Future", "List",
@@ -18,11 +26,6 @@ class _BroadcastingList:
 
 BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = BroadcastingList4 = BroadcastingList5 = \
     BroadcastingList6 = _BroadcastingList()
-
-
-def is_tracing():
-    """False."""
-    return False
 
 
 def _copy_to_script_wrapper(fn):

@@ -53,9 +53,9 @@ def placed(memory, location, map_location, name):
     return memory
 
 
-def reader(archive, map_location, path=None):
-    """A function that returns the storage of a persistent id, each read once from an archive, or mapped into memory
-    from the file at `path`."""
+def reader(archive, map_location, path=None, folder="data"):
+    """A function that returns the storage of a persistent id, each read once from `folder` of an archive, or mapped
+    into memory from the file at `path`."""
     found = {}
     order = archive.read("byteorder") if "byteorder" in archive else b"little"
     if order not in (b"little", b"big"):
@@ -66,7 +66,7 @@ def reader(archive, map_location, path=None):
 
     def storage(pid):
         storage_type, key, location, count = parsed(pid, 5)
-        record, d = f"data/{key}", storage_type.dtype
+        record, d = f"{folder}/{key}", storage_type.dtype
         size = archive.size_of(record)
         if size != count * d.itemsize:
             raise archive.error(f"reading file {record}: record size ({size} bytes) does not match expected size "

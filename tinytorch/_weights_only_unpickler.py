@@ -64,6 +64,8 @@ class Unpickler:
     encoding           of the byte strings of Python 2; "bytes" leaves them so
     """
 
+    instructions = _INSTRUCTIONS               # of which a subclass may have others
+
     def __init__(self, data, allowed, persistent_load, guard, *, at=0, encoding="utf-8"):
         self.data, self.at, self.room = data, at, len(data)
         self.allowed, self.allowed_ids = dict(allowed), {id(value) for value in allowed.values()}
@@ -80,7 +82,7 @@ class Unpickler:
             self.at += 1
             if code == stop:
                 return self.pop()
-            method = _INSTRUCTIONS.get(code)
+            method = self.instructions.get(code)
             if method is None:
                 raise UnpicklingError(f"Unsupported operand {code}")
             method(self)

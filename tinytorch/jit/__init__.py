@@ -1,10 +1,14 @@
-"""torch.jit where nothing is compiled: scripted and traced code is the code itself, run as it is written."""
+"""torch.jit: `trace` records a call as a program, `save` and `load` write and read it, here and in PyTorch.
+
+Programs are interpreted (language.py). `script` compiles nothing: it gives back the function or module itself, which
+Python runs as it is written.
+"""
+import importlib as _importlib
 from typing import Final
 
 from .._refused import refused as _refused, refused_class as _refused_class
 from ..futures import Future
 from ..missing import namespace as _namespace
-from ..nn import Module as _Module
 
 __all__ = ["Attribute", "CompilationUnit", "Error", "Final", "Future", "ScriptFunction", "ScriptModule",
            "ScriptWarning", "TracerWarning", "annotate", "enable_onednn_fusion", "export", "fork", "freeze", "ignore",
@@ -12,7 +16,7 @@ __all__ = ["Attribute", "CompilationUnit", "Error", "Final", "Future", "ScriptFu
            "optimize_for_inference", "optimized_execution", "save", "script", "script_if_tracing", "script_method",
            "set_fusion_strategy", "strict_fusion", "trace", "trace_module", "unused", "wait"]
 
-_REASON = "there is no TorchScript"
+_REASON = "nothing is compiled here"
 
 
 class Error(Exception):
@@ -26,29 +30,7 @@ class ScriptWarning(Warning):
     """What the compiler would warn of."""
 
 
-class TracerWarning(Warning):
-    """What tracing would warn of."""
-
-    @staticmethod
-    def ignore_lib_warnings():
-        """Nothing: none are given."""
-
-
-class ScriptModule(_Module):
-    """A module like any other, to derive from; `torch.jit.script` gives none, but the module that it was given."""
-
-
-class RecursiveScriptModule(ScriptModule):
-    """What `torch.jit.script` would make of a module: there is none."""
-
-
-class TopLevelTracedModule(ScriptModule):
-    """What `torch.jit.trace` would make of a module: there is none."""
-
-
-ScriptFunction = _refused_class(__name__, "ScriptFunction", _REASON)
 CompilationUnit = _refused_class(__name__, "CompilationUnit", _REASON)
-trace_module = _refused(__name__, "trace_module", _REASON)
 _get_trace_graph = _refused(__name__, "_get_trace_graph", "no graph of a call is recorded")
 
 
@@ -78,11 +60,6 @@ def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None
     return obj
 
 
-def trace(func, example_inputs=None, *args, **kwargs):
-    """The function or module itself: its control flow stays alive."""
-    return func
-
-
 def script_method(fn):
     """The method itself."""
     return fn
@@ -99,7 +76,10 @@ def interface(obj):
 
 
 def freeze(mod, preserved_attrs=None, optimize_numerics=True):
-    """The module itself."""
+    """The module itself: its parameters are no slower than constants. RuntimeError for a traced module in training."""
+    if mod.training and "script_class" in vars(mod):
+        raise RuntimeError("Freezing is currently only implemented for modules in eval mode. Please call .eval() on "
+                           "your module before freezing.")
     return mod
 
 
@@ -129,8 +109,8 @@ def is_scripting():
 
 
 def is_tracing():
-    """False."""
-    return False
+    """Whether a call is being traced in this thread."""
+    return _recorder_at_work()
 
 
 def set_fusion_strategy(strategy):
@@ -205,13 +185,53 @@ def wait(future):
 
 
 def save(m, f, _extra_files=None):
-    """NotImplementedError: there is no TorchScript to save; use torch.save(m.state_dict(), f)."""
-    raise NotImplementedError("torch.jit.save is not supported: use torch.save with the state_dict")
+    """Writes a module or function that was traced or read to a path or a binary file, as an archive that
+    `torch.jit.load` reads, here and in PyTorch. ValueError for anything else.
+
+    >>> import io, tinytorch as torch
+    >>> file = io.BytesIO()
+    >>> torch.jit.save(torch.jit.trace(torch.relu, torch.ones(1)), file)
+    >>> _ = file.seek(0)
+    >>> torch.jit.load(file)(torch.tensor([-1., 2.]))
+    tensor([0., 2.])
+    """
+    from .archive import write
+    write(getattr(m, "_module", m), f, _extra_files)
 
 
 def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
-    """NotImplementedError: TorchScript files cannot be read."""
-    raise NotImplementedError("torch.jit.load is not supported: TorchScript files cannot be read")
+    """The module in an archive of TorchScript, written here or by PyTorch, at a path or in a binary file.
+
+    Nothing in the archive is run by Python: its code is interpreted, and names nothing but operators and its own
+    classes; its pickles are read by the unpickler that reads weights. RuntimeError (or pickle.UnpicklingError) for an
+    archive that is damaged, cut off, made to harm, or that uses an operator that is not here; ValueError if there is no
+    such file. See docs/security.md.
+
+    map_location  "cpu" or "meta", as in torch.load
+    _extra_files  a dict, which gets the contents of the files that its keys name
+    """
+    from .archive import read
+    return read(f, map_location, _extra_files)
 
 
-__getattr__ = _namespace(__name__, ("_state", "annotations"))
+def _recorder_at_work():
+    from ..autograd.torch_function import modes
+    return any([type(mode).__name__ == "Recorder" and mode.sizes for mode in modes()])
+
+
+#: What is found in which file, when it is used.
+_OF = {"trace": "tracing", "trace_module": "tracing", "TracingCheckError": "tracing", "ScriptModule": "modules",
+       "RecursiveScriptModule": "modules", "TopLevelTracedModule": "modules", "TracedModule": "modules",
+       "ScriptFunction": "modules", "ScriptMethod": "modules", "ScriptObject": "objects"}
+_others = _namespace(__name__, ("_state", "annotations"))
+
+
+def __getattr__(name):
+    if name == "TracerWarning":
+        from ..capture.twice import TracerWarning
+        return TracerWarning
+    if name in _OF:
+        found = getattr(_importlib.import_module(f"{__name__}.{_OF[name]}"), name)
+        globals()[name] = found
+        return found
+    return _others(name)

@@ -1,0 +1,581 @@
+"""The language of TorchScript archives, interpreted: a small Python in which all that can be named is in a table.
+
+The text is parsed by `ast` and turned into closures, statement by statement. A name is a local variable, a word of the
+language, a function or class of the archive, or an operator (operators.py); an attribute is one that the class of the
+archive declares. Everything else is refused by name when the archive is read. Running is bounded: `Machine.steps`
+statements and iterations a call, and no list or text longer than `LONGEST`.
+"""
+from __future__ import annotations
+
+import ast
+import textwrap
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from . import operators
+from .objects import Object, ScriptObject, Tuple, attribute_of, set_attribute
+
+__all__ = ["LONGEST", "Machine", "Refused", "Script"]
+
+LONGEST = operators.LONGEST
+#: How many bytes of text an archive may have, and how deep expressions may nest.
+_MOST_TEXT = 32 << 20
+_DEEPEST = 200
+
+
+class Refused(RuntimeError):
+    """The archive says something that is not in the language, or names what is not in a table."""
+
+
+class _Return:
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+
+_BREAK, _CONTINUE = object(), object()
+
+
+class Class:
+    """A class of the archive: `methods`, `fields` in order, `constants`, and whether it is a module's."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.methods, self.fields, self.constants = name, {}, {}, {}
+        self.parameters, self.buffers, self.kind = (), (), "object"
+
+    def __repr__(self):
+        return self.name
+
+
+class Function:
+    """A function or method of the archive."""
+
+    def __init__(self, machine, node, where, source):
+        self.machine, self.name, self.where, self.node, self.source = machine, node.name, where, node, source
+        arguments = node.args
+        if arguments.vararg or arguments.kwarg or arguments.posonlyargs:
+            raise Refused(f"{where}.{node.name}: arguments of any number")
+        self.parameters = [a.arg for a in (*arguments.args, *arguments.kwonlyargs)]
+        defaults = dict(zip(self.parameters[len(arguments.args) - len(arguments.defaults):], arguments.defaults))
+        defaults |= {a.arg: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults) if d is not None}
+        self.defaults = {name: machine.expression(value, self) for name, value in defaults.items()}
+        self.annotations = {a.arg: a.annotation for a in (*arguments.args, *arguments.kwonlyargs)}
+        self._body = None
+
+    @property
+    def text(self):
+        """What the file says of it."""
+        lines = self.source.split("\n")[self.node.lineno - 1:self.node.end_lineno]
+        return textwrap.dedent("\n".join(lines)) + "\n"
+
+    @property
+    def body(self):
+        """Its statements, compiled when it is called first."""
+        if self._body is None:
+            self._body = self.machine.block(self.node.body, self)
+        return self._body
+
+    def __call__(self, args, kwargs):
+        if len(args) > len(self.parameters):
+            raise RuntimeError(f"{self.name}() expected at most {len(self.parameters)} argument(s) but received "
+                               f"{len(args)} argument(s).")
+        scope = dict(zip(self.parameters, args))
+        for name, value in kwargs.items():
+            if name not in self.parameters or name in scope:
+                raise RuntimeError(f"Unknown keyword argument '{name}' for operator '{self.name}'.")
+            scope[name] = value
+        for name in self.parameters:
+            if name not in scope:
+                if name not in self.defaults:
+                    raise RuntimeError(f"{self.name}() is missing value for argument '{name}'.")
+                scope[name] = self.defaults[name](scope)
+        result = self.body(scope)
+        return result.value if type(result) is _Return else None
+
+
+class Script:
+    """What the files of an archive say: {full name: Class or Function}."""
+
+    def __init__(self, files: dict[str, str], constants: list) -> None:
+        self.machine, self.files = Machine(self, constants), files
+        self.classes, self.functions = {}, {}
+        if sum(map(len, files.values())) > _MOST_TEXT:
+            raise Refused(f"more than {_MOST_TEXT} bytes of code")
+        for module, text in files.items():
+            for node in parse(text, module).body:
+                name = f"{module}.{getattr(node, 'name', '')}"
+                if isinstance(node, ast.ClassDef):
+                    self.classes[name] = self._class(node, name, text)
+                elif isinstance(node, ast.FunctionDef):
+                    self.functions[name] = Function(self.machine, node, module, text)
+                else:
+                    raise Refused(f"{module}: {_shown(node)}")
+
+    def _class(self, node, name, text):
+        made = Class(name)
+        bases = [_dotted(base) for base in node.bases]
+        if bases not in ([], ["Module"], ["NamedTuple"]) or node.keywords or node.decorator_list:
+            raise Refused(f"{name}: a class of {', '.join(map(str, bases))}")
+        made.kind = {"Module": "module", "NamedTuple": "tuple"}.get(*bases, "object") if bases else "object"
+        for part in node.body:
+            if isinstance(part, ast.FunctionDef):
+                made.methods[part.name] = Function(self.machine, part, name, text)
+            elif isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
+                made.fields[part.target.id] = part.annotation
+                if part.value is not None:
+                    made.constants[part.target.id] = self.machine.expression(part.value, made)({})
+            elif isinstance(part, ast.Assign) and len(part.targets) == 1:
+                self._told(made, part)
+            elif not isinstance(part, ast.Pass):
+                raise Refused(f"{name}: {_shown(part)}")
+        return made
+
+    def _told(self, made, part):
+        target = part.targets[0]
+        if isinstance(target, ast.Subscript) and _dotted(target.value) == "__annotations__" and isinstance(
+                target.slice, ast.Constant) and isinstance(target.slice.value, str):
+            made.fields[target.slice.value] = part.value
+        elif isinstance(target, ast.Name) and target.id in ("__parameters__", "__buffers__"):
+            try:
+                names = tuple([str(x) for x in ast.literal_eval(part.value)])
+            except (ValueError, TypeError):
+                raise Refused(f"{made.name}: {target.id}") from None
+            setattr(made, target.id.strip("_"), names)
+        elif not (isinstance(target, ast.Name) and target.id.startswith("__") and target.id.endswith("__")):
+            raise Refused(f"{made.name}: {_shown(part)}")
+
+
+def parse(text: str, name: str) -> ast.Module:
+    """The text of a file as a tree. Refused if it is no Python, or nests too deeply."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        raise Refused(f"{name}: this is no code ({type(error).__name__})") from None
+    level, depth = [tree], 0
+    while level:                               # without recursion: it may be deeper than Python's own stack
+        depth += 1
+        if depth > _DEEPEST:
+            raise Refused(f"{name}: expressions nest more than {_DEEPEST} deep")
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return tree
+
+
+def _dotted(node):
+    """a.b.c as text; None if it is not such a name."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    return ".".join([node.id, *reversed(parts)])
+
+
+def _shown(node):
+    try:
+        text = ast.unparse(node)
+    except Exception:
+        text = type(node).__name__
+    return f"{type(node).__name__} ({text:.60})"
+
+
+# ------------------------------------------------------------------ the machine
+class _Here(threading.local):
+    left = depth = 0                           # the steps that are left to a call, and how many calls are at work
+
+
+class Machine:
+    """Runs the functions of a script. `steps`: how many statements and iterations one call from outside may take."""
+
+    steps = 20_000_000
+
+    def __init__(self, script: Script, constants: list) -> None:
+        self.script, self.constants, self.here = script, constants, _Here()
+
+    def call(self, function: Function, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """The result of a function for arguments from outside."""
+        here = self.here
+        if not here.depth:
+            here.left = self.steps
+        here.depth += 1
+        try:
+            return function(args, kwargs)
+        except RecursionError:
+            raise RuntimeError(f"{function.name}: calls nest too deeply") from None
+        finally:
+            here.depth -= 1
+
+    def step(self):
+        """Counts a statement."""
+        here = self.here
+        here.left -= 1
+        if here.left < 0:
+            raise RuntimeError(f"the program takes more than {self.steps} steps (torch.jit.language.Machine.steps)")
+
+    # ------------------------------------------------------------- statements
+    def block(self, body, owner):
+        """A function of the variables that runs the statements."""
+        statements = [self.statement(node, owner) for node in body if not isinstance(node, ast.Pass)]
+        step = self.step
+
+        def run(scope):
+            for statement in statements:
+                step()
+                result = statement(scope)
+                if result is not None:
+                    return result
+            return None
+        return run
+
+    def statement(self, node, owner):
+        """A function of the variables that runs one statement."""
+        kind = _STATEMENTS.get(type(node))
+        if kind is None:
+            raise Refused(f"{owner.name}: {_shown(node)}")
+        return kind(self, node, owner)
+
+    def _assign(self, node, owner):
+        if len(node.targets) != 1:
+            raise Refused(f"{owner.name}: {_shown(node)}")
+        return self._store(node.targets[0], self.expression(node.value, owner), owner)
+
+    def _annotated(self, node, owner):
+        if node.value is None:
+            return lambda scope: None
+        return self._store(node.target, self.expression(node.value, owner), owner)
+
+    def _store(self, target, value, owner):
+        if isinstance(target, ast.Name):
+            name = target.id
+
+            def store(scope):
+                scope[name] = value(scope)
+            return store
+        put = self._target(target, owner)
+        return lambda scope: put(scope, value(scope))
+
+    def _target(self, target, owner):
+        if isinstance(target, ast.Name):
+            name = target.id
+            return lambda scope, x: scope.__setitem__(name, x)
+        if isinstance(target, (ast.Tuple, ast.List)):
+            parts = [self._target(part, owner) for part in target.elts]
+
+            def unpack(scope, x):
+                if not isinstance(x, (tuple, list)) or len(x) != len(parts):
+                    count = len(x) if isinstance(x, (tuple, list)) else 1
+                    raise RuntimeError(f"Expected {len(parts)} elements in a list but found {count}")
+                for part, y in zip(parts, x):
+                    part(scope, y)
+            return unpack
+        if isinstance(target, ast.Attribute):
+            value, name = self.expression(target.value, owner), target.attr
+            return lambda scope, x: set_attribute(value(scope), name, x)
+        raise Refused(f"{owner.name}: {_shown(target)}")
+
+    def _return(self, node, owner):
+        if node.value is None:
+            return lambda scope: _Return(None)
+        value = self.expression(node.value, owner)
+        return lambda scope: _Return(value(scope))
+
+    def _if(self, node, owner):
+        test = self.expression(node.test, owner)
+        yes, no = self.block(node.body, owner), self.block(node.orelse, owner)
+        return lambda scope: yes(scope) if test(scope) else no(scope)
+
+    def _for(self, node, owner):
+        items, put, body = self.expression(node.iter, owner), self._target(node.target, owner), self.block(
+            node.body, owner)
+        if node.orelse:
+            raise Refused(f"{owner.name}: for with else")
+        step = self.step
+
+        def loop(scope):
+            for x in operators.iterated(items(scope)):
+                step()
+                put(scope, x)
+                result = body(scope)
+                if result is _BREAK:
+                    break
+                if result is not None and result is not _CONTINUE:
+                    return result
+            return None
+        return loop
+
+    def _while(self, node, owner):
+        test, body, step = self.expression(node.test, owner), self.block(node.body, owner), self.step
+        if node.orelse:
+            raise Refused(f"{owner.name}: while with else")
+
+        def loop(scope):
+            while test(scope):
+                step()
+                result = body(scope)
+                if result is _BREAK:
+                    break
+                if result is not None and result is not _CONTINUE:
+                    return result
+            return None
+        return loop
+
+    def _expression_alone(self, node, owner):
+        value = self.expression(node.value, owner)
+
+        def run(scope):
+            value(scope)
+        return run
+
+    def _with(self, node, owner):
+        contexts = [operators.CONTEXTS.get(_dotted(item.context_expr.func)) if isinstance(
+            item.context_expr, ast.Call) and not item.context_expr.args else None for item in node.items]
+        if None in contexts or any([item.optional_vars is not None for item in node.items]):
+            raise Refused(f"{owner.name}: {_shown(node)}")
+        body = self.block(node.body, owner)
+
+        def run(scope):
+            opened = [context() for context in contexts]
+            for context in opened:
+                context.__enter__()
+            try:
+                return body(scope)
+            finally:
+                for context in reversed(opened):
+                    context.__exit__(None, None, None)
+        return run
+
+    def _assert(self, node, owner):
+        test = self.expression(node.test, owner)
+        message = self.expression(node.msg, owner) if node.msg is not None else lambda scope: ""
+
+        def check(scope):
+            if not test(scope):
+                raise operators.failed(f"AssertionError: {message(scope)}", None)
+        return check
+
+    # ------------------------------------------------------------- expressions
+    def expression(self, node, owner):
+        """A function of the variables that gives the value of an expression."""
+        kind = _EXPRESSIONS.get(type(node))
+        if kind is None:
+            raise Refused(f"{owner.name}: {_shown(node)}")
+        return kind(self, node, owner)
+
+    def _constant(self, node, owner):
+        value = node.value
+        if not isinstance(value, (int, float, str, bool, type(None), complex)):
+            raise Refused(f"{owner.name}: {_shown(node)}")
+        return lambda scope: value
+
+    def _name(self, node, owner):
+        name = node.id
+        if name in ("inf", "nan"):
+            value = float(name)
+            return lambda scope: scope.get(name, value)
+
+        def load(scope):
+            if name not in scope:
+                raise Refused(f"{owner.name}: the name {name!r} is not known")
+            return scope[name]
+        return load
+
+    def _sequence(self, node, owner):
+        items = [self.expression(x, owner) for x in node.elts]
+        if isinstance(node, ast.List):
+            return lambda scope: [x(scope) for x in items]
+        return lambda scope: tuple([x(scope) for x in items])
+
+    def _dict(self, node, owner):
+        if None in node.keys:
+            raise Refused(f"{owner.name}: {_shown(node)}")
+        keys, values = [[self.expression(x, owner) for x in part] for part in (node.keys, node.values)]
+        return lambda scope: {operators.key(k(scope)): v(scope) for k, v in zip(keys, values)}
+
+    def _unary(self, node, owner):
+        value = self.expression(node.operand, owner)
+        if isinstance(node.op, ast.USub):
+            return lambda scope: -value(scope)
+        if isinstance(node.op, ast.Not):
+            return lambda scope: not value(scope)
+        raise Refused(f"{owner.name}: {_shown(node)}")
+
+    def _either(self, node, owner):
+        test, yes, no = [self.expression(x, owner) for x in (node.test, node.body, node.orelse)]
+        return lambda scope: yes(scope) if test(scope) else no(scope)
+
+    def _subscript(self, node, owner):
+        value, index = self.expression(node.value, owner), self.expression(node.slice, owner)
+        return lambda scope: operators.item(value(scope), index(scope))
+
+    def _attribute(self, node, owner):
+        name = node.attr
+        if isinstance(node.value, ast.Name) and node.value.id == "CONSTANTS":
+            if not (name[:1] == "c" and name[1:].isdecimal() and int(name[1:]) < len(self.constants)):
+                raise Refused(f"{owner.name}: there is no CONSTANTS.{name:.20}")
+            value = self.constants[int(name[1:])]
+            return lambda scope: value
+        path = _dotted(node)
+        if path is not None and path.startswith("__torch__."):
+            return lambda scope: self._function(path, owner)
+        value = self.expression(node.value, owner)
+        return lambda scope: attribute_of(value(scope), name)
+
+    def _function(self, path, owner):
+        found = self.script.functions.get(path)
+        if found is None:
+            raise Refused(f"{owner.name}: there is no function {path:.60} in the archive")
+        return found
+
+    # ------------------------------------------------------------- calls
+    def _call(self, node, owner):
+        path = _dotted(node.func)
+        if path is not None:
+            head = path.partition(".")[0]
+            if head in ("torch", "ops", "__torch__") or "." not in path:
+                return self._named_call(path, node, owner)
+        if not isinstance(node.func, ast.Attribute):
+            raise Refused(f"{owner.name}: {_shown(node)}")
+        value, name = self.expression(node.func.value, owner), node.func.attr
+        args, kwargs = self._arguments(node, owner)
+
+        def run(scope):
+            target = value(scope)
+            if isinstance(target, Object):
+                method = target.script_class.methods.get(name)
+                if method is not None:
+                    return method((target, *[x(scope) for x in args]), {k: x(scope) for k, x in kwargs.items()})
+            raise Refused(f"{owner.name}: {type(target).__name__} has no method {name!r}")
+        return run
+
+    def _arguments(self, node, owner):
+        if any([isinstance(x, ast.Starred) for x in node.args]) or any([k.arg is None for k in node.keywords]):
+            raise Refused(f"{owner.name}: {_shown(node)}")
+        return ([self.expression(x, owner) for x in node.args],
+                {k.arg: self.expression(k.value, owner) for k in node.keywords})
+
+    def _named_call(self, path, node, owner):
+        if path in ("annotate", "unchecked_cast", "uninitialized", "isinstance"):
+            return self._typed(path, node, owner)
+        if path.startswith("__torch__."):
+            return self._call_of_archive(path, node, owner)
+        args, kwargs = self._arguments(node, owner)
+        if path in ("getattr", "hasattr"):
+            return self._by_text(path, node, args, owner)
+        run = operators.found(path)
+        if run is None and "." not in path:
+            return self._call_of_variable(path, args, kwargs, owner)
+        if run is None:                        # an error where it is called: not all that is written is run
+            def run(*args, **kwargs):
+                raise Refused(f"{owner.name}: {path:.60} is not an operator that is known here")
+        if kwargs:
+            return lambda scope: run(*[x(scope) for x in args], **{k: x(scope) for k, x in kwargs.items()})
+        if len(args) == 1:
+            only = args[0]
+            return lambda scope: run(only(scope))
+        if len(args) == 2:
+            first, second = args
+            return lambda scope: run(first(scope), second(scope))
+        return lambda scope: run(*[x(scope) for x in args])
+
+    @staticmethod
+    def _call_of_variable(name, args, kwargs, owner):
+        """A call of a function of the archive that a variable stands for."""
+        def run(scope):
+            function = scope.get(name)
+            if type(function) is not Function:
+                raise Refused(f"{owner.name}: {name:.60} is no function that is known here")
+            return function([x(scope) for x in args], {k: x(scope) for k, x in kwargs.items()})
+        return run
+
+    def _by_text(self, path, node, args, owner):
+        """getattr(module, "0"): a name that is no name of Python's, of an attribute that its class declares."""
+        if len(args) != 2 or not isinstance(node.args[1], ast.Constant) or not isinstance(node.args[1].value, str):
+            raise Refused(f"{owner.name}: {_shown(node)}")
+        value, name = args[0], node.args[1].value
+        if path == "hasattr":
+            return lambda scope: name in getattr(value(scope).script_class, "fields", ())
+        return lambda scope: attribute_of(value(scope), name)
+
+    def _typed(self, path, node, owner):
+        if path == "uninitialized":
+            return lambda scope: None
+        if len(node.args) != 2 or node.keywords:
+            raise Refused(f"{owner.name}: {_shown(node)}")
+        if path == "isinstance":
+            value, kinds = self.expression(node.args[0], owner), node.args[1]
+            kinds = kinds.elts if isinstance(kinds, (ast.Tuple, ast.List)) else [kinds]
+            tests = [self._kind(x, owner) for x in kinds]
+            return lambda scope: any([test(value(scope)) for test in tests])
+        value = self.expression(node.args[1], owner)
+        if path == "annotate" and _dotted(node.args[0]) == "float":
+            return lambda scope: operators.as_float(value(scope))
+        return value
+
+    def _kind(self, node, owner):
+        """Whether a value is of an annotated type."""
+        if isinstance(node, ast.Subscript):
+            outer = _dotted(node.value)
+            inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            if outer == "List":
+                test = self._kind(inner[0], owner)
+                return lambda x: type(x) is list and all([test(y) for y in x])
+            if outer == "Dict":
+                of_key, of_value = [self._kind(x, owner) for x in inner]
+                return lambda x: type(x) is dict and all([of_key(k) and of_value(v) for k, v in x.items()])
+            if outer == "Optional":
+                test = self._kind(inner[0], owner)
+                return lambda x: x is None or test(x)
+            if outer == "Union":
+                tests = [self._kind(x, owner) for x in inner]
+                return lambda x: any([test(x) for test in tests])
+            if outer == "Tuple":
+                tests = [self._kind(x, owner) for x in inner]
+                return lambda x: isinstance(x, tuple) and len(x) == len(tests) and all(
+                    [test(y) for test, y in zip(tests, x)])
+        path = _dotted(node)
+        if path in operators.KINDS:
+            kind = operators.KINDS[path]
+            return lambda x: isinstance(x, kind) and (path not in ("int", "float") or type(x) is not bool)
+        if isinstance(node, ast.Constant) and node.value is None or path == "NoneType":
+            return lambda x: x is None
+        if path is not None and path.startswith("__torch__."):
+            return lambda x: isinstance(x, (Object, Tuple)) and x.script_class.name == path
+        raise Refused(f"{owner.name}: the type {_shown(node)}")
+
+    def _call_of_archive(self, path, node, owner):
+        script = self.script
+        if path.endswith(".__new__"):
+            name = path.removesuffix(".__new__")
+
+            def make(scope):
+                if name not in script.classes or script.classes[name].kind != "object":
+                    raise Refused(f"{owner.name}: there is no class {name:.60}")
+                return ScriptObject(script.classes[name])
+            return make
+        args, kwargs = self._arguments(node, owner)
+
+        def run(scope):
+            values = [x(scope) for x in args]
+            named = {k: x(scope) for k, x in kwargs.items()}
+            function = script.functions.get(path)
+            if function is not None:
+                return function(values, named)
+            made = script.classes.get(path)
+            if made is not None and made.kind == "tuple" and not named and len(values) == len(made.fields):
+                return Tuple(made, values)
+            raise Refused(f"{owner.name}: there is no function {path:.60} in the archive")
+        return run
+
+
+_STATEMENTS = {ast.Assign: Machine._assign, ast.AnnAssign: Machine._annotated, ast.Return: Machine._return,
+               ast.If: Machine._if, ast.For: Machine._for, ast.While: Machine._while, ast.With: Machine._with,
+               ast.Expr: Machine._expression_alone, ast.Assert: Machine._assert,
+               ast.Pass: lambda machine, node, owner: lambda scope: None,
+               ast.Break: lambda machine, node, owner: lambda scope: _BREAK,
+               ast.Continue: lambda machine, node, owner: lambda scope: _CONTINUE}
+_EXPRESSIONS: dict[type, Callable] = {
+    ast.Constant: Machine._constant, ast.Name: Machine._name, ast.Tuple: Machine._sequence,
+    ast.List: Machine._sequence, ast.Dict: Machine._dict, ast.UnaryOp: Machine._unary, ast.IfExp: Machine._either,
+    ast.Subscript: Machine._subscript, ast.Attribute: Machine._attribute, ast.Call: Machine._call}

@@ -1,0 +1,74 @@
+"""What a program of an archive works on beside tensors, numbers and containers: instances of its classes.
+
+Attributes are looked up in the tables of an instance alone, never by getattr(): a program reaches what its class
+declares, and nothing of Python's.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from ..tensor import Tensor
+
+__all__ = ["Object", "ScriptObject", "Tuple", "attribute_of", "set_attribute"]
+
+
+class Object:
+    """Something of a class of the archive: `script_class`."""
+
+
+class ScriptObject(Object):
+    """An instance of a plain class."""
+
+    def __init__(self, script_class):
+        self.script_class, self.values = script_class, {}
+
+    def __repr__(self):
+        return f"<torch.ScriptObject of {self.script_class.name}>"
+
+    def find(self, name):
+        """(whether there is an attribute, its value)."""
+        return name in self.values, self.values.get(name)
+
+    def put(self, name, value):
+        """Sets an attribute."""
+        self.values[name] = value
+
+
+class Tuple(tuple):
+    """A named tuple of the archive."""
+
+    def __new__(cls, script_class, values):
+        made = tuple.__new__(cls, values)
+        made.script_class = script_class
+        return made
+
+    def __repr__(self):
+        inner = ", ".join([f"{name}={value!r}" for name, value in zip(self.script_class.fields, self)])
+        return f"{self.script_class.name.rpartition('.')[2]}({inner})"
+
+
+def attribute_of(value: Any, name: str) -> Any:
+    """value.name in a program. RuntimeError if its class declares no such attribute."""
+    if isinstance(value, Object):
+        there, found = value.find(name)
+        if there:
+            return found
+        constants = value.script_class.constants
+        if name in constants:
+            return constants[name]
+    elif isinstance(value, Tuple):
+        names = list(value.script_class.fields)
+        if name in names:
+            return value[names.index(name)]
+    elif isinstance(value, Tensor) and name in ("dtype", "device", "shape", "requires_grad"):
+        from .operators import found as operator
+        return operator(f"ops.prim.{name}")(value)
+    kind = value.script_class.name if isinstance(value, (Object, Tuple)) else type(value).__name__
+    raise RuntimeError(f"{kind} has no attribute {name!r:.60}")
+
+
+def set_attribute(value: Any, name: str, new: Any) -> None:
+    """value.name = new in a program. RuntimeError if it is no instance, or its class does not declare the name."""
+    if not isinstance(value, Object) or name not in value.script_class.fields:
+        raise RuntimeError(f"{type(value).__name__} has no attribute {name!r:.60} to set")
+    value.put(name, new)
