@@ -81,7 +81,7 @@ from .jit import Error as JITException
 from ._rare import OutOfMemoryError as OutOfMemoryError
 from ._C import PyTorchFileReader as PyTorchFileReader
 from ._C import PyTorchFileWriter as PyTorchFileWriter
-from .jit import ScriptFunction as ScriptFunction
+from .jit.modules import ScriptFunction as ScriptFunction
 from ._C import ScriptMethod as ScriptMethod
 from ._C import ScriptModule as ScriptModule
 from .tensor import Size as Size
