@@ -117,10 +117,13 @@ def test_every_optimiser_and_schedule_says_what_it_computes_and_shows_it():
 LISTS = {
     "__init__.py": "the module of each name, which is not loaded before it is asked for",
     "autograd/saved.py": "what torch calls what nodes have saved",
+    "capture/rewritten.py": "functions whose operator takes other arguments, and which those are",
+    "capture/schema.py": "operators that take other arguments than the functions that run them",
     "debug/finite.py": "Python's operators that write to their first operand",
     "func/batched.py": "methods of NumPy's arrays",
     "fx/code.py": "signs of Python's operators",
     "fx/proxy.py": "Python's operators",
+    "jit/operators.py": "TorchScript's operators on numbers, lists and dicts",
     "kernels/native/table.py": "the kernels in C, what each takes",
     "kernels/meta.py": "functions of NumPy's",
     "lazy.py": "methods of NumPy's arrays",

@@ -170,8 +170,20 @@ def is_operation(how: _About) -> bool:
 
 def path_of(function: Callable) -> str:
     """Where a program finds a function that handlers see: torch.nn.functional.linear, torch.Tensor.add."""
-    space, name = (function.__dict__.get("place") or _place_of(function))[:2]
+    space, name = place(function)
     return f"torch.{space}.{name}" if space else f"torch.{name}"
+
+
+def place(function: Callable) -> tuple[str | None, str | None]:
+    """(the space of a function that handlers see, its name there): ("nn.functional", "linear"), ("", "add"), ("Tensor",
+    "add"); (None, None) of another."""
+    return (function.__dict__.get("place") or _place_of(function))[:2]
+
+
+def is_maker(function: Callable) -> bool:
+    """Whether a function makes tensors of any data: torch.tensor."""
+    how = about(function)
+    return how is not None and how.kind == _MAKER
 
 
 def is_property(how: _About) -> bool:

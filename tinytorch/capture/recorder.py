@@ -21,7 +21,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from .._ops import ops
-from ..autograd.overridable import about
+from ..autograd.overridable import about, is_maker, place
 from ..autograd.torch_function import note_modes, state
 from ..fx.graph import Graph
 from ..fx.node import Node
@@ -59,9 +59,8 @@ class TracedSize(int):
     __index__ = __int__
 
 
-def _arithmetic(name, reflected=False):
-    plain = getattr(int, f"__{'r' if reflected else ''}{name}__")
-    function = getattr(operator, name)
+def _arithmetic(function, reflected=False):
+    plain = getattr(int, f"__{'r' if reflected else ''}{function.__name__}__")
 
     def compute(self, other):
         result = plain(self, other)
@@ -72,13 +71,13 @@ def _arithmetic(name, reflected=False):
     return compute
 
 
-for _name in ("add", "sub", "mul", "floordiv", "mod"):
-    setattr(TracedSize, f"__{_name}__", _arithmetic(_name))
-    setattr(TracedSize, f"__r{_name}__", _arithmetic(_name, True))
+for _function in (operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod):
+    setattr(TracedSize, f"__{_function.__name__}__", _arithmetic(_function))
+    setattr(TracedSize, f"__r{_function.__name__}__", _arithmetic(_function, True))
 
 
-def _comparison(name):
-    plain = getattr(int, f"__{name}__")
+def _comparison(function):
+    plain = getattr(int, f"__{function.__name__}__")
 
     def compare(self, other):
         caller = sys._getframe(1).f_globals.get("__name__", "")
@@ -89,8 +88,8 @@ def _comparison(name):
 
 
 _PACKAGE = __name__.partition(".")[0]
-for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
-    setattr(TracedSize, f"__{_name}__", _comparison(_name))
+for _function in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge):
+    setattr(TracedSize, f"__{_function.__name__}__", _comparison(_function))
 
 
 class Recorder:
@@ -135,7 +134,7 @@ class Recorder:
             return special(self, func, *args, **kwargs)
         if name in _READS and (space == "Tensor" or name in ("equal", "allclose", "is_nonzero")):
             return self._read(_READS[name], func, args, kwargs)
-        if name in _MAKERS and space == "":
+        if space == "" and (name in _MAKERS or is_maker(func)):
             return self._made(func, args, kwargs)
         if name in _REFUSED:
             raise NotImplementedError(f"a call of {name} cannot be recorded: derivatives are computed out of sight")
@@ -177,8 +176,10 @@ class Recorder:
         self.name(tensor, self._paths[path])
         return self._paths[path]
 
-    def _constant(self, tensor):
-        if self._inside and not any([id(tensor) in given for _, given in self._inside]):
+    def _constant(self, tensor, of_values=False):
+        """A node for a tensor that no call gave. In a call of the library's that is no operator it was computed out of
+        sight, unless it is an argument, or was made of numbers of Python's (`of_values`)."""
+        if self._inside and not of_values and not any([id(tensor) in given for _, given in self._inside]):
             raise self._out_of_sight(self._inside[-1][0])
         kind = "param" if tensor.requires_grad else "tensor"
         path = f"_{kind}_constant{sum([x.startswith('_' + kind) for x in self.constants])}"
@@ -339,7 +340,7 @@ class Recorder:
             self.reads(f"constant {func.__name__}", None)
         result = func(*_plain(args), **_plain(kwargs))
         if not self.is_known(result):
-            self.name(result, self.aten("lift_fresh_copy", self._constant(result)))
+            self.name(result, self.aten("lift_fresh_copy", self._constant(result, _is_of_numbers(args[0]))))
         elif isinstance(args[0], Tensor) and result is not args[0]:
             self.name(result, self.aten("clone", args[0]))
         return result
@@ -522,19 +523,21 @@ _SPECIAL = {"__getitem__": _getitem, "__setitem__": _setitem, "size": _size, "nu
 _READS = {"__bool__": "bool", "__int__": "int", "__float__": "float", "__index__": "index", "__complex__": "number",
           "item": "number", "tolist": "list", "numpy": "numpy", "__array__": "numpy", "__len__": "len",
           "__contains__": "bool", "is_nonzero": "bool", "equal": "bool", "allclose": "bool"}
-_MAKERS = {"tensor", "as_tensor", "from_numpy", "asarray", "scalar_tensor", "frombuffer", "from_dlpack"}
+#: Functions that make a tensor of memory of another library's; of values, those that handlers see as makers.
+_MAKERS = {"from_numpy", "asarray", "frombuffer", "from_dlpack"}
 _REFUSED = {"backward", "grad"}
 _PROPERTIES = {"T": "numpy_T", "mT": "mT", "mH": "mH", "H": "matrix_H", "real": "real", "imag": "imag",
                "data": "detach"}
 _PREFIX = {"special": "special_", "linalg": "linalg_", "fft": "fft_"}
 #: Functions whose operator has another name.
 _CALLED = {"cross_entropy": "cross_entropy_loss", "nll_loss": "nll_loss_nd", "grid_sample": "grid_sampler",
-           "__invert__": "bitwise_not", "ndimension": "dim", "div_": "div_", "__matmul__": "matmul",
-           "multiply": "multiply", "__rmatmul__": None}
+           "__invert__": "bitwise_not", "ndimension": "dim", "__matmul__": "matmul", "__rmatmul__": None}
 
 
 def _operators(space, name, args, kwargs):
     """The operators that a function may be, the likelier first."""
+    if space is None:
+        return []
     if space == "nn.functional":
         if name in ("max_pool1d", "max_pool2d", "max_pool3d") and kwargs.get("return_indices"):
             return [f"{name}_with_indices"]
@@ -563,10 +566,14 @@ def _is_of_functional(func):
 
 
 def _place(func):
+    """Where a function is found, and its name. What the library calls itself is in no such place, and counts as torch's
+    if it is an operation's; (None, name) for others, which may share a name with an operator: torch.masked.argmax."""
     if not isinstance(func, FunctionType):
-        return "", getattr(func, "__name__", "")
-    about(func)
-    return func.__dict__.get("place", ("", func.__name__))[:2]
+        return None, getattr(func, "__name__", "")
+    space, name = place(func)
+    if space is None and func.__module__.startswith(f"{_PACKAGE}.ops."):
+        space = ""
+    return space, name or func.__name__
 
 
 def target_of(form: Form) -> Callable:
@@ -593,6 +600,13 @@ def _plain(x):
     if isinstance(x, slice):
         return slice(_plain(x.start), _plain(x.stop), _plain(x.step))
     return x
+
+
+def _is_of_numbers(x):
+    """Whether it is a number of Python's, or nested lists of them."""
+    if isinstance(x, (list, tuple)):
+        return all([_is_of_numbers(y) for y in x])
+    return isinstance(x, (bool, int, float, complex))
 
 
 def _tensors(x):

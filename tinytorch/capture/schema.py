@@ -47,12 +47,6 @@ LAYOUTS = [strided]
 _NUMBERS_OF = {"ScalarType": SCALAR_TYPES, "MemoryFormat": MEMORY_FORMATS, "Layout": LAYOUTS}
 
 
-#: Operators that draw or write to a tensor though their schemas do not say so.
-_DRAWS = frozenset("""rand randn randint randperm rand_like randn_like randint_like normal dropout feature_dropout
-    alpha_dropout feature_alpha_dropout batch_norm instance_norm lstm gru rnn_tanh rnn_relu rrelu
-    scaled_dot_product_attention""".split())
-
-
 class Argument(NamedTuple):
     """One argument: its type as torch writes it ("int[2]", "Tensor?"), whether it is given by name alone, and its
     default, `...` if it has none."""
@@ -88,11 +82,25 @@ class Form:
 
     @property
     def is_impure(self) -> bool:
-        """Whether a call changes something: a tensor in place, or the random stream."""
-        return self.mutates or self.name in _DRAWS or "Generator" in self.text
+        """Whether a call changes something: a tensor in place, or the random stream. Where the schema does not say so
+        (batch_norm, dropout), the function does that runs it."""
+        return self.mutates or "Generator" in self.text or _changes_something(self)
 
     def __repr__(self):
         return f"aten::{self.text}"
+
+
+@functools.cache
+def _changes_something(form):
+    """Whether the function that runs a form draws, or writes to an argument. A parameter that the form lacks (inplace,
+    max_norm) would have to ask for that."""
+    function = _function("aten", form.name)
+    record = getattr(function, "record", None)
+    if record is None:
+        return False
+    claims, taker = record.claims(), _taker(function)
+    told = {taker.parameter(form, argument) for argument in form.arguments}
+    return claims.draws or bool(claims.writes) and told >= set(taker.names)
 
 
 def _split(text):
@@ -452,10 +460,6 @@ def runs(name: str) -> bool:
     return name in _RUN or name == "to" or _function("aten", name) is not None
 
 
-#: Functions of any arguments that take their tensors in lists.
-_OF_LISTS = ("lstm", "gru", "rnn_tanh", "rnn_relu", "meshgrid")
-
-
 @functools.lru_cache(4096)
 def _runner(form):
     """What runs a form: a function of its arguments in order."""
@@ -469,6 +473,7 @@ def _runner(form):
     taker = _taker(function)
     names = [taker.parameter(form, argument) for argument in form.arguments]
     texts = [_texts(form.name, argument.name) for argument in form.arguments]
+    alone = [a.kind for a in form.arguments if not a.by_name] == ["Tensor[]"]        # lstm has lists among others
 
     def run(*values):
         args, kwargs = [], {}
@@ -482,7 +487,7 @@ def _runner(form):
             if name is not None and not (taker.rest and not argument.by_name):
                 kwargs[name] = value
             elif taker.rest and not argument.by_name and argument.name not in _IDLE:
-                args += value if argument.kind == "Tensor[]" and form.name not in _OF_LISTS else [value]
+                args += value if argument.kind == "Tensor[]" and alone else [value]
             elif argument.name not in _IDLE:
                 raise NotImplementedError(f"aten::{form.name}: the argument {argument.name!r} is not supported")
         if taker.rest:
