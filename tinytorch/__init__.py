@@ -160,7 +160,7 @@ _LATER = tuple("""
     multiprocessing nested nn onnx optim package profiler quantization quasirandom serialization signal sparse
     special testing vision viz xpu""".split())
 #: Names of such parts.
-_OF = {"load": "serialization", "save": "serialization", "vmap": "func", "ops": "_ops",
+_OF = {"export_c": "c_export", "load": "serialization", "save": "serialization", "vmap": "func", "ops": "_ops",
        "cond": "_higher_order_ops", "while_loop": "_higher_order_ops",
        **dict.fromkeys(("DisableTorchFunction", "DisableTorchFunctionSubclass", "DispatchKey", "DispatchKeySet",
                         "ScriptMethod"), "_C"),

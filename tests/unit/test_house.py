@@ -24,7 +24,7 @@ FLOORS = [
     "quantization",
     "optim distributed.optim utils export jit _jit_internal serialization _rebuild _storage_reader _whole_file "
     "_old_format _weights_only_unpickler _safetensors _zip_reader hub profiler multiprocessing _vmap_internals tails",
-    "distributions vision viz debug autograd.profiler autograd.profiler_util",
+    "c_export distributions vision viz debug autograd.profiler autograd.profiler_util",
 ]
 _FLOOR_OF = {name: i for i, names in enumerate(FLOORS) for name in names.split()}
 
@@ -117,6 +117,8 @@ def test_every_optimiser_and_schedule_says_what_it_computes_and_shows_it():
 LISTS = {
     "__init__.py": "the module of each name, which is not loaded before it is asked for",
     "autograd/saved.py": "what torch calls what nodes have saved",
+    "c_export/operators.py": "the C of each operator",
+    "c_export/program.py": "words that C has taken",
     "capture/rewritten.py": "functions whose operator takes other arguments, and which those are",
     "capture/schema.py": "operators that take other arguments than the functions that run them",
     "debug/finite.py": "Python's operators that write to their first operand",
