@@ -19,7 +19,7 @@ CUSTOM: dict[str, Callable] = {}
 #: Operators of torch's that libraries name, to tell them apart, and that nothing here is.
 _NAMED = frozenset("""_assert_async _assert_scalar _assert_tensor_metadata _embedding_bag _fft_c2c _grouped_mm
     _is_all_true _local_scalar_dense _pin_memory _sparse_addmm _sparse_mm_reduce_impl _to_copy _unsafe_view
-    _upsample_bilinear2d_aa slice sym_constrain_range_for_size sym_size""".split())
+    _upsample_bilinear2d_aa slice sym_constrain_range_for_size""".split())
 
 
 class OpOverload:
@@ -135,8 +135,13 @@ def _convolution(input, weight, bias, stride, padding, dilation, transposed, out
     return convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
 
 
+def _sym_size(self, dim):
+    return self.shape[dim]
+
+
 #: Operators whose arguments are no function's of that name.
-_BY_HAND = {"index": _index, "_unsafe_index": _index, "index_put": _index_put, "_convolution": _convolution}
+_BY_HAND = {"index": _index, "_unsafe_index": _index, "index_put": _index_put, "_convolution": _convolution,
+            "sym_size": _sym_size}
 
 
 class _Namespace(ModuleType):

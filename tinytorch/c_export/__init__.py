@@ -7,12 +7,11 @@ static array, in which tensors lie that are in use at the same time beside each 
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from .. import dtypes as dt
+from .._whole_file import replacing
 from ..autograd.grad_mode import no_grad
 from ..capture.twice import record_twice
 from ..fx.node import Node
@@ -66,7 +65,8 @@ def export_c(model: Module | Callable, inputs: Any, path: str | os.PathLike | No
     _write(program, found, model, inputs)
     text = program.text(_head(program, model))
     if path is not None:
-        _save(Path(path), text)
+        with replacing(os.fspath(path)) as file:
+            file.write(text.encode())
     return text
 
 
@@ -90,18 +90,6 @@ def _attributes(model):
     if not isinstance(model, Module):
         return {}
     return {id(x): path for path, x in [*model.named_parameters(), *model.named_buffers()]}
-
-
-def _save(path, text):
-    """Writes beside the place and moves it there, so that nothing is half written."""
-    handle, beside = tempfile.mkstemp(dir=path.parent or ".", prefix=path.name, suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(beside, path)
-    except BaseException:
-        os.unlink(beside)
-        raise
 
 
 # ------------------------------------------------------------------ the graph, node by node

@@ -62,7 +62,7 @@ def _bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale_grad_by_
     if offsets is None:
         if input.dim() != 2:
             return None
-        from ..ops.creation.factories import arange
+        from ..ops.creation.ranges import arange
         rows, each = input.shape
         offsets = arange(0, rows * each, each, dtype=input.dtype)
         input = input.reshape(-1)

@@ -1,11 +1,17 @@
-"""torch.export: names to import, and dimensions to name. No graph of a module is made here: what would raises."""
+"""torch.export: a module's call as a graph of ATen's operators, with its parameters, and .pt2 files of it.
+
+`export` records (tracing.py), `ExportedProgram` holds and runs (exported_program.py), `save` and `load` write and read
+PyTorch's files (archive.py).
+"""
 from .._refused import refused as _refused
 from ..missing import namespace as _namespace
 from ..utils._pytree import register_dataclass as _register_dataclass
+from .archive import load, save
 from .decomp_utils import CustomDecompTable
 from .dynamic_shapes import AdditionalInputs, Constraint, Dim, ShapesCollection, dims
 from .exported_program import ExportedProgram, ModuleCallEntry, ModuleCallSignature, default_decompositions
 from .graph_signature import ExportBackwardSignature, ExportGraphSignature
+from .tracing import export
 from .unflatten import FlatArgsAdapter, UnflattenedModule, unflatten
 
 __all__ = ["AdditionalInputs", "Constraint", "CustomDecompTable", "Dim", "ExportBackwardSignature",
@@ -13,9 +19,7 @@ __all__ = ["AdditionalInputs", "Constraint", "CustomDecompTable", "Dim", "Export
            "ShapesCollection", "UnflattenedModule", "default_decompositions", "dims", "draft_export", "export", "load",
            "register_dataclass", "save", "unflatten"]
 
-_REASON = "graphs of modules are not made here; save the state_dict"
-export, draft_export, save, load = [_refused(__name__, _name, _REASON)
-                                    for _name in ("export", "draft_export", "save", "load")]
+draft_export = _refused(__name__, "draft_export", "export says what is wrong, one thing at a time")
 
 
 def register_dataclass(cls, *, serialized_type_name=None):

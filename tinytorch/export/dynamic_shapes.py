@@ -1,16 +1,19 @@
 """torch.export.dynamic_shapes: names of dimensions that a program may have of any size, within limits."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from .._refused import refused, refused_class
+from ..tensor import Tensor
+from ..utils._pytree import tree_flatten
 
 __all__ = ["AdditionalInputs", "Constraint", "Dim", "ShapesCollection", "dims",
            "refine_dynamic_shapes_from_suggested_fixes"]
 
-_REASON = "graphs of modules are not made here, which would have these shapes"
+_REASON = "say which dimensions vary by dicts of Dims"
 _ONLY = "(Only increasing linear operations with integer coefficients are supported.)"
 
 
@@ -31,16 +34,16 @@ class _DimHintType(Enum):
 
 
 @dataclass(frozen=True)
-class _DimHint:
+class DimHint:
     """What is said of a dimension without naming it; called with limits, the same with those."""
 
     type: _DimHintType
     min: int | None = None
     max: int | None = None
 
-    def __call__(self, min: int | None = None, max: int | None = None) -> _DimHint:
+    def __call__(self, min: int | None = None, max: int | None = None) -> DimHint:
         assert min is None or max is None or min <= max, f"min must be <= max, got min={min}, max={max}"
-        return _DimHint(self.type, min, max)
+        return DimHint(self.type, min, max)
 
     def __repr__(self) -> str:
         limits = [f"{name}={value}" for name, value in (("min", self.min), ("max", self.max)) if value is not None]
@@ -57,7 +60,7 @@ class Dim:
     (Dim('batch', min=0, max=64), 2*batch + 1)
     """
 
-    AUTO, DYNAMIC, STATIC = map(_DimHint, (_DimHintType.AUTO, _DimHintType.DYNAMIC, _DimHintType.STATIC))
+    AUTO, DYNAMIC, STATIC = map(DimHint, (_DimHintType.AUTO, _DimHintType.DYNAMIC, _DimHintType.STATIC))
     _factor, _added = 1, 0
 
     def __init__(self, name: str, *, min: int | None = None, max: int | None = None) -> None:
@@ -134,7 +137,77 @@ def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[D
     return tuple([Dim(name, min=min, max=max) for name in names])
 
 
-Constraint = _DimHint | Dim
+Constraint = DimHint | Dim
 AdditionalInputs, ShapesCollection = [refused_class(__name__, _name, _REASON)
                                       for _name in ("AdditionalInputs", "ShapesCollection")]
 refine_dynamic_shapes_from_suggested_fixes = refused(__name__, "refine_dynamic_shapes_from_suggested_fixes", _REASON)
+
+
+# ------------------------------------------------------------------ of the arguments of a call
+_PAGE = ("For more information about this error, see: https://pytorch.org/docs/main/generated/exportdb/index.html"
+         "#dynamic-shapes-validation")
+
+
+def given_dims(told: Any, arguments: dict[str, Any], example: tuple, error: Callable) -> list[dict[int, Any] | None]:
+    """What `dynamic_shapes` says of each leaf of the arguments, in order: {dimension: Dim}, or None. `error` makes
+    what is raised for another tree than that of the arguments.
+
+    told       {name of an argument: what is said of it}, or a list in their order; of a tensor {dimension: Dim} or a
+               list of Dims; None says nothing
+    arguments  {name: value}, bound
+    example    (args, kwargs)
+    """
+    leaves = tree_flatten(example)[0]
+    found = [None] * len(leaves)
+    if told is None:
+        return found
+    names = list(arguments)
+    if isinstance(told, dict) and set(told) != set(names):
+        if not (set(told) == set(example[1]) and not example[0]):
+            raise error(
+                f"When `dynamic_shapes` is specified as a dict, its top-level keys must be the arg names {names} of "
+                f"`inputs`, but here they are {list(told)}. Alternatively, you could also ignore arg names entirely "
+                f"and specify `dynamic_shapes` as a list/tuple matching `inputs`. {_PAGE}")
+    if not isinstance(told, dict):
+        told = dict(zip(names, told))
+    places, k = {}, 0
+    for x in leaves:
+        places.setdefault(id(x), []).append(k)
+        k += 1
+
+    def walk(value, said, path):
+        if isinstance(value, Tensor):
+            place = places[id(value)].pop(0)
+            found[place] = _of_tensor(value, said, path, error)
+        elif said is None:
+            for x in tree_flatten(value)[0]:
+                if places[id(x)]:
+                    places[id(x)].pop(0)
+        elif isinstance(value, (list, tuple)) and isinstance(said, (list, tuple)) and len(value) == len(said):
+            for i, (x, y) in enumerate(zip(value, said)):
+                walk(x, y, f"{path}[{i}]")
+        elif isinstance(value, dict) and isinstance(said, dict) and list(value) == list(said):
+            for key in value:
+                walk(value[key], said[key], f"{path}[{key!r}]")
+        else:
+            raise error("Detected mismatch between the structure of `inputs` and `dynamic_shapes`: "
+                        f"`inputs{path}` is a {type(value)}, but `dynamic_shapes{path}` is a {type(said)}")
+    for name in names:
+        walk(arguments[name], told.get(name), f"[{name!r}]")
+    return found
+
+
+def _of_tensor(x, said, path, error):
+    if said is None:
+        return None
+    if isinstance(said, (list, tuple)):
+        if len(said) != x.dim():
+            raise error(f"Expected dynamic shape spec {said} specified at `dynamic_shapes{path}` to have the same "
+                        f"length as the actual tensor shape {x.shape} (expected {x.dim()}, but got {len(said)} "
+                        f"instead)\n"
+                        f"{_PAGE}")
+        said = dict(enumerate(said))
+    if not isinstance(said, dict):
+        raise error(f"Unexpected input type {type(said)} of a dynamic shape at `dynamic_shapes{path}`: a dict or a "
+                    "list is wanted")
+    return {d % max(x.dim(), 1): dim for d, dim in said.items() if dim is not None}

@@ -408,6 +408,9 @@ def register_dataclass(cls, *, field_names=None, drop_field_names=None, serializ
 def _as_words(spec):
     if spec.kind is None:
         return {"type": None, "context": None, "children_spec": []}
+    if isinstance(spec.context, type):
+        raise NotImplementedError(f"No registered serialization name for {spec.context} found. Please update your "
+                                  "_register_pytree_node call with a `serialized_type_name` kwarg.")
     return {"type": f"{spec.kind.__module__}.{spec.kind.__qualname__}",
             "context": "null" if spec.context is None else json.dumps(spec.context),
             "children_spec": [_as_words(child) for child in spec.children]}
