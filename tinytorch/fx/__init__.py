@@ -15,4 +15,4 @@ from .subgraph_rewriter import replace_pattern
 __all__ = ["Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "has_side_effect",
            "map_arg", "replace_pattern", "symbolic_trace", "wrap"]
 
-__getattr__ = _namespace(__name__, ("experimental",))
+__getattr__ = _namespace(__name__, ("experimental", "passes"))

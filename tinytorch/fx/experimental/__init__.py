@@ -1,4 +1,4 @@
 """torch.fx.experimental: names to import."""
 from ...missing import namespace as _namespace
 
-__getattr__ = _namespace(__name__, ("proxy_tensor",))
+__getattr__ = _namespace(__name__, ("optimization", "proxy_tensor"))

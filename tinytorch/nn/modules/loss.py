@@ -198,7 +198,7 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         size = self.num_classes, *self.out_features
         bias = self.linear.bias
         return F.linear_cross_entropy(
-            input, self.linear.weight.reshape(*size, self.linear.in_features), target,
+            input, self.linear.weight.reshape((*size, self.linear.in_features)), target,
             linear_bias=None if bias is None else bias.reshape(size), weight=self.weight, reduction=self.reduction,
             ignore_index=self.ignore_index, label_smoothing=self.label_smoothing, options=self.options)
 
