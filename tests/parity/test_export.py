@@ -104,6 +104,50 @@ def test_the_signature_and_the_operators_are_pytorchs(name):
         map(str, programs[0].range_constraints.values()))
 
 
+#: Operators that are no core operators, and stay: what PyTorch leaves too, and recurrent layers.
+STAY = {"aten._native_batch_norm_legit_functional.default", "aten._embedding_bag_forward_only.default",
+        "aten.lstm.input", "aten.gru.input", "aten.rnn_relu.input"}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_core_operators(name):
+    theirs, ours, arguments, told = pair(name)
+    with torch.no_grad():
+        expected = copy.deepcopy(theirs)(*arguments)
+        program = tinytorch.export.export(ours, converted(arguments, tinytorch),
+                                          dynamic_shapes=dynamic_shapes(tinytorch, told)).run_decompositions()
+        read = torch.export.load(written(tinytorch, program))
+        assert_close(read.module()(*arguments), expected)
+        assert_close(program.module()(*converted(arguments, tinytorch)), expected)
+    called = [n.target for n in read.graph.nodes if n.op == "call_function" and hasattr(n.target, "tags")]
+    assert {str(t) for t in called if torch.Tag.core not in t.tags} <= STAY
+    assert not any([str(t).partition(".")[2].partition(".")[0].endswith("_") for t in called])
+    if told is not None:
+        longer = tuple([torch.cat([x, x[:1]]) for x in arguments])
+        assert_close(read.module()(*longer), copy.deepcopy(theirs)(*longer))
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "bilinear"])  # of which PyTorch makes _trilinear
+def test_what_pytorch_takes_apart_runs_here(name):
+    theirs, _, arguments, told = pair(name)
+    with torch.no_grad():
+        expected = copy.deepcopy(theirs)(*arguments)
+    program = torch.export.export(theirs, arguments, dynamic_shapes=dynamic_shapes(torch, told)).run_decompositions()
+    read = tinytorch.export.load(written(torch, program))
+    assert_close(read.module()(*converted(arguments, tinytorch)), expected)
+
+
+def test_what_is_written_is_an_output_of_core_operators():
+    signatures = []
+    for module in (torch, tinytorch):
+        model, arguments, _ = models(module)["counter"]()
+        program = module.export.export(model, arguments).run_decompositions()
+        signatures.append([(s.kind.name, s.target) for s in program.graph_signature.output_specs])
+        program.module()(*arguments)
+        assert model.count.tolist() == [1, 1] and model.norm.num_batches_tracked == 1
+    assert sorted(map(str, signatures[0])) == sorted(map(str, signatures[1]))
+
+
 def classes(torch):
     class View(torch.nn.Module):
         def forward(self, x):

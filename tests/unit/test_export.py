@@ -96,9 +96,31 @@ def test_options_that_are_not_supported(options, said):
         exported(**options)
 
 
-def test_decompositions_are_refused():
-    with pytest.raises(NotImplementedError, match="run_decompositions is not supported"):
-        exported()[2].run_decompositions()
+def test_core_operators_of_some():
+    model, x, program = exported()
+    whole, table = program.run_decompositions(), torch.export.default_decompositions()
+    linear = {key: rule for key, rule in table.items() if str(key) == "aten.linear.default"}
+    some = program.run_decompositions(linear)
+    for p in (whole, some, program.run_decompositions({})):
+        assert all([torch.equal(a, b) for a, b in zip(p.module()(x).values(), model(x).values())])
+    names = [[str(n.target) for n in p.graph.nodes if n.op == "call_function"] for p in (whole, some, program)]
+    assert "aten.addmm.default" in names[0] and "aten.batch_norm.default" not in names[0]
+    assert "aten.addmm.default" in names[1] and "aten.batch_norm.default" in names[1]
+    assert "aten.linear.default" in names[2] and whole.dialect == "ATEN"
+    with pytest.raises(NotImplementedError, match="a rule of one's own"):
+        program.run_decompositions({torch.ops.aten.linear.default: print})
+
+
+def test_a_write_to_a_view_is_refused_by_core_operators():
+    class Writing(nn.Module):
+        def forward(self, x):
+            y = x.clone()
+            y[0].add_(1)
+            return y
+    program = torch.export.export(Writing(), (torch.ones(2, 2),))
+    assert program.module()(torch.ones(2, 2)).tolist() == [[2, 2], [1, 1]]
+    with pytest.raises(NotImplementedError, match="a write in place to a view"):
+        program.run_decompositions()
 
 
 # ------------------------------------------------------------------ sizes

@@ -374,6 +374,17 @@ def _bag(weight, indices, offsets, scale, mode, sparse, weights, last, padding_i
     return result, None, None, None            # what torch's derivative needs of it
 
 
+def _bag_forward(weight, indices, offsets, scale, mode, sparse, weights, last, padding_idx):
+    return _bag(weight, indices, offsets, scale, mode, sparse, weights, last, None if padding_idx < 0 else padding_idx)
+
+
+def _norm_of_batch(x, weight, bias, mean, var, training, momentum, eps):
+    """A batch norm, and the statistics it is left with; what torch's derivative needs is empty."""
+    mean, var = mean.clone(), var.clone()
+    result = _F.batch_norm(x, mean, var, weight, bias, training, momentum, eps)
+    return result, x.new_empty(0), x.new_empty(0), mean, var
+
+
 def _slice(x, dim, start, end, step):
     return x[(slice(None),) * (dim % max(x.dim(), 1)) + (slice(start, end, step),)]
 
@@ -427,6 +438,16 @@ _RUN: dict[str, Callable] = {
         x, mean, var, weight, bias, training, momentum, eps),
     "instance_norm": lambda x, weight, bias, mean, var, use_input, momentum, eps, cudnn: _F.instance_norm(
         x, mean, var, weight, bias, use_input, momentum, eps),
+    "_native_batch_norm_legit_no_training": lambda x, weight, bias, mean, var, momentum, eps: _norm_of_batch(
+        x, weight, bias, mean, var, False, momentum, eps)[:3],
+    "_native_batch_norm_legit_functional": _norm_of_batch,
+    "_softmax": lambda x, dim, widened: _F.softmax(x, dim),
+    "_log_softmax": lambda x, dim, widened: _F.log_softmax(x, dim),
+    "_adaptive_avg_pool2d": lambda x, size: _F.adaptive_avg_pool2d(x, size),
+    "_adaptive_avg_pool3d": lambda x, size: _F.adaptive_avg_pool3d(x, size),
+    "_unsafe_view": lambda x, size: x.view(size),
+    "copy": lambda x, source, wait: source.expand_as(x).to(x.dtype, copy=True),
+    "_embedding_bag_forward_only": _bag_forward, "_embedding_bag": _bag_forward,
     "dropout": lambda x, p, train: _F.dropout(x, p, train),
     "dropout_": lambda x, p, train: _F.dropout(x, p, train, True),
     "feature_dropout": lambda x, p, train: _T.feature_dropout(x, p, train),

@@ -6,6 +6,7 @@ PyTorch's files (archive.py).
 from .._refused import refused as _refused
 from ..missing import namespace as _namespace
 from ..utils._pytree import register_dataclass as _register_dataclass
+from . import decompositions as _decompositions  # lets programs be taken apart
 from .archive import load, save
 from .decomp_utils import CustomDecompTable
 from .dynamic_shapes import AdditionalInputs, Constraint, Dim, ShapesCollection, dims

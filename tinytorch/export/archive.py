@@ -166,7 +166,7 @@ def _meta(shape, dtype, requires_grad=False):
 
 def _graph_module(ep):
     signature = ep.graph_signature
-    hints = _hints(ep)
+    hints = ep.hints()
     tensors, sizes = {}, {}
     for node in ep.graph.nodes:
         value = node.meta.get("val")
@@ -189,20 +189,6 @@ def _graph_module(ep):
                                           "output_specs": [_output_spec(s) for s in signature.output_specs]},
             "module_call_graph": [_call_entry(e) for e in ep.module_call_graph], "metadata": {},
             "treespec_namedtuple_fields": {}}
-
-
-def _hints(ep):
-    """The sizes of the symbols in the example, which files have beside expressions."""
-    found = {}
-    if ep.example_inputs is not None:
-        flat = pytree.tree_flatten(ep.example_inputs)[0]
-        for guard in ep.guards:
-            if isinstance(guard.wanted, Expression):
-                for key, factor in guard.wanted.terms.items():
-                    if len(key) == 1:
-                        rest = flat[guard.place].shape[guard.dim] - guard.wanted.terms.get((), 0)
-                        found.setdefault(key[0], int(rest // factor))
-    return {name: found.get(name, max(r.lower, 2)) for name, r in ep.range_constraints.items()}
 
 
 def _with_hints(told, hints):
@@ -589,7 +575,10 @@ class _Reader:
         if name == "sym_size" and form == "int":
             return ops.aten.sym_size.int
         wanted = "" if form == "default" else form
-        if not any([f.form == wanted for f in forms_of(name)]):
+        there = [f.form for f in forms_of(name)]
+        if form == "Scalar" and form not in there and "Tensor" in there:
+            form = wanted = "Tensor"           # which takes numbers too
+        if wanted not in there:
             raise Damaged(f"{target!r:.80} is no operator that is known here")
         return getattr(getattr(ops.aten, name), form)
 

@@ -2,11 +2,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from .._refused import refused
 from ..fx.graph import Graph
 from ..fx.graph_module import GraphModule
 from ..fx.node import Node
@@ -14,7 +13,7 @@ from ..nn import Module, Parameter
 from ..tensor import Tensor
 from ..utils import _pytree as pytree
 from .graph_signature import ExportGraphSignature
-from .symbols import Range
+from .symbols import Expression, Range
 
 __all__ = ["ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "default_decompositions"]
 
@@ -36,6 +35,10 @@ class ModuleCallEntry:
 
     fqn: str
     signature: ModuleCallSignature | None = None
+
+
+#: What decompositions.py can do, which imports this.
+APART: dict[str, Callable] = {}
 
 
 class CallSpec(NamedTuple):
@@ -80,6 +83,18 @@ class ExportedProgram:
     def tensor_constants(self) -> dict[str, Any]:
         return self.constants
 
+    def hints(self) -> dict[str, int]:
+        """The sizes of the symbols in the example; without one the least that are usual."""
+        found = {}
+        flat = [] if self.example_inputs is None else pytree.tree_flatten(self.example_inputs)[0]
+        for guard in self.guards if flat else ():
+            if isinstance(guard.wanted, Expression):
+                for key, factor in guard.wanted.terms.items():
+                    if len(key) == 1:
+                        rest = flat[guard.place].shape[guard.dim] - guard.wanted.terms.get((), 0)
+                        found.setdefault(key[0], int(rest // factor))
+        return {name: found.get(name, max(r.lower, 2)) for name, r in self.range_constraints.items()}
+
     def parameters(self) -> Iterator[Parameter]:
         """The parameters of the module, in the order of the inputs."""
         for _, x in self.named_parameters():
@@ -116,9 +131,11 @@ class ExportedProgram:
 
     def run_decompositions(self, decomp_table: dict | None = None, decompose_custom_triton_ops: bool = False
                            ) -> ExportedProgram:
-        """NotImplementedError: operators stay whole here, as `export` records them."""
-        raise NotImplementedError("ExportedProgram.run_decompositions is not supported: operators stay whole here "
-                                  "(linear, batch_norm); PyTorch takes them apart after torch.export.load")
+        """The same program in ATen's core operators; `decomp_table` says which operators are taken apart, those of
+        `default_decompositions` if it is None. What is written in place is an output of the graph then, which
+        `module()` writes to the buffer. An operator without a rule stays as it is. NotImplementedError for rules of
+        one's own, and for writes to views."""
+        return APART["program"](self, decomp_table)
 
     def validate(self) -> None:
         """RuntimeError if the graph is not well formed."""
@@ -261,4 +278,6 @@ class _Exported(GraphModule):
         raise NotImplementedError("Calling eval() is not supported yet.")
 
 
-default_decompositions = refused(__name__, "default_decompositions", "operators stay whole here")
+def default_decompositions() -> dict[Any, Callable]:
+    """{operator: its rule}, of the operators that `run_decompositions` takes apart."""
+    return APART["rules"]()
