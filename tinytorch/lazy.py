@@ -28,7 +28,14 @@ PLAIN = (False, False)
 _SIGN = np.uint16(0x8000)                      # of a bfloat16
 
 
-class StandIn:
+def part(read: Callable) -> property:
+    """A part of an array that can be written to: its real or its imaginary numbers."""
+    def write(self, value):
+        read(self)[...] = value
+    return property(read, write)
+
+
+class StandIn(NDArrayOperatorsMixin):
     """What stands in for an ndarray that is `Tensor._array`, and is none: a Lazy, a batch (func/batched.py), or an
     array without numbers (kernels/meta.py).
 
@@ -39,6 +46,37 @@ class StandIn:
     """
 
     __slots__ = ()
+    __hash__ = None
+    __class__ = property(lambda self: ndarray)
+
+    shape = property(lambda self: self.raw.shape)
+    strides = property(lambda self: self.raw.strides)
+    ndim = property(lambda self: self.raw.ndim)
+    size = property(lambda self: self.raw.size)
+    dtype = property(lambda self: self.raw.dtype)
+    itemsize = property(lambda self: self.raw.itemsize)
+    nbytes = property(lambda self: self.raw.nbytes)
+    flags = property(lambda self: self.raw.flags)
+    base = property(lambda self: self.raw)     # never None: whatever asks finds the owner of the memory
+    T = property(lambda self: self.transpose())
+    mT = property(lambda self: self.swapaxes(-1, -2))
+
+    def __len__(self):
+        if not self.ndim:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
+
+    def __iter__(self):
+        return iter([self[i] for i in range(len(self))])
+
+    def __deepcopy__(self, memo):
+        return self.copy("K")
+
+    def fill(self, value):
+        self[...] = value
+
+    def ravel(self, order="C"):
+        return self.reshape(-1) if order == "C" else self.flatten(order)
 
     def samples(self):
         """(How many vmaps deep, all samples) of a batch; None for what is none."""
@@ -160,16 +198,13 @@ def _changed_bits(records, conj, neg):
     return records
 
 
-class Lazy(NDArrayOperatorsMixin, StandIn):
+class Lazy(StandIn):
     """The numbers of `raw`, a plain ndarray, conjugated if `conj_bit`, negated if `neg_bit`."""
 
     __slots__ = ("raw", "conj_bit", "neg_bit", "__weakref__")
-    __hash__ = None
 
     def __init__(self, raw, conj_bit, neg_bit):
         self.raw, self.conj_bit, self.neg_bit = raw, conj_bit, neg_bit
-
-    __class__ = property(lambda self: ndarray)
 
     def __reduce__(self):
         return seen, (self.raw, self.conj_bit, self.neg_bit)
@@ -177,9 +212,6 @@ class Lazy(NDArrayOperatorsMixin, StandIn):
     # -------------------------------------------------------------- the numbers
     def copy(self, order="C"):
         return changed(self.raw, self.conj_bit, self.neg_bit, order)
-
-    def __deepcopy__(self, memo):
-        return self.copy("K")
 
     def __array__(self, dtype=None, copy=None):
         if copy is False:
@@ -190,12 +222,6 @@ class Lazy(NDArrayOperatorsMixin, StandIn):
 
     def __repr__(self):
         return f"Lazy({self.raw!r}, {self.conj_bit}, {self.neg_bit})"
-
-    def __len__(self):
-        return len(self.raw)
-
-    def __iter__(self):
-        return iter([self[i] for i in range(len(self.raw))])
 
     def dot(self, other):
         if self.raw.ndim == 1 == other.ndim and bits_of(self) == bits_of(other) == (True, False):
@@ -217,21 +243,8 @@ class Lazy(NDArrayOperatorsMixin, StandIn):
             return seen(result, self.conj_bit, self.neg_bit)
         return changed(result, self.conj_bit, self.neg_bit)
 
-    @property
-    def real(self):
-        return seen(self.raw.real, False, self.neg_bit)
-
-    @real.setter
-    def real(self, value):
-        self.real[...] = value
-
-    @property
-    def imag(self):
-        return seen(self.raw.imag, False, self.neg_bit != self.conj_bit)
-
-    @imag.setter
-    def imag(self, value):
-        self.imag[...] = value
+    real = part(lambda self: seen(self.raw.real, False, self.neg_bit))
+    imag = part(lambda self: seen(self.raw.imag, False, self.neg_bit != self.conj_bit))
 
     def view(self, dtype):
         """As another dtype: as negated numbers if a number of the one is some of the other, else the bits, to read."""
@@ -256,9 +269,6 @@ class Lazy(NDArrayOperatorsMixin, StandIn):
             self.raw[index] = value.raw
         else:
             self.raw[index] = changed(np.asarray(value).astype(self.raw.dtype), *bits)
-
-    def fill(self, value):
-        self[...] = value
 
     # -------------------------------------------------------------- NumPy's functions
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
@@ -316,10 +326,6 @@ _VIEWS = {np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, np.expand_dims, n
 _WRITERS = {np.copyto, np.put, np.place, np.putmask, np.fill_diagonal, np.put_along_axis}
 
 
-def _of_memory(name: str) -> property:
-    return property(lambda self: getattr(self.raw, name))
-
-
 def _viewing(name: str) -> Callable:
     def method(self: Lazy, *args: Any, **options: Any) -> ndarray:
         return self._view(getattr(self.raw, name)(*args, **options))
@@ -340,11 +346,6 @@ def _writing(name: str) -> Callable:
     return method
 
 
-for _name in ("shape", "ndim", "size", "dtype", "strides", "itemsize", "nbytes", "flags"):
-    setattr(Lazy, _name, _of_memory(_name))
-Lazy.base = property(lambda self: self.raw)    # never None: whatever asks finds the owner of the memory
-Lazy.T = property(lambda self: seen(self.raw.T, self.conj_bit, self.neg_bit))
-Lazy.mT = property(lambda self: seen(self.raw.mT, self.conj_bit, self.neg_bit))
 Lazy.flat = property(lambda self: self.__array__().flat)
 for _name in ("transpose", "swapaxes", "reshape", "ravel", "squeeze", "diagonal"):
     setattr(Lazy, _name, _viewing(_name))

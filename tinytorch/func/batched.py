@@ -17,13 +17,12 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
-from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.lib.stride_tricks import as_strided
 
-from ..lazy import Lazy, StandIn, resolved
+from ..lazy import Lazy, StandIn, part, resolved
 
-__all__ = ["FUNCTIONS", "Batched", "NotBatchable", "aligned", "level_of", "max_ndim", "physical_of",
-           "plain"]
+__all__ = ["FUNCTIONS", "Batched", "NotBatchable", "aligned", "axes_of", "axis_of", "level_of", "max_ndim",
+           "physical_of", "plain"]
 
 
 class NotBatchable(TypeError):
@@ -90,26 +89,20 @@ def plain(x: Any) -> Any:
 FUNCTIONS: dict[Callable, Callable] = {}
 
 
-class Batched(NDArrayOperatorsMixin, StandIn):
+class Batched(StandIn):
     """A batch of arrays, in the first dimension of `physical`, seen as one of them."""
 
     __slots__ = ("physical", "level", "__weakref__")
-    __hash__ = None
 
     def __init__(self, physical, level):
         self.physical, self.level = physical, level
 
-    __class__ = property(lambda self: ndarray)
-
     # -------------------------------------------------------------- one sample
+    raw = property(lambda self: self.physical)
     shape = property(lambda self: self.physical.shape[1:])
     strides = property(lambda self: self.physical.strides[1:])
     ndim = property(lambda self: self.physical.ndim - 1)
-    dtype = property(lambda self: self.physical.dtype)
-    itemsize = property(lambda self: self.physical.itemsize)
     nbytes = property(lambda self: self.size * self.physical.itemsize)
-    base = property(lambda self: self.physical)
-    raw = property(lambda self: self.physical)
 
     @property
     def size(self):
@@ -194,22 +187,7 @@ class Batched(NDArrayOperatorsMixin, StandIn):
     def __repr__(self):
         return f"Batched({self.physical!r}, {self.level})"
 
-    def __len__(self):
-        if self.physical.ndim < 2:
-            raise TypeError("len() of unsized object")
-        return self.physical.shape[1]
-
-    def __iter__(self):
-        return iter([self[i] for i in range(len(self))])
-
-    def __deepcopy__(self, memo):
-        return self.copy("K")
-
-    # -------------------------------------------------------------- indexing is in batch_rules/indexing.py
-    def fill(self, value):
-        self[...] = value
-
-    # -------------------------------------------------------------- views and copies
+    # -------------------------------------------------------------- views and copies (batch_rules/indexing.py: parts)
     def reshape(self, *shape, order="C", copy=None):
         if len(shape) == 1 and not hasattr(shape[0], "__index__"):
             shape = tuple(shape[0])
@@ -233,35 +211,21 @@ class Batched(NDArrayOperatorsMixin, StandIn):
 
     def swapaxes(self, a, b):
         n = self.ndim
-        return Batched(self.physical.swapaxes(_axis(a, n), _axis(b, n)), self.level)
+        return Batched(self.physical.swapaxes(axis_of(a, n), axis_of(b, n)), self.level)
 
     def squeeze(self, axis=None):
         n = self.ndim
         if axis is None:
             axis = tuple([i for i, size in enumerate(self.shape) if size == 1])
-        axis = axis if isinstance(axis, tuple) else (axis,)
-        return Batched(self.physical.squeeze(tuple([_axis(a, n) for a in axis])), self.level)
-
-    def ravel(self, order="C"):
-        return self.reshape(-1) if order == "C" else self.flatten(order)
+        return Batched(self.physical.squeeze(axes_of(axis, n)), self.level)
 
     def flatten(self, order="C"):
         if order != "C":
             raise NotBatchable("only in C order")
         return self.reshape(-1).copy()
 
-    T = property(lambda self: self.transpose())
-    mT = property(lambda self: self.swapaxes(-1, -2))
-    real = property(lambda self: Batched(self.physical.real, self.level))
-    imag = property(lambda self: Batched(self.physical.imag, self.level))
-
-    @real.setter
-    def real(self, value):
-        self.real[...] = value
-
-    @imag.setter
-    def imag(self, value):
-        self.imag[...] = value
+    real = part(lambda self: Batched(self.physical.real, self.level))
+    imag = part(lambda self: Batched(self.physical.imag, self.level))
 
     def view(self, dtype):
         if self.physical.dtype.itemsize != np.dtype(dtype).itemsize and self.physical.ndim < 2:
@@ -312,10 +276,21 @@ def _as_array(x):
     return x if isinstance(x, ndarray) else np.asarray(x)
 
 
-def _axis(axis, ndim):
-    if not -max(ndim, 1) <= axis < max(ndim, 1):
+def axis_of(axis, ndim):
+    """The physical dimension that is a sample's dimension `axis`."""
+    extent = max(ndim, 1)
+    if not -extent <= axis < extent:
         raise np.exceptions.AxisError(axis, ndim)
-    return axis % max(ndim, 1) + 1
+    return axis % extent + 1
+
+
+def axes_of(axis, ndim):
+    """The same of one or several; None for all."""
+    if axis is None:
+        return tuple(range(1, ndim + 1))
+    if isinstance(axis, (tuple, list)):
+        return tuple([axis_of(a, ndim) for a in axis])
+    return axis_of(axis, ndim)
 
 
 # ------------------------------------------------------------------ ufuncs
@@ -331,14 +306,6 @@ def _elementwise(level, ufunc, *inputs, out=None, where=True, **options):
     return ufunc(*[aligned(x, level, ndim) for x in inputs], **options)
 
 
-def _axes(axis, ndim):
-    if axis is None:
-        return tuple(range(1, ndim + 1))
-    if isinstance(axis, tuple):
-        return tuple([_axis(a, ndim) for a in axis])
-    return _axis(axis, ndim)
-
-
 def _reduce(level, ufunc, x, axis=0, dtype=None, out=None, keepdims=False, where=True, **options):
     if type(x) is not Batched or x.level != level:
         raise NotBatchable("what is reduced is no batch")
@@ -346,20 +313,20 @@ def _reduce(level, ufunc, x, axis=0, dtype=None, out=None, keepdims=False, where
         options["where"] = aligned(where, level, x.ndim)
     if x.ndim == 0:
         axis = ()
-    return ufunc.reduce(x.physical, axis=_axes(axis, x.ndim), dtype=dtype, out=out and out[0], keepdims=keepdims,
+    return ufunc.reduce(x.physical, axis=axes_of(axis, x.ndim), dtype=dtype, out=out and out[0], keepdims=keepdims,
                         **options)
 
 
 def _accumulate(level, ufunc, x, axis=0, dtype=None, out=None):
     if type(x) is not Batched or x.level != level:
         raise NotBatchable("what is accumulated is no batch")
-    return ufunc.accumulate(x.physical, axis=_axis(axis, x.ndim), dtype=dtype, out=out and out[0])
+    return ufunc.accumulate(x.physical, axis=axis_of(axis, x.ndim), dtype=dtype, out=out and out[0])
 
 
 def _reduceat(level, ufunc, x, indices, axis=0, dtype=None, out=None):
     if level_of(indices):
         raise NotBatchable("indices that differ")
-    return ufunc.reduceat(x.physical, indices, axis=_axis(axis, x.ndim), dtype=dtype, out=out and out[0])
+    return ufunc.reduceat(x.physical, indices, axis=axis_of(axis, x.ndim), dtype=dtype, out=out and out[0])
 
 
 def _matmul(level, ufunc, a, b, out=None, **options):
@@ -420,7 +387,7 @@ for _name in ("all", "any", "argmax", "argmin", "argsort", "clip", "conj", "conj
 
 
 def _sort(self, axis=-1, kind=None):
-    self.physical.sort(_axis(axis, self.ndim), kind=kind)
+    self.physical.sort(axis_of(axis, self.ndim), kind=kind)
 
 
 Batched.sort = _sort

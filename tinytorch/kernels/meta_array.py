@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 from numpy import ndarray
-from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..device import META
-from ..lazy import NO_DATA, NoValues, StandIn, address_of, restrided, root_of
+from ..lazy import NO_DATA, NoValues, StandIn, address_of, part, restrided, root_of
 from .layout import _dense_strides, dense_order
 from .memory import check_size
 
@@ -104,27 +103,14 @@ _PACKAGE = __name__.partition(".")[0] + "."
 _BETWEEN = {"call", "method", "compute", "run", "wrapped", "wrapper", "no_values"}
 
 
-class Meta(NDArrayOperatorsMixin, StandIn):
+class Meta(StandIn):
     """An array of which all is known but the numbers."""
 
     __slots__ = ("raw", "__weakref__")
-    __hash__ = None
     device = META
 
     def __init__(self, raw):
         self.raw = raw
-
-    __class__ = property(lambda self: ndarray)
-
-    shape = property(lambda self: self.raw.shape)
-    strides = property(lambda self: self.raw.strides)
-    ndim = property(lambda self: self.raw.ndim)
-    size = property(lambda self: self.raw.size)
-    dtype = property(lambda self: self.raw.dtype)
-    itemsize = property(lambda self: self.raw.itemsize)
-    nbytes = property(lambda self: self.raw.nbytes)
-    flags = property(lambda self: self.raw.flags)
-    base = property(lambda self: self.raw)
 
     # -------------------------------------------------------------- what there is not
     def item(self, *index):
@@ -164,15 +150,6 @@ class Meta(NDArrayOperatorsMixin, StandIn):
 
     def __repr__(self):
         return f"Meta({self.shape}, {self.dtype})"
-
-    def __len__(self):
-        return len(self.raw)
-
-    def __iter__(self):
-        return iter([self[i] for i in range(len(self.raw))])
-
-    def __deepcopy__(self, memo):
-        return meta_like(self.raw)
 
     def __reduce__(self):
         return _rebuilt, (self.shape, self.strides, self.dtype)
@@ -240,21 +217,8 @@ class Meta(NDArrayOperatorsMixin, StandIn):
     def view(self, dtype):
         return self._view("view", dtype)
 
-    def ravel(self, order="C"):
-        return self.reshape(-1) if order == "C" else self.flatten(order)
-
-    T = property(lambda self: Meta(self.raw.T))
-    mT = property(lambda self: Meta(self.raw.mT))
-    real = property(lambda self: Meta(self.raw.real))
-    imag = property(lambda self: Meta(self.raw.imag))
-
-    @real.setter
-    def real(self, value):
-        self.real[...] = value
-
-    @imag.setter
-    def imag(self, value):
-        self.imag[...] = value
+    real = part(lambda self: Meta(self.raw.real))
+    imag = part(lambda self: Meta(self.raw.imag))
 
     # -------------------------------------------------------------- new arrays
     def copy(self, order="C"):

@@ -2,7 +2,17 @@
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from ..batched import FUNCTIONS, Batched, NotBatchable, aligned, level_of, max_ndim, physical_of
+from ..batched import (
+    FUNCTIONS,
+    Batched,
+    NotBatchable,
+    aligned,
+    axes_of,
+    axis_of,
+    level_of,
+    max_ndim,
+    physical_of,
+)
 
 
 def rule(*functions):
@@ -12,23 +22,6 @@ def rule(*functions):
             FUNCTIONS[function] = compute
         return compute
     return decorate
-
-
-def axis_of(axis, ndim):
-    """The physical dimension that is a sample's dimension `axis`."""
-    extent = max(ndim, 1)
-    if not -extent <= axis < extent:
-        raise np.exceptions.AxisError(axis, ndim)
-    return axis % extent + 1
-
-
-def axes_of(axis, ndim):
-    """The same of one or several; None for all."""
-    if axis is None:
-        return tuple(range(1, ndim + 1))
-    if isinstance(axis, (tuple, list)):
-        return tuple([axis_of(a, ndim) for a in axis])
-    return axis_of(axis, ndim)
 
 
 def batch(physical, level):
@@ -68,6 +61,26 @@ def size_of(level, *values):
     return None
 
 
+def side_by_side(x, level, size, axis=0):
+    """All samples of `x` (None: of nothing), next to each other in a sample's dimension `axis`."""
+    if x is None:
+        return None
+    x = spread(x, level, size)
+    x = np.moveaxis(x, 0, axis) if axis else x
+    return x.reshape(*x.shape[:axis], size * x.shape[axis + 1], *x.shape[axis + 2:])
+
+
+def apart(result, level, size, axis=0):
+    """What was computed of samples side by side as batches; also of several, in tuples and lists."""
+    if result is None:
+        return None
+    if isinstance(result, (tuple, list)):
+        return result.__class__([apart(x, level, size, axis) for x in result])
+    shape = result.shape
+    result = result.reshape(*shape[:axis], size, shape[axis] // max(size, 1), *shape[axis + 1:])
+    return batch(np.moveaxis(result, axis, 0) if axis else result, level)
+
+
 def _single(x, level, *others):
     """The one argument that may be a batch; NotBatchable if others are."""
     if level_of(*others):
@@ -76,81 +89,47 @@ def _single(x, level, *others):
 
 
 # ------------------------------------------------------------------ along dimensions
-@rule(np.sum, np.prod, np.any, np.all, np.max, np.min, np.amax, np.amin, np.mean, np.std, np.var, np.count_nonzero,
-      np.median, np.nansum, np.nanmax, np.nanmin, np.nanmean, np.ptp)
-def _reduction(level, function, x, axis=None, *args, out=None, **options):
-    physical = _single(x, level, args)
-    if out is not None:
-        options["out"] = need(out, level).physical
-    if isinstance(options.get("where"), np.ndarray):
-        options["where"] = aligned(options["where"], level, x.ndim)
-    if not x.ndim:
-        axis = ()
-    result = function(physical, axes_of(axis, x.ndim), *args, **options)
-    return out if out is not None else batch(result, level)
+#: What None for a dimension stands for: all, or all as one; else (None) for what is done to no batch.
+_ALL, _ONE = "all", "one"
 
 
-@rule(np.argmax, np.argmin)
-def _extreme(level, function, x, axis=None, out=None, **options):
-    physical = need(x, level).physical
-    if axis is None or not x.ndim:
-        physical, axis = physical.reshape(len(physical), -1), 0
-    return batch(function(physical, axis_of(axis, physical.ndim - 1), **options), level)
+def _along(at, *functions, none=None, axis=None):
+    """Functions of one array along the dimensions that their argument number `at` names (`axis`: by default)."""
+    name = "axes" if functions[0] is np.fft.fftshift else "axis"
+
+    @rule(*functions)
+    def along(level, function, x, *args, out=None, **options):
+        physical, ndim, args = _single(x, level, args), x.ndim, list(args)
+        dim = args[at - 1] if len(args) >= at else options.get(name, axis)
+        if dim is None and none is None:
+            raise NotBatchable("of all elements as one row")
+        if none is _ONE and (dim is None or not ndim):
+            physical, ndim, dim = physical.reshape(len(physical), -1), 1, 0
+        dim = () if none is _ALL and not ndim else axes_of(dim, ndim)
+        if len(args) >= at:
+            args[at - 1] = dim
+        else:
+            options[name] = dim
+        if out is not None:
+            options["out"] = need(out, level).physical
+        if isinstance(options.get("where"), np.ndarray):
+            options["where"] = aligned(options["where"], level, ndim)
+        result = function(physical, *args, **options)
+        return out if out is not None else batch(result, level)
 
 
-@rule(np.cumsum, np.cumprod)
-def _cumulative(level, function, x, axis=None, *args, out=None, **options):
-    physical = _single(x, level, args)
-    if axis is None or not x.ndim:
-        physical, axis = physical.reshape(len(physical), -1), 0
-    if out is not None:
-        options["out"] = need(out, level).physical
-    result = function(physical, axis_of(axis, physical.ndim - 1), *args, **options)
-    return out if out is not None else batch(result, level)
-
-
-@rule(np.sort, np.argsort, np.flip)
-def _ordered(level, function, x, axis=-1, **options):
-    physical = need(x, level).physical
-    if function is np.flip:
-        return batch(np.flip(physical, axes_of(None if axis == -1 else axis, x.ndim)), level)
-    return batch(function(physical, axis_of(axis, x.ndim), **options), level)
-
-
-FUNCTIONS[np.flip] = lambda level, function, m, axis=None: batch(
-    np.flip(need(m, level).physical, axes_of(axis, m.ndim)), level)
-
-
-@rule(np.partition, np.argpartition)
-def _parted(level, function, x, kth, axis=-1, **options):
-    return batch(function(_single(x, level, kth), kth, axis_of(axis, x.ndim), **options), level)
-
-
-@rule(np.diff)
-def _diff(level, function, x, n=1, axis=-1):
-    return batch(np.diff(need(x, level).physical, n, axis_of(axis, x.ndim)), level)
-
-
-@rule(np.delete)
-def _delete(level, function, x, places, axis=None):
-    if axis is None:
-        raise NotBatchable("as one row")
-    return batch(np.delete(_single(x, level, places), places, axis_of(axis, x.ndim)), level)
-
-
-@rule(np.roll)
-def _roll(level, function, x, shift, axis=None):
-    if axis is None:
-        raise NotBatchable("rolled as one row")
-    return batch(np.roll(_single(x, level, shift), shift, axes_of(axis, x.ndim)), level)
-
-
-@rule(np.repeat)
-def _repeat(level, function, x, repeats, axis=None):
-    physical = _single(x, level, repeats)
-    if axis is None:
-        physical, axis = physical.reshape(len(physical), -1), 0
-    return batch(np.repeat(physical, repeats, axis_of(axis, physical.ndim - 1)), level)
+_along(1, np.sum, np.prod, np.any, np.all, np.max, np.min, np.amax, np.amin, np.mean, np.std, np.var, np.count_nonzero,
+       np.median, np.nansum, np.nanmax, np.nanmin, np.nanmean, np.ptp, none=_ALL)
+_along(1, np.argmax, np.argmin, np.cumsum, np.cumprod, none=_ONE)
+_along(1, np.sort, np.argsort, axis=-1)
+_along(1, np.flip, none=_ALL)
+_along(1, np.fft.fftshift, np.fft.ifftshift, none=_ALL)
+_along(2, np.partition, np.argpartition, np.diff, axis=-1)
+_along(2, np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft, axis=-1)
+_along(2, np.split, np.array_split, axis=0)
+_along(2, np.repeat, none=_ONE)
+_along(2, sliding_window_view, none=_ALL)
+_along(2, np.delete, np.roll, np.linalg.norm)
 
 
 @rule(np.tile)
@@ -285,19 +264,9 @@ def _like(level, function, x, *args, dtype=None, order="K", shape=None, **option
 
 
 # ------------------------------------------------------------------ shapes
-@rule(np.reshape)
-def _reshape(level, function, x, shape, order="C", **options):
-    return x.reshape(shape, order=order)
-
-
-@rule(np.transpose)
-def _transpose(level, function, x, axes=None):
-    return x.transpose(axes)
-
-
-@rule(np.ravel)
-def _ravel(level, function, x, order="C"):
-    return x.ravel(order)
+@rule(np.reshape, np.transpose, np.ravel, np.swapaxes, np.squeeze)
+def _by_method(level, function, x, *args, **options):
+    return getattr(x, function.__name__)(*args, **options)
 
 
 @rule(np.copy)
@@ -305,19 +274,9 @@ def _copy(level, function, x, order="K", subok=False):
     return x.copy(order)
 
 
-@rule(np.swapaxes)
-def _swap(level, function, x, axis1, axis2):
-    return x.swapaxes(axis1, axis2)
-
-
-@rule(np.matrix_transpose)
-def _matrix_transpose(level, function, x):
-    return x.mT
-
-
-@rule(np.squeeze)
-def _squeeze(level, function, x, axis=None):
-    return x.squeeze(axis)
+@rule(np.shape, np.ndim, np.matrix_transpose)
+def _attribute(level, function, x):
+    return getattr(x, "mT" if function is np.matrix_transpose else function.__name__)
 
 
 @rule(np.moveaxis)
@@ -352,11 +311,6 @@ def _at_least(level, function, *arrays):
     return found[0] if len(found) == 1 else tuple(found)
 
 
-@rule(sliding_window_view)
-def _windows(level, function, x, window_shape, axis=None, **options):
-    return batch(sliding_window_view(need(x, level).physical, window_shape, axes_of(axis, x.ndim), **options), level)
-
-
 @rule(np.pad)
 def _pad(level, function, x, pad_width, mode="constant", **options):
     if mode not in ("constant", "edge", "reflect", "wrap", "symmetric"):
@@ -384,11 +338,6 @@ def _stack(level, function, arrays, axis=0, **options):
     size = size_of(level, arrays)
     return batch(np.stack([spread(x, level, size) for x in arrays], axis_of(axis, arrays[0].ndim + 1), **options),
                  level)
-
-
-@rule(np.split, np.array_split)
-def _split(level, function, x, sections, axis=0):
-    return batch(function(_single(x, level, sections), sections, axis_of(axis, x.ndim)), level)
 
 
 @rule(np.dot)
@@ -419,16 +368,6 @@ def _einsum(level, function, equation, *operands, **options):
 
 
 # ------------------------------------------------------------------ about arrays
-@rule(np.shape)
-def _shape(level, function, x):
-    return x.shape
-
-
-@rule(np.ndim)
-def _ndim(level, function, x):
-    return x.ndim
-
-
 @rule(np.size)
 def _size(level, function, x, axis=None):
     return x.size if axis is None else x.shape[axis]
@@ -444,7 +383,7 @@ def _share(level, function, a, b, *args, **options):
     return function(*[x.memory if type(x) is Batched else x for x in (a, b)], *args, **options)
 
 
-# ------------------------------------------------------------------ linear algebra and Fourier transforms
+# ------------------------------------------------------------------ linear algebra
 @rule(np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.svd, np.linalg.qr, np.linalg.cholesky, np.linalg.eig,
       np.linalg.eigh, np.linalg.eigvals, np.linalg.eigvalsh, np.linalg.pinv, np.linalg.matrix_rank,
       np.linalg.matrix_power)
@@ -456,27 +395,6 @@ def _of_matrices(level, function, a, *args, **options):
 def _solve(level, function, a, b):
     column = b.ndim == 1
     b = b[:, None] if column else b
-    ndim, size = max_ndim(a, b), size_of(level, a, b)
-    a, b = aligned(a, level, ndim), aligned(b, level, ndim)
-    del size
-    result = np.linalg.solve(a, b)
+    ndim = max_ndim(a, b)
+    result = np.linalg.solve(aligned(a, level, ndim), aligned(b, level, ndim))
     return batch(result[..., 0] if column else result, level)
-
-
-@rule(np.linalg.norm)
-def _norm(level, function, x, ord=None, axis=None, keepdims=False):
-    if axis is None:
-        raise NotBatchable("the norm of all")
-    return batch(np.linalg.norm(need(x, level).physical, ord, axes_of(axis, x.ndim), keepdims), level)
-
-
-@rule(np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft)
-def _fourier(level, function, x, n=None, axis=-1, norm=None, out=None):
-    result = function(need(x, level).physical, n, axis_of(axis, x.ndim), norm,
-                      None if out is None else need(out, level).physical)
-    return batch(result, level) if out is None else out
-
-
-@rule(np.fft.fftshift, np.fft.ifftshift)
-def _fourier_shift(level, function, x, axes=None):
-    return batch(function(need(x, level).physical, axes_of(axes, x.ndim)), level)

@@ -21,26 +21,12 @@ from ...ops.nn import (
 )
 from ..batched import Batched, NotBatchable, level_of, physical_of
 from ..dispatch import FAMILIES, backward_rule, forward_rule
-from .functions import axis_of, batch, size_of, spread
+from .functions import apart, axis_of, batch, side_by_side, size_of, spread
 from .layout import family
 
 
 def is_batch(x, level):
     return type(x) is Batched and x.level == level
-
-
-def folded(x, level, size):
-    """The examples of all samples, one after the other."""
-    physical = spread(x, level, size)
-    return physical.reshape(physical.shape[0] * physical.shape[1], *physical.shape[2:])
-
-
-def unfolded(result, level, size):
-    """What was computed of all examples, sample by sample."""
-    if isinstance(result, (tuple, list)):
-        return result.__class__([unfolded(x, level, size) for x in result])
-    return batch(result.reshape(size, -1, *result.shape[1:]) if result.size else result.reshape(
-        size, len(result) // max(size, 1), *result.shape[1:]), level)
 
 
 # ------------------------------------------------------------------ examples one after the other
@@ -53,12 +39,12 @@ def _by_examples(first):
                 raise NotBatchable("no samples")
             for i, x in enumerate(given):
                 if x.__class__ is list and x and isinstance(x[0], np.ndarray):
-                    given[i] = [folded(x[0], level, size), *x[1:]]
+                    given[i] = [side_by_side(x[0], level, size), *x[1:]]
                 elif i >= first and isinstance(x, np.ndarray):
                     if x.ndim < 2:
                         raise NotBatchable("no examples")
-                    given[i] = folded(x, level, size)
-            return unfolded(compute(*given), level, size)
+                    given[i] = side_by_side(x, level, size)
+            return apart(compute(*given), level, size)
         return rule
     return family
 
@@ -77,36 +63,19 @@ def _mean(compute, level, n, input):
     physical = input.physical
     if input.ndim < n + 2:
         return batch(compute(n, physical), level)
-    return unfolded(compute(n, folded(input, level, len(physical))), level, len(physical))
+    return apart(compute(n, side_by_side(input, level, len(physical))), level, len(physical))
 
 
 @family(pad._by_index_backward)
 def _by_index_backward(compute, level, last, picks, shape, grad):
     if last:                                   # the order in memory is that of the examples
         size = len(grad.physical)
-        return unfolded(compute(True, picks, (size * shape[0], *shape[1:]), folded(grad, level, size)), level, size)
+        return apart(compute(True, picks, (size * shape[0], *shape[1:]), side_by_side(grad, level, size)), level, size)
     picks = tuple([(axis + 1, index) for axis, index in picks])
     return batch(compute(False, picks, (len(grad.physical), *shape), grad.physical), level)
 
 
 # ------------------------------------------------------------------ convolution
-def _grouped(x, level, size):
-    """The channels of all samples side by side: (N, samples * C, *size)."""
-    physical = np.moveaxis(spread(x, level, size), 0, 1)
-    return physical.reshape(physical.shape[0], -1, *physical.shape[3:])
-
-
-def _ungrouped(result, level, size):
-    result = result.reshape(result.shape[0], size, -1, *result.shape[2:])
-    return batch(np.moveaxis(result, 1, 0), level)
-
-
-def _stacked(weight, level, size):
-    """The filters of all samples one after the other."""
-    physical = spread(weight, level, size)
-    return physical.reshape(-1, *physical.shape[2:])
-
-
 def _with_bias(result, bias):
     return result if bias is None else result + bias.reshape(bias.shape + (1,) * (result.ndim - 2))
 
@@ -120,12 +89,12 @@ def _convolved(compute, level, groups, input, weight, bias):
         return _with_bias(_convolved(compute, level, groups, input, weight, None) if level_of(input, weight) else
                           compute(groups, input, weight, None), bias)
     if not is_batch(weight, level):
-        return unfolded(compute(groups, folded(input, level, size), weight, bias), level, size)
+        return apart(compute(groups, side_by_side(input, level, size), weight, bias), level, size)
     if not is_batch(input, level) and groups == 1 and not compute.of_inputs:
-        result = compute(1, input, _stacked(weight, level, size), None)
+        result = compute(1, input, side_by_side(weight, level, size), None)
     else:
-        result = compute(groups * size, _grouped(input, level, size), _stacked(weight, level, size), None)
-    return _with_bias(_ungrouped(result, level, size), bias)
+        result = compute(groups * size, side_by_side(input, level, size, 1), side_by_side(weight, level, size), None)
+    return _with_bias(apart(result, level, size, 1), bias)
 
 
 @forward_rule(conv._conv)
@@ -140,7 +109,7 @@ def _conv(level, last, learns, out, stride, padding, dilation, groups, input, we
     compute.of_inputs = False
     result = _convolved(compute, level, groups, input, weight, bias)
     windows = kept.pop() if is_batch(input, level) and not is_batch(weight, level) else None
-    return result, None if windows is None else unfolded(windows, level, size_of(level, input))
+    return result, None if windows is None else apart(windows, level, size_of(level, input))
 
 
 @forward_rule(conv._conv_input_grad)
@@ -157,14 +126,13 @@ def _conv_weight_grad(level, last, kernel, stride, padding, dilation, groups, sa
     size = size_of(level, input, grad)
     if not size or level_of(physical_of(input, level), physical_of(grad, level)):
         raise NotBatchable("no samples, or several batches")
-    input, grad = spread(input, level, size), spread(grad, level, size)
-    if input.shape[1] == 1 and input.dtype.kind == dt.NATIVE and input.itemsize > 2:
+    if input.shape[0] == 1 and input.dtype.kind == dt.NATIVE and input.itemsize > 2:
         saved = saved.physical[:, 0] if is_batch(saved, level) else None
-        return batch(columns.weight_grads(input[:, 0], grad[:, 0], kernel, stride, padding, dilation, groups, saved),
-                     level)
-    input, grad = (np.moveaxis(x, 0, 1).reshape(x.shape[1], -1, *x.shape[3:]) for x in (input, grad))
+        input, grad = spread(input, level, size)[:, 0], spread(grad, level, size)[:, 0]
+        return batch(columns.weight_grads(input, grad, kernel, stride, padding, dilation, groups, saved), level)
+    input, grad = side_by_side(input, level, size, 1), side_by_side(grad, level, size, 1)
     result = _call_weight_grad(conv._FIRST, kernel, stride, padding, dilation, groups * size, None, input, grad)
-    return batch(result.reshape(size, -1, *result.shape[1:]), level)
+    return apart(result, level, size)
 
 
 _call_conv, _call_input_grad, _call_weight_grad = (
@@ -186,7 +154,7 @@ def _cross_entropy(level, input, target, weight, ignored, reduction, keep=False)
     size = size_of(level, input, target, weight)
     if not size or level_of(*[physical_of(x, level) for x in (input, target, weight)]):
         raise NotBatchable("no samples, or several batches")
-    x, classes = folded(input, level, size), folded(target, level, size)
+    x, classes = side_by_side(input, level, size), side_by_side(target, level, size)
     if level_of(weight):
         found, (e, sums, where, _, _) = losses.cross_entropy(x, classes, None, ignored, "none", True)
         counts = _counts(level, weight, classes, losses.pick(classes, x.shape[1], ignored)[1], x.dtype, size)
@@ -195,7 +163,7 @@ def _cross_entropy(level, input, target, weight, ignored, reduction, keep=False)
         found, (e, sums, where, counts, _) = losses.cross_entropy(x, classes, weight, ignored, "none", True)
     result, norm = _reduced(found, counts, reduction, size, target.shape)
     return batch(result.astype(input.dtype, copy=False), level), (
-        unfolded(e, level, size), sums, where, counts, norm)
+        apart(e, level, size), sums, where, counts, norm)
 
 
 def _counts(level, weight, classes, kept, dtype, size):
@@ -232,7 +200,7 @@ def _cross_entropy_gradient(level, run, g, saved, edges):
                            (size, count, *e.shape[2:])).reshape(sums.shape)
     flat = e.physical.reshape(-1, *e.physical.shape[2:])
     result = losses.cross_entropy_backward(rows, (flat, sums, where, counts, 1), "none")
-    return [unfolded(result, level, size), None, None]
+    return [apart(result, level, size), None, None]
 
 
 @forward_rule(cross_entropy._nll_loss)
@@ -243,7 +211,7 @@ def _nll_loss(level, input, target, weight, ignored, reduction):
     if input.itemsize == 2:
         return dt.cast(_nll_loss(level, *[norm.wide(x) if x is None or x.dtype == input.dtype else x for x in (
             input, target, weight)], ignored, reduction), input.dtype)
-    x, classes = folded(input, level, size), folded(target, level, size)
+    x, classes = side_by_side(input, level, size), side_by_side(target, level, size)
     counts = _counts(level, weight, classes, losses.pick(classes, x.shape[1], ignored)[1], x.dtype, size)
     found = losses.nll(x, classes, None, ignored, "none")
     found = found if weight is None else found * counts
@@ -258,7 +226,7 @@ def _nll_backward(level, grad, input, target, weight, ignored, reduction):
     if input.itemsize == 2:
         return dt.cast(_nll_backward(level, *[norm.wide(x) if x is None or x.dtype == input.dtype else x for x in (
             grad, input, target, weight)], ignored, reduction), input.dtype)
-    classes = folded(target, level, size)
+    classes = side_by_side(target, level, size)
     counts = _counts(level, weight, classes, losses.pick(classes, input.shape[1], ignored)[1], input.dtype, size)
     g = spread(grad, level, size)
     if reduction == "mean":
@@ -267,7 +235,7 @@ def _nll_backward(level, grad, input, target, weight, ignored, reduction):
     g = np.broadcast_to(g.reshape(size, *(g.shape[1:] or (1,) * target.ndim)), (size, *target.shape))
     g = np.ascontiguousarray(g.reshape(classes.shape) * (1 if weight is None else counts), input.dtype)
     result = losses.nll_backward(g, classes, None, (len(classes), *input.shape[1:]), ignored, "none")
-    return unfolded(result, level, size)
+    return apart(result, level, size)
 
 
 # ------------------------------------------------------------------ embedding

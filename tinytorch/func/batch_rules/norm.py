@@ -8,9 +8,9 @@ from ...kernels.layout import as_array
 from ...ops.nn import group_norm, norm
 from ..batched import NotBatchable, Refusal, aligned, level_of
 from ..dispatch import backward_rule
-from .functions import batch, size_of, spread
+from .functions import apart, batch, side_by_side, size_of, spread
 from .layout import family
-from .nn import folded, is_batch, unfolded
+from .nn import is_batch
 
 
 def _of_channels(vector, ndim):
@@ -72,8 +72,8 @@ def _group_norm(compute, level, input, weight, bias, groups, eps):
         result, (mean, rate, _) = compute(input, None, None, groups, eps)
     else:
         size = len(input.physical)
-        result, (mean, rate, _) = compute(folded(input, level, size), None, None, groups, eps)
-        result, mean, rate = unfolded((result, mean, rate), level, size)
+        result, (mean, rate, _) = compute(side_by_side(input, level, size), None, None, groups, eps)
+        result, mean, rate = apart((result, mean, rate), level, size)
     result = norm.wide(result)
     if weight is not None:
         result = result * _of_channels(norm.wide(weight), input.ndim)
@@ -108,21 +108,14 @@ def _group_norm_gradient(level, run, g, saved, edges):
 
 
 # ------------------------------------------------------------------ channels
-def _side_by_side(x, level, size):
+def _channels(x, level, size):
     """What has channels in dimension 1, or is one of channels, with those of all samples side by side."""
-    if not isinstance(x, np.ndarray):
-        return x
-    x = spread(x, level, size)
-    if x.ndim == 2:
-        return x.reshape(-1)
-    return np.moveaxis(x, 0, 1).reshape(x.shape[1], size * x.shape[2], *x.shape[3:])
+    return side_by_side(x, level, size, int(x.ndim > 1)) if isinstance(x, np.ndarray) else x
 
 
-def _apart(x, size):
+def _apart(x, level, size):
     """The same sample by sample."""
-    if x.ndim == 1:
-        return x.reshape(size, len(x) // max(size, 1))
-    return np.moveaxis(x.reshape(x.shape[0], size, x.shape[1] // max(size, 1), *x.shape[2:]), 1, 0)
+    return x if x is None else apart(x, level, size, int(x.ndim > 1))
 
 
 @family(norm._batch_norm)
@@ -134,8 +127,8 @@ def _batch_norm(compute, level, input, weight, bias, running_mean, running_var, 
                       "eval mode, please see the functorch website for resources on how to patch your module to work "
                       "with vmap")
     size, running = size_of(level, input, weight, bias, running_mean, running_var), (running_mean, running_var)
-    moved = [v if v is None else _side_by_side(v, level, size).copy() for v in running]
-    x, w, b = [_side_by_side(v, level, size) for v in (input, weight, bias)]
+    moved = [v if v is None else _channels(v, level, size).copy() for v in running]
+    x, w, b = [_channels(v, level, size) for v in (input, weight, bias)]
     result, statistics = compute(x, w, b, *moved, momentum, eps)
     for old, new in zip(running, moved):
         if new is not None:
@@ -148,20 +141,19 @@ def _batch_norm(compute, level, input, weight, bias, running_mean, running_var, 
 @family(norm._scale_shift)
 def _scale_shift(compute, level, *args):
     size = size_of(level, args)
-    result, statistics = compute(*[_side_by_side(x, level, size) for x in args])
+    result, statistics = compute(*[_channels(x, level, size) for x in args])
     return _result_apart(result, statistics, args[2], level, size)
 
 
 def _result_apart(result, statistics, bias, level, size):
-    return batch(_apart(result, size), level), (*[batch(_apart(v, size), level) for v in statistics[:2]],
-                                                norm.about(bias))
+    return _apart(result, level, size), (*[_apart(v, level, size) for v in statistics[:2]], norm.about(bias))
 
 
 @backward_rule(norm._batch_norm, norm._scale_shift)
 def _batch_norm_gradient(level, run, g, saved, edges):
     size, aux = size_of(level, g, saved), saved[-1]
-    arrays = [_side_by_side(x, level, size) for x in saved[:-1]]
+    arrays = [_channels(x, level, size) for x in saved[:-1]]
     about = aux[2] and ((size * aux[2][0][0],), aux[2][1])
-    kept = [_side_by_side(as_array(x), level, size) for x in aux[:2]]
-    found = run(_side_by_side(g, level, size), (*arrays, (*kept, about)), edges)
-    return [None if d is None else batch(_apart(d, size), level) for d in found]
+    kept = [_channels(as_array(x), level, size) for x in aux[:2]]
+    found = run(_channels(g, level, size), (*arrays, (*kept, about)), edges)
+    return [_apart(d, level, size) for d in found]

@@ -1,6 +1,4 @@
 """Recurrent layers of batches: the sequences of all samples side by side, with the same weights; else step by step."""
-import numpy as np
-
 from ...autograd.engine import run_backward
 from ...autograd.grad_mode import enable_grad, no_grad
 from ...kernels.rnn.elman import rnn_backward
@@ -10,7 +8,7 @@ from ...ops.nn import rnn
 from ...tensor import wrap
 from ..batched import Batched, level_of
 from ..dispatch import backward_rule, forward_rule
-from .functions import batch, size_of, spread
+from .functions import apart, batch, side_by_side, size_of
 from .refusals import check_layer
 
 
@@ -21,22 +19,6 @@ class _Together:
 
     def __init__(self, order, saved, size):
         self.order, self.saved, self.size = order, saved, size
-
-
-def _side_by_side(x, level, size, axis):
-    """The sequences of all samples in dimension `axis`."""
-    if x is None:
-        return None
-    x = np.moveaxis(spread(x, level, size), 0, axis)
-    return x.reshape(*x.shape[:axis], size * x.shape[axis + 1], *x.shape[axis + 2:])
-
-
-def _apart(x, level, size, axis):
-    """The same sample by sample."""
-    if x is None:
-        return None
-    return batch(np.moveaxis(x.reshape(*x.shape[:axis], size, x.shape[axis] // size, *x.shape[axis + 1:]), axis, 0),
-                 level)
 
 
 def _layer(call, kernel, backward, states, of_kernel, name):
@@ -56,13 +38,13 @@ def _layer(call, kernel, backward, states, of_kernel, name):
             with no_grad():
                 found = decomposition(*settings, *[x if x is None else wrap(x) for x in (input, *given, *weights)])
             return tuple([y._array for y in found]), None
-        x = _side_by_side(rnn._steps_first(input, None, batch_first), level, size, 1)
+        x = side_by_side(rnn._steps_first(input, None, batch_first), level, size, 1)
         order = rnn._order(None, x, reverse)
-        flat = [_side_by_side(s, level, size, 1) for s in given]
+        flat = [side_by_side(s, level, size, 1) for s in given]
         out, *finals, saved = kernel(settings)(order, x, *flat, *weights, keep)
-        out = _apart(out.reshape(x.shape[:2] + out.shape[1:]), level, size, 1)
+        out = apart(out.reshape(x.shape[:2] + out.shape[1:]), level, size, 1)
         return (rnn._steps_first(out, None, batch_first),
-                *[_apart(rnn._as_layer(h), level, size, 1) for h in finals]), _Together(order, saved, size)
+                *[apart(rnn._as_layer(h), level, size, 1) for h in finals]), _Together(order, saved, size)
 
     @backward_rule(call)
     def gradients(level, run, g, saved, edges):
@@ -73,8 +55,8 @@ def _layer(call, kernel, backward, states, of_kernel, name):
             return _of_steps(decomposition, settings, tensors, g, wanted)
         _, batch_first, _ = settings[-3:]
         order, size, count = aux.order, aux.size, len(aux.order)
-        g_out = None if g[0] is None else _side_by_side(rnn._steps_first(g[0], None, batch_first), level, size, 1)
-        g_states = [_side_by_side(h, level, size, 1) for h in g[1:]]
+        g_out = None if g[0] is None else side_by_side(rnn._steps_first(g[0], None, batch_first), level, size, 1)
+        g_states = [side_by_side(h, level, size, 1) for h in g[1:]]
         shape = rnn._steps_first(tensors[0], None, batch_first).shape
         every, at = wanted[:1 + states], 1 + states
         every += [wanted[at], wanted[at + 1], wanted[at + 2] or wanted[at + 3]] + wanted[at + 4:]
@@ -86,9 +68,9 @@ def _layer(call, kernel, backward, states, of_kernel, name):
         if name != "gru":                      # both biases have the same
             d_weights.insert(3, d_weights[2])
         if dx is not None:
-            dx = _apart(dx.reshape(count, size * shape[1], shape[2]), level, size, 1)
+            dx = apart(dx.reshape(count, size * shape[1], shape[2]), level, size, 1)
             dx = rnn._steps_first(dx, None, batch_first)
-        return [dx, *[_apart(rnn._as_layer(d), level, size, 1) for d in d_states], *d_weights]
+        return [dx, *[apart(rnn._as_layer(d), level, size, 1) for d in d_states], *d_weights]
 
 
 def _of_steps(decomposition, settings, tensors, g, wanted):
