@@ -50,6 +50,7 @@ class Op:
     """
 
     function = None            # the autograd.Function that this is, if it is one
+    batches = None             # how the forward takes those of vmap: see `op` in op.py
     of_batches = None          # the forward that takes batches too, once vmap has been used (func/dispatch.py)
     run_of_batches = None      # and the rules that do
     ufunc = None               # NumPy's function that the forward is of arrays with few elements (see op.py)

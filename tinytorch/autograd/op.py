@@ -74,27 +74,32 @@ _SIGNED, _WHOLE = np.typecodes["Integer"], FLOATS + np.typecodes["AllInteger"]
 def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool = False, view: bool = False,
        joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
        backward_name: str | None = None, steps: bool = False, elementwise: bool = False, kernel: str | None = None,
-       stand_ins: dict[str, Callable] | None = None, **rules: Callable) -> Callable[[Callable], Callable]:
+       stand_ins: dict[str, Callable] | None = None, batches: str | None = None,
+       **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
     `steps`: the rules are several operations in torch, which rounds half precision after each; without it they
     stand for one. Those of `unary` and `binary` are several. `elementwise`: the memory of the result is in the order
-    of that of the tensors. Keywords other than Op's settings are the derivative rules of the arguments of that name.
+    of that of the tensors. `batches`: how it computes on the samples of a vmap at once (func/batch_rules/families.py):
+    "elements" one by one, along "dims", its argument `dim` or `dims`, with "leading" dimensions in front, or as more
+    "examples" in the first one; else by a rule or as NumPy's functions do. Keywords other than Op's settings are the
+    derivative rules of the arguments of that name.
     """
     def decorate(forward):
         o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs, kernel, backward_name,
                stand_ins)
-        o.steps, o.elementwise = steps, elementwise
+        o.steps, o.elementwise, o.batches = steps, elementwise, batches
         return finish(_general, o)
     return decorate
 
 
 def single(name: str | None = None, aux: bool = False, view: bool = False, backward_name: str | None = None,
-           kernel: str | None = None, **rules: Callable) -> Callable[[Callable], Callable]:
+           kernel: str | None = None, batches: str | None = None, **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator: as `op`, for an op of one output whose first argument, and no other, is a tensor."""
     def decorate(forward):
-        return finish(_single, Op(forward, name, aux=aux, view=view, rules=rules, kernel=kernel,
-                                  backward_name=backward_name))
+        o = Op(forward, name, aux=aux, view=view, rules=rules, kernel=kernel, backward_name=backward_name)
+        o.batches = batches
+        return finish(_single, o)
     return decorate
 
 
@@ -114,7 +119,7 @@ def unary(rule: Callable | None = None, name: str | None = None, to_float: bool 
     """
     def decorate(forward):
         o = Op(forward, name, rules=rule and {"input": rule}, kernel=kernel)
-        o.steps, o.ufunc, o.foreach, o.of_zero = True, ufunc, foreach, of_zero
+        o.steps, o.ufunc, o.foreach, o.of_zero, o.batches = True, ufunc, foreach, of_zero, "elements"
         return _entered(finish(_unary, o, to_float, casts), forward, method, inplace, aliases)
     return decorate
 
@@ -122,7 +127,7 @@ def unary(rule: Callable | None = None, name: str | None = None, to_float: bool 
 def binary(name: str | None = None, to_float: bool = False, method: bool | str = True, inplace: bool | Callable = True,
            numbers: str = "both", mixed: Callable | None = None, aliases: str = "", ioperator: str | None = None,
            kernel: str | None = None, backward_name: str | None = None, wraps: bool = False, wide_scalar: bool = False,
-           is_product: bool = False, ufunc: Callable | None = None,
+           is_product: bool = False, ufunc: Callable | None = None, batches: str | None = "elements",
            **rules: Callable) -> Callable[[Callable], Callable]:
     """Decorator for `f(input, other, *, out=None)`, element by element, with torch's promotion.
 
@@ -137,6 +142,7 @@ def binary(name: str | None = None, to_float: bool = False, method: bool | str =
     def decorate(forward):
         o = Op(forward, name, rules=rules, kernel=kernel, backward_name=backward_name)
         o.steps, o.is_product, o.ufunc = True, is_product, ufunc
+        o.batches = None if is_product else batches
         if wide_scalar:
             o.wide_scalar = finish(_general, o.with_wide_scalar())
         call = finish(_binary, o, to_float, numbers, mixed, wraps)

@@ -1,80 +1,54 @@
 """Operations whose forward function computes on all samples if it is told where their dimensions are."""
 import numpy as np
 
-from ...autograd.node import Op
-from ...autograd.op import _binary, _unary
 from ...kernels.layout import as_array
 from ...ops.creation import conversion
 from ...ops.layout import rearrange
 from ...ops.linalg import added, products
 from ...ops.nn import pad
-from ..batched import Batched, NotBatchable, aligned, level_of, max_ndim
+from ..batched import Batched, NotBatchable, aligned, axes_of, level_of, max_ndim
 from ..dispatch import FAMILIES, forward_rule, found_families
-from .functions import axes_of, size_of, spread
+from .functions import apart, batch, side_by_side, size_of, spread
 
 
-def _results(results, level):
-    """What a forward function gave for all samples, auxiliary values among it."""
-    if isinstance(results, np.ndarray):
-        return Batched(results, level)
-    if results.__class__ in (tuple, list):
-        return results.__class__([_results(x, level) for x in results])
-    return results if results is None or not isinstance(results, np.generic) else Batched(np.asarray(results), level)
+@found_families
+def _said(calls):
+    """Those whose registration says how they take batches: rules(compute, op) are in `_RULES` by the word."""
+    for o in [call.op for call in calls if call.op.batches is not None]:
+        for forward in (o.forward, o.in_bfloat16):
+            if forward is not None:
+                FAMILIES[forward] = lambda compute, o=o: _RULES[o.batches](compute, o)
 
 
 # ------------------------------------------------------------------ element by element
-def _each_element(compute):
+def _each_element(compute, o):
     def rule(level, *args):
         ndim = max_ndim(*args)
         return Batched(as_array(compute(*[aligned(x, level, ndim) for x in args])), level)
     return rule
 
 
-def _belongs(op, family):
-    """Has the forward functions of an operation taken together as the family takes them."""
-    for forward in (op.forward, op.in_bfloat16):
-        if forward is not None:
-            FAMILIES[forward] = family
-
-
-@found_families
-def _elementwise(calls):
-    for call in calls:
-        if call.make[0] is _unary or call.make[0] is _binary and not (
-                call.op.is_product or call.op.name in ("mv", "dot", "vdot")):
-            _belongs(call.op, _each_element)
-
-
-_EACH = {"nn.activation": ("_log_sigmoid",), "nn.gelu": ("_gelu_backward",), "nn.relu": ("_leak",),
-         "layout.masked": ("_masked_fill",), "elementwise.complex": ("_complex",),
-         "elementwise.power": ("_ldexp", "_number_to_power")}
-for _op in list(Op.registry):
-    if _op.forward.__name__ in _EACH.get(_op.forward.__module__.partition(".ops.")[2], ()):
-        _belongs(_op, _each_element)
-
-
 # ------------------------------------------------------------------ along dimensions
-def _along(at):
-    """The family of what is done along the dimensions in argument number `at`."""
-    def family(compute):
-        def rule(level, *args):
-            args = [np.asarray(x) if isinstance(x, np.generic) else x for x in args]
-            arrays = [x for x in args if isinstance(x, np.ndarray)]
-            ndim = max_ndim(*[x for x in arrays if type(x) is Batched])
-            if any([x.ndim != ndim and (not ndim or level_of(x)) for x in arrays]):
-                raise NotBatchable("arrays of different dimensions")
-            size, given = size_of(level, arrays), list(args)
-            if not ndim:                       # as one of one element
-                given = [spread(x, level, size)[:, None] if isinstance(x, np.ndarray) else x for x in given]
-                given[at] = (1,) if given[at] is None or isinstance(given[at], tuple) else 1
-                return _of_single(_results(compute(*given), level))
-            for i, x in enumerate(given):
-                if isinstance(x, np.ndarray) and x.ndim == ndim:
-                    given[i] = spread(x, level, size)
-            given[at] = axes_of(given[at], ndim)
-            return _results(compute(*given), level)
-        return rule
-    return family
+def _along(compute, o):
+    at = o.params.index("dim" if "dim" in o.params else "dims")
+
+    def rule(level, *args):
+        args = [np.asarray(x) if isinstance(x, np.generic) else x for x in args]
+        arrays = [x for x in args if isinstance(x, np.ndarray)]
+        ndim = max_ndim(*[x for x in arrays if type(x) is Batched])
+        if any([x.ndim != ndim and (not ndim or level_of(x)) for x in arrays]):
+            raise NotBatchable("arrays of different dimensions")
+        size, given = size_of(level, arrays), list(args)
+        if not ndim:                           # as one of one element
+            given = [spread(x, level, size)[:, None] if isinstance(x, np.ndarray) else x for x in given]
+            given[at] = (1,) if given[at] is None or isinstance(given[at], tuple) else 1
+            return _of_single(batch(compute(*given), level))
+        for i, x in enumerate(given):
+            if isinstance(x, np.ndarray) and x.ndim == ndim:
+                given[i] = spread(x, level, size)
+        given[at] = axes_of(given[at], ndim)
+        return batch(compute(*given), level)
+    return rule
 
 
 def _of_single(results):
@@ -83,18 +57,8 @@ def _of_single(results):
     return results.reshape(())
 
 
-_ALONG = set("""_softmax _log_softmax _softmax_backward _log_softmax_backward vector_norm_over _sum _mean _prod _cumsum
-    _cumprod _logcumsumexp _amax _amin _aminmax _var _std _var_mean _std_mean _logsumexp _nansum _scatter
-    _scatter_add _fft_c2c _fft_r2c _fft_c2r _cross""".split())
-for _op in list(Op.registry):
-    if _op.forward.__name__ in _ALONG:
-        for _name in ("dim", "dims"):
-            if _name in _op.params:
-                _belongs(_op, _along(_op.params.index(_name)))
-
-
 def _rolled(compute):
-    along = _along(2)(compute)
+    along = _along(compute, rearrange._roll.op)
 
     def rule(level, input, shifts, dims):
         if dims is not None:
@@ -104,44 +68,41 @@ def _rolled(compute):
     return rule
 
 
-_belongs(rearrange._roll.op, _rolled)
+FAMILIES[rearrange._roll.op.forward] = _rolled
 
 
-# ------------------------------------------------------------------ matrices, which are in the last two dimensions
-def _of_matrices(at):
-    """The family of what is done to stacks of matrices, those in the arguments `at`."""
-    def family(compute):
-        def rule(level, *args):
-            given = list(args)
-            arrays = [given[i] for i in at if isinstance(given[i], np.ndarray)]
-            size, ndim = size_of(level, arrays), max_ndim(*arrays)
-            if any([x.ndim != ndim for x in arrays]) or ndim < 2:
-                raise NotBatchable("stacks of different dimensions")
-            for i in at:
-                if isinstance(given[i], np.ndarray):
-                    given[i] = spread(given[i], level, size)
-            return _results(compute(*given), level)
-        return rule
-    return family
+# ------------------------------------------------------------------ stacks, of matrices for instance
+def _of_stacks(compute, o):
+    def rule(level, *args):
+        size, arrays = size_of(level, args), [x for x in args[o.first:] if isinstance(x, np.ndarray)]
+        if len({x.ndim for x in arrays}) > 1:
+            raise NotBatchable("stacks of different dimensions")
+        return batch(compute(*[spread(x, level, size) if isinstance(x, np.ndarray) else x for x in args]), level)
+    return rule
 
 
-_MATRICES = {"linalg.decompositions": ("_slogdet", "_det", "_inv", "_cholesky"), "linalg.functions": ("_matrix_exp",),
-             "linalg.triangular": ("_solve_triangular",)}
-for _op in list(Op.registry):
-    _room = _op.forward.__module__.partition(".ops.")[2]
-    if _op.forward.__name__ in _MATRICES.get(_room, ()):
-        FAMILIES[_op.forward] = _of_matrices([i for i, name in enumerate(_op.params) if name in (
-            "input", "A", "B", "x1", "x2")])
+# ------------------------------------------------------------------ examples one after the other
+def _by_examples(compute, o):
+    """In the arrays among the tensors, and in lists of one."""
+    def rule(level, *args):
+        size, given = size_of(level, args), list(args)
+        if not size:
+            raise NotBatchable("no samples")
+        for i, x in enumerate(given):
+            if x.__class__ is list and x and isinstance(x[0], np.ndarray):
+                given[i] = [side_by_side(x[0], level, size), *x[1:]]
+            elif i >= o.first and isinstance(x, np.ndarray):
+                if x.ndim < 2:
+                    raise NotBatchable("no examples")
+                given[i] = side_by_side(x, level, size)
+        return apart(compute(*given), level, size)
+    return rule
+
+
+_RULES = {"elements": _each_element, "dims": _along, "leading": _of_stacks, "examples": _by_examples}
 
 
 # ------------------------------------------------------------------ copies
-def _converted(compute):
-    return lambda level, input, *args: Batched(compute(input.physical, *args), level)
-
-
-FAMILIES[conversion._to_copy.op.forward] = _converted
-
-
 @forward_rule(conversion._clone)
 def _clone(level, input, order):
     if order in ("K", "V"):
@@ -149,15 +110,6 @@ def _clone(level, input, order):
     if order == "C":
         return input.copy("C")
     return input.transpose(order).copy("C").transpose(sorted(range(len(order)), key=order.__getitem__))
-
-
-def _c_order(compute):
-    return lambda level, input: Batched(input.physical.copy(), level)
-
-
-for _op in list(Op.registry):
-    if _op.forward.__qualname__ == "_copying.<locals>.primitive":
-        FAMILIES[_op.forward] = _c_order
 
 
 @forward_rule(pad._constant)

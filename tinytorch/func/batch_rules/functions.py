@@ -25,11 +25,13 @@ def rule(*functions):
 
 
 def batch(physical, level):
-    """The physical arrays that a function gave, as batches."""
+    """The physical arrays that a function gave, as batches; what is none as it is."""
     if isinstance(physical, (tuple, list)):
         values = [batch(x, level) for x in physical]
         return type(physical)(*values) if hasattr(physical, "_fields") else type(physical)(values)
-    return Batched(physical if isinstance(physical, np.ndarray) else np.asarray(physical), level)
+    if isinstance(physical, np.generic):
+        physical = np.asarray(physical)
+    return Batched(physical, level) if isinstance(physical, np.ndarray) else physical
 
 
 def need(x, level):

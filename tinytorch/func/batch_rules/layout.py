@@ -5,7 +5,7 @@ from ...autograd import views
 from ...autograd.node import Op
 from ...kernels import layout
 from ...kernels.scatter import add_at
-from ...ops.layout import diagonal, index, join, rearrange, scatter, slices, strided, unsafe_index, views as copies
+from ...ops.layout import diagonal, index, join, rearrange, scatter, slices, strided, unsafe_index
 from ...ops.reduction import cumulative, extremes
 from ..batched import Batched, NotBatchable, aligned, max_ndim
 from ..dispatch import BACKWARD, FAMILIES, backward_rule, forward_rule
@@ -29,16 +29,6 @@ def family(*calls):
 def _embed(compute, level, g, shape, offset, dim1, dim2):
     physical = g.physical
     return batch(compute(physical, (len(physical), *shape), offset, *axes_of((dim1, dim2), len(shape))), level)
-
-
-@family(diagonal._tril, diagonal._triu)
-def _triangle(compute, level, input, k):
-    return batch(compute(input.physical, k), level)
-
-
-@family(copies._narrow_copy)
-def _copied(compute, level, input):
-    return batch(compute(input.physical), level)
 
 
 @family(rearrange._repeat)

@@ -1,29 +1,17 @@
 """Factors and solutions of matrices, and products of what is the same for all samples beside a batch."""
 import numpy as np
 
-from ...ops.linalg import added, distance, functions, householder, ldl, lu, products, spectra
+from ...ops.linalg import added, distance, functions, householder, lu, products
 from ..batched import Batched, aligned, max_ndim
-from ..dispatch import FAMILIES, backward_rule, forward_rule
+from ..dispatch import backward_rule, forward_rule
 from .functions import batch, size_of, spread
 from .layout import family
 
 
-def _stacked(at):
-    """The family of what is done to stacks of matrices, or of vectors, which the arguments `at` hold."""
-    def make(compute):
-        def rule(level, *args):
-            given, size = list(args), size_of(level, args)
-            for i in at:
-                if isinstance(given[i], np.ndarray):
-                    given[i] = spread(given[i], level, size)
-            return batch(compute(*given), level)
-        return rule
-    return make
-
-
-for _call, _at in ((spectra._svd, (0,)), (lu._factor, (0,)), (lu._lu, (0,)), (lu._unpack, (1,)), (ldl._factor, (0,)),
-                   (householder._product, (0, 1)), (householder._geqrf, (0,))):
-    FAMILIES[_call.op.forward] = _stacked(_at)
+@family(householder._product)
+def _householder_product(compute, level, *args):
+    size = size_of(level, args)
+    return batch(compute(*[spread(x, level, size) for x in args]), level)
 
 
 @family(functions._pinv)
@@ -47,17 +35,10 @@ def _lu_solve(compute, level, left, adjoint, pivots, LU, B):
                          *[np.broadcast_to(x, (*leading, *x.shape[-2:])) for x in matrices]), level)
 
 
-@family(distance._cdist_backward)
-def _cdist_backward(compute, level, g, x1, x2, p, found):
-    ndim = max_ndim(g, x1, x2, found)
-    g, x1, x2, found = [aligned(x, level, ndim) for x in (g, x1, x2, found)]
-    return batch(compute(g, x1, x2, p, found), level)
-
-
-@family(distance._cdist)
-def _cdist(compute, level, x1, x2, p):
-    ndim = max_ndim(x1, x2)
-    return batch(compute(aligned(x1, level, ndim), aligned(x2, level, ndim), p), level)
+@family(distance._cdist, distance._cdist_backward)
+def _cdist(compute, level, *args):
+    ndim = max_ndim(*args)
+    return batch(compute(*[aligned(x, level, ndim) for x in args]), level)
 
 
 @backward_rule(lu._factor, lu._lu)

@@ -9,18 +9,13 @@ from ...ops.nn import (
     conv,
     cross_entropy,
     embedding,
-    fold,
     gelu,
-    grid_sample,
-    interpolate,
     norm,
     pad,
-    pixel_shuffle,
-    pool,
     softmax,
 )
 from ..batched import Batched, NotBatchable, level_of, physical_of
-from ..dispatch import FAMILIES, backward_rule, forward_rule
+from ..dispatch import backward_rule, forward_rule
 from .functions import apart, axis_of, batch, side_by_side, size_of, spread
 from .layout import family
 
@@ -30,34 +25,6 @@ def is_batch(x, level):
 
 
 # ------------------------------------------------------------------ examples one after the other
-def _by_examples(first):
-    """The family of what is done to each example, in the arrays from argument `first` on and in lists of one."""
-    def family(compute):
-        def rule(level, *args):
-            size, given = size_of(level, args), list(args)
-            if not size:
-                raise NotBatchable("no samples")
-            for i, x in enumerate(given):
-                if x.__class__ is list and x and isinstance(x[0], np.ndarray):
-                    given[i] = [side_by_side(x[0], level, size), *x[1:]]
-                elif i >= first and isinstance(x, np.ndarray):
-                    if x.ndim < 2:
-                        raise NotBatchable("no examples")
-                    given[i] = side_by_side(x, level, size)
-            return apart(compute(*given), level, size)
-        return rule
-    return family
-
-
-for _call in (pool._max_pool, pool._max_and_indices, pool._max_pool_grad, pool._max_pool_pick, pool.scatter,
-              pool.gather, pool._avg_pool, pool._avg_pool_grad, adaptive_pool._adaptive_avg,
-              adaptive_pool._adaptive_avg_grad, adaptive_pool._adaptive_max, adaptive_pool._put, fold._im2col,
-              fold._col2im, grid_sample._sample, grid_sample._sample_grad,
-              interpolate._resize, interpolate._resize_grad, pixel_shuffle._shuffle,
-              pixel_shuffle._unshuffle, pixel_shuffle._shuffle_channels):
-    FAMILIES[_call.op.forward] = _by_examples(_call.op.first)
-
-
 @family(adaptive_pool._mean)
 def _mean(compute, level, n, input):
     physical = input.physical

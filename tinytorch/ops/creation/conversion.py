@@ -40,7 +40,7 @@ def _converted_back(g, numpy_dtype, source):
     return of_source(_to_copy(g, source, numpy_dtype), numpy_dtype)
 
 
-@single(name="to_copy", input=lambda g, numpy_dtype, source: _converted_back(g, numpy_dtype, source))
+@single(name="to_copy", batches="leading", input=lambda g, numpy_dtype, source: _converted_back(g, numpy_dtype, source))
 def _to_copy(input, numpy_dtype, source):
     return _cast(input, numpy_dtype)
 

@@ -282,7 +282,7 @@ def angle(input):
 angle.op.own_order = True
 
 
-@op(name="complex", elementwise=True, real=lambda g, real: g.real, imag=lambda g, imag: g.imag)
+@op(name="complex", batches="elements", elementwise=True, real=lambda g, real: g.real, imag=lambda g, imag: g.imag)
 def _complex(real, imag):
     if real.dtype == np.float16:
         return dt.joined(real, imag)

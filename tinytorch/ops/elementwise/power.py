@@ -157,7 +157,7 @@ def _pow_number(input, number):
     return _to_number(input, stored, number)
 
 
-@op(name="pow.2", steps=True, other=_exponent_slope)
+@op(name="pow.2", batches="elements", steps=True, other=_exponent_slope)
 def _number_to_power(input, other, is_one):
     if is_one:
         return np.full(other.shape, dt.cast(np.asarray(1), other.dtype))
@@ -384,7 +384,7 @@ def _ldexp_slope(g, other):
     return g * conj(2.0 ** other)
 
 
-@op(name="ldexp", input=_ldexp_slope, other=lambda g, ans: g * conj(ans) * _LN2, steps=True)
+@op(name="ldexp", batches="elements", input=_ldexp_slope, other=lambda g, ans: g * conj(ans) * _LN2, steps=True)
 def _ldexp(input, other):
     if other.dtype.kind in dt.INTEGER:
         return operand_order(np.ldexp(input, other), input, other)

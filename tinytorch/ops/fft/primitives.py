@@ -68,7 +68,8 @@ _REAL = {np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): 
 
 
 # ------------------------------------------------------------------ the transforms
-@op(name="_fft_c2c", input=lambda g, dim, normalization, forward: _fft_c2c(g, dim, normalization, not forward))
+@op(name="_fft_c2c", batches="dims",
+    input=lambda g, dim, normalization, forward: _fft_c2c(g, dim, normalization, not forward))
 def _fft_c2c(input, dim, normalization, forward):
     """Complex numbers along each of `dim`."""
     if not dim:
@@ -92,7 +93,7 @@ def _r2c_grad(g, input, dim, normalization, onesided):
     return _fft_c2c(g, dim, normalization, False).real
 
 
-@op(name="_fft_r2c", input=_r2c_grad)
+@op(name="_fft_r2c", batches="dims", input=_r2c_grad)
 def _fft_r2c(input, dim, normalization, onesided):
     """Real numbers along each of `dim`, forward; along the last one, `onesided` leaves out what is the conjugate of
     the rest."""
@@ -118,7 +119,7 @@ def _c2r_grad(g, dim, normalization):
     return result * like(result, counts)
 
 
-@op(name="_fft_c2r", input=_c2r_grad)
+@op(name="_fft_c2r", batches="dims", input=_c2r_grad)
 def _fft_c2r(input, dim, normalization, last_dim_size):
     """Complex numbers to `last_dim_size` real ones along the last of `dim`, backward: what is not there is the
     conjugate of the rest."""

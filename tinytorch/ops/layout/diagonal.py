@@ -45,7 +45,7 @@ def _embed(g, shape, offset, dim1, dim2):
 
 
 def _triangle(name, keep, upper):
-    @op(name=name, input=lambda g, diagonal: primitive(g, diagonal))
+    @op(name=name, batches="leading", input=lambda g, diagonal: primitive(g, diagonal))
     def primitive(input, diagonal):
         result = arrange.triangle(input, diagonal, upper)
         if result is not None:

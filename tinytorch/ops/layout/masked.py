@@ -27,7 +27,7 @@ __all__ = ["argwhere", "masked_fill", "masked_scatter", "masked_select", "nonzer
            "nonzero_static", "put", "take", "take_along_dim", "unravel_index"]
 
 
-@op(name="masked_fill", input=lambda g, mask: _masked_fill(g, mask, 0),
+@op(name="masked_fill", batches="elements", input=lambda g, mask: _masked_fill(g, mask, 0),
     value=lambda g, mask: _masked_fill(g, ~mask, 0))
 def _masked_fill(input, mask, value):
     if input.size >= native.LEAST and mask.size and input.shape[-mask.ndim:] == mask.shape and (

@@ -49,7 +49,7 @@ def _of_source(name):
     return lambda g, shape, dim, index: checked_gradient(_gather(g, dim, index), shape, f"Function {name}Backward0", 1)
 
 
-@op(name="scatter", input=lambda g, dim, index: _scatter(g, dim, index, 0), src=_of_source("Scatter"))
+@op(name="scatter", batches="dims", input=lambda g, dim, index: _scatter(g, dim, index, 0), src=_of_source("Scatter"))
 def _scatter(input, dim, index, src):
     result = np.array(input, order="C")
     result.reshape(-1)[along(input.shape, dim, index)] = _used(src, index)
@@ -66,7 +66,7 @@ def _scatter_combined(input, dim, index, src, ufunc):
     return result
 
 
-@op(name="scatter_add", input=lambda g: g, src=_of_source("ScatterAdd"))
+@op(name="scatter_add", batches="dims", input=lambda g: g, src=_of_source("ScatterAdd"))
 def _scatter_add(input, dim, index, src):
     result = np.array(input, order="C")
     add_along(result, dim, index, _used(src, index), True)

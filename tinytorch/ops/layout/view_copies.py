@@ -29,7 +29,7 @@ __all__ = ["alias_copy", "as_strided_copy", "detach_copy", "diagonal_copy", "exp
 
 def _copying(name):
     """A primitive that copies; the nodes of `name` are called as those of a view of that name, and _copy."""
-    @single(name=f"{name}_copy" if "." in name else f"{name}.0_copy", input=lambda g: g)
+    @single(name=f"{name}_copy" if "." in name else f"{name}.0_copy", batches="leading", input=lambda g: g)
     def primitive(input):
         return input.copy("C")
     return primitive

@@ -165,7 +165,7 @@ def narrow(input: Tensor, dim: int, start: Tensor | int, length: int) -> Tensor:
     return _slice(input, (_ALL,) * dim + (slice(start, start + length), ...))
 
 
-@single(name="narrow_copy", input=lambda g: g)
+@single(name="narrow_copy", batches="leading", input=lambda g: g)
 def _narrow_copy(input):
     return np.array(input, order="C")
 

@@ -24,7 +24,7 @@ def _trace(input):
     return np.trace(input)
 
 
-@op(name="linalg_cross", kernel="cross", first=1, steps=True,
+@op(name="linalg_cross", batches="dims", kernel="cross", first=1, steps=True,
     input=lambda g, other, dim: _cross(dim, other.conjugate(), g),
     other=lambda g, input, dim: _cross(dim, g, input.conjugate()))
 def _cross(dim, input, other):

@@ -98,7 +98,7 @@ def _eye(g, n):
 
 
 # ------------------------------------------------------------------ inverse, determinant, solve
-@op(name="linalg_inv_ex", input=lambda g, ans: -_matmul(_matmul(mT(ans), g), mT(ans)))
+@op(name="linalg_inv_ex", batches="leading", input=lambda g, ans: -_matmul(_matmul(mT(ans), g), mT(ans)))
 def _inv(input):
     try:
         return columns(np.linalg.inv(input))
@@ -197,7 +197,7 @@ def _det_grad(g, input):
     return _scalars(g) if input.shape[-1] == 1 else _scalars(g) * _cofactors(input)
 
 
-@op(name="linalg_det", input=lambda g, input: _det_grad(g, input))
+@op(name="linalg_det", batches="leading", input=lambda g, input: _det_grad(g, input))
 def _det(input):
     return computed(np.linalg.det, input)
 
@@ -239,7 +239,7 @@ def _slogdet_grad(g, wanted, input, ans):
     return total,
 
 
-@op(name="linalg_slogdet", multi=True, joint=_slogdet_grad)
+@op(name="linalg_slogdet", batches="leading", multi=True, joint=_slogdet_grad)
 def _slogdet(input):
     sign, size = map(np.asarray, np.linalg.slogdet(input))
     if input.size and not sign.all():
@@ -365,7 +365,8 @@ def _cholesky_grad(g, L):
     return _matmul(_matmul(mT(inner), middle), inner)
 
 
-@op(name="linalg_cholesky_ex", input=lambda g, ans, upper: _cholesky_grad(*(map(mT, (g, ans)) if upper else (g, ans))))
+@op(name="linalg_cholesky_ex", batches="leading",
+    input=lambda g, ans, upper: _cholesky_grad(*(map(mT, (g, ans)) if upper else (g, ans))))
 def _cholesky(input, upper):
     if upper:
         input = mT(input)                      # LAPACK reads the lower triangle

@@ -260,7 +260,7 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
     return write_out(out, matrices[0].clone()) if len(matrices) == 1 else multi_dot(matrices, out=out)
 
 
-@op(name="linalg_matrix_exp", input=lambda g, input: _exp_grad(g, input))
+@op(name="linalg_matrix_exp", batches="leading", input=lambda g, input: _exp_grad(g, input))
 def _matrix_exp(input):
     """Scaling and squaring of a Taylor series, in double precision."""
     n = input.shape[-1]

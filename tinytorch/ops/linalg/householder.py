@@ -26,7 +26,7 @@ def _not_derived(g, wanted):
     raise NotImplementedError("the derivative for 'geqrf' is not implemented.")
 
 
-@op(name="geqrf", multi=True, joint=_not_derived)
+@op(name="geqrf", batches="leading", multi=True, joint=_not_derived)
 def _geqrf(input):
     R, tau = kernels.factored(input)
     return columns(R), tau
@@ -88,7 +88,7 @@ def _product_grad(g, wanted, input, tau, ans):      # which torch saves too
     return _reflectors_grad(g, eye, wanted, input, tau, False)[:2]
 
 
-@op(name="linalg_householder_product", joint=_product_grad)
+@op(name="linalg_householder_product", batches="leading", joint=_product_grad)
 def _product(input, tau):
     return columns(kernels.product(input, tau))
 

@@ -20,7 +20,8 @@ def _not_derived(g, wanted):
     raise RuntimeError("derivative for aten::linalg_ldl_factor_ex is not implemented")
 
 
-@op(name="linalg_ldl_factor_ex", multi=True, joint=_not_derived, backward_name="torch::autograd::NotImplemented")
+@op(name="linalg_ldl_factor_ex", batches="leading", multi=True, joint=_not_derived,
+    backward_name="torch::autograd::NotImplemented")
 def _factor(input, hermitian):
     LD, pivots, info = kernels.factored(input, hermitian)
     return columns(LD), pivots, info

@@ -71,7 +71,7 @@ def _factor_grad(g, wanted, ans):
     return _lu_grad(gLU[..., :k], gLU[..., :k, :], P, *_factors(LU)),
 
 
-@op(name="linalg_lu_factor_ex", multi=True, joint=_factor_grad)
+@op(name="linalg_lu_factor_ex", batches="leading", multi=True, joint=_factor_grad)
 def _factor(input):
     LU, pivots, info = kernels.factored(input)
     return columns(LU), pivots, info
@@ -80,7 +80,8 @@ def _factor(input):
 _factor.op.saved_outputs = 0, 1
 
 
-@op(name="linalg_lu", multi=True, joint=lambda g, wanted, ans: (_lu_grad(g[1], g[2], raw(ans[0]), *ans[1:]),))
+@op(name="linalg_lu", batches="leading", multi=True,
+    joint=lambda g, wanted, ans: (_lu_grad(g[1], g[2], raw(ans[0]), *ans[1:]),))
 def _lu(input):
     LU, pivots, _ = kernels.factored(input)
     return kernels.permutation(pivots, input.shape[-2], input.dtype), *kernels.unpacked(LU)
@@ -101,7 +102,8 @@ def _unpack_grad(g, wanted, shape):
     return total,
 
 
-@op(name="lu_unpack", first=1, multi=True, joint=lambda g, wanted, size: _unpack_grad(g, wanted, size))
+@op(name="lu_unpack", batches="leading", first=1, multi=True,
+    joint=lambda g, wanted, size: _unpack_grad(g, wanted, size))
 def _unpack(size, LU):
     return kernels.unpacked(LU)
 

@@ -57,7 +57,8 @@ def norm_grad(g, input, p, ans, dim):
     return scaled * masked_quotient(g, ans ** (p - 1), nonzero)
 
 
-@op(name="linalg_vector_norm", steps=True, input=lambda g, ans, input, p, dim: norm_grad(g, input, p, ans, dim))
+@op(name="linalg_vector_norm", batches="dims", steps=True,
+    input=lambda g, ans, input, p, dim: norm_grad(g, input, p, ans, dim))
 def vector_norm_over(input, p, dim, keepdim):
     if p != 0 and _number_of(input, dim) == 1:     # nothing to add up
         size = magnitude(input)

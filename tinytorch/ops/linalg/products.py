@@ -119,7 +119,7 @@ def unsafe_view(input, size):
 squeezed = renamed(unsafe_view, "squeeze.4")
 
 
-@binary(name="mv", kernel="addmv_impl_cpu", method=False, inplace=False,
+@binary(name="mv", kernel="addmv_impl_cpu", batches=None, method=False, inplace=False,
         input=lambda g, vec: every_product(g, vec.conjugate()), vec=lambda g, input: _mv(mT(input), g))
 def _mv(input, vec):
     return _dot(input, vec)
@@ -140,13 +140,15 @@ def every_product(input, vec2):
     return input.unsqueeze(1) * vec2 if input._array.dtype.char in HALF else _outer(input, vec2)
 
 
-@binary(name="dot", kernel="dot", method=False, inplace=False, input=lambda g, tensor: g * tensor.conjugate(),
+@binary(name="dot", kernel="dot", batches=None, method=False, inplace=False,
+    input=lambda g, tensor: g * tensor.conjugate(),
         tensor=lambda g, input: g * input.conjugate())
 def _inner(input, tensor):
     return _dot(input, tensor)
 
 
-@binary(name="vdot", kernel="vdot", method=False, inplace=False, input=lambda g, other: g.conjugate() * other,
+@binary(name="vdot", kernel="vdot", batches=None, method=False, inplace=False,
+    input=lambda g, other: g.conjugate() * other,
         other=lambda g, input: g * input)
 def _conjugated_inner(input, other):
     return _dot(toggled(input, conj=True), other)

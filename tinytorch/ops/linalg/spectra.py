@@ -86,7 +86,7 @@ def _svd_grad(g, wanted, ans):
     return total,
 
 
-@op(name="linalg_svd", multi=True, inputs=1, joint=_svd_grad)
+@op(name="linalg_svd", batches="leading", multi=True, inputs=1, joint=_svd_grad)
 def _svd(input, full):
     return computed(lambda x: svd_of(x, full), input)
 

@@ -35,7 +35,7 @@ def _solve_triangular_grad(g, wanted, upper, left, unitriangular, A, ans):
     return _triangle(-product, upper, int(unitriangular)), back
 
 
-@op(name="linalg_solve_triangular", first=3, joint=_solve_triangular_grad)
+@op(name="linalg_solve_triangular", batches="leading", first=3, joint=_solve_triangular_grad)
 def _solve_triangular(upper, left, unitriangular, A, B):
     if left:
         return columns(triangles.solved(A, B, upper, unitriangular))

@@ -313,7 +313,7 @@ def _log_sigmoid_backward(grad, input):
     return _log_sigmoid_slope(grad, input)
 
 
-@op(name="log_sigmoid", input=lambda g, input: _log_sigmoid_backward(g, input))
+@op(name="log_sigmoid", batches="elements", input=lambda g, input: _log_sigmoid_backward(g, input))
 def _log_sigmoid(input):
     if not input.flags.c_contiguous:           # nor is the result in another order in torch
         input = np.ascontiguousarray(input)

@@ -39,7 +39,7 @@ def _all_finite(x):
     return np.isfinite(np.add.reduce(x, axis=None))
 
 
-@op(name="adaptive_avg_pool2d", first=1, input=lambda g, out, input:
+@op(name="adaptive_avg_pool2d", batches="examples", first=1, input=lambda g, out, input:
         _adaptive_avg_grad(len(out) < 3 and is_last(input, len(out)), input.shape[-len(out):], g))
 def _adaptive_avg(out, input):
     x, n = wide(input), len(out)
@@ -50,7 +50,8 @@ def _adaptive_avg(out, input):
     return back(result.astype(input.dtype, copy=False), input, n if n < 3 else None)
 
 
-@op(name="adaptive_avg_pool2d_backward", first=2, grad=lambda g, shape, size: _adaptive_avg(shape[-len(size):], g))
+@op(name="adaptive_avg_pool2d_backward", batches="examples", first=2,
+    grad=lambda g, shape, size: _adaptive_avg(shape[-len(size):], g))
 def _adaptive_avg_grad(last, size, grad):
     _check_gradient("avg", len(size), grad)
     g, out = wide(grad), grad.shape[-len(size):]
@@ -82,7 +83,7 @@ def _check_gradient(kind, n, grad):
                                f"grad_output has sizes {shape} with dimension {i} being empty")
 
 
-@op(name="adaptive_max_pool2d", first=1, multi=True)
+@op(name="adaptive_max_pool2d", batches="examples", first=1, multi=True)
 def _adaptive_max(out, input):
     n = len(out)
     x = images(input, n)
@@ -117,7 +118,7 @@ def _put_grad(g, size, indices):
     return masked(gradient, left)
 
 
-@op(name="max_unpool2d", first=1, input=lambda g, size, indices: _put_grad(g, size, indices))
+@op(name="max_unpool2d", batches="examples", first=1, input=lambda g, size, indices: _put_grad(g, size, indices))
 def _put(size, indices, input):
     n = len(size)
     return back(kernels.put(images(indices, n), images(input, n), size), input, n if n == 2 else None)

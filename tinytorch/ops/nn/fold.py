@@ -15,13 +15,13 @@ from ...types import Ints
 from ..layout.shape import squeeze, unsqueeze
 
 
-@op(name="im2col", first=4, input=lambda g, shape, kernel, stride, padding, dilation:
+@op(name="im2col", batches="examples", first=4, input=lambda g, shape, kernel, stride, padding, dilation:
         _col2im(shape[2:], kernel, stride, padding, dilation, g))
 def _im2col(kernel, stride, padding, dilation, input):
     return kernels.im2col(input, kernel, stride, padding, dilation)
 
 
-@op(name="col2im", first=5, input=lambda g, kernel, stride, padding, dilation:
+@op(name="col2im", batches="examples", first=5, input=lambda g, kernel, stride, padding, dilation:
         _im2col(kernel, stride, padding, dilation, g))
 def _col2im(size, kernel, stride, padding, dilation, input):
     return kernels.col2im(input, size, kernel, stride, padding, dilation)

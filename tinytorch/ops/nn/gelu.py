@@ -50,7 +50,8 @@ def _share(input, approximate):
     return share
 
 
-@op(name="gelu_backward", grad=lambda g, input, approximate, share: _gelu_backward(g, input, approximate, share),
+@op(name="gelu_backward", batches="elements",
+    grad=lambda g, input, approximate, share: _gelu_backward(g, input, approximate, share),
     input=_curvature)
 def _gelu_backward(grad, input, approximate, share):
     """The gradient `grad`, times the share of `input` let through and how it changes."""

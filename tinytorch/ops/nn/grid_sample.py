@@ -107,7 +107,8 @@ def _second(g, wanted, args):
     return [d if d is None or not half else dt.from_bfloat16(d) for d in found]
 
 
-@op(name="grid_sampler_2d_backward", first=6, multi=True, joint=_second, decomposition=_grads_by_corners)
+@op(name="grid_sampler_2d_backward", batches="examples", first=6, multi=True, joint=_second,
+    decomposition=_grads_by_corners)
 def _sample_grad(mode, padding, align_corners, half, of_input, of_grid, g, input, grid):
     size, wide = input.shape[2:], input.dtype != dt.BFLOAT16
     rows, axes = _parts(mode, padding, align_corners, half, input, grid)
@@ -117,7 +118,7 @@ def _sample_grad(mode, padding, align_corners, half, of_input, of_grid, g, input
     return tuple(map(dt.from_bfloat16, found)) if half and wide else found
 
 
-@op(name="grid_sampler_2d", first=4, joint=_grad)
+@op(name="grid_sampler_2d", batches="examples", first=4, joint=_grad)
 def _sample(mode, padding, align_corners, half, input, grid):
     result = kernels.natively(input, grid, mode, padding, align_corners)
     if result is not None:

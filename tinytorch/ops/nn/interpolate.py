@@ -52,7 +52,7 @@ def _rounding(dtype):
 _TO_HALF = {dtype: _rounding(dtype) for dtype in (np.dtype(np.float16), dt.BFLOAT16)}
 
 
-@op(first=6, input=lambda g, name, output_size, align_corners, scales, half, shape: _GRADS[name](
+@op(batches="examples", first=6, input=lambda g, name, output_size, align_corners, scales, half, shape: _GRADS[name](
     name, shape[2:], align_corners, scales, half, g))
 def _resize(name, output_size, align_corners, scales, half, vectorised, input):
     x = np.ascontiguousarray(input)
@@ -68,7 +68,7 @@ def _resize(name, output_size, align_corners, scales, half, vectorised, input):
     return in_channels_last(result) if is_last(input, len(output_size)) else np.ascontiguousarray(result)
 
 
-@op(first=5, grad=lambda g, name, align_corners, scales, half, shape: _resizes[name](
+@op(batches="examples", first=5, grad=lambda g, name, align_corners, scales, half, shape: _resizes[name](
     name, shape[2:], align_corners, scales, half, False, g))
 def _resize_grad(name, size, align_corners, scales, half, grad):
     g = np.ascontiguousarray(grad)

@@ -14,7 +14,7 @@ from .pool import is_last
 __all__ = ["channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
 
 
-@single(name="pixel_shuffle", input=lambda g, factor: _unshuffle(g, factor))
+@single(name="pixel_shuffle", batches="examples", input=lambda g, factor: _unshuffle(g, factor))
 def _shuffle(input, factor):
     *batch, c, h, w = input.shape
     pixels = input.reshape(*batch, c // factor ** 2, factor, factor, h, w)
@@ -24,7 +24,7 @@ def _shuffle(input, factor):
     return _laid_out(pixels.reshape(*batch, c // factor ** 2, h * factor, w * factor), input)
 
 
-@single(name="pixel_unshuffle", input=lambda g, factor: _shuffle(g, factor))
+@single(name="pixel_unshuffle", batches="examples", input=lambda g, factor: _shuffle(g, factor))
 def _unshuffle(input, factor):
     *batch, c, h, w = input.shape
     blocks = input.reshape(*batch, c, h // factor, factor, w // factor, factor)
@@ -85,7 +85,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     return _unshuffle(input, downscale_factor)
 
 
-@single(name="channel_shuffle", input=lambda g, groups: _shuffle_channels(g, g.shape[1] // groups))
+@single(name="channel_shuffle", batches="examples", input=lambda g, groups: _shuffle_channels(g, g.shape[1] // groups))
 def _shuffle_channels(input, groups):
     if groups <= 0:                            # in backward too, of an input without channels
         raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")

@@ -51,14 +51,15 @@ def is_last(x, n):
     return x.ndim == n + 2 and channels_last(x)
 
 
-@op(name="max_pool2d_with_indices", first=5, aux=True, input=lambda g, kernel, stride, padding, dilation, input, aux:
+@op(name="max_pool2d_with_indices", batches="examples", first=5, aux=True,
+    input=lambda g, kernel, stride, padding, dilation, input, aux:
         _max_pool_grad(aux, kernel, stride, padding, dilation, input, g))
 def _max_pool(out, kernel, stride, padding, dilation, input):
     top = kernels.max_pool(images(input, len(out)), out, kernel, stride, padding, dilation)
     return back(top, input, len(out)), [top]
 
 
-@op(name="max_pool2d_with_indices", first=5, multi=True)
+@op(name="max_pool2d_with_indices", batches="examples", first=5, multi=True)
 def _max_and_indices(out, kernel, stride, padding, dilation, input):
     n = len(out)
     x = images(input, n)
@@ -80,7 +81,8 @@ def _top(top, kernel, stride, padding, dilation, x, out):
     return top[0]
 
 
-@op(name="max_pool2d_with_indices_backward", first=5, grad=lambda g, top, kernel, stride, padding, dilation, input:
+@op(name="max_pool2d_with_indices_backward", batches="examples", first=5,
+    grad=lambda g, top, kernel, stride, padding, dilation, input:
         _max_pool_pick(top, kernel, stride, padding, dilation, input, g))
 def _max_pool_grad(top, kernel, stride, padding, dilation, input, grad):
     n = len(kernel)
@@ -91,7 +93,8 @@ def _max_pool_grad(top, kernel, stride, padding, dilation, input, grad):
     return back(kernels.max_pool_grad(x, top, images(grad, n), *settings), like, n)
 
 
-@op(name="max_pool2d_with_indices_backward", first=5, values=lambda g, top, kernel, stride, padding, dilation, input:
+@op(name="max_pool2d_with_indices_backward", batches="examples", first=5,
+    values=lambda g, top, kernel, stride, padding, dilation, input:
         _max_pool_grad(top, kernel, stride, padding, dilation, input, g))
 def _max_pool_pick(top, kernel, stride, padding, dilation, input, values):
     n = len(kernel)
@@ -101,7 +104,8 @@ def _max_pool_pick(top, kernel, stride, padding, dilation, input, values):
     return back(kernels.max_pool_pick(x, top, images(values, n), *settings), input, n)
 
 
-@op(name="pool_scatter", first=2, grad=lambda g, last, size, indices: gather(last, len(size), indices, g))
+@op(name="pool_scatter", batches="examples", first=2,
+    grad=lambda g, last, size, indices: gather(last, len(size), indices, g))
 def scatter(last, size, indices, grad):
     """`grad` added up at flat positions `indices` of images of `size`, with channels last in memory if `last`."""
     n = len(size)
@@ -109,7 +113,8 @@ def scatter(last, size, indices, grad):
     return in_channels_last(result) if last else result
 
 
-@op(name="pool_gather", first=2, input=lambda g, shape, last, n, indices: scatter(last, shape[-n:], indices, g))
+@op(name="pool_gather", batches="examples", first=2,
+    input=lambda g, shape, last, n, indices: scatter(last, shape[-n:], indices, g))
 def gather(last, n, indices, input):
     """The elements of images `input` at flat positions `indices`; `last` is that of the gradient."""
     return back(kernels.gather(images(indices, n), images(input, n)), input)
@@ -124,7 +129,8 @@ def wide(x):
 _WINDOW = 16
 
 
-@op(name="avg_pool2d", first=6, input=lambda g, out, kernel, stride, padding, include_pad, divisor, input:
+@op(name="avg_pool2d", batches="examples", first=6,
+    input=lambda g, out, kernel, stride, padding, include_pad, divisor, input:
         _avg_pool_grad(len(out) < 3 and is_last(input, len(out)), input.shape[-len(out):], kernel, stride, padding,
                        include_pad, divisor, g))
 def _avg_pool(out, kernel, stride, padding, include_pad, divisor, input):
@@ -143,7 +149,8 @@ def _avg_pool(out, kernel, stride, padding, include_pad, divisor, input):
     return back(result.astype(input.dtype, copy=False), input, n if n < 3 else None)
 
 
-@op(name="avg_pool2d_backward", first=7, grad=lambda g, shape, size, kernel, stride, padding, include_pad, divisor:
+@op(name="avg_pool2d_backward", batches="examples", first=7,
+    grad=lambda g, shape, size, kernel, stride, padding, include_pad, divisor:
         _avg_pool(shape[-len(size):], kernel, stride, padding, include_pad, divisor, g))
 def _avg_pool_grad(last, size, kernel, stride, padding, include_pad, divisor, grad):
     n = len(size)

@@ -113,7 +113,8 @@ _prelu_weight_slope = expression(lambda g, x: where(x > 0.0, 0.0, g * x), 2)
 _leaky_slope_by_array = expression(lambda g, x, slope: where(x > 0.0, g, g * slope), 3)
 
 
-@op(name="leaky_relu_backward", grad=lambda g, input, slope: _leak(g, input, slope), input=lambda g: zeros_like(g),
+@op(name="leaky_relu_backward", batches="elements",
+    grad=lambda g, input, slope: _leak(g, input, slope), input=lambda g: zeros_like(g),
     slope=lambda g, grad, input: g * grad * (input <= 0))
 def _leak(grad, input, slope):
     """The gradient `grad`, times `slope` (a number or an array) where input is not positive."""

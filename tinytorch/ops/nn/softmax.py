@@ -42,27 +42,28 @@ def _softmax_second(g, grad, output, dim):
     return grad * g - (output * grad).sum(dim, keepdims=True) * g - grad * (output * g).sum(dim, keepdims=True)
 
 
-@op(name="softmax_backward_data", steps=True, grad=lambda g, output, dim: _softmax_gradient(g, output, dim),
+@op(name="softmax_backward_data", batches="dims", steps=True,
+    grad=lambda g, output, dim: _softmax_gradient(g, output, dim),
     output=lambda g, grad, output, dim: _softmax_second(g, grad, output, dim))
 def _softmax_backward(grad, output, dim):
     return _softmax_gradient(grad, output, dim)
 
 
-@op(name="log_softmax_backward_data", steps=True,
+@op(name="log_softmax_backward_data", batches="dims", steps=True,
     grad=lambda g, output, dim: g - (g * exp(output)).sum(dim, keepdims=True),
     output=lambda g, grad, output, dim: -grad.sum(dim, keepdims=True) * exp(output) * g)
 def _log_softmax_backward(grad, output, dim):
     return _log_softmax_gradient(grad, output, dim)
 
 
-@single(name="softmax", kernel="softmax_lastdim_kernel_impl", input=_softmax_gradient)
+@single(name="softmax", batches="dims", kernel="softmax_lastdim_kernel_impl", input=_softmax_gradient)
 def _softmax(input, dim):
     if input.itemsize == 2:
         return _in_single(kernels.softmax, dim, np.asarray(input, order="C"))
     return kernels.softmax(input if input.flags.c_contiguous else input.copy("C"), dim)
 
 
-@single(name="log_softmax", kernel="log_softmax_lastdim_kernel_impl", input=_log_softmax_gradient)
+@single(name="log_softmax", batches="dims", kernel="log_softmax_lastdim_kernel_impl", input=_log_softmax_gradient)
 def _log_softmax(input, dim):
     if input.itemsize == 2:
         return _log_softmax_of_halves(np.asarray(input, order="C"), dim)

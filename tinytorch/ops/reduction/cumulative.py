@@ -36,7 +36,8 @@ def _running(accumulate, input, dim, dtype, *flags):
     return at_once(accumulate, input, dim, *flags, input._array.dtype != dt.BFLOAT16)
 
 
-@op(name="cumsum", kernel="cumsum_out_cpu", input=lambda g, dim, backward, wide: _cumsum(g, dim, not backward, wide))
+@op(name="cumsum", batches="dims", kernel="cumsum_out_cpu",
+    input=lambda g, dim, backward, wide: _cumsum(g, dim, not backward, wide))
 def _cumsum(input, dim, backward, wide):
     """Running sums along `dim`, from its end if `backward`. `wide`: see `running`."""
     return running(input, dim, False, backward, wide) if input.ndim else input.copy()
@@ -91,7 +92,7 @@ def _of_complex(array):
     return array
 
 
-@op(name="cumprod", kernel="cumprod_out_cpu", steps=True, input=_cumprod_grad)
+@op(name="cumprod", batches="dims", kernel="cumprod_out_cpu", steps=True, input=_cumprod_grad)
 def _cumprod(input, dim, wide):
     if not input.ndim:
         return input.copy()
@@ -125,7 +126,7 @@ def _logcumsumexp_grad(g, input, ans, dim):
     return raising - lowering
 
 
-@op(name="logcumsumexp", steps=True, input=_logcumsumexp_grad)
+@op(name="logcumsumexp", batches="dims", steps=True, input=_logcumsumexp_grad)
 def _logcumsumexp(input, dim):
     if not input.ndim:
         return input.copy()

@@ -47,12 +47,12 @@ def shared_evenly(g, ans, input):
     return masked(spread(divided(g, int(np.count_nonzero(hits))), input.shape, range(input.ndim)), hits)
 
 
-@op(name="amax", steps=True, input=lambda g, ans, input, dim: _shared(g, input, ans, dim))
+@op(name="amax", batches="dims", steps=True, input=lambda g, ans, input, dim: _shared(g, input, ans, dim))
 def _amax(input, dim, keepdim):
     return in_c_order(extreme_of(np.maximum, input, dim, keepdim))
 
 
-@op(name="amin", steps=True, input=lambda g, ans, input, dim: _shared(g, input, ans, dim))
+@op(name="amin", batches="dims", steps=True, input=lambda g, ans, input, dim: _shared(g, input, ans, dim))
 def _amin(input, dim, keepdim):
     return in_c_order(extreme_of(np.minimum, input, dim, keepdim))
 
@@ -72,7 +72,7 @@ def _aminmax_grad(g, wanted, input, ans, dim):
     return (found[0] if len(found) == 1 else found[0] + found[1]),
 
 
-@op(name="aminmax", multi=True, steps=True, inputs=1, joint=_aminmax_grad)
+@op(name="aminmax", batches="dims", multi=True, steps=True, inputs=1, joint=_aminmax_grad)
 def _aminmax(input, dim, keepdim):
     return tuple([in_c_order(as_array(extreme_of(ufunc, input, dim, keepdim))) for ufunc in (np.minimum, np.maximum)])
 

@@ -156,7 +156,7 @@ def in_c_order(result):
     return result if result.flags.c_contiguous else result.copy()
 
 
-@single(name="sum", kernel="sum_cpu", input=lambda g, shape, dim: spread(g, shape, dim))
+@single(name="sum", batches="dims", kernel="sum_cpu", input=lambda g, shape, dim: spread(g, shape, dim))
 def _sum(input, dim, keepdim, dtype=None):
     return _add(input, dim, keepdim, dtype)
 
@@ -214,7 +214,7 @@ def _mean_grad(g, shape, dim, count):
     return spread(g, shape, dim) / count if isinstance(g, Tensor) else spread(divided(g, count), shape, dim)
 
 
-@single(name="mean", kernel="sum_cpu", input=_mean_grad)
+@single(name="mean", batches="dims", kernel="sum_cpu", input=_mean_grad)
 def _mean(input, dim, keepdim, count):
     if input.dtype == np.float16:
         total = np.add.reduce(input, axis=dim, dtype=np.float32, keepdims=keepdim)
@@ -280,7 +280,7 @@ def _prod_grad(g, input, ans, dim):
     return g if array.size == 1 else g * _all_but_one(input.reshape(-1), 0).reshape(input.shape).conj()
 
 
-@op(name="prod", kernel="prod_out_cpu", steps=True, input=_prod_grad)
+@op(name="prod", batches="dims", kernel="prod_out_cpu", steps=True, input=_prod_grad)
 def _prod(input, dim, keepdim):
     """Over axis `dim`, or all (None)."""
     over = tuple(range(input.ndim)) if dim is None or not input.ndim else dim

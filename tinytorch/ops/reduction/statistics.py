@@ -88,12 +88,13 @@ def _std_grad(g, deviation, input, dim, freedom, whole):
     return _var_grad(masked_quotient(g, deviation * 2, raw(deviation) != 0), input, dim, freedom, whole)
 
 
-@op(name="var", steps=True, input=lambda g, input, dim, freedom, whole: _var_grad(g, input, dim, freedom, whole))
+@op(name="var", batches="dims", steps=True,
+    input=lambda g, input, dim, freedom, whole: _var_grad(g, input, dim, freedom, whole))
 def _var(input, dim, freedom, keepdim, whole):
     return _variance(input, dim, freedom, keepdim)
 
 
-@op(name="std", steps=True,
+@op(name="std", batches="dims", steps=True,
     input=lambda g, ans, input, dim, freedom, whole: _std_grad(g, ans, input, dim, freedom, whole))
 def _std(input, dim, freedom, keepdim, whole):
     return _deviance(input, dim, freedom, keepdim)
@@ -130,14 +131,14 @@ def _std_mean_grad(g, wanted, input, ans, dim, freedom, whole):
     return _and_average(None if g[0] is None else _std_grad(g[0], ans[0], input, dim, freedom, whole), g[1], input, dim)
 
 
-@op(name="var_mean", multi=True, steps=True, inputs=1, joint=_var_mean_grad)
+@op(name="var_mean", batches="dims", multi=True, steps=True, inputs=1, joint=_var_mean_grad)
 def _var_mean(input, dim, freedom, keepdim, whole):
     variance, mean = _moments(input, dim, freedom, keepdim)
     variance = variance.astype(input.real.dtype, copy=False)
     return variance, _running_mean(input, dim, mean).astype(input.dtype, copy=False).reshape(variance.shape)
 
 
-@op(name="std_mean", multi=True, steps=True, inputs=1, joint=_std_mean_grad)
+@op(name="std_mean", batches="dims", multi=True, steps=True, inputs=1, joint=_std_mean_grad)
 def _std_mean(input, dim, freedom, keepdim, whole):
     variance, mean = _moments(input, dim, freedom, keepdim)
     deviation = np.sqrt(variance).astype(input.real.dtype, copy=False)
@@ -238,7 +239,7 @@ def _rounding(array):
     return (lambda step: dt.widened(dt.narrowed(np.asarray(step)))) if array.dtype == dt.BFLOAT16 else lambda step: step
 
 
-@op(name="logsumexp", steps=True,
+@op(name="logsumexp", batches="dims", steps=True,
     input=lambda g, ans, input, dim: spread(g, input.shape, dim) * exp(input - spread(ans, input.shape, dim)).conj())
 def _logsumexp(input, dim, keepdim):
     step, input, own = _rounding(input), dt.widened(input), input
@@ -269,7 +270,8 @@ def logsumexp(input: Tensor, dim: int | Ints, keepdim: bool = False, *, out: Ten
     return at_once(_logsumexp, to_default(input), axes(dim, array.ndim), keepdim)
 
 
-@op(name="nansum", steps=True, input=lambda g, input, dim: spread(g, input.shape, dim) * _not_nan(g, input))
+@op(name="nansum", batches="dims", steps=True,
+    input=lambda g, input, dim: spread(g, input.shape, dim) * _not_nan(g, input))
 def _nansum(input, dim, keepdim):
     kept = np.where(np.isnan(input), np.zeros((), input.dtype), input)
     return _add(kept, dim, keepdim, input.dtype if input.dtype.kind in dt.INTEGRAL else None)
