@@ -32,6 +32,8 @@ FORWARD: dict[Callable, Callable] = {}
 FAMILIES: dict[Callable, Callable] = {}
 #: The same -> rule(level, run, g, saved, edges): the gradients.
 BACKWARD: dict[Callable, Callable] = {}
+#: What a registration says (`batches` of `op`) -> function(forward function that takes batches, operation) -> rule.
+WORDS: dict[str, Callable] = {}
 
 
 def forward_rule(*calls: Callable) -> Callable:
@@ -41,16 +43,6 @@ def forward_rule(*calls: Callable) -> Callable:
             FORWARD[call.op.forward] = rule
         return rule
     return decorate
-
-
-#: Functions that enter primitives in FAMILIES.
-_FOUND: list[Callable] = []
-
-
-def found_families(find: Callable) -> Callable:
-    """Decorator: find(primitives) enters in FAMILIES those of the primitives that it knows."""
-    _FOUND.append(find)
-    return find
 
 
 def backward_rule(*calls: Callable) -> Callable:
@@ -72,7 +64,7 @@ class Samples:
 
 
 # ------------------------------------------------------------------ sample by sample
-def batch_size(level: int, *values: Any) -> int | None:
+def size_of(level: int, *values: Any) -> int | None:
     """How many samples the batches of a level hold."""
     for x in values:
         if isinstance(x, Tensor):
@@ -80,9 +72,9 @@ def batch_size(level: int, *values: Any) -> int | None:
         if type(x) is Lazy:
             x = x.raw
         if type(x) is Batched:
-            size = x.physical.shape[0] if x.level == level else batch_size(level, x.physical)
+            size = x.physical.shape[0] if x.level == level else size_of(level, x.physical)
         else:
-            size = batch_size(level, *x) if x.__class__ is list or x.__class__ is tuple else None
+            size = size_of(level, *x) if x.__class__ is list or x.__class__ is tuple else None
         if size is not None:
             return size
     return None
@@ -114,10 +106,7 @@ def gathered(results: Sequence[Any], level: int, size: int) -> Any:
             return type(first)(*values) if hasattr(first, "_fields") else type(first)(values)
     elif isinstance(first, (np.ndarray, np.generic)):
         arrays = [resolved(r) if isinstance(r, np.ndarray) else np.asarray(r) for r in results]
-        for i, r in enumerate(arrays):
-            if r.shape != arrays[0].shape:
-                raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(arrays[0].shape)} at "
-                                   f"entry 0 and {list(r.shape)} at entry {i}")
+        _check_alike(arrays)
         stacked = np.stack(arrays)
         return Batched(stacked if size else stacked[:0], level)
     elif first is None or all([r is first for r in results]):
@@ -125,9 +114,16 @@ def gathered(results: Sequence[Any], level: int, size: int) -> Any:
     return Samples(list(results))
 
 
+def _check_alike(results):
+    for i, x in enumerate(results):
+        if x.shape != results[0].shape:
+            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(results[0].shape)} at entry "
+                               f"0 and {list(x.shape)} at entry {i}")
+
+
 def one_by_one(function: Callable, level: int, args: Sequence[Any]) -> Any:
     """function(*args) for each sample of the batches of a level."""
-    size = batch_size(level, args)
+    size = size_of(level, args)
     if size is None:
         raise NotBatchable("no batch of this level")
     indices = range(size) if size else (None,)
@@ -150,22 +146,8 @@ def forward_of(forward: Callable, name: str = "") -> Callable:
         level = level_of(*args)
         if not level:
             return forward(*args)
-        try:
-            return forward(*args) if rule is None else rule(level, *plain(args))
-        except Refusal as error:
-            raise RuntimeError(str(error)) from None
-        except NotBatchable:
-            pass
-        except Exception:
-            one_by_one(compute, level, args)   # a mistake of the user's is found again, in torch's words
-            raise
-        try:
-            return all_merged(compute, level, args)
-        except NotBatchable:
-            pass
-        result = one_by_one(compute, level, args)
-        warn_of_samples(name)
-        return result
+        return _of_batches(lambda: forward(*args) if rule is None else rule(level, *plain(args)), compute, level, args,
+                           name)
     if rule is None and forward in FAMILIES:
         rule = FAMILIES[forward](compute)
     return compute
@@ -176,28 +158,36 @@ def backward_of(run: Callable, forward: Callable, name: str) -> Callable:
     rule = BACKWARD.get(forward)
 
     def compute(g, saved, edges):
-        def of_these(g, *saved):
-            return list(compute(g, saved, edges))
-        level = level_of(g, *saved)
-        if not level:
-            return run(g, saved, edges)
-        try:
+        def attempt():
             if rule is None or _is_recorded(g):
                 return run(g, saved, edges)
             return rule(level, run, plain(g), plain(saved), edges)
-        except NotBatchable:
-            pass
-        except Exception:
-            one_by_one(of_these, level, (g, *saved))       # as above
-            raise
-        try:
-            return all_merged(of_these, level, (g, *saved))
-        except NotBatchable:
-            pass
-        result = one_by_one(of_these, level, (g, *saved))
-        warn_of_samples(f"{name}_backward")
-        return result
+        level = level_of(g, *saved)
+        if not level:
+            return run(g, saved, edges)
+        return _of_batches(attempt, lambda g, *saved: list(compute(g, saved, edges)), level, (g, *saved),
+                           f"{name}_backward")
     return compute
+
+
+def _of_batches(attempt, again, level, args, name):
+    """What attempt() gives; else again(*args) with batches of one level instead of several, or sample by sample."""
+    try:
+        return attempt()
+    except Refusal as error:
+        raise RuntimeError(str(error)) from None
+    except NotBatchable:
+        pass
+    except Exception:
+        one_by_one(again, level, args)         # a mistake of the user's is found again, in torch's words
+        raise
+    try:
+        return all_merged(again, level, args)
+    except NotBatchable:
+        pass
+    result = one_by_one(again, level, args)
+    warn_of_samples(name)
+    return result
 
 
 def _is_recorded(g):
@@ -259,10 +249,7 @@ def _sample_of(x, i):
 def _stacked(values, level):
     if not isinstance(values[0], Tensor):
         return values[0]
-    for i, y in enumerate(values):
-        if y.shape != values[0].shape:
-            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(values[0].shape)} at entry "
-                               f"0 and {list(y.shape)} at entry {i}")
+    _check_alike(values)
     together = above.stack(values)
     return enter(together if level.size else together[:0], level, 0, True)
 
@@ -314,12 +301,12 @@ def install() -> None:
         return
     Op.through = staticmethod(forward_of)
     calls = [call for call in CALLS if call.op.of_batches is None]
-    for find in _FOUND:
-        find(calls)
     forwards = {}
     ops = [op for op in {**Op.registry, **{call.op: None for call in calls}}
            if op.function is None and op.of_batches is None]
     for op in ops:
+        for forward in (op.forward, op.in_bfloat16) if op.batches is not None else ():
+            FAMILIES[forward] = functools.partial(WORDS[op.batches], o=op)
         if op.forward not in forwards:
             forwards[op.forward] = forward_of(op.forward, op.name)
         op.run_of_batches = backward_of(op.run, op.forward, op.name)
@@ -334,4 +321,4 @@ def install() -> None:
     _Installed.ops = made                      # last: after an interrupt the rest is done
 
 
-__all__ = ["AT_ONCE", "INSTEAD", "Samples", "backward_rule", "forward_rule", "found_families", "install", "one_by_one"]
+__all__ = ["AT_ONCE", "INSTEAD", "Samples", "backward_rule", "forward_rule", "install", "one_by_one"]

@@ -7,17 +7,8 @@ from ...ops.layout import rearrange
 from ...ops.linalg import added, products
 from ...ops.nn import pad
 from ..batched import Batched, NotBatchable, aligned, axes_of, level_of, max_ndim
-from ..dispatch import FAMILIES, forward_rule, found_families
+from ..dispatch import FAMILIES, WORDS, forward_rule
 from .functions import apart, batch, side_by_side, size_of, spread
-
-
-@found_families
-def _said(calls):
-    """Those whose registration says how they take batches: rules(compute, op) are in `_RULES` by the word."""
-    for o in [call.op for call in calls if call.op.batches is not None]:
-        for forward in (o.forward, o.in_bfloat16):
-            if forward is not None:
-                FAMILIES[forward] = lambda compute, o=o: _RULES[o.batches](compute, o)
 
 
 # ------------------------------------------------------------------ element by element
@@ -99,7 +90,7 @@ def _by_examples(compute, o):
     return rule
 
 
-_RULES = {"elements": _each_element, "dims": _along, "leading": _of_stacks, "examples": _by_examples}
+WORDS.update(elements=_each_element, dims=_along, leading=_of_stacks, examples=_by_examples)
 
 
 # ------------------------------------------------------------------ copies

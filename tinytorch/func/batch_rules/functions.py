@@ -13,6 +13,7 @@ from ..batched import (
     max_ndim,
     physical_of,
 )
+from ..dispatch import size_of
 
 
 def rule(*functions):
@@ -47,20 +48,6 @@ def spread(x, level, size):
         return x.physical
     x = x if isinstance(x, np.ndarray) else np.asarray(x)
     return np.broadcast_to(x, (size, *x.shape))
-
-
-def size_of(level, *values):
-    """How many samples the batches of this level hold."""
-    for x in values:
-        if type(x) is Batched:
-            if x.level == level:
-                return x.physical.shape[0]
-            continue
-        if x.__class__ is list or x.__class__ is tuple:
-            found = size_of(level, *x)
-            if found is not None:
-                return found
-    return None
 
 
 def side_by_side(x, level, size, axis=0):

@@ -88,7 +88,7 @@ def _product_grad(g, wanted, input, tau, ans):      # which torch saves too
     return _reflectors_grad(g, eye, wanted, input, tau, False)[:2]
 
 
-@op(name="linalg_householder_product", batches="leading", joint=_product_grad)
+@op(name="linalg_householder_product", joint=_product_grad)
 def _product(input, tau):
     return columns(kernels.product(input, tau))
 
