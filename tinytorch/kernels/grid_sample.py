@@ -162,15 +162,12 @@ def _weight(axes, which):
 def natively(x, grid, mode, padding, align_corners):
     """What the kernel makes of images (N, C, H, W) and a grid (N, H', W', 2): (N, C, H', W'); None of what it does not
     take."""
-    if mode != "bilinear" or padding == "reflection" or x.ndim != 4 or not native.takes("grid_sample", x, grid):
-        return None
     n, c, *size = x.shape
-    out = np.empty((n, c, *grid.shape[1:-1]), x.dtype)
-    if size[0] * size[1] >= 1 << 31:
+    if mode != "bilinear" or padding == "reflection" or len(size) != 2 or size[0] * size[1] >= 1 << 31:
         return None
-    points = grid.shape[1] * grid.shape[2]
-    native.run("grid_sample", n, c, *size, points, align_corners, padding == "border", x, grid, out)
-    return out
+    high, wide = grid.shape[1:-1]
+    return native.made("grid_sample", (n, c, high, wide), n, c, *size, high * wide, align_corners, padding == "border",
+                       x, grid)
 
 
 def sampled(images, axes, size):

@@ -122,15 +122,13 @@ def descend(pairs, lr, maximize):
                 g.dtype != dtype or g.shape != p.shape):
             left.append(i)
             continue
-        many = p.size >= _PASS
-        if many and p.nbytes > PIECE and not native.takes("sgd", p, g):
-            left.append(i)
-            continue
         if dtype not in shares:                # NumPy takes longer to multiply by a Python number
             shares[dtype] = np.array(rate, dtype)
         try:
-            if many and native.takes("sgd", p, g):
-                native.run("sgd", p.size, 0, 0, 1, 0, rate, 0, 1, p, g, None)
+            if p.size >= _PASS and native.done("sgd", p.size, 0, 0, 1, 0, rate, 0, 1, p, g, None):
+                continue
+            if p.size >= _PASS and p.nbytes > PIECE:
+                left.append(i)
             else:
                 p += g * shares[dtype]
         except ValueError:                     # it may not be written to

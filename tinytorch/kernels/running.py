@@ -23,8 +23,7 @@ def running(x, dim, product, backward, wide):
     if kept is not dtype and x.size >= min(_FEW, native.LEAST) and type(x) is np.ndarray:
         shape = x.shape
         sizes = prod(shape[:dim]), shape[dim], prod(shape[dim + 1:])
-        result = np.empty(shape, dtype)
-        if native.done("running", *sizes, product, backward, x, result):
+        if (result := native.made("running", shape, *sizes, product, backward, x)) is not None:
             return result
         if x.size > _FEW:
             return _by_pieces(np.ascontiguousarray(x).reshape(sizes), kept, product, backward).reshape(shape)

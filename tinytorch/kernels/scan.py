@@ -21,12 +21,10 @@ def running_extremes(x, dim, smallest):
 
 def products(x, axes, keepdims):
     """Products over `axes`, all of them or the last."""
-    if axes != tuple(range(x.ndim - len(axes), x.ndim)) or not native.takes("row_products", x):
+    if axes != tuple(range(x.ndim - len(axes), x.ndim)):
         return None
     rows, width = x.shape[:x.ndim - len(axes)], prod(x.shape[x.ndim - len(axes):])
-    found = np.empty(rows + (1,) * len(axes) if keepdims else rows, _FLOAT)
-    native.run("row_products", found.size, width, x, found)
-    return found
+    return native.made("row_products", rows + (1,) * len(axes) if keepdims else rows, prod(rows), width, x)
 
 
 def steps(start, step, count):

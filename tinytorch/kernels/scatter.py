@@ -148,12 +148,9 @@ def _is_plain(index):
 def take_rows(array, index):
     """array[index] by rows, where C is the faster one; or None. IndexError if one does not exist."""
     width = prod(array.shape[1:])
-    if index.size * width < _MANY or number() < 2 and width < _LONG or not _is_plain(index) or not (
-            native.takes("take_rows", array)):
+    if index.size * width < _MANY or number() < 2 and width < _LONG:
         return None
-    result = np.empty(index.shape + array.shape[1:], array.dtype)
-    native.run("take_rows", len(array), width, index.size, array, index, result)
-    return result
+    return native.made("take_rows", index.shape + array.shape[1:], len(array), width, index.size, array, index)
 
 
 def any_outside(index, n):

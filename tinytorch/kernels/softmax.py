@@ -22,10 +22,9 @@ def _by_rows(kernel, axis, *arrays, options=()):
         return None
     last = axis in (-1, first.ndim - 1)
     rows = [np.ascontiguousarray(x if last else np.moveaxis(x, axis, -1)) for x in arrays]
-    result, width = np.empty(rows[0].shape, np.float32), rows[0].shape[-1]
-    if not native.done(kernel, result.size // width, width, *options, *rows, result):
-        return None
-    return result if last else np.ascontiguousarray(np.moveaxis(result, -1, axis))
+    *outer, width = rows[0].shape
+    result = native.made(kernel, rows[0].shape, math.prod(outer), width, *options, *rows)
+    return result if last or result is None else np.ascontiguousarray(np.moveaxis(result, -1, axis))
 
 
 def _sum(x, axis):

@@ -24,7 +24,7 @@ from ...errors import warn
 from ..threads import free
 from .table import KERNELS, failing, fingerprint, parsed
 
-__all__ = ["LEAST", "by_element", "done", "held", "level", "many", "operations", "run", "takes", "walker"]
+__all__ = ["LEAST", "by_element", "done", "held", "level", "made", "many", "operations", "run", "takes", "walker"]
 
 
 class _Unaligned(Exception):
@@ -250,25 +250,35 @@ def many(name, n):
     return n >= _least[name]
 
 
-def takes(name, first, *others):
+def takes(name, *arrays):
     """Whether a kernel is there and the faster one for these arrays (None: one that is not given), all in float32."""
-    if first.size < _least[name]:
-        return False
-    for array in (first, *others):
-        if array is None:
-            continue
-        if type(array) is not _NDARRAY:
-            return False
-        dtype = array.dtype
-        if dtype is not _FLOAT and dtype != _FLOAT or not array.flags.c_contiguous:
-            return False
-    return True
+    return _fit(name, arrays, _FLOATS[:len(arrays)])
 
 
 def done(name, *args):
     """Whether a kernel has done its work on what it takes, because it is there and the faster one for so many elements
     of its first array, and its arrays are such as it takes."""
-    given = _given[name]
+    if not _fit(name, args, _given[name]):
+        return False
+    run(name, *args)
+    return True
+
+
+def made(name, shape, *args):
+    """The array of this shape, in float32, that a kernel makes of all that it takes but `out`; None as for `done`."""
+    if not _fit(name, args, _given[name]):
+        return None
+    out = np.empty(shape, _FLOAT)
+    run(name, *args, out)
+    return out
+
+
+#: The first three arguments, as arrays in float32.
+_FLOATS = (0, _FLOAT), (1, _FLOAT), (2, _FLOAT)
+
+
+def _fit(name, args, given):
+    """Whether a kernel is there and the faster one for arguments whose arrays are `given`: (place, dtype) of each."""
     if args[given[0][0]].size < _least[name]:
         return False
     for i, wanted in given:
@@ -280,7 +290,6 @@ def done(name, *args):
         dtype = array.dtype
         if dtype is not wanted and dtype != wanted or not array.flags.c_contiguous:
             return False
-    run(name, *args)
     return True
 
 
