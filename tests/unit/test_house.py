@@ -134,8 +134,6 @@ LISTS = {
     "ops/reduction/segments.py": "values of the argument `reduce`",
     "return_types.py": "the fields of each class of results",
     "sparse/arithmetic.py": "of the functions that keep zeros, those with a gradient of zeros",
-    "sparse/array.py": "operators that no array of another library answers",
-    "sparse/install.py": "what sparse tensors answer without their elements, or not in place",
 }
 
 

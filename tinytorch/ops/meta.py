@@ -9,7 +9,6 @@ import functools
 import numpy as np
 
 from ..autograd.node import shape_of
-from ..autograd.op import _binary, _unary
 from ..device import META
 from ..kernels.errstate import ignored
 from ..kernels.layout import channels_last, in_channels_last, operand_order
@@ -202,7 +201,7 @@ def _variant(call):
     o = copy.copy(call.op)
     forward = call.op.forward
     compute = RULES.get(f"{forward.__module__.rpartition('.')[2]}.{forward.__name__}") or RULES.get(o.name)
-    if compute is None and (o.elementwise or call.make[0] in _ELEMENTWISE) and not getattr(o, "is_product", False):
+    if compute is None and (o.elementwise or o.batches == "elements"):
         compute = functools.partial(_by_element, forward)
     if compute is None:
         raise NotImplementedError(f"aten::{o.name} is not implemented for tensors on the device meta")
@@ -232,10 +231,6 @@ def _by_element(forward, before, *args):
     shape = np.broadcast_shapes(*[x.shape for x in arrays])
     sample = sample[0] if isinstance(sample, tuple) else sample
     return operand_order(new_meta(shape, sample.dtype), *arrays)
-
-
-#: The makers of primitives that compute element by element.
-_ELEMENTWISE = (_unary, _binary)
 
 
 enter(Meta, _WithoutNumbers())

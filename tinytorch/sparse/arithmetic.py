@@ -12,7 +12,7 @@ from ..errors import refuse_sparse
 from ..memory_format import LAYOUT_NAMES, sparse_coo
 from ..tensor import Tensor, check_dim, wrap
 from .array import SparseArray, added
-from .tensor import as_tensor, is_sparse, of_primitive, of_sparse, sparse_op, wrap_sparse
+from .tensor import array_of, as_tensor, is_sparse, of_primitive, of_sparse, sparse_op, wrap_sparse
 
 
 def _of_values(array, function):
@@ -73,8 +73,7 @@ def conjugate(x):
     """The conjugate of what a product was made of."""
     if not isinstance(x, (np.ndarray, SparseArray, Tensor)):
         return x.conjugate()                   # a number
-    array = x._array if isinstance(x, Tensor) else x
-    if not dt.is_complex(array.dtype):
+    if not dt.is_complex(array_of(x).dtype):
         return x
     return _conj_physical(x) if is_sparse(x) else x.conj()
 
@@ -146,14 +145,10 @@ def rdiv(self, other):
                               "has no reciprocal of sparse tensors")
 
 
-@sparse_op("neg", input=lambda g: -g if not is_sparse(g) else times(g, -1))
-def _neg(input):
-    return _of_values(input, lambda v: -v)
-
-
 @of_sparse("neg", "negative", "__neg__")
+@sparse_op("neg", input=lambda g: -g if not is_sparse(g) else times(g, -1))
 def neg(input):
-    return _neg(input)
+    return _of_values(input, lambda v: -v)
 
 
 # ------------------------------------------------------------------ sums
@@ -162,8 +157,9 @@ def plus(a, b):
     return added(a, b) if isinstance(a, SparseArray) and isinstance(b, SparseArray) else a + b
 
 
-def _scaled(g, number):
-    return g if number == 1 else times(g, number)
+def scaled(x, number):
+    """x * number; itself for 1."""
+    return x if number == 1 else times(x, number)
 
 
 def _sum_of(input, other, alpha):
@@ -172,8 +168,8 @@ def _sum_of(input, other, alpha):
     return plus(input, other if alpha == 1 else plain_times(other, alpha))
 
 
-_add = sparse_op("add", input=lambda g: g, other=lambda g, alpha: _scaled(g, alpha))(_sum_of)
-_sub = sparse_op("sub", input=lambda g: g, other=lambda g, alpha: _scaled(g, alpha))(_sum_of)
+_add = sparse_op("add", input=lambda g: g, other=lambda g, alpha: scaled(g, alpha))(_sum_of)
+_sub = sparse_op("sub", input=lambda g: g, other=lambda g, alpha: scaled(g, alpha))(_sum_of)
 
 
 def _unsupported(x):
@@ -221,36 +217,9 @@ def rsub(self, other):
 
 
 # ------------------------------------------------------------------ functions that are zero at zero
-@sparse_op("relu", input=lambda g, ans: times(g, _positive(ans)))
-def _relu(input):
-    return _of_values(input.as_coalesced() if input.layout is sparse_coo else input, lambda v: v.relu())
-
-
-def _positive(x):
-    array = x._array if isinstance(x, Tensor) else x
-    found = _of_values(array, lambda v: (v > 0).to(v.dtype))
-    return as_tensor(found) if isinstance(x, Tensor) else found
-
-
-@of_sparse("relu")
-def relu(input):
-    return _relu(input)
-
-
-@sparse_op("abs", input=lambda g, input: times(g, _sign(input)))
-def _abs(input):
-    return _of_values(input.as_coalesced() if input.layout is sparse_coo else input, lambda v: v.abs())
-
-
-def _sign(x):
-    array = x._array if isinstance(x, Tensor) else x
-    found = _of_values(array.as_coalesced() if array.layout is sparse_coo else array, lambda v: v.sgn())
-    return as_tensor(found) if isinstance(x, Tensor) else found
-
-
 def _nothing(g):
     """A gradient of zeros: none of its elements is there."""
-    array = g._array if isinstance(g, Tensor) else g
+    array = array_of(g)
     found = empty_array(array.layout, array.shape, array.dtype, array.sparse_dim) if isinstance(
         array, SparseArray) else np.zeros_like(array)
     return as_tensor(found) if isinstance(g, Tensor) else found
@@ -258,13 +227,15 @@ def _nothing(g):
 
 def _changed(x, function):
     """A sparse tensor or array with `function` of its values."""
-    array = x._array if isinstance(x, Tensor) else x
+    array = array_of(x)
     found = _of_values(array.as_coalesced() if array.layout is sparse_coo else array, function)
     return as_tensor(found) if isinstance(x, Tensor) else found
 
 
 #: The functions of `_of_zero` that have a derivative in torch -> its rule.
 _RULES = {
+    "relu": lambda g, ans: times(g, _changed(ans, lambda v: (v > 0).to(v.dtype))),
+    "abs": lambda g, input: times(g, _changed(input, lambda v: v.sgn())),
     **dict.fromkeys("ceil floor round sign trunc".split(), lambda g: _nothing(g)),
     "deg2rad": lambda g: times(g, np.pi / 180), "rad2deg": lambda g: times(g, 180 / np.pi), "frac": lambda g: g,
     "log1p": lambda g, input: times(g, _changed(input, lambda v: (v + 1).reciprocal())),
@@ -280,13 +251,13 @@ def _elementwise(name, input, *args, **kwargs):
     return wrap_sparse(result)
 
 
-def _of_zero(name):
+def _of_zero(name, *aliases):
     if name in _RULES:
         @sparse_op(name, input=_RULES[name])
         def recorded(input):
             return _changed(input, lambda v: getattr(v, name)())
 
-    @of_sparse(name)
+    @of_sparse(name, *aliases)
     def function(input):
         return recorded(input) if name in _RULES and input._requires_grad else _elementwise(name, input)
     return function
@@ -309,19 +280,16 @@ def angle(input):
 for _function in [f for f in TABLE if hasattr(f, "op") and f.op.of_zero]:
     _of_zero(_function.__name__)
 _of_zero("round")
-
-
-@of_sparse("abs", "absolute", "__abs__")
-def absolute(input):
-    return _abs(input)
+_of_zero("relu")
+_of_zero("abs", "absolute", "__abs__")
 
 
 @sparse_op("pow", input=lambda g, input, exponent: times(g, times(_pow(input, exponent - 1), exponent)))
 def _pow(input, exponent):
-    return _of_values(input.as_coalesced() if input.layout is sparse_coo else input, lambda v: v ** exponent)
+    return _changed(input, lambda v: v ** exponent)
 
 
-@of_sparse("pow", "__pow__")
+@of_sparse("pow", "__pow__", in_place=False)
 def power(input, exponent):
     if not isinstance(exponent, NUMBERS) or not is_sparse(input):
         raise NotImplementedError("tinytorch has powers of sparse tensors with a number as exponent only")
@@ -330,7 +298,7 @@ def power(input, exponent):
     return _pow(input, exponent)
 
 
-@of_sparse("square")
+@of_sparse("square", in_place=False)
 def square(input):
     return _pow(input, 2) if input.is_sparse else _elementwise("square", input)
 
@@ -379,7 +347,7 @@ def _checked_order(input, dims):
 
 
 @of_primitive("_swapped")
-@of_sparse("transpose", "swapaxes", "swapdims")
+@of_sparse("transpose", "swapaxes", "swapdims", in_place="turns")
 def transpose(input, dim0, dim1):
     a, b = check_dim(dim0, input._array.ndim), check_dim(dim1, input._array.ndim)
     if a != b and max(a, b) >= input._array.sparse_dim:
@@ -395,7 +363,7 @@ def _t_of_op(input, dim0, dim1):
     return t(input)
 
 
-@of_sparse("t")
+@of_sparse("t", in_place="turns")
 def t(input):
     if input._array.sparse_dim > 2 or input._array.dense_dim:
         raise RuntimeError(f"t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got "
@@ -525,11 +493,6 @@ def mul_(self, other):
     return written(self, array)
 
 
-@of_sparse("div_", "__itruediv__", "__idiv__")
-def div_(self, other):
-    return written(self, div(self.detach(), other)._array)
-
-
 @of_sparse("add_", "__iadd__")
 def add_(self, other, *, alpha=1):
     if not is_sparse(self):                    # the elements are added to memory that stays
@@ -542,14 +505,15 @@ def add_(self, other, *, alpha=1):
     return written(self, add(self.detach(), other, alpha=alpha)._array)
 
 
-@of_sparse("sub_", "subtract_", "__isub__")
-def sub_(self, other, *, alpha=1):
-    return written(self, sub(self.detach(), other, alpha=alpha)._array)
+def _written_by(function, *names):
+    @of_sparse(*names)
+    def compute(self, other, **options):
+        return written(self, function(self.detach(), other, **options)._array)
 
 
-@of_sparse("floor_divide_", "__ifloordiv__")
-def floor_divide_(self, other):
-    return written(self, floor_divide(self.detach(), other)._array)
+_written_by(div, "div_", "__itruediv__", "__idiv__")
+_written_by(sub, "sub_", "subtract_", "__isub__")
+_written_by(floor_divide, "floor_divide_", "__ifloordiv__")
 
 
 @of_sparse("copy_")

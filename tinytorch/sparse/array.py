@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .. import dtypes as dt
 from ..errors import refuse_sparse, warn_once
@@ -223,10 +224,10 @@ def added(a, b):
 
 
 def _refuse_operators():
-    for name in ("neg", "pos", "abs", "invert", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "and",
-                 "or", "xor", "lshift", "rshift", "rsub", "rmul", "rmatmul", "rtruediv", "rfloordiv", "rmod", "rpow",
-                 "rand", "ror", "rxor", "rlshift", "rrshift", "lt", "le", "gt", "ge", "eq", "ne"):
-        setattr(SparseArray, f"__{name}__", lambda self, *other, name=name: refuse_sparse(name, self))
+    for name, value in vars(NDArrayOperatorsMixin).items():
+        in_place = name[:3] == "__i" and name != "__invert__"          # which Python makes of the others
+        if callable(value) and not in_place and name not in vars(SparseArray):
+            setattr(SparseArray, name, lambda self, *other, name=name[2:-2]: refuse_sparse(name, self))
 
 
 _refuse_operators()

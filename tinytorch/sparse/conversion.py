@@ -7,7 +7,7 @@ from .. import dtypes as dt
 from ..memory_format import sparse_coo
 from ..tensor import Tensor
 from .array import SparseArray
-from .tensor import as_tensor, is_sparse, sparse_op
+from .tensor import array_of, as_tensor, is_sparse, sparse_op
 
 
 # ------------------------------------------------------------------ from parts
@@ -49,8 +49,8 @@ def _to_dense_rule(g, input, masked):
     if is_sparse(g):
         return g
     if masked is False:
-        return to_sparse_of(g, sparse_dim_of(input)) if layout_of(input) is sparse_coo else to_layout(
-            g, layout_of(input))
+        coo = input.layout is sparse_coo
+        return to_sparse_of(g, array_of(input).sparse_dim) if coo else to_layout(g, input.layout)
     return masked_by(g, coalesced(detached(input)))
 
 
@@ -61,14 +61,6 @@ def dense_of(input, masked):
 
 def detached(x):
     return x.detach() if isinstance(x, Tensor) else x
-
-
-def layout_of(x):
-    return x.layout
-
-
-def sparse_dim_of(x):
-    return (x._array if isinstance(x, Tensor) else x).sparse_dim
 
 
 def dense_gradient(g):
@@ -97,7 +89,7 @@ def to_sparse_of_dims(input, sparse_dim):
 
 
 def _restored(g, input):
-    return g if not is_sparse(g) else as_layout(g, layout_of(input)) if is_sparse(input) else dense_of(g, None)
+    return g if not is_sparse(g) else as_layout(g, input.layout) if is_sparse(input) else dense_of(g, None)
 
 
 def _to_layout(input, layout):
@@ -118,7 +110,7 @@ def _coalesced(input):
 
 def coalesced(x):
     """`x` coalesced, itself if it is; another layout as it is."""
-    array = x._array if isinstance(x, Tensor) else x
+    array = array_of(x)
     return x if array.layout is not sparse_coo or array.coalesced else _coalesced(x)
 
 
@@ -130,7 +122,7 @@ def _mask_rule(g, input, mask):
 
 
 def in_ones(mask):
-    array = mask._array if isinstance(mask, Tensor) else mask
+    array = array_of(mask)
     ones = array.with_values(np.ones(array.values.shape, array.dtype))
     return as_tensor(ones) if isinstance(mask, Tensor) else ones
 

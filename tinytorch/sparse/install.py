@@ -1,13 +1,13 @@
 """What functions of torch do when an argument is sparse, put where they look."""
 import re
 
-from .. import dtypes as dt
 from ..autograd import above
 from ..autograd.promotion import NUMBERS
 from ..autograd.public import TABLE
 from ..errors import refuse_sparse
 from ..kinds import enter
 from ..memory_format import LAYOUT_NAMES
+from ..ops.creation.casts import CASTS
 from ..tensor import Tensor
 from . import products, reduction, structure  # noqa: F401
 from .arithmetic import to, written, written_out
@@ -15,12 +15,6 @@ from .array import SparseArray
 from .tensor import FUNCTIONS, Sparse, SparseTensor, dispatch, is_sparse
 from .text import sparse_text
 
-#: Public functions that do with a sparse tensor what they always do: they look at nothing but shape, dtype and graph,
-#: or are made for sparse ones.
-_THE_SAME = {"is_floating_point", "is_complex", "numel", "is_inference", "is_signed", "sparse_resize_",
-             "sparse_resize_and_clear_", "resize_as_sparse_"}
-#: Public functions made of others, which see to sparse tensors.
-_OF_OTHERS = {"adjoint", "is_same_size", "movedim", "moveaxis"}
 _OPERATOR = re.compile("__i?r?(add|sub|mul|matmul|truediv|floordiv|mod|pow|and|or|xor|lshift|rshift|div)__|"
                        "__(neg|abs|invert|eq|ne|lt|le|gt|ge|pos|getitem|setitem|contains)__")
 
@@ -36,32 +30,22 @@ def _method(name, function):
     return method
 
 
-#: Functions of sparse tensors whose in-place form torch has for dense ones alone.
-_OUT_OF_PLACE = {"clamp", "pow", "square", "squeeze", "unsqueeze"}
-#: In-place forms that change the shape, which compressed layouts do not take.
-_TURNS = {"t", "transpose", "swapaxes", "swapdims"}
-
-
 def _in_place(name, function):
     """The in-place form of a function of sparse tensors: computes, then writes."""
 
     def method(self, *args, **kwargs):
-        if function not in FUNCTIONS or function in _OUT_OF_PLACE or function in _TURNS and not self.is_sparse:
+        compute = FUNCTIONS.get(function)
+        turns = compute is not None and compute.in_place == "turns"
+        if compute is None or not compute.in_place or turns and not self.is_sparse:
             refuse_sparse(name, self)
-        result = FUNCTIONS[function](self.detach(), *args, **kwargs)
-        array = result._array
-        if not isinstance(array, SparseArray) or array.shape != self._array.shape and function not in _TURNS:
+        array = compute(self.detach(), *args, **kwargs)._array
+        if not isinstance(array, SparseArray) or array.shape != self._array.shape and not turns:
             refuse_sparse(name, self)
         if not args and array.coalesced and not self._array.coalesced and self.is_sparse:
             raise RuntimeError(f"{function}_ requires coalesced input")
         return written(self, array)
     method.__name__ = method.__qualname__ = name
     return method
-
-
-_CASTS = {"bool": dt.bool, "byte": dt.uint8, "char": dt.int8, "short": dt.int16, "int": dt.int32, "long": dt.int64,
-          "half": dt.float16, "bfloat16": dt.bfloat16, "float": dt.float32, "double": dt.float64,
-          "chalf": dt.complex32, "cfloat": dt.complex64, "cdouble": dt.complex128}
 
 
 def _cast(name, dtype):
@@ -88,18 +72,14 @@ def _type(self, dtype=None, non_blocking=False):
 
 def install():
     """Gives SparseTensor the methods of all public functions, and tells autograd who computes with sparse arguments."""
-    FUNCTIONS.update({record.name: record.function for record in TABLE.values() if record.name in _OF_OTHERS})
-    names = {name: record.name for record in TABLE.values() for name in record.methods}
+    names = {name: record.name for record in TABLE.values() if not record.any_layout for name in record.methods}
     names.update({name: name for name in vars(Tensor) if _OPERATOR.fullmatch(name) or name in FUNCTIONS})
     for name, function in names.items():
-        if name not in _THE_SAME and (name not in vars(SparseTensor)):
+        if name not in vars(SparseTensor):
             made = _in_place if name[-1] == "_" != name[-2] and name not in FUNCTIONS else _method
             setattr(SparseTensor, name, made(name, name if name in FUNCTIONS else function))
     SparseTensor.to, SparseTensor.__repr__ = to, lambda self, *, tensor_contents=None: sparse_text(self)
-    for name in _THE_SAME:
-        if name in vars(Tensor):
-            FUNCTIONS[name] = vars(Tensor)[name]
-    for name, dtype in _CASTS.items():
+    for name, dtype in CASTS.items():
         setattr(SparseTensor, name, _cast(name, dtype))
     SparseTensor.type_as = _type_as
     SparseTensor.data = property(FUNCTIONS["detach"], vars(Tensor)["data"].fset)

@@ -9,10 +9,10 @@ from ..memory_format import LAYOUT_NAMES, sparse_coo, sparse_csc, sparse_csr
 from ..ops.elementwise.arithmetic import REFUSED, refused
 from ..tensor import Tensor, wrap
 from . import kernels
-from .arithmetic import conjugate, plain_times, plus, times, transposed
+from .arithmetic import conjugate, plain_times, plus, scaled, transposed
 from .array import SparseArray
 from .conversion import coalesced, detached, masked_by
-from .tensor import is_sparse, of_primitive, of_sparse, sparse_op
+from .tensor import array_of, is_sparse, of_primitive, of_sparse, sparse_op
 
 
 def adjoint(x):
@@ -84,8 +84,7 @@ def vector_product(input, vec):
 
 def _in_pattern(x, like):
     """A sparse matrix with zeros where another one has no elements."""
-    ones = like.as_coalesced() if not isinstance(like, Tensor) else like._array.as_coalesced()
-    return _zeroed(x, ones)
+    return _zeroed(x, array_of(like).as_coalesced())
 
 
 @sparse_op("sparse_mask", input=lambda g, like: _zeroed(g, like))
@@ -110,28 +109,30 @@ def _addmm(input, mat1, mat2, beta, alpha):
     return plus(input if beta == 1 else plain_times(input, beta), result)
 
 
-def _scaled(x, number):
-    return x if number == 1 else times(x, number)
+def _of_mat1(g, mat2, alpha):
+    return scaled(_matrix_product(g, adjoint(mat2)), alpha)
 
 
-@sparse_op("sparse_addmm", input=lambda g, beta: _scaled(g, beta),
-           mat1=lambda g, mat1, mat2, alpha: _scaled(masked_by(_matrix_product(g, adjoint(mat2)), coalesced(detached(
-               mat1))), alpha) if is_sparse(mat1) else _scaled(_matrix_product(g, adjoint(mat2)), alpha),
-           mat2=lambda g, mat1, alpha: _scaled(_matrix_product(adjoint(mat1), g), alpha))
+def _of_sparse_mat1(g, mat1, mat2, alpha):
+    found = _matrix_product(g, adjoint(mat2))
+    return scaled(masked_by(found, coalesced(detached(mat1))) if is_sparse(mat1) else found, alpha)
+
+
+def _of_mat2(g, mat1, alpha):
+    return scaled(_matrix_product(adjoint(mat1), g), alpha)
+
+
+@sparse_op("sparse_addmm", input=lambda g, beta: scaled(g, beta), mat1=_of_sparse_mat1, mat2=_of_mat2)
 def _sparse_addmm(input, mat1, mat2, beta, alpha):
     return _addmm(input, mat1, mat2, beta, alpha)
 
 
-@sparse_op("addmm", input=lambda g, beta: _scaled(g, beta),
-           mat1=lambda g, mat2, alpha: _scaled(_matrix_product(g, adjoint(mat2)), alpha),
-           mat2=lambda g, mat1, alpha: _scaled(_matrix_product(adjoint(mat1), g), alpha))
+@sparse_op("addmm", input=lambda g, beta: scaled(g, beta), mat1=_of_mat1, mat2=_of_mat2)
 def _plain_addmm(input, mat1, mat2, beta, alpha):
     return _addmm(input, mat1, mat2, beta, alpha)
 
 
-@sparse_op("sparse_sampled_addmm", input=lambda g, beta: _scaled(g, beta),
-           mat1=lambda g, mat2, alpha: _scaled(_matrix_product(g, adjoint(mat2)), alpha),
-           mat2=lambda g, mat1, alpha: _scaled(_matrix_product(adjoint(mat1), g), alpha))
+@sparse_op("sparse_sampled_addmm", input=lambda g, beta: scaled(g, beta), mat1=_of_mat1, mat2=_of_mat2)
 def _sampled_addmm(input, mat1, mat2, beta, alpha):
     rows, columns = input.indices
     values = (wrap(mat1[rows]) * wrap(mat2.T[columns])).sum(1) * alpha

@@ -11,7 +11,7 @@ from ..memory_format import LAYOUT_NAMES, sparse_coo
 from ..tensor import Tensor, check_dim, wrap
 from . import kernels
 from .array import SparseArray
-from .conversion import coalesced, in_places, values_at, values_of
+from .conversion import coalesced, detached, in_places, values_at, values_of
 from .tensor import is_sparse, of_primitive, of_sparse, sparse_op
 
 
@@ -47,14 +47,10 @@ def _summed(input, dims):
 
 def _spread(g, input, dims):
     """The gradient of the elements of `input` from that of sums: each gets that of its sum."""
-    return in_places(_spread_values(g, input, dims), coalesced(_plain(input)))
+    return in_places(_spread_values(g, input, dims), coalesced(detached(input)))
 
 
-def _plain(x):
-    return x.detach() if isinstance(x, Tensor) else x
-
-
-@sparse_op("sparse_sum_backward", g=lambda d, input, dims: _summed_op(in_places(d, coalesced(_plain(input))), dims))
+@sparse_op("sparse_sum_backward", g=lambda d, input, dims: _summed_op(in_places(d, coalesced(detached(input))), dims))
 def _spread_values(g, input, dims):
     array = input.as_coalesced()
     sparse, dense = _split(array, dims)

@@ -30,10 +30,9 @@ def _coo(name, input):
     return input._array.as_layout(sparse_coo)
 
 
-def _coo_alone(name, input):
+def _refuse_compressed(input):
     if not input.is_sparse:
         raise RuntimeError("Sparse CSR tensors do not have strides")
-    return _coo(name, input)
 
 
 # ------------------------------------------------------------------ parts
@@ -79,7 +78,8 @@ def unbind(input, dim=0):
 
 @of_sparse("narrow_copy")
 def narrow_copy(input, dim, start, length):
-    array = _coo_alone("narrow_copy", input)
+    _refuse_compressed(input)
+    array = _coo("narrow_copy", input)
     if not 0 <= dim < array.ndim:
         raise RuntimeError(f"Dimension {dim} out of range. Expecting 0 <= dim < {array.ndim}.")
     end, k = start + length, array.sparse_dim
@@ -229,10 +229,9 @@ def _unsqueeze(input, dim):
     return _with_dim(input, dim)
 
 
-@of_sparse("unsqueeze")
+@of_sparse("unsqueeze", in_place=False)
 def unsqueeze(input, dim):
-    if not input.is_sparse:
-        raise RuntimeError("Sparse CSR tensors do not have strides")
+    _refuse_compressed(input)
     return _unsqueeze(input, check_dim(dim, input._array.ndim + 1))
 
 
@@ -268,8 +267,7 @@ def stack(tensors, dim=0):
         if x._array.shape != array.shape:
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(array.shape)} at entry 0 "
                                f"and {list(x._array.shape)} at entry {i}")
-        if x._array.layout is not sparse_coo:
-            raise RuntimeError("Sparse CSR tensors do not have strides")
+        _refuse_compressed(x)
         if x._array.sparse_dim != array.sparse_dim:
             raise RuntimeError("All tensors must have the same number of sparse dimensions and dimensions")
     if dim > array.sparse_dim:

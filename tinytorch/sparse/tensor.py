@@ -150,6 +150,11 @@ def sparse_op(name: str, first: int = 0, joint: Callable | None = None, **rules:
     return decorate
 
 
+def array_of(x: Any) -> Any:
+    """The array of a tensor, or an array itself."""
+    return x._array if isinstance(x, Tensor) else x
+
+
 def is_sparse(x: Any) -> bool:
     """Whether a Tensor or an array is sparse."""
     return isinstance(x, (SparseTensor, SparseArray))
@@ -160,9 +165,11 @@ def is_sparse(x: Any) -> bool:
 FUNCTIONS: dict[str, Callable] = {}
 
 
-def of_sparse(*names: str) -> Callable[[Callable], Callable]:
-    """Decorator: what the public functions of these names do if an argument is sparse."""
+def of_sparse(*names: str, in_place: bool | str = True) -> Callable[[Callable], Callable]:
+    """Decorator: what the public functions of these names do if an argument is sparse. `in_place`: whether torch has
+    their in-place forms of sparse tensors; "turns": of sparse_coo, whose shape they change."""
     def decorate(function):
+        function.in_place = in_place
         for name in names:
             FUNCTIONS[name] = function
         return function

@@ -304,7 +304,7 @@ def is_nonzero(input: Tensor) -> bool:
     return bool(input)
 
 
-@public()
+@public(any_layout=True)
 def is_floating_point(input: Tensor) -> bool:
     """Whether the dtype is a floating one.
 
@@ -315,7 +315,7 @@ def is_floating_point(input: Tensor) -> bool:
     return input.is_floating_point()
 
 
-@public()
+@public(any_layout=True)
 def is_complex(input: Tensor) -> bool:
     """Whether the dtype is a complex one.
 
@@ -326,7 +326,7 @@ def is_complex(input: Tensor) -> bool:
     return input.is_complex()
 
 
-@public()
+@public(any_layout=True)
 def is_signed(input: Tensor) -> bool:
     """Whether the dtype can hold negative numbers.
 

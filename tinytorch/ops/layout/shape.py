@@ -255,7 +255,7 @@ def _permuted(input, dims):
     return _permute(input, dims)
 
 
-@public(method=True, shares=True)
+@public(method=True, shares=True, any_layout=True)
 def movedim(input: Tensor, source: int | Ints, destination: int | Ints) -> Tensor:
     """A view with the dimensions `source` (an int or several) moved to `destination`.
 
@@ -282,7 +282,7 @@ def movedim(input: Tensor, source: int | Ints, destination: int | Ints) -> Tenso
     return _permute(input, order) if ndim else input.alias()
 
 
-@public(method=True, shares=True)
+@public(method=True, shares=True, any_layout=True)
 def moveaxis(input: Tensor, source: int | Ints, destination: int | Ints) -> Tensor:
     """`movedim` under NumPy's name."""
     return movedim(input, source, destination)
@@ -321,7 +321,7 @@ def _matrix(self, name):
     return _transpose(self, self._array.ndim - 2, self._array.ndim - 1)
 
 
-@public(method=True, shares=True)
+@public(method=True, shares=True, any_layout=True)
 def adjoint(input: Tensor) -> Tensor:
     """The conjugate of the last two dimensions swapped: a view.
 
@@ -378,7 +378,7 @@ def squeeze(input: Tensor, dim: int | Ints = ..., *more: int) -> Tensor:
     return primitive(input, tuple([n for i, n in enumerate(shape) if n != 1 or i not in drop]))
 
 
-@public()
+@public(any_layout=True)
 def numel(input: Tensor) -> int:
     """The number of elements.
 
@@ -389,7 +389,7 @@ def numel(input: Tensor) -> int:
     return input._array.size
 
 
-@public(method=True)
+@public(method=True, any_layout=True)
 def is_same_size(self: Tensor, other: Tensor) -> bool:
     """Whether the shapes are equal."""
     return self._array.shape == other._array.shape
