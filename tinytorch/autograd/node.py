@@ -50,15 +50,18 @@ class Op:
     """
 
     function = None            # the autograd.Function that this is, if it is one
-    batches = None             # how the forward takes those of vmap: see `op` in op.py
     of_batches = None          # the forward that takes batches too, once vmap has been used (func/dispatch.py)
     run_of_batches = None      # and the rules that do
-    ufunc = None               # NumPy's function that the forward is of arrays with few elements (see op.py)
+    original = None            # the op that this one is under another name
+    of_wide_scalar = False     # whether it is an operation made by `with_wide_scalar`
     computes_in = dt.NATIVE + dt.COMPLEX       # kinds of dtypes that the forward takes without conversion
+    # What a registration says besides:
+    batches = None             # how the forward takes those of vmap: see `op` in op.py
+    ufunc = None               # NumPy's function that the forward is of arrays with few elements: see `unary` in op.py
+    is_product = False         # of two operands: not computed element by element, nor in the order of their memory
     converts = False           # between dtypes: its rule takes records as they are
     over = None                # the op that its in-place form is, where that has a rule of its own: by the output
     wide_scalar = None         # the same for a tensor in half precision and a number, if that is taken in float32
-    of_wide_scalar = False     # whether it is an operation made by `with_wide_scalar`
     of_number = None           # function(input, number), where `other` is a number that is not to become a tensor
     of_first_number = None     # function(number, input, other), `input` being the number as a tensor: another op
     beside_integer = None      # function(input, other, dtype) of a tensor of integers and another, not converted yet
@@ -72,10 +75,9 @@ class Op:
     saved_outputs = None       # of an op of many: the numbers of those that `ans` holds (None: of all)
     apart = False              # what several rules read is kept only if one of their arguments wants a gradient
     own_order = False          # whether the forward lays out its result without regard to the operands
-    in_bfloat16 = None         # the forward for bfloat16, where torch rounds in its middle
+    in_bfloat16 = None         # the forward for bfloat16, where torch rounds in its middle; True: the same
     stored = ()                # records other than bfloat16 that torch has it for: computed as widened, and rounded
     on_records = None          # its forward for arrays of those, where torch rounds in its middle
-    original = None            # the op that this one is under another name
     shown_as = None            # function(node) -> what `next_functions` shows, where torch has several nodes: see Step
     _widened = None
 
@@ -89,7 +91,7 @@ class Op:
                  multi: bool = False, view: bool = False, rules: dict[str, Callable] | None = None,
                  joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
                  kernel: str | None = None, backward_name: str | None = None,
-                 stand_ins: dict[str, Callable] | None = None) -> None:
+                 stand_ins: dict[str, Callable] | None = None, **said: Any) -> None:
         code = forward.__code__
         self.forward = forward
         self._set_name(name or forward.__name__.strip("_"))
@@ -114,6 +116,10 @@ class Op:
             self.rules["joint"] = joint
         self.run = self._all_rules()           # function(g, saved, edges) -> a gradient or None per edge
         self._kept = {}
+        for what, value in said.items():
+            setattr(self, what, value)
+        if self.in_bfloat16 is True:
+            self.in_bfloat16 = forward
         self.registry[self] = None
         self.made[0] += 1
 
@@ -165,7 +171,8 @@ class Op:
             return dt.cast(forward(dt.cast(input, _FLOAT32), other), input.dtype)
         op = copy.copy(self)
         op.forward, op.computes_in, op.converts = compute, dt.DIFFERENTIABLE, True
-        op.ufunc, op.of_batches = None, self.through(compute)
+        op.ufunc, op.in_bfloat16, op.on_records, op.stored = None, None, None, ()
+        op.of_batches = self.through(compute)
         op.elementwise = op.of_wide_scalar = True
         op.backs = [back and _of_single_number(back, i) for i, back in enumerate(self.backs)]
         op.run, op.run_of_batches = op._all_rules(), None

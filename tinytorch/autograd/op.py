@@ -71,64 +71,60 @@ _LONG = 1 << 63
 _SIGNED, _WHOLE = np.typecodes["Integer"], FLOATS + np.typecodes["AllInteger"]
 
 
-def op(name: str | None = None, first: int = 0, aux: bool = False, multi: bool = False, view: bool = False,
-       joint: Callable | None = None, decomposition: Callable | None = None, inputs: int | None = None,
-       backward_name: str | None = None, steps: bool = False, elementwise: bool = False, kernel: str | None = None,
-       stand_ins: dict[str, Callable] | None = None, batches: str | None = None,
-       **rules: Callable) -> Callable[[Callable], Callable]:
+def op(name: str | None = None, **said: Any) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
+    What is `said` are the settings and attributes of Op (node.py), and the derivative rules of arguments by their
+    names. Of the attributes:
     `steps`: the rules are several operations in torch, which rounds half precision after each; without it they
     stand for one. Those of `unary` and `binary` are several. `elementwise`: the memory of the result is in the order
     of that of the tensors. `batches`: how it computes on the samples of a vmap at once (func/batch_rules/families.py):
     "elements" one by one, along "dims", its argument `dim` or `dims`, with "leading" dimensions in front, or as more
-    "examples" in the first one; else by a rule or as NumPy's functions do. Keywords other than Op's settings are the
-    derivative rules of the arguments of that name.
+    "examples" in the first one; else by a rule or as NumPy's functions do.
     """
-    def decorate(forward):
-        o = Op(forward, name, first, aux, multi, view, rules, joint, decomposition, inputs, kernel, backward_name,
-               stand_ins)
-        o.steps, o.elementwise, o.batches = steps, elementwise, batches
-        return finish(_general, o)
-    return decorate
+    return lambda forward: finish(_general, _op(forward, name, said))
 
 
-def single(name: str | None = None, aux: bool = False, view: bool = False, backward_name: str | None = None,
-           kernel: str | None = None, batches: str | None = None, **rules: Callable) -> Callable[[Callable], Callable]:
+def single(name: str | None = None, **said: Any) -> Callable[[Callable], Callable]:
     """Decorator: as `op`, for an op of one output whose first argument, and no other, is a tensor."""
-    def decorate(forward):
-        o = Op(forward, name, aux=aux, view=view, rules=rules, kernel=kernel, backward_name=backward_name)
-        o.batches = batches
-        return finish(_single, o)
-    return decorate
+    return lambda forward: finish(_single, _op(forward, name, said))
+
+
+def _op(forward, name, said):
+    """An Op of settings, attributes and rules."""
+    settings = {what: value for what, value in said.items() if what in _SETTINGS}
+    rules = {argument: rule for argument, rule in said.items() if argument not in settings}
+    return Op(forward, name, rules=rules, **settings)
+
+
+#: What can be said of an Op that is no rule.
+_SETTINGS = {*inspect.signature(Op).parameters, *vars(Op)}
 
 
 def unary(rule: Callable | None = None, name: str | None = None, to_float: bool = False, method: bool | str = True,
           inplace: bool | Callable = True, casts: bool | str = False, aliases: str = "",
-          kernel: str | None = None, ufunc: Callable | None = None, foreach: bool = False,
-          of_zero: bool = False) -> Callable[[Callable], Callable]:
+          **said: Any) -> Callable[[Callable], Callable]:
     """Decorator for `f(input, *, out=None)`, element by element.
 
     `to_float`: integer and bool inputs are first converted to the default dtype. `casts`: `out` may have another dtype
     than the result (with `to_float` it may; "complex": for complex input alone). `method`, `inplace` and `aliases` as
     for `public`; if nothing is said of them, there are the Tensor method `f` and its in-place form `f_`. An op named _f
-    is not public. `kernel`: see `Op`. `ufunc`: NumPy's function that does the same as `f` with an array of fewer
-    elements than native kernels take; it is called in the place of `f`, which spares a tenth of a small operation.
+    is not public. Of what else is `said`, as for `op`:
+    `ufunc`: NumPy's function that does the same as `f` with an array of fewer elements than native kernels take; it is
+    called in the place of `f`, which spares a tenth of a small operation.
     `foreach`: torch has it for lists of tensors too (ops/foreach.py). `of_zero`: of 0 it is 0, and torch computes it of
     sparse tensors, of what they hold (sparse/arithmetic.py).
     """
     def decorate(forward):
-        o = Op(forward, name, rules=rule and {"input": rule}, kernel=kernel)
-        o.steps, o.ufunc, o.foreach, o.of_zero, o.batches = True, ufunc, foreach, of_zero, "elements"
+        o = Op(forward, name, rules=rule and {"input": rule}, steps=True, batches="elements", **said)
         return _entered(finish(_unary, o, to_float, casts), forward, method, inplace, aliases)
     return decorate
 
 
 def binary(name: str | None = None, to_float: bool = False, method: bool | str = True, inplace: bool | Callable = True,
            numbers: str = "both", mixed: Callable | None = None, aliases: str = "", ioperator: str | None = None,
-           kernel: str | None = None, backward_name: str | None = None, wraps: bool = False, wide_scalar: bool = False,
-           is_product: bool = False, ufunc: Callable | None = None, batches: str | None = "elements",
-           **rules: Callable) -> Callable[[Callable], Callable]:
+           wraps: bool = False, wide_scalar: bool = False, batches: str | None = "elements",
+           **said: Any) -> Callable[[Callable], Callable]:
     """Decorator for `f(input, other, *, out=None)`, element by element, with torch's promotion.
 
     `to_float`: integers are first converted to the default dtype.
@@ -136,13 +132,10 @@ def binary(name: str | None = None, to_float: bool = False, method: bool | str =
     `mixed`: a check of operands whose dtypes differ.
     `wraps`: a Python int is one of the tensor's dtype, wrapped around as in C (in arithmetic the result is wrapped).
     `wide_scalar`: in half precision a single number for `other` is not rounded before, but taken in float32.
-    `is_product`: not computed element by element, and its memory is not in the order of that of the tensors.
     The rest as for `unary`.
     """
     def decorate(forward):
-        o = Op(forward, name, rules=rules, kernel=kernel, backward_name=backward_name)
-        o.steps, o.is_product, o.ufunc = True, is_product, ufunc
-        o.batches = None if is_product else batches
+        o = _op(forward, name, {"steps": True, "batches": batches, **said})
         if wide_scalar:
             o.wide_scalar = finish(_general, o.with_wide_scalar())
         call = finish(_binary, o, to_float, numbers, mixed, wraps)
@@ -152,8 +145,7 @@ def binary(name: str | None = None, to_float: bool = False, method: bool | str =
 
 def _entered(call, forward, method, inplace, aliases, ioperator=None):
     if forward.__name__[0] != "_":
-        elementwise = call.make[0] is _unary or not call.op.is_product
-        enter(Public(forward, elementwise=elementwise), known_as(call), method, inplace, aliases, ioperator)
+        enter(Public(forward, elementwise=not call.op.is_product), known_as(call), method, inplace, aliases, ioperator)
     return call
 
 

@@ -40,12 +40,10 @@ def _converted_back(g, numpy_dtype, source):
     return of_source(_to_copy(g, source, numpy_dtype), numpy_dtype)
 
 
-@single(name="to_copy", batches="leading", input=lambda g, numpy_dtype, source: _converted_back(g, numpy_dtype, source))
+@single(name="to_copy", batches="leading", input=lambda g, numpy_dtype, source: _converted_back(g, numpy_dtype, source),
+    converts=True)
 def _to_copy(input, numpy_dtype, source):
     return _cast(input, numpy_dtype)
-
-
-_to_copy.op.converts = True
 
 
 @single(name="to_copy")

@@ -42,12 +42,9 @@ def is_complex(x):
 _MAYBE_COMPLEX = dt.COMPLEX + dt.WIDENED
 
 
-@unary(lambda g: conj(g), name="conj_physical", ufunc=np.conjugate)
+@unary(lambda g: conj(g), name="conj_physical", ufunc=np.conjugate, stored=dt.ONLY_COMPLEX32)
 def _conj(input):
     return np.conjugate(input)
-
-
-_conj.op.stored = dt.ONLY_COMPLEX32
 
 
 @method()
@@ -87,7 +84,8 @@ _add_halves, _sub_halves, _mul_halves, _div_halves = (expression(text, 2) for te
     lambda x, y: x + y, lambda x, y: x - y, lambda x, y: x * y, lambda x, y: x / y))
 
 
-@binary(numbers="any", input=lambda g: g, other=lambda g: g, name="add", ufunc=np.add)
+@binary(numbers="any", input=lambda g: g, other=lambda g: g, name="add", ufunc=np.add,
+        stored=dt.ONLY_COMPLEX32, kernel="add_stub", in_bfloat16=_add_halves)
 def _add(input, other):
     if input.dtype.char == "e":
         return _add_halves(input, other)
@@ -108,7 +106,8 @@ def _refuse_bools(input, other):
         raise RuntimeError(_NO_BOOL)
 
 
-@binary(numbers="any", input=lambda g: g, other=lambda g: -g, name="sub", mixed=_refuse_bools, ufunc=np.subtract)
+@binary(numbers="any", input=lambda g: g, other=lambda g: -g, name="sub", mixed=_refuse_bools, ufunc=np.subtract,
+        stored=dt.ONLY_COMPLEX32, kernel="add_stub", in_bfloat16=_sub_halves)
 def _sub(input, other):
     if input.dtype == bool:
         raise RuntimeError(_TWO_BOOLS)
@@ -119,19 +118,23 @@ def _sub(input, other):
     return input - other
 
 
-@binary(input=lambda g: -g, other=lambda g: g, name="rsub.1")
+@binary(input=lambda g: -g, other=lambda g: g, name="rsub.1", stored=dt.ONLY_COMPLEX32, kernel="add_stub")
 def _rsub(input, other):
     if input.dtype == bool:
         raise RuntimeError(_TWO_BOOLS)
     return np.subtract(other, input)
 
 
-@op(name="add", elementwise=True, input=lambda g: g, other=lambda g, alpha: g * conj(alpha))
+@op(name="add", elementwise=True, input=lambda g: g, other=lambda g, alpha: g * conj(alpha),
+    stored=dt.ONLY_COMPLEX32, kernel="add_stub",
+    on_records=lambda input, other, alpha: half_multiply_add(input, alpha, other))
 def _add_times(input, other, alpha):
     return input + other * alpha
 
 
-@op(name="sub", elementwise=True, input=lambda g: g, other=lambda g, alpha: -g * conj(alpha))
+@op(name="sub", elementwise=True, input=lambda g: g, other=lambda g, alpha: -g * conj(alpha),
+    stored=dt.ONLY_COMPLEX32, kernel="add_stub",
+    on_records=lambda input, other, alpha: half_multiply_add(input, -alpha, other))
 def _sub_times(input, other, alpha):
     if input.dtype == bool:
         raise RuntimeError(_TWO_BOOLS)
@@ -151,10 +154,6 @@ def half_product(value, other):
     return dt.stored(dt.numbers(value) * dt.numbers(other), dt.COMPLEX32)
 
 
-_add_times.op.on_records = lambda input, other, alpha: half_multiply_add(input, alpha, other)
-_sub_times.op.on_records = lambda input, other, alpha: half_multiply_add(input, -alpha, other)
-for _primitive in _add, _sub, _rsub, _add_times, _sub_times:
-    _primitive.op.stored, _primitive.op.kernel = dt.ONLY_COMPLEX32, "add_stub"
 _rsub_tensor, _rsub_times = renamed(_sub, "rsub"), renamed(_sub_times, "rsub")
 
 
@@ -221,7 +220,7 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     return _scaled(_rsub_times, "rsub", other, input, alpha)
 
 
-@unary(lambda g: -g, aliases="negative __neg__", ufunc=np.negative, foreach=True)
+@unary(lambda g: -g, aliases="negative __neg__", ufunc=np.negative, foreach=True, stored=dt.ONLY_COMPLEX32)
 def neg(input):
     """-input. RuntimeError for bool.
 
@@ -237,9 +236,6 @@ def neg(input):
         raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported. "
                            "If you are trying to invert a mask, use the `~` or `logical_not()` operator "
                            "instead.") from None
-
-
-neg.op.stored = dt.ONLY_COMPLEX32
 
 
 @public(method="positive __pos__", shares=True)
@@ -259,7 +255,7 @@ def positive(input: Tensor) -> Tensor:
 @binary(input=lambda g, other: g * conj(other),
         other=lambda g, input: g * conj(input),
         inplace=functools.partial(updates, np.multiply), ioperator="__imul__", aliases="multiply", numbers="any",
-        wide_scalar=True, ufunc=np.multiply)
+        wide_scalar=True, ufunc=np.multiply, in_bfloat16=_mul_halves, stored=dt.ONLY_STORED)
 def mul(input, other):
     """input * other, with broadcasting and type promotion.
 
@@ -275,12 +271,9 @@ def mul(input, other):
     return input * other
 
 
-mul.op.stored = dt.ONLY_STORED
-
-
 @binary(numbers="any", input=lambda g, other: g / conj(other),
         other=lambda g, input, other: -g * conj(input / other / other),
-        to_float=True, name="div", wide_scalar=True, ufunc=np.true_divide)
+        to_float=True, name="div", wide_scalar=True, ufunc=np.true_divide, in_bfloat16=_div_halves)
 def _true_divide(input, other):
     if input.dtype.char == "e":
         return _div_halves(input, other)
@@ -298,8 +291,24 @@ def _check_divisor(name, input, other):
             raise RuntimeError("ZeroDivisionError")
 
 
+def _to_bfloat16_and_back(array):
+    return dt.from_bfloat16(dt.to_bfloat16(array))
+
+
+def _trunc_divide_bfloat16(input, other):
+    a, b = dt.widened(input), dt.widened(other)
+    return dt.to_bfloat16(np.trunc(a / b if np.size(b) == 1 else _to_bfloat16_and_back(a / b)))
+
+
+def _floor_divide_bfloat16(input, other):
+    a, b = dt.widened(input), dt.widened(other)
+    if np.size(b) == 1:
+        return dt.to_bfloat16(np.floor_divide(a, b))
+    return dt.to_bfloat16(_floored(a, b, _to_bfloat16_and_back))
+
+
 @binary(numbers="any", input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2",
-        wide_scalar=True)
+        wide_scalar=True, in_bfloat16=_floor_divide_bfloat16)
 def _floor_divide(input, other):
     _check_divisor("div_floor_cpu", input, other)
     if input.dtype.char == "e":
@@ -327,7 +336,7 @@ _quotient = expression(lambda x, y: _floored(x, y, lambda step: step), 2)
 
 
 @binary(numbers="any", input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2",
-        wide_scalar=True)
+        wide_scalar=True, in_bfloat16=_trunc_divide_bfloat16)
 def _trunc_divide(input, other):
     _check_divisor("div_trunc_cpu", input, other)
     if input.dtype.char == "e" and np.size(other) == 1:
@@ -336,26 +345,6 @@ def _trunc_divide(input, other):
         return np.trunc(np.true_divide(input, other))
     quotient, rest = np.divmod(input, other)
     return quotient + ((rest != 0) & ((input < 0) != (np.asarray(other) < 0)))
-
-
-def _to_bfloat16_and_back(array):
-    return dt.from_bfloat16(dt.to_bfloat16(array))
-
-
-def _trunc_divide_bfloat16(input, other):
-    a, b = dt.widened(input), dt.widened(other)
-    return dt.to_bfloat16(np.trunc(a / b if np.size(b) == 1 else _to_bfloat16_and_back(a / b)))
-
-
-def _floor_divide_bfloat16(input, other):
-    a, b = dt.widened(input), dt.widened(other)
-    if np.size(b) == 1:
-        return dt.to_bfloat16(np.floor_divide(a, b))
-    return dt.to_bfloat16(_floored(a, b, _to_bfloat16_and_back))
-
-
-_trunc_divide.op.in_bfloat16 = _trunc_divide_bfloat16
-_floor_divide.op.in_bfloat16 = _floor_divide_bfloat16
 
 
 @public(method=True, inplace=functools.partial(updates, np.true_divide), ioperator="__itruediv__", aliases="divide",
@@ -393,7 +382,7 @@ def true_divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor |
 
 
 @binary(numbers="any", input=refused("floor_divide"), other=refused("floor_divide"), backward_name=REFUSED,
-        kernel="div_floor_cpu", ioperator="__ifloordiv__", wide_scalar=True)
+        kernel="div_floor_cpu", ioperator="__ifloordiv__", wide_scalar=True, in_bfloat16=_floor_divide_bfloat16)
 def floor_divide(input, other):
     """input / other rounded down. RuntimeError for an integer division by zero, and in backward.
 
@@ -404,7 +393,9 @@ def floor_divide(input, other):
     return _floor_divide(input, other)
 
 
-@binary(input=lambda g: g, other=lambda g, input, other: -g * _floor_divide(input, other), ioperator="__imod__")
+@binary(input=lambda g: g, other=lambda g, input, other: -g * _floor_divide(input, other), ioperator="__imod__",
+        out_beside_number=False,
+        of_first_number=lambda number, input, other: _remainder_of_number(input, other))
 def remainder(input, other):
     """What is left of input / other rounded down: has the sign of `other`, as Python's %.
 
@@ -425,11 +416,6 @@ def _remainder_of_number(input, other):
     return remainder.op.forward(input, other)
 
 
-remainder.op.of_first_number = lambda number, input, other: _remainder_of_number(input, other)
-remainder.op.out_beside_number = False
-floor_divide.op.in_bfloat16 = _floor_divide_bfloat16
-
-
 @binary(numbers="other", input=lambda g: g, other=lambda g, input, other: -g * _trunc_divide(input, other))
 def fmod(input, other):
     """What is left of input / other rounded toward zero: has the sign of `input`.
@@ -442,10 +428,6 @@ def fmod(input, other):
     """
     _check_divisor("fmod_cpu", input, other)
     return _fmod(input, other) if input.dtype.char in "fd" else np.fmod(input, other)
-
-
-_add.op.in_bfloat16, _sub.op.in_bfloat16, mul.op.in_bfloat16, _true_divide.op.in_bfloat16 = (
-    _add_halves, _sub_halves, _mul_halves, _div_halves)
 
 
 # ------------------------------------------------------------------ of several operands

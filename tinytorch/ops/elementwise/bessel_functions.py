@@ -7,13 +7,12 @@ from ...autograd.op import unary
 from ...autograd.public import public
 from ...kernels import bessel, modified_bessel
 from ...tensor import Tensor
-from .special import single_or_double, without_derivative, without_halves
+from .special import single_or_double, without_derivative
 
 
 def _primitive(name, kernel):
     @without_derivative
-    @without_halves
-    @unary(name="special_" + name, to_float=True, method=False, inplace=False)
+    @unary(name="special_" + name, to_float=True, method=False, inplace=False, in_bfloat16=True)
     def _function(x):
         return kernel(single_or_double(name + "_cpu", x))
     return _function

@@ -74,7 +74,7 @@ def logical_not(input):
     return np.logical_not(input)
 
 
-@binary(name="bitwise_and_cpu", ufunc=np.bitwise_and)
+@binary(name="bitwise_and_cpu", ufunc=np.bitwise_and, out_beside_number=False)
 def bitwise_and(input, other):
     """The bits that both have; logical and for bools. NotImplementedError for floats.
 
@@ -85,7 +85,7 @@ def bitwise_and(input, other):
     return np.bitwise_and(input, other)
 
 
-@binary(name="bitwise_or_cpu", ufunc=np.bitwise_or)
+@binary(name="bitwise_or_cpu", ufunc=np.bitwise_or, out_beside_number=False)
 def bitwise_or(input, other):
     """The bits that at least one has; logical or for bools. NotImplementedError for floats.
 
@@ -96,7 +96,7 @@ def bitwise_or(input, other):
     return np.bitwise_or(input, other)
 
 
-@binary(name="bitwise_xor_cpu", ufunc=np.bitwise_xor)
+@binary(name="bitwise_xor_cpu", ufunc=np.bitwise_xor, out_beside_number=False)
 def bitwise_xor(input, other):
     """The bits that exactly one has; logical xor for bools. NotImplementedError for floats.
 
@@ -128,7 +128,7 @@ def _within(name, input, other):
     return (np.asarray(other) >= 0) & (np.asarray(other) < bits), bits
 
 
-@binary(name="lshift_cpu", wraps=True)
+@binary(name="lshift_cpu", wraps=True, out_beside_number=False)
 def bitwise_left_shift(input, other):
     """Bits moved up by `other` places. NotImplementedError for floats.
 
@@ -140,7 +140,7 @@ def bitwise_left_shift(input, other):
     return np.where(fits, np.left_shift(input, np.where(fits, other, 0).astype(input.dtype)), 0).astype(input.dtype)
 
 
-@binary(name="rshift_cpu", wraps=True)
+@binary(name="rshift_cpu", wraps=True, out_beside_number=False)
 def bitwise_right_shift(input, other):
     """Bits moved down by `other` places; the sign stays. NotImplementedError for floats.
 
@@ -199,8 +199,6 @@ def _invert(self):
     return bitwise_not(self)
 
 
-for _function in bitwise_and, bitwise_or, bitwise_xor, bitwise_left_shift, bitwise_right_shift:
-    _function.op.out_beside_number = False
 for _name, _function in ("and", bitwise_and), ("or", bitwise_or), ("xor", bitwise_xor):
     method(f"__{_name}__", shown=True)(operator(_function))
     method(f"__r{_name}__", shown=_function.__name__)(operator(_function))

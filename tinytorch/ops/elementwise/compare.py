@@ -46,7 +46,7 @@ def _in_place(function):
     return in_place(compared, common=False)
 
 
-@binary(numbers="other", wraps=True, inplace=_in_place, ufunc=np.equal)
+@binary(numbers="other", wraps=True, inplace=_in_place, ufunc=np.equal, stored=dt.ONLY_STORED)
 def eq(input, other):
     """Whether the elements are equal.
 
@@ -57,7 +57,8 @@ def eq(input, other):
     return np.equal(input, other)
 
 
-@binary(numbers="other", wraps=True, inplace=_in_place, aliases="not_equal", ufunc=np.not_equal)
+@binary(numbers="other", wraps=True, inplace=_in_place, aliases="not_equal", ufunc=np.not_equal,
+        stored=dt.ONLY_STORED)
 def ne(input, other):
     """Whether the elements differ.
 
@@ -68,15 +69,12 @@ def ne(input, other):
     return np.not_equal(input, other)
 
 
-eq.op.stored = ne.op.stored = dt.ONLY_STORED
-
-
 def _ordered(name, array):
     if array.dtype.kind in dt.COMPLEX:
         raise not_implemented(f"{name}_cpu", array)
 
 
-@binary(numbers="other", wraps=True, inplace=_in_place, aliases="less")
+@binary(numbers="other", wraps=True, inplace=_in_place, aliases="less", answers=True)
 def lt(input, other):
     """Whether input < other. NotImplementedError for complex numbers.
 
@@ -88,7 +86,7 @@ def lt(input, other):
     return np.less(input, other)
 
 
-@binary(numbers="other", wraps=True, inplace=_in_place, aliases="less_equal")
+@binary(numbers="other", wraps=True, inplace=_in_place, aliases="less_equal", answers=True)
 def le(input, other):
     """Whether input <= other. NotImplementedError for complex numbers.
 
@@ -100,7 +98,7 @@ def le(input, other):
     return np.less_equal(input, other)
 
 
-@binary(numbers="other", wraps=True, inplace=_in_place, aliases="greater")
+@binary(numbers="other", wraps=True, inplace=_in_place, aliases="greater", answers=True)
 def gt(input, other):
     """Whether input > other. NotImplementedError for complex numbers.
 
@@ -112,7 +110,7 @@ def gt(input, other):
     return np.greater(input, other)
 
 
-@binary(numbers="other", wraps=True, inplace=_in_place, aliases="greater_equal")
+@binary(numbers="other", wraps=True, inplace=_in_place, aliases="greater_equal", answers=True)
 def ge(input, other):
     """Whether input >= other. NotImplementedError for complex numbers.
 
@@ -124,12 +122,8 @@ def ge(input, other):
     return np.greater_equal(input, other)
 
 
-for _comparison in lt, le, gt, ge:
-    _comparison.op.answers = True
-
-
 # ------------------------------------------------------------------ element by element
-@unary(inplace=False, ufunc=np.isnan, of_zero=True)
+@unary(inplace=False, ufunc=np.isnan, of_zero=True, stored=dt.ONLY_STORED)
 def isnan(input):
     """Whether each element is NaN.
 
@@ -140,10 +134,7 @@ def isnan(input):
     return np.isnan(input)
 
 
-isnan.op.stored = dt.ONLY_STORED
-
-
-@unary(inplace=False, ufunc=np.isinf, of_zero=True)
+@unary(inplace=False, ufunc=np.isinf, of_zero=True, stored=dt.ONLY_COMPLEX32 | {dt.FLOAT8_E5M2}, kernel="isinf")
 def isinf(input):
     """Whether each element is infinite.
 
@@ -154,7 +145,8 @@ def isinf(input):
     return np.isinf(input)
 
 
-@unary(inplace=False, ufunc=np.isfinite)
+@unary(inplace=False, ufunc=np.isfinite,
+       stored=dt.ONLY_COMPLEX32 | {dt.FLOAT8_E5M2, dt.FLOAT8_E8M0FNU}, kernel="isfinite")
 def isfinite(input):
     """Whether each element is neither infinite nor NaN.
 
@@ -163,10 +155,6 @@ def isfinite(input):
     tensor([ True, False])
     """
     return np.isfinite(input)
-
-
-isinf.op.stored, isinf.op.kernel = dt.ONLY_COMPLEX32 | {dt.FLOAT8_E5M2}, "isinf"
-isfinite.op.stored, isfinite.op.kernel = isinf.op.stored | {dt.FLOAT8_E8M0FNU}, "isfinite"
 
 
 def _refuse_complex(name, array):

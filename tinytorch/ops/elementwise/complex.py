@@ -265,7 +265,7 @@ def _angle_slope(g, input):
     return pick(size == 0, 0.0, g * (input * 1j) / (size * size))
 
 
-@unary(_angle_slope, to_float=True, inplace=False)
+@unary(_angle_slope, to_float=True, inplace=False, own_order=True)
 def angle(input):
     """The angle of complex numbers in radians; of real ones 0 or, if negative, pi.
 
@@ -277,9 +277,6 @@ def angle(input):
         return np.asarray(np.angle(input), order="C")
     angles = np.where(input < 0, math.pi, 0.0).astype(input.dtype)
     return operand_order(np.where(np.isnan(input), input, angles), input)
-
-
-angle.op.own_order = True
 
 
 @op(name="complex", batches="elements", elementwise=True, real=lambda g, real: g.real, imag=lambda g, imag: g.imag)

@@ -9,15 +9,14 @@ from ...kernels import erf as erf_kernels, normal as kernels
 from ...tensor import Tensor
 from .arithmetic import mul
 from .math import exp, square
-from .special import erf, single_or_double, without_halves
+from .special import erf, single_or_double
 
 _times = renamed(mul, "mul.1")                 # by a number, in C++
 _SQRT_2_PI = math.sqrt(2.0 * math.pi)
 
 
-@without_halves
 @unary(lambda g, input, ans: (2.0 * input * ans - 2.0 / math.sqrt(math.pi)) * g, name="special_erfcx", to_float=True,
-       method=False, inplace=False)
+       method=False, inplace=False, in_bfloat16=True)
 def erfcx(input):
     """exp(input^2) erfc(input), which does not underflow for large numbers.
 
@@ -39,9 +38,8 @@ def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return _times(1 + erf(_times(input, math.sqrt(0.5))), 0.5)
 
 
-@without_halves
 @unary(lambda g, input, ans: g / _SQRT_2_PI * exp(-(ans + square(input) / 2)), name="special_log_ndtr",
-       to_float=True, method=False, inplace=False)
+       to_float=True, method=False, inplace=False, in_bfloat16=True)
 def log_ndtr(input):
     """The logarithm of `ndtr`, far below zero too.
 
@@ -52,9 +50,8 @@ def log_ndtr(input):
     return kernels.log_ndtr(single_or_double("log_ndtr_cpu", input))
 
 
-@without_halves
 @unary(lambda g, ans: g * _SQRT_2_PI * exp(square(ans) / 2), name="special_ndtri", to_float=True, method=False,
-       inplace=False)
+       inplace=False, in_bfloat16=True)
 def ndtri(input):
     """The inverse of `ndtr`: infinite at 0 and 1, NaN outside.
 

@@ -13,13 +13,12 @@ from ...autograd.public import public
 from ...kernels import orthogonal as kernels
 from ...tensor import Tensor
 from ...types import Number
-from .special import single_or_double, without_derivative, without_halves
+from .special import single_or_double, without_derivative
 
 
 def _primitive(name, kernel):
     @without_derivative
-    @without_halves
-    @binary(name="special_" + name, to_float=True, method=False, inplace=False)
+    @binary(name="special_" + name, to_float=True, method=False, inplace=False, in_bfloat16=True)
     def _polynomial(x, n):
         return kernel(single_or_double(name + "_cpu", x), np.asarray(n, x.dtype))
     return _polynomial

@@ -50,7 +50,10 @@ def _exponent_slope(g, ans, input, other):
     return g * pick(flat, 0.0, conj(ans * log(input)))
 
 
-@binary(input=_power_slope, other=_exponent_slope, method=False, inplace=False, name="pow", kernel="pow")
+@binary(input=_power_slope, other=_exponent_slope, method=False, inplace=False, name="pow", kernel="pow",
+        in_bfloat16=lambda input, other: _pow_in_bfloat16(input, other), number_counts=False,
+        of_number=lambda input, number: _pow_number(input, number),
+        of_first_number=lambda number, input, other: _number_first(number, input, other))
 def _pow(input, other):
     kind = input.dtype.kind
     if kind == dt.NATIVE:
@@ -139,14 +142,11 @@ def _pow_in_bfloat16(input, other):
     return dt.narrowed(_pow.op.forward(dt.widened(input), dt.widened(other)))
 
 
-@op(name="pow", steps=True, elementwise=True, input=lambda g, input, other, number: _power_slope(g, input, number))
+@op(name="pow", steps=True, elementwise=True, input=lambda g, input, other, number: _power_slope(g, input, number),
+    in_bfloat16=lambda input, other, number: _pow_in_bfloat16(input, other))
 def _to_number(input, other, number):
     """`other`: `number` as the dtype holds it. The derivative subtracts 1 from the number."""
     return _pow.op.forward(input, other)
-
-
-_pow.op.in_bfloat16 = _pow_in_bfloat16
-_to_number.op.in_bfloat16 = lambda input, other, number: _pow_in_bfloat16(input, other)
 
 
 def _pow_number(input, number):
@@ -166,11 +166,6 @@ def _number_to_power(input, other, is_one):
 
 def _number_first(number, input, other):
     return _number_to_power(input, other, number.__class__ is not bool and number == 1)
-
-
-_pow.op.of_number = _pow_number
-_pow.op.of_first_number = _number_first
-_pow.op.number_counts = False
 
 
 @public(hot=True, method=True, inplace=True, elementwise=True)
@@ -317,8 +312,17 @@ def logaddexp2(input, other):
     return np.logaddexp2(input, other)
 
 
+def _in_bfloat16(logarithm):
+    """input * logarithm(other), the logarithm rounded too."""
+    def compute(input, other):
+        input, other = dt.widened(input), dt.widened(other)
+        product = input * dt.from_bfloat16(dt.to_bfloat16(logarithm(other)))
+        return dt.to_bfloat16(np.where((input == 0) & ~np.isnan(other), np.float32(0), product))
+    return compute
+
+
 @binary(input=lambda g, input, other: pick((input == 0) * (other <= 0), 0.0, _scaled_log(g, other)),
-        other=lambda g, input, other: g * input / other, to_float=True)
+        other=lambda g, input, other: g * input / other, to_float=True, in_bfloat16=_in_bfloat16(np.log))
 def xlogy(input, other):
     """input * log(other): zero where input is zero, unless other is NaN.
 
@@ -332,15 +336,6 @@ def xlogy(input, other):
     return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
 
 
-def _in_bfloat16(logarithm):
-    """input * logarithm(other), the logarithm rounded too."""
-    def compute(input, other):
-        input, other = dt.widened(input), dt.widened(other)
-        product = input * dt.from_bfloat16(dt.to_bfloat16(logarithm(other)))
-        return dt.to_bfloat16(np.where((input == 0) & ~np.isnan(other), np.float32(0), product))
-    return compute
-
-
 def _g_xlogy(input, other):
     return xlogy.op.forward(input, other)
 
@@ -351,15 +346,15 @@ def _g_xlog1py(input, other):
 
 # The same as factors of a gradient, in which they are linear, also where that is zero: there forward mode looks.
 _scaled_log = binary(input=lambda g, other: _scaled_log(g, other), other=lambda g, input, other: g * input / other,
-                     name="xlogy", method=False, inplace=False)(_g_xlogy)
+                     name="xlogy", method=False, inplace=False, in_bfloat16=_in_bfloat16(np.log))(_g_xlogy)
 _scaled_log1p = binary(input=lambda g, other: _scaled_log1p(g, other), name="special_xlog1py", method=False,
-                       other=lambda g, input, other: g * input / (other + 1), inplace=False)(_g_xlog1py)
-xlogy.op.in_bfloat16 = _scaled_log.op.in_bfloat16 = _in_bfloat16(np.log)
+                       other=lambda g, input, other: g * input / (other + 1), inplace=False,
+                       in_bfloat16=_in_bfloat16(np.log1p))(_g_xlog1py)
 
 
 @binary(input=lambda g, input, other: pick((input == 0) * (other <= -1), 0.0, _scaled_log1p(g, other)),
         other=lambda g, input, other: g * input / (other + 1), name="special_xlog1py", to_float=True, method=False,
-        inplace=False)
+        inplace=False, in_bfloat16=_in_bfloat16(np.log1p))
 def xlog1py(input, other):
     """input * log(1 + other): zero where input is zero, unless other is NaN.
 
@@ -373,23 +368,12 @@ def xlog1py(input, other):
     return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
 
 
-xlog1py.op.in_bfloat16 = _scaled_log1p.op.in_bfloat16 = _in_bfloat16(np.log1p)
-
-
 def _ldexp_slope(g, other):
     if isinstance(other, Tensor):
         return g * conj(_pow(2 if other._array.dtype.kind in dt.INTEGER else 2.0, other))
     if other.dtype.kind in dt.INTEGER:         # in their dtype: 0 where the exponent is negative or too large
         return g * _pow.op.forward(np.asarray(2, other.dtype), other).astype(g.dtype)
     return g * conj(2.0 ** other)
-
-
-@op(name="ldexp", batches="elements", input=_ldexp_slope, other=lambda g, ans: g * conj(ans) * _LN2, steps=True)
-def _ldexp(input, other):
-    if other.dtype.kind in dt.INTEGER:
-        return operand_order(np.ldexp(input, other), input, other)
-    power = np.asarray(2.0 ** other, order="C")        # as torch lays out powers of a number
-    return operand_order(input * power, input, power)
 
 
 def _ldexp_in_bfloat16(input, other):
@@ -399,7 +383,13 @@ def _ldexp_in_bfloat16(input, other):
     return operand_order(result, input, np.asarray(other, order="C"))
 
 
-_ldexp.op.in_bfloat16 = _ldexp_in_bfloat16
+@op(name="ldexp", batches="elements", input=_ldexp_slope, other=lambda g, ans: g * conj(ans) * _LN2, steps=True,
+    in_bfloat16=_ldexp_in_bfloat16)
+def _ldexp(input, other):
+    if other.dtype.kind in dt.INTEGER:
+        return operand_order(np.ldexp(input, other), input, other)
+    power = np.asarray(2.0 ** other, order="C")        # as torch lays out powers of a number
+    return operand_order(input * power, input, power)
 
 
 @op(name="ldexp", elementwise=True, steps=True, input=lambda g, power: g * conj(power),

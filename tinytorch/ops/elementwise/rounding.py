@@ -48,7 +48,7 @@ def magnitude(x):
 
 
 @unary(lambda g, input: g * sgn(input), inplace=_abs_in_place, casts="complex", aliases="absolute __abs__",
-       foreach=True)
+       foreach=True, stored=dt.ONLY_STORED - {dt.FLOAT8_E8M0FNU}, kernel="abs_cpu")
 def abs(input):
     """Absolute value (of complex numbers too: a real tensor). The gradient at zero is zero.
 
@@ -58,9 +58,6 @@ def abs(input):
     """
     _refuse("abs_cpu", input, dt.BOOL)
     return magnitude(input)
-
-
-abs.op.stored, abs.op.kernel = dt.ONLY_STORED - {dt.FLOAT8_E8M0FNU}, "abs_cpu"
 
 
 @unary(zeros_like, foreach=True, of_zero=True)
@@ -98,7 +95,7 @@ def _sgn_slope(g, ans, input):
     return pick(zero, 0.0, turn - ans * (turn * conj(ans)).real)
 
 
-@unary(_sgn_slope, of_zero=True)
+@unary(_sgn_slope, of_zero=True, stored=dt.ONLY_COMPLEX32, kernel="sign_cpu")
 def sgn(input):
     """Sign; of a complex number the one of size 1 in its direction (zero of zero).
 
@@ -107,9 +104,6 @@ def sgn(input):
     tensor([0.6000+0.8000j, 0.0000+0.0000j])
     """
     return _signs(input)
-
-
-sgn.op.stored, sgn.op.kernel = dt.ONLY_COMPLEX32, "sign_cpu"
 
 
 @unary(inplace=False, of_zero=True)
@@ -161,18 +155,6 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
     return _heaviside(input, values, out=out)
 
 
-@binary(numbers="none", input=lambda g, input, other: pick(input == other, 0.0, g), other=zeros_like)
-def nextafter(input, other):
-    """The number next to `input` in the direction of `other`.
-
-    >>> import tinytorch as torch
-    >>> torch.nextafter(torch.tensor([1.]), torch.tensor([2.])) - 1
-    tensor([1.1921e-07])
-    """
-    _refuse("nextafter_cpu", input, dt.INTEGRAL)
-    return np.nextafter(input, other)
-
-
 def _nextafter_bfloat16(input, other):
     """Numbers of one sign are in the order of their bits."""
     a, b = np.broadcast_arrays(dt.from_bfloat16(input), dt.from_bfloat16(other))
@@ -184,7 +166,17 @@ def _nextafter_bfloat16(input, other):
     return dt.to_bfloat16(np.where(np.isnan(a) | np.isnan(b), np.nan, result))
 
 
-nextafter.op.in_bfloat16 = _nextafter_bfloat16
+@binary(numbers="none", input=lambda g, input, other: pick(input == other, 0.0, g), other=zeros_like,
+        in_bfloat16=_nextafter_bfloat16)
+def nextafter(input, other):
+    """The number next to `input` in the direction of `other`.
+
+    >>> import tinytorch as torch
+    >>> torch.nextafter(torch.tensor([1.]), torch.tensor([2.])) - 1
+    tensor([1.1921e-07])
+    """
+    _refuse("nextafter_cpu", input, dt.INTEGRAL)
+    return np.nextafter(input, other)
 
 
 # ------------------------------------------------------------------ rounding

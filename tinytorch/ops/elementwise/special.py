@@ -41,12 +41,6 @@ def single_or_double(kernel, array):
     return array
 
 
-def without_halves(call):
-    """Lets the forward of an op see bfloat16 arrays, to refuse them with `single_or_double`."""
-    call.op.in_bfloat16 = call.op.forward
-    return call
-
-
 def without_derivative(call):
     """A function for which torch has none: it does not look whether `out` requires grad."""
     def compute(*operands, out=None):
@@ -76,7 +70,8 @@ def _sigmoid_slopes(grad, output):
 sigmoid_backward = _sigmoid_backward
 
 
-@unary(lambda g, ans: _sigmoid_backward(g, ans), to_float=True, foreach=True)
+@unary(lambda g, ans: _sigmoid_backward(g, ans), to_float=True, foreach=True,
+       in_bfloat16=expression(lambda x: expressions.sigmoid(x)))
 def sigmoid(input):
     """1 / (1 + exp(-input)).
 
@@ -97,9 +92,6 @@ def _sigmoid(input):
     return np.reciprocal(result, result)
 
 
-sigmoid.op.in_bfloat16 = expression(lambda x: expressions.sigmoid(x))
-
-
 def _logit_slope(g, input, eps):
     outside = (input < 0) + (input > 1) if eps is None else (input < eps) + (input > 1 - eps)
     filling, slope = math.nan if eps is None else 0.0, input * (1 - input)
@@ -114,19 +106,16 @@ def _inside(x, low, high):
     return pick(x < low, low, pick(x > high, high, x))
 
 
-@op(name="logit", elementwise=True, input=_logit_slope)
-def _logit(input, eps):
-    x = input if eps is None else _inside(input, eps, 1 - eps)
-    return np.log(x / (1 - x))
-
-
 @by_steps
 def _logit_in_bfloat16(input, eps):
     x = input if eps is None else _inside(input, eps, 1 - eps)
     return log(x / (1 - x))
 
 
-_logit.op.in_bfloat16 = _logit_in_bfloat16
+@op(name="logit", elementwise=True, input=_logit_slope, in_bfloat16=_logit_in_bfloat16)
+def _logit(input, eps):
+    x = input if eps is None else _inside(input, eps, 1 - eps)
+    return np.log(x / (1 - x))
 
 
 @public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="logit_cpu", widen=True, out="", method=True, inplace=True,
@@ -184,8 +173,14 @@ def erfinv(input):
     return erf_kernels.erfinv(real(input))
 
 
+def _entr_in_bfloat16(input):
+    wide = dt.from_bfloat16(input)
+    logarithm = dt.from_bfloat16(dt.to_bfloat16(np.log(wide)))
+    return dt.to_bfloat16(np.where(wide > 0, -wide * logarithm, entr.op.forward(wide)))
+
+
 @unary(lambda g, input: g * -(log(input) + 1), name="special_entr", to_float=True, method=False, inplace=False,
-       kernel="entr_cpu")
+       kernel="entr_cpu", in_bfloat16=_entr_in_bfloat16)
 def entr(input):
     """-input * log(input), elementwise: 0 at zero, -inf below.
 
@@ -196,15 +191,6 @@ def entr(input):
     real(input)
     zero_or_less = np.where(input < 0, -np.inf, 0).astype(input.dtype)
     return np.where(input <= 0, zero_or_less, -input * np.log(input))
-
-
-def _entr_in_bfloat16(input):
-    wide = dt.from_bfloat16(input)
-    logarithm = dt.from_bfloat16(dt.to_bfloat16(np.log(wide)))
-    return dt.to_bfloat16(np.where(wide > 0, -wide * logarithm, entr.op.forward(wide)))
-
-
-entr.op.in_bfloat16 = _entr_in_bfloat16
 
 
 _lgamma_slope = expression(lambda g, x: g * gamma_kernels.word_digamma(x), 2)
@@ -273,9 +259,8 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     return _polygamma(n, input)
 
 
-@without_halves
 @binary(name="special_zeta", to_float=True, method=False, inplace=False, input=underivable("zeta"),
-        other=lambda g, input, other: g * -input * zeta(input + 1.0, other))
+        other=lambda g, input, other: g * -input * zeta(input + 1.0, other), in_bfloat16=True)
 def zeta(input, other):
     """The Hurwitz zeta function, the sum of (other + k)^-input over k = 0, 1, ...: infinite for an `input` of 1, NaN
     below. Differentiable by `other` alone.
@@ -296,12 +281,10 @@ def _log_gammas(input, p):
     return lgamma(_lowered(input, p)).sum(-1) + p * (p - 1) * math.log(math.pi) / 4
 
 
-@op(name="mvlgamma", steps=True, input=lambda g, input, p: g * digamma(_lowered(input, p)).sum(-1))
+@op(name="mvlgamma", steps=True, input=lambda g, input, p: g * digamma(_lowered(input, p)).sum(-1),
+    in_bfloat16=by_steps(_log_gammas))
 def _mvlgamma(input, p):
     return _log_gammas(real(input), p)
-
-
-_mvlgamma.op.in_bfloat16 = by_steps(_log_gammas)
 
 
 @public(out="", apart=None, method=True, inplace=True)

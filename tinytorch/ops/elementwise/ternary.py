@@ -41,18 +41,16 @@ def _added(compute, input, tensor1, tensor2, value):
     return input + compute(_scaled(tensor1, value), tensor2)
 
 
-@op(name="addcmul", steps=True, elementwise=True, input=lambda g: g,
-    tensor1=lambda g, tensor2, value: g * conj(_scaled(tensor2, value)),
-    tensor2=lambda g, tensor1, value: g * conj(_scaled(tensor1, value)))
-def _addcmul(input, tensor1, tensor2, value):
-    return _added(np.multiply, input, tensor1, tensor2, value)
-
-
 def _addcmul_halves(input, tensor1, tensor2, value):
     return half_multiply_add(input, half_product(value, tensor1), tensor2)
 
 
-_addcmul.op.stored, _addcmul.op.kernel, _addcmul.op.on_records = dt.ONLY_COMPLEX32, "addcmul_cpu_out", _addcmul_halves
+@op(name="addcmul", steps=True, elementwise=True, input=lambda g: g,
+    tensor1=lambda g, tensor2, value: g * conj(_scaled(tensor2, value)),
+    tensor2=lambda g, tensor1, value: g * conj(_scaled(tensor1, value)),
+    stored=dt.ONLY_COMPLEX32, kernel="addcmul_cpu_out", on_records=_addcmul_halves)
+def _addcmul(input, tensor1, tensor2, value):
+    return _added(np.multiply, input, tensor1, tensor2, value)
 
 
 @op(name="addcdiv", kernel="addcdiv_cpu_out", steps=True, elementwise=True, input=lambda g: g,

@@ -83,12 +83,10 @@ def _put_in_zeros(g, shape, index):
     return result
 
 
-@single(name="index", input=lambda g, shape, indices: _add_in_zeros(g, shape, indices))
+@single(name="index", input=lambda g, shape, indices: _add_in_zeros(g, shape, indices),
+    converts=True)     # bfloat16 is rounded whenever something is added to it
 def _index(input, indices):
     return pick(input, indices)
-
-
-_index.op.converts = True                      # bfloat16 is rounded whenever something is added to it
 
 
 @op(name="index_backward", g=lambda g, index: _index(g, index))

@@ -28,7 +28,7 @@ __all__ = ["argwhere", "masked_fill", "masked_scatter", "masked_select", "nonzer
 
 
 @op(name="masked_fill", batches="elements", input=lambda g, mask: _masked_fill(g, mask, 0),
-    value=lambda g, mask: _masked_fill(g, ~mask, 0))
+    value=lambda g, mask: _masked_fill(g, ~mask, 0), stored=dt.ONLY_COMPLEX32)
 def _masked_fill(input, mask, value):
     if input.size >= native.LEAST and mask.size and input.shape[-mask.ndim:] == mask.shape and (
             type(input) is np.ndarray and input.dtype == np.float32):
@@ -41,11 +41,10 @@ def _masked_fill(input, mask, value):
     return result
 
 
-_masked_fill.op.stored = dt.ONLY_COMPLEX32
 _masked_fill_tensor = renamed(_masked_fill, "masked_fill.1")
 
 
-@op(name="masked_select", input=lambda g, input, mask: _masked_select_backward(g, input, mask))
+@op(name="masked_select", input=lambda g, input, mask: _masked_select_backward(g, input, mask), converts=True)
 def _masked_select(input, mask):
     size = np.broadcast_shapes(input.shape, mask.shape)
     return pick(np.broadcast_to(input, size), (np.broadcast_to(mask, size),))
@@ -65,13 +64,11 @@ def _take_backward(g, input, index):
     return _add_in_zeros(g, (int(np.prod(input.shape)),), (_array(index),)).reshape(input.shape)
 
 
-@op(name="take", input=lambda g, input, index: _take_backward(g, input, index))
+@op(name="take", input=lambda g, input, index: _take_backward(g, input, index),
+    converts=True)     # bfloat16 is rounded whenever something is added to it
 def _take(input, index):
     found = pick(input.reshape(-1), (np.asarray(index, order="C"),))
     return found if index.ndim else found.copy()       # of one record NumPy makes a view
-
-
-_masked_select.op.converts = _take.op.converts = True          # bfloat16 is rounded whenever something is added to it
 
 
 @op(name="masked_scatter", input=lambda g, mask: _masked_fill(g, mask, 0),
@@ -95,7 +92,8 @@ def _taken(g, index):
 
 
 @op(name="put", input=lambda g, index, accumulate: g if accumulate else _put(g, index, 0, False),
-    source=lambda g, source, index: _taken(g, index).reshape(source.shape))
+    source=lambda g, source, index: _taken(g, index).reshape(source.shape),
+    converts=True)     # bfloat16 is rounded whenever something is added to it
 def _put(input, index, source, accumulate):
     result = dense_copy(input)
     flat, places = result.reshape(-1), index.reshape(-1)       # where `result` is in no C order, another array
@@ -106,9 +104,6 @@ def _put(input, index, source, accumulate):
     if not result.flags.c_contiguous:
         result[...] = flat.reshape(result.shape)
     return result
-
-
-_put.op.converts = True                        # bfloat16 is rounded whenever something is added to it
 
 
 def _fill_expanded(memory, values, mask, value):

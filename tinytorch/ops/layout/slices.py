@@ -32,7 +32,8 @@ def _at(dim, index):
     return (_ALL,) * dim + (owned(index.reshape(-1)),)
 
 
-@op(name="index_select", input=lambda g, shape, dim, index: _index_select_backward(g, shape, dim, index))
+@op(name="index_select", input=lambda g, shape, dim, index: _index_select_backward(g, shape, dim, index),
+    converts=True)     # bfloat16 is rounded whenever something is added to it
 def _index_select(input, dim, index):
     if input.ndim > 1 and index.size and not input.shape[dim]:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
@@ -55,9 +56,6 @@ def _out_of_range(index, shape, dim):
 @op(name="index_select_backward", g=lambda g, dim, index: _index_select(g, dim, index))
 def _index_select_backward(g, shape, dim, index):
     return _index_add(np.zeros(shape, g.dtype), dim, index, g, 1)
-
-
-_index_select.op.converts = True               # bfloat16 is rounded whenever something is added to it
 
 
 @op(name="index_add", input=lambda g: g,

@@ -73,45 +73,28 @@ def _of_input(g, beta):
     return _scaled(g, beta.conjugate())
 
 
+def _half_addmm(beta, alpha, input, mat1, mat2):
+    """Added up in float32, and rounded once."""
+    return dt.cast(_plus(_wide(input), np.matmul(_wide(mat1), _wide(mat2)), beta, alpha), mat1.dtype)
+
+
 @op(name="addmm", kernel="addmm_impl_cpu_", first=2, steps=True, input=_of_input,
     mat1=lambda g, mat2, alpha: _scaled(_mm(g, mT(mat2)), alpha.conjugate()),
-    mat2=lambda g, mat1, alpha: _scaled(_mm(mT(mat1), g), alpha.conjugate()))
+    mat2=lambda g, mat1, alpha: _scaled(_mm(mT(mat1), g), alpha.conjugate()), in_bfloat16=_half_addmm)
 def _addmm(beta, alpha, input, mat1, mat2):
     if mat1.dtype.char in HALF:
         return _half(_half_addmm, beta, alpha, input, mat1, mat2)
     return _plus_blas(input, full_dot(mat1, mat2), beta, alpha)
 
 
-def _half_addmm(beta, alpha, input, mat1, mat2):
-    """Added up in float32, and rounded once."""
-    return dt.cast(_plus(_wide(input), np.matmul(_wide(mat1), _wide(mat2)), beta, alpha), mat1.dtype)
-
-
-_addmm.op.in_bfloat16 = _half_addmm
-
-
 @op(name="baddbmm", first=2, steps=True, input=_of_input,
     batch1=lambda g, batch2, alpha: _scaled(_matmul(g, mT(batch2)), alpha.conjugate()),
-    batch2=lambda g, batch1, alpha: _scaled(_matmul(mT(batch1), g), alpha.conjugate()))
+    batch2=lambda g, batch1, alpha: _scaled(_matmul(mT(batch1), g), alpha.conjugate()), in_bfloat16=_half_addmm)
 def _baddbmm(beta, alpha, input, batch1, batch2):
     if batch1.dtype.char in HALF:
         return _half(_half_addmm, beta, alpha, input, batch1, batch2)
     blas = batch1.shape[1] * batch1.shape[2] * batch2.shape[2] >= 400  # below, torch has loops of its own
     return (_plus_blas if blas else _plus)(input, products.matmul(batch1, batch2), beta, alpha)
-
-
-_baddbmm.op.in_bfloat16 = _half_addmm
-
-
-@op(name="addbmm", kernel="addmm_impl_cpu_", first=2, steps=True, input=_of_input,
-    batch1=lambda g, batch2, alpha: _scaled(_matmul(g, mT(batch2)), alpha.conjugate()),
-    batch2=lambda g, batch1, alpha: _scaled(_matmul(mT(batch1), g), alpha.conjugate()))
-def _addbmm(beta, alpha, input, batch1, batch2):
-    count, n, k = batch1.shape
-    if batch1.dtype.char in HALF:
-        return _half(_half_addbmm, beta, alpha, input, batch1, batch2)
-    one, two = batch1.transpose(1, 0, 2).reshape(n, count * k), batch2.reshape(count * k, batch2.shape[2])
-    return _plus_blas(input, full_dot(one, two), beta, alpha)
 
 
 def _half_addbmm(beta, alpha, input, batch1, batch2):
@@ -122,7 +105,15 @@ def _half_addbmm(beta, alpha, input, batch1, batch2):
     return result if len(batch1) else np.ascontiguousarray(dt.cast(_wide(result) * beta, batch1.dtype))
 
 
-_addbmm.op.in_bfloat16 = _half_addbmm
+@op(name="addbmm", kernel="addmm_impl_cpu_", first=2, steps=True, input=_of_input,
+    batch1=lambda g, batch2, alpha: _scaled(_matmul(g, mT(batch2)), alpha.conjugate()),
+    batch2=lambda g, batch1, alpha: _scaled(_matmul(mT(batch1), g), alpha.conjugate()), in_bfloat16=_half_addbmm)
+def _addbmm(beta, alpha, input, batch1, batch2):
+    count, n, k = batch1.shape
+    if batch1.dtype.char in HALF:
+        return _half(_half_addbmm, beta, alpha, input, batch1, batch2)
+    one, two = batch1.transpose(1, 0, 2).reshape(n, count * k), batch2.reshape(count * k, batch2.shape[2])
+    return _plus_blas(input, full_dot(one, two), beta, alpha)
 
 
 def _addmv_of_vec(g, mat, alpha):
@@ -131,17 +122,6 @@ def _addmv_of_vec(g, mat, alpha):
         raise RuntimeError(f"size mismatch, got input ({columns}), mat ({columns}x{rows}), vec ({g.shape[0]})" if g.ndim
                            else "vector + matrix @ vector expected, got 1, 2, 0")
     return _scaled(_mv(mT(mat), g), alpha.conjugate())
-
-
-@op(name="addmv", kernel="addmv_impl_cpu", first=2, steps=True, input=_of_input,
-    mat=lambda g, vec, alpha: _scaled(every_product(g, vec.conjugate()), alpha.conjugate()),
-    vec=_addmv_of_vec)
-def _addmv(beta, alpha, input, mat, vec):
-    if mat.dtype.char in HALF:
-        return _half(_half_addmv, beta, alpha, input, mat, vec)
-    if not mat.size:                           # nothing to add: `input` in its own shape
-        return input * beta if beta != 0 else np.zeros(mat.shape[:1], mat.dtype)
-    return (_plus if mat.dtype.kind in dt.COMPLEX else _plus_blas)(input, full_dot(mat, vec), beta, alpha)
 
 
 def _half_addmv(beta, alpha, input, mat, vec):
@@ -159,18 +139,15 @@ def _half_addmv(beta, alpha, input, mat, vec):
     return dt.cast(_plus(own, product, beta, alpha), mat.dtype)
 
 
-_addmv.op.in_bfloat16 = _half_addmv
-
-
-@op(name="addr", kernel="addr_cpu", first=2, steps=True, input=_of_input,
-    vec1=lambda g, vec2, alpha: _scaled(_mv(g, vec2.conjugate()), alpha.conjugate()),
-    vec2=lambda g, vec1, alpha: _scaled(_mv(g.T, vec1.conjugate()), alpha.conjugate()))
-def _addr(beta, alpha, input, vec1, vec2):
-    if vec1.dtype.kind in dt.BOOL:
-        return input & bool(beta) | vec1[:, None] & vec2 & bool(alpha)
-    if vec1.dtype.char in HALF:
-        return _half(_half_addr, beta, alpha, input, vec1, vec2)
-    return _plus(input, (vec1 if alpha == 1 else vec1 * alpha)[:, None] * vec2, beta, 1)
+@op(name="addmv", kernel="addmv_impl_cpu", first=2, steps=True, input=_of_input,
+    mat=lambda g, vec, alpha: _scaled(every_product(g, vec.conjugate()), alpha.conjugate()),
+    vec=_addmv_of_vec, in_bfloat16=_half_addmv)
+def _addmv(beta, alpha, input, mat, vec):
+    if mat.dtype.char in HALF:
+        return _half(_half_addmv, beta, alpha, input, mat, vec)
+    if not mat.size:                           # nothing to add: `input` in its own shape
+        return input * beta if beta != 0 else np.zeros(mat.shape[:1], mat.dtype)
+    return (_plus if mat.dtype.kind in dt.COMPLEX else _plus_blas)(input, full_dot(mat, vec), beta, alpha)
 
 
 def _half_addr(beta, alpha, input, vec1, vec2):
@@ -183,7 +160,15 @@ def _half_addr(beta, alpha, input, vec1, vec2):
     return dt.cast(product if beta == 0 else rounded(_wide(input) * beta) + product, vec1.dtype)
 
 
-_addr.op.in_bfloat16 = _half_addr
+@op(name="addr", kernel="addr_cpu", first=2, steps=True, input=_of_input,
+    vec1=lambda g, vec2, alpha: _scaled(_mv(g, vec2.conjugate()), alpha.conjugate()),
+    vec2=lambda g, vec1, alpha: _scaled(_mv(g.T, vec1.conjugate()), alpha.conjugate()), in_bfloat16=_half_addr)
+def _addr(beta, alpha, input, vec1, vec2):
+    if vec1.dtype.kind in dt.BOOL:
+        return input & bool(beta) | vec1[:, None] & vec2 & bool(alpha)
+    if vec1.dtype.char in HALF:
+        return _half(_half_addr, beta, alpha, input, vec1, vec2)
+    return _plus(input, (vec1 if alpha == 1 else vec1 * alpha)[:, None] * vec2, beta, 1)
 
 
 # ------------------------------------------------------------------ the factors

@@ -24,18 +24,6 @@ def _trace(input):
     return np.trace(input)
 
 
-@op(name="linalg_cross", batches="dims", kernel="cross", first=1, steps=True,
-    input=lambda g, other, dim: _cross(dim, other.conjugate(), g),
-    other=lambda g, input, dim: _cross(dim, g, input.conjugate()))
-def _cross(dim, input, other):
-    shape = np.broadcast_shapes(input.shape, other.shape)
-    if input.dtype == dt.BFLOAT16:
-        raise TypeError("bfloat16 is rounded after each product")
-    result = np.empty(shape, input.dtype)
-    np.moveaxis(result, dim, -1)[...] = np.cross(input, other, axisa=dim, axisb=dim)
-    return result
-
-
 def _cross_rounded(dim, input, other):
     """The cross product with every product rounded, as the routine for scalars has it."""
     shape = np.broadcast_shapes(input.shape, other.shape)
@@ -49,7 +37,16 @@ def _cross_rounded(dim, input, other):
     return result
 
 
-_cross.op.in_bfloat16 = _cross_rounded
+@op(name="linalg_cross", batches="dims", kernel="cross", first=1, steps=True,
+    input=lambda g, other, dim: _cross(dim, other.conjugate(), g),
+    other=lambda g, input, dim: _cross(dim, g, input.conjugate()), in_bfloat16=_cross_rounded)
+def _cross(dim, input, other):
+    shape = np.broadcast_shapes(input.shape, other.shape)
+    if input.dtype == dt.BFLOAT16:
+        raise TypeError("bfloat16 is rounded after each product")
+    result = np.empty(shape, input.dtype)
+    np.moveaxis(result, dim, -1)[...] = np.cross(input, other, axisa=dim, axisb=dim)
+    return result
 
 
 @public(out=_OUT_DTYPE, apart=None, method=True)

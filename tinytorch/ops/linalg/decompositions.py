@@ -239,7 +239,7 @@ def _slogdet_grad(g, wanted, input, ans):
     return total,
 
 
-@op(name="linalg_slogdet", batches="leading", multi=True, joint=_slogdet_grad)
+@op(name="linalg_slogdet", batches="leading", multi=True, joint=_slogdet_grad, saved_outputs=(0,))
 def _slogdet(input):
     sign, size = map(np.asarray, np.linalg.slogdet(input))
     if input.size and not sign.all():
@@ -247,9 +247,6 @@ def _slogdet(input):
         by_rows = input.flags.c_contiguous and input.dtype.kind not in dt.COMPLEX      # as torch factors it
         triangles.log_determinants(input.swapaxes(-1, -2) if by_rows else input, sign, size)
     return sign, size
-
-
-_slogdet.op.saved_outputs = (0,)
 
 
 @public(out=EXACT, apart=None)

@@ -61,24 +61,20 @@ def _negative(g):
     return g if g is None else -g
 
 
-@op(name="dist", steps=True, input=_dist_grad,
-    other=lambda g, input, other, p, ans: _negative(_dist_grad(g, input, other, p, ans)))
-def _dist(input, other, p):
-    difference = dt.widened(dt.narrowed(dt.widened(input) - dt.widened(other))) if input.dtype == dt.BFLOAT16 else (
-        input - other)
-    result = vector_norm_over(difference, p, tuple(range(difference.ndim)), False)
-    return dt.narrowed(result) if input.dtype == dt.BFLOAT16 else result
-
-
-_dist.op.in_bfloat16 = _dist.op.forward      # which rounds in its middle
-
-
 def _dist_of_records(input, other, p):
     difference = dt.numbers(dt.stored(dt.numbers(input) - dt.numbers(other), input.dtype))
     return dt.stored(_dist.op.forward(difference, np.zeros((), difference.dtype), p), input.dtype)
 
 
-_dist.op.stored, _dist.op.on_records, _dist.op.kernel = dt.ONLY_COMPLEX32, _dist_of_records, "add_stub"
+@op(name="dist", steps=True, input=_dist_grad,
+    other=lambda g, input, other, p, ans: _negative(_dist_grad(g, input, other, p, ans)),
+    stored=dt.ONLY_COMPLEX32, on_records=_dist_of_records, kernel="add_stub",
+    in_bfloat16=True)     # it rounds in its middle
+def _dist(input, other, p):
+    difference = dt.widened(dt.narrowed(dt.widened(input) - dt.widened(other))) if input.dtype == dt.BFLOAT16 else (
+        input - other)
+    result = vector_norm_over(difference, p, tuple(range(difference.ndim)), False)
+    return dt.narrowed(result) if input.dtype == dt.BFLOAT16 else result
 
 
 @public(method=True)
@@ -252,15 +248,12 @@ def _renorm_grad(g, input, p, dim, maxnorm):
     return masked(changed, large) + masked(g, ~large)
 
 
-@op(name="renorm", steps=True, input=_renorm_grad)
+@op(name="renorm", steps=True, input=_renorm_grad, in_bfloat16=True)     # it rounds in its middle
 def _renorm(input, p, dim, maxnorm):
     wide = dt.cast(input, np.dtype(np.float32)) if input.itemsize == 2 else input
     size = vector_norm_over(wide, p, _other_axes(input.shape, dim), True)
     factor = dt.cast(np.where(size > maxnorm, maxnorm / (size + 1e-7), 1), input.dtype)
     return dt.cast(np.multiply(dt.widened(input), dt.widened(factor), order="C"), input.dtype)
-
-
-_renorm.op.in_bfloat16 = _renorm.op.forward      # which rounds in its middle
 
 
 @public(out=EXACT, method=True, inplace=True)

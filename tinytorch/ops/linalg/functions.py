@@ -428,7 +428,7 @@ def _as_lapack_reads(rcond, driver, array):
     return 2.0 if driver == "gelss" else _LONGEST              # 2: no singular value counts
 
 
-@op(name="linalg_lstsq", first=1, multi=True, inputs=2, joint=_lstsq_grad)
+@op(name="linalg_lstsq", first=1, multi=True, inputs=2, joint=_lstsq_grad, saved_outputs=(0,))
 def _lstsq(vectors, input, b, rcond, squares):
     other = b[..., None] if vectors else b
     X = np.matmul(_inverse_of_longest(input) if rcond == _LONGEST else _pinv(input, None, rcond, False), other)
@@ -437,9 +437,6 @@ def _lstsq(vectors, input, b, rcond, squares):
         residuals = np.square(np.abs(np.matmul(input, X) - other)).sum(-2)
         residuals = residuals[..., 0] if vectors else residuals
     return X[..., 0] if vectors else X, residuals
-
-
-_lstsq.op.saved_outputs = (0,)
 
 
 @public("linalg_lstsq", autocast="up", looks=True)

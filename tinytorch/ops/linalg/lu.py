@@ -71,13 +71,10 @@ def _factor_grad(g, wanted, ans):
     return _lu_grad(gLU[..., :k], gLU[..., :k, :], P, *_factors(LU)),
 
 
-@op(name="linalg_lu_factor_ex", batches="leading", multi=True, joint=_factor_grad)
+@op(name="linalg_lu_factor_ex", batches="leading", multi=True, joint=_factor_grad, saved_outputs=(0, 1))
 def _factor(input):
     LU, pivots, info = kernels.factored(input)
     return columns(LU), pivots, info
-
-
-_factor.op.saved_outputs = 0, 1
 
 
 @op(name="linalg_lu", batches="leading", multi=True,

@@ -58,15 +58,12 @@ def norm_grad(g, input, p, ans, dim):
 
 
 @op(name="linalg_vector_norm", batches="dims", steps=True,
-    input=lambda g, ans, input, p, dim: norm_grad(g, input, p, ans, dim))
+    input=lambda g, ans, input, p, dim: norm_grad(g, input, p, ans, dim), stored=dt.ONLY_COMPLEX32, kernel="norm_cpu")
 def vector_norm_over(input, p, dim, keepdim):
     if p != 0 and _number_of(input, dim) == 1:     # nothing to add up
         size = magnitude(input)
         return np.array(size if keepdim else size.squeeze(dim), order="C")
     return summed_norm(input, p, dim, keepdim)
-
-
-vector_norm_over.op.stored, vector_norm_over.op.kernel = dt.ONLY_COMPLEX32, "norm_cpu"
 
 
 def summed_norm(input, p, dim, keepdim):

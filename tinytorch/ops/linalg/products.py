@@ -79,9 +79,10 @@ def refuse_bools(array, kernel="addmm_impl_cpu_"):
         raise not_implemented(kernel, dt.of(array))
 
 
-@binary(name="mm", kernel="addmm_impl_cpu_", is_product=True, method=False, inplace=False, mixed=_same_dtype,
+@binary(name="mm", kernel="addmm_impl_cpu_", is_product=True, batches=None, method=False, inplace=False,
+        mixed=_same_dtype,
         input=lambda g, mat2: _mm(g, mat2.T.conjugate()),
-        mat2=lambda g, input: _mm(rows(input).T.conjugate(), rows(g)))
+        mat2=lambda g, input: _mm(rows(input).T.conjugate(), rows(g)), stored=_MULTIPLIED)
 def _mm(input, mat2):
     char = input.dtype.char
     try:
@@ -99,7 +100,7 @@ def _mm(input, mat2):
         raise
 
 
-@binary(name="bmm", kernel="bmm", is_product=True, method=False, inplace=False,
+@binary(name="bmm", kernel="bmm", is_product=True, batches=None, method=False, inplace=False,
         input=lambda g, other: _matmul(g, mT(other)), other=lambda g, input: _matmul(mT(input), g))
 def _matmul(input, other):
     return products.matmul(input, other) if input.dtype.char not in HALF else _half(np.matmul, input, other)
@@ -171,7 +172,8 @@ def _linear_weight(g, input):
     return _mm(rows(g).T, rows(input).conjugate())
 
 
-@op(name="linear", kernel="addmm_impl_cpu_", input=_linear_input, weight=_linear_weight, bias=lambda g: g)
+@op(name="linear", kernel="addmm_impl_cpu_", input=_linear_input, weight=_linear_weight, bias=lambda g: g,
+    stored=_MULTIPLIED)
 def _linear(input, weight, bias):
     x = input if input.ndim == 2 else rows(input)
     if x.dtype.char in HALF:
@@ -186,7 +188,6 @@ def _linear(input, weight, bias):
 
 
 # What torch makes of it, by the number of dimensions.
-_mm.op.stored = _linear.op.stored = _MULTIPLIED
 _rows, _transposed = ("ViewBackward0", 0), ("TBackward0", 1)                # of the input, and the weight
 _linear_addmm = renamed(_linear, "addmm", 2, 0, _transposed)
 _linear_mm = renamed(_linear, "mm", 0, _transposed)

@@ -77,15 +77,12 @@ def _triangular_solve_grad(g, wanted, upper, transpose, unitriangular, A, ans):
     return back, d if of_copy is None else d + of_copy
 
 
-@op(name="triangular_solve", first=3, multi=True, joint=_triangular_solve_grad)
+@op(name="triangular_solve", first=3, multi=True, joint=_triangular_solve_grad, saved_outputs=(0,))
 def _solve_and_copy(upper, transpose, unitriangular, input, A):
     lead = np.broadcast_shapes(A.shape[:-2], input.shape[:-2])
     A, input = (np.broadcast_to(x, lead + x.shape[-2:]) for x in (A, input))
     M = A.swapaxes(-1, -2) if transpose else A
     return columns(triangles.solved(M, input, upper != transpose, unitriangular)), columns(A)
-
-
-_solve_and_copy.op.saved_outputs = (0,)
 
 
 @public(out="", apart=None, method=True, autocast="up")

@@ -37,12 +37,10 @@ def _weight_gradient(g, input1, input2):
     input1=lambda g, weight, input2: _mm(
         _products(g, input2), weight.swapaxes(1, 2).reshape(g.shape[1] * input2.shape[1], weight.shape[1])),
     input2=lambda g, input1, weight: _matmul(
-        g.reshape(len(g), 1, g.shape[1]), _with_weight(input1, weight)).reshape(len(g), weight.shape[2]))
+        g.reshape(len(g), 1, g.shape[1]), _with_weight(input1, weight)).reshape(len(g), weight.shape[2]),
+    apart=True, in_bfloat16=by_steps(_sums))
 def _trilinear(input1, weight, input2):
     return _sums(input1, weight, input2)
-
-
-_trilinear.op.apart, _trilinear.op.in_bfloat16 = True, by_steps(_sums)
 
 
 @public()

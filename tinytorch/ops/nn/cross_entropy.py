@@ -86,19 +86,6 @@ _nll_loss.op.in_bfloat16, _nll_backward.op.in_bfloat16 = _nll_in_half, _backward
 _nll_loss_2d = renamed(_nll_loss, "nll_loss2d")
 
 
-@op(name="nll_loss", aux=True, inputs=1,
-    joint=lambda g, wanted, target, weight, reduction, aux: (
-        kernels.cross_entropy_backward(g, aux, reduction), None, None),
-    stand_ins={"input": kernels.scores},
-    decomposition=lambda input, target, weight, ignore_index, reduction: _nll_loss(
-        _log_softmax(input, 1), target, weight, ignore_index, reduction))
-def _cross_entropy(input, target, weight, ignore_index, reduction, keep):
-    return kernels.cross_entropy(input, target, weight, ignore_index, reduction, keep)
-
-
-_cross_entropy_2d = renamed(_cross_entropy, "nll_loss2d")
-
-
 def _scores(node):
     """What torch has between the loss and the scores: log_softmax, and a view as images where they are none."""
     inner = "LogSoftmaxBackward0", 0
@@ -106,7 +93,17 @@ def _scores(node):
     return (inner if ndim in (2, 4) else ("ViewBackward0", inner),)
 
 
-_cross_entropy.op.shown_as = _cross_entropy_2d.op.shown_as = _scores
+@op(name="nll_loss", aux=True, inputs=1,
+    joint=lambda g, wanted, target, weight, reduction, aux: (
+        kernels.cross_entropy_backward(g, aux, reduction), None, None),
+    stand_ins={"input": kernels.scores},
+    decomposition=lambda input, target, weight, ignore_index, reduction: _nll_loss(
+        _log_softmax(input, 1), target, weight, ignore_index, reduction), shown_as=_scores)
+def _cross_entropy(input, target, weight, ignore_index, reduction, keep):
+    return kernels.cross_entropy(input, target, weight, ignore_index, reduction, keep)
+
+
+_cross_entropy_2d = renamed(_cross_entropy, "nll_loss2d")
 
 
 def _check_sizes(x, t):

@@ -47,13 +47,10 @@ def gradient_of_rows(g, shape, indices, padding, by_frequency):
     return rows_of(g, tuple(shape), indices, padding)
 
 
-@op(name="embedding", weight=_rows_gradient)
+@op(name="embedding", weight=_rows_gradient, converts=True)     # the gradient of records is of records too
 def _embedding_of_rows(weight, indices, padding, by_frequency):
     """`_embedding` whose gradient is sparse."""
     return kernels.lookup(weight, indices)
-
-
-_embedding_of_rows.op.converts = True          # the gradient of records is of records too
 
 
 def _padding_row(padding_idx, weight):

@@ -80,7 +80,7 @@ def _weights_gradient(g, shape, weight, indices, offsets, per_sample_weights, au
     return d.reshape(shape) if chosen is None else _added(d.reshape(-1, 1), chosen, (shape[0], 1)).reshape(shape)
 
 
-@op(name="embedding_bag", aux=True, weight=_table_gradient, per_sample_weights=_weights_gradient)
+@op(name="embedding_bag", aux=True, weight=_table_gradient, per_sample_weights=_weights_gradient, steps=True)
 def _embedding_bag(weight, indices, offsets, per_sample_weights, starts, mode, padding, by_frequency, sparse):
     """`starts`: (where each bag starts, how many there are). Half precision is rounded as torch rounds it: sums, and
     means that are made of them."""
@@ -106,9 +106,6 @@ def _embedding_bag(weight, indices, offsets, per_sample_weights, starts, mode, p
         result = _wide(_rounded(result, weight)) / times       # torch rounds the sums first
         found = _wide(_rounded(1 / times, weight))             # by which it multiplies gradients
     return _rounded(result, weight), (chosen, indices, bag_of, found)
-
-
-_embedding_bag.op.steps = True
 
 
 # ------------------------------------------------------------------ public

@@ -56,7 +56,8 @@ def _recorded_group_norm_gradient(g, wanted, input, weight, bias, groups, eps):
     return [v if v is None else v.to(dt.BY_NUMPY[dtype]) for v, dtype in zip(grads, dtypes)]
 
 
-@op(name="native_group_norm", aux=True, inputs=3, joint=_group_norm_gradient)
+@op(name="native_group_norm", aux=True, inputs=3, joint=_group_norm_gradient,
+    converts=True)     # bfloat16 as it is, beside parameters in single precision
 def _group_norm(input, weight, bias, groups, eps):
     if input.itemsize != 2:
         result, statistics = kernels.group_norm(input, weight, bias, groups, eps)
@@ -64,9 +65,6 @@ def _group_norm(input, weight, bias, groups, eps):
         result, statistics = rounded(kernels.group_norm(wide(input), wide(weight), wide(bias), groups, eps), input,
                                       weight, bias)
     return laid_out(result, input), (*statistics, about(bias))
-
-
-_group_norm.op.converts = True            # it takes bfloat16 as it is, beside parameters in single precision
 
 
 @public(hot=True, in_python="nn.functional")

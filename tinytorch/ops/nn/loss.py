@@ -133,7 +133,8 @@ def _limited(difference, delta):
 
 @op(name="huber_loss", elementwise=True, steps=True,
     input=lambda g, input, target, delta: _huber_slope(g, input, target, delta),
-    target=lambda g, input, target, delta: _huber_slope(g, target, input, delta))
+    target=lambda g, input, target, delta: _huber_slope(g, target, input, delta),
+    in_bfloat16=lambda input, target, delta: _huber_by_size(np.abs(stepwise(input) - stepwise(target)), delta))
 def _huber_of(input, target, delta):
     return _huber_value(input, target, delta)
 
@@ -150,10 +151,6 @@ def _within(x, delta):
 
 _huber_value = expression(lambda x, y, delta: _huber_by_size(abs(x - y), delta), 2)
 _huber_slope = expression(lambda g, x, y, delta: g * _within(x - y, delta), 3)
-
-
-_huber_of.op.in_bfloat16 = lambda input, target, delta: _huber_by_size(
-    np.abs(stepwise(input) - stepwise(target)), delta)
 
 
 def _huber(kernel, input, target, delta, divisor=None):
@@ -321,12 +318,10 @@ def _weighted_slope(g, input, target, pos_weight):
 
 
 @op(name="binary_cross_entropy_with_logits", elementwise=True, steps=True, input=_weighted_slope,
-    target=lambda g, input, target, pos_weight: g * (_log_sigmoid(-input) - _log_sigmoid(input) * pos_weight))
+    target=lambda g, input, target, pos_weight: g * (_log_sigmoid(-input) - _log_sigmoid(input) * pos_weight),
+    in_bfloat16=by_steps(_weighted_logits))
 def _bce_weighted_logits(input, target, pos_weight):
     return _weighted_logits(input, target, pos_weight)
-
-
-_bce_weighted_logits.op.in_bfloat16 = by_steps(_weighted_logits)
 
 
 @public(python=True, autocast="up")

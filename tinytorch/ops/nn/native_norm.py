@@ -121,14 +121,14 @@ def _native_group_norm_gradient(g, wanted, input, weight, groups, eps, ans, aux)
     return grads
 
 
-@op(name="native_group_norm", inputs=3, aux=True, multi=True, joint=_native_group_norm_gradient)
+@op(name="native_group_norm", inputs=3, aux=True, multi=True, joint=_native_group_norm_gradient,
+    converts=True, saved_outputs=(1, 2))
 def _native_group_norm(input, weight, bias, groups, eps):
     result, statistics = _group_norm.op.forward(input, weight, bias, groups, eps)
     shaped = _shaped(statistics[:2], (len(input), groups), _kept_in(input, weight, bias))
     return (result, *shaped), statistics
 
 
-_native_group_norm.op.converts, _native_group_norm.op.saved_outputs = True, (1, 2)
 _UNMET = ("Expected {} to be true, but got false.  (Could this error message be improved?  If so, please report an "
           "enhancement request to PyTorch.)")
 

@@ -159,7 +159,7 @@ def _backward(fast, by_steps):
 
 
 @op(name="native_batch_norm", aux=True, inputs=3, decomposition=_batch_norm_decomposition, stand_ins=_BIAS,
-    joint=_backward(kernels.batch_norm_backward, norm_steps.batch_norm_backward))
+    joint=_backward(kernels.batch_norm_backward, norm_steps.batch_norm_backward), converts=True)
 def _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps):
     count = input.size // (input.shape[1] or 1)
     unbiased = count / (count - 1) if count > 1 else math.nan
@@ -202,7 +202,7 @@ def _scale_shift_decomposition(input, weight, bias, running_mean, running_var, e
 
 
 @op(name="native_batch_norm", aux=True, inputs=3, decomposition=_scale_shift_decomposition, stand_ins=_BIAS,
-    joint=_backward(kernels.scale_shift_backward, norm_steps.scale_shift_backward))
+    joint=_backward(kernels.scale_shift_backward, norm_steps.scale_shift_backward), converts=True)
 def _scale_shift(input, weight, bias, running_mean, running_var, eps):
     mean, rate = wide(running_mean), 1 / np.sqrt(wide(running_var) + eps)
     steps = _rounded_steps(input, weight, running_mean) if input.itemsize == 2 else None
@@ -354,7 +354,8 @@ def _layer_norm_gradient(g, wanted, input, weight, bias, size, center, aux):
     return shaped(grads, input, weight, about(bias), None if center else g)
 
 
-@op(name="native_layer_norm", aux=True, inputs=3, joint=_layer_norm_gradient, decomposition=_layer_norm_decomposition)
+@op(name="native_layer_norm", aux=True, inputs=3, joint=_layer_norm_gradient, decomposition=_layer_norm_decomposition,
+    converts=True)
 def _layer_norm(input, weight, bias, size, eps, center):
     if input.itemsize != 2:
         result, statistics = kernels.layer_norm(input, weight, bias, math.prod(size), eps, center)
@@ -445,8 +446,3 @@ def _rms_norm(input, shape, weight, eps):
     if weight is not None and weight._requires_grad and not input._requires_grad:
         return _times(_rms_norm(input, shape, None, eps), weight)  # torch saves the product's factors alone
     return _layer_norm(input, weight, None, shape, dt.finfo(input.dtype).eps if eps is None else eps, False)
-
-
-#: They take bfloat16 as it is, beside parameters in single precision.
-for _primitive in (_batch_norm, _scale_shift, _layer_norm):
-    _primitive.op.converts = True

@@ -48,7 +48,8 @@ def _picked(last, picks, input):
     return in_channels_last(result) if last else result.copy("C") if result is input else result
 
 
-@op(name="pad_by_index_backward", first=3, grad=lambda g, last, picks: _by_index(last, picks, g))
+@op(name="pad_by_index_backward", first=3, grad=lambda g, last, picks: _by_index(last, picks, g),
+    stored=dt.ONLY_COMPLEX32)
 def _by_index_backward(last, picks, shape, grad):
     result = grad if picks else grad.copy("C")
     for axis, index in reversed(picks):
@@ -56,9 +57,6 @@ def _by_index_backward(last, picks, shape, grad):
         np.add.at(result.swapaxes(0, axis), index, grad.swapaxes(0, axis))
         grad = result
     return in_channels_last(result) if last else result
-
-
-_by_index_backward.op.stored = dt.ONLY_COMPLEX32
 
 
 @op(name="pad_by_index", first=2, input=lambda g, shape, last, picks: _by_index_backward(last, picks, shape, g))

@@ -82,7 +82,10 @@ def _clipped_in_rows(x):
     return result
 
 
-@unary(lambda g, ans: _relu_backward(g, ans), kernel="clamp_min_scalar_cpu")
+_relu_of_halves = expression(lambda x: maximum(0.0, x))
+
+
+@unary(lambda g, ans: _relu_backward(g, ans), kernel="clamp_min_scalar_cpu", in_bfloat16=_relu_of_halves)
 def relu(input):
     """max(input, 0); its derivative at 0 is 0, at NaN 1. RuntimeError for bool.
 
@@ -101,8 +104,6 @@ def relu(input):
         raise
 
 
-_relu_of_halves = expression(lambda x: maximum(0.0, x))
-relu.op.in_bfloat16 = _relu_of_halves
 relu_ = Tensor.relu_
 
 

@@ -280,7 +280,8 @@ def _prod_grad(g, input, ans, dim):
     return g if array.size == 1 else g * _all_but_one(input.reshape(-1), 0).reshape(input.shape).conj()
 
 
-@op(name="prod", batches="dims", kernel="prod_out_cpu", steps=True, input=_prod_grad)
+@op(name="prod", batches="dims", kernel="prod_out_cpu", steps=True, input=_prod_grad,
+    in_bfloat16=True)     # it rounds in its middle
 def _prod(input, dim, keepdim):
     """Over axis `dim`, or all (None)."""
     over = tuple(range(input.ndim)) if dim is None or not input.ndim else dim
@@ -315,7 +316,6 @@ def _prod_of_halves(input, over, keepdim):
     return result.reshape(kept_shape(input.shape, over if isinstance(over, tuple) else (over,)))
 
 
-_prod.op.in_bfloat16 = _prod.op.forward        # which rounds in its middle
 _prod_over = renamed(_prod, "prod.1")
 
 

@@ -82,7 +82,7 @@ def _segment_gradient(g, data, ans, reduce, lengths, initial):
     return _gradient(reduce, lengths, initial, g, data, ans)
 
 
-@op(name="_segment_reduce_backward", first=3, grad=_no_second_derivative, data=_no_second_derivative)
+@op(name="_segment_reduce_backward", first=3, grad=_no_second_derivative, data=_no_second_derivative, converts=True)
 def _gradient(reduce, lengths, initial, grad, data, ans):
     axis, dtype = lengths.ndim - 1, data.dtype
     rounded = _rounding(dtype)
@@ -114,7 +114,7 @@ def _gradient_of_one(reduce, x, g, y, length, initial, rounded):
     return np.where((count > 1) & (result > 0), result / np.maximum(count, 1).astype(x.dtype), result)    # as torch
 
 
-@op(name="segment_reduce", data=_segment_gradient)
+@op(name="segment_reduce", data=_segment_gradient, converts=True)
 def _reduce_segments(data, reduce, lengths, initial):
     axis, rounded = lengths.ndim - 1, _rounding(data.dtype)
     x = _rows(_wide(data), axis)
@@ -122,9 +122,6 @@ def _reduce_segments(data, reduce, lengths, initial):
     for outer, number, part, length in _segments(lengths):
         result[outer, number] = _reduced(x[outer, part], reduce, length, initial, rounded)
     return dt.cast(result, data.dtype).reshape(data.shape[:axis] + lengths.shape[-1:] + data.shape[axis + 1:])
-
-
-_reduce_segments.op.converts = _gradient.op.converts = True
 
 
 @public()

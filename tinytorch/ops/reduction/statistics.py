@@ -138,14 +138,11 @@ def _var_mean(input, dim, freedom, keepdim, whole):
     return variance, _running_mean(input, dim, mean).astype(input.dtype, copy=False).reshape(variance.shape)
 
 
-@op(name="std_mean", batches="dims", multi=True, steps=True, inputs=1, joint=_std_mean_grad)
+@op(name="std_mean", batches="dims", multi=True, steps=True, inputs=1, joint=_std_mean_grad, saved_outputs=(0,))
 def _std_mean(input, dim, freedom, keepdim, whole):
     variance, mean = _moments(input, dim, freedom, keepdim)
     deviation = np.sqrt(variance).astype(input.real.dtype, copy=False)
     return deviation, _running_mean(input, dim, mean).astype(input.dtype, copy=False).reshape(deviation.shape)
-
-
-_std_mean.op.saved_outputs = (0,)
 
 
 def _of_parts(deviation, mean):
@@ -240,7 +237,8 @@ def _rounding(array):
 
 
 @op(name="logsumexp", batches="dims", steps=True,
-    input=lambda g, ans, input, dim: spread(g, input.shape, dim) * exp(input - spread(ans, input.shape, dim)).conj())
+    input=lambda g, ans, input, dim: spread(g, input.shape, dim) * exp(input - spread(ans, input.shape, dim)).conj(),
+    in_bfloat16=True)     # it rounds in its middle
 def _logsumexp(input, dim, keepdim):
     step, input, own = _rounding(input), dt.widened(input), input
     if not input.size:
@@ -251,9 +249,6 @@ def _logsumexp(input, dim, keepdim):
         result = step(np.log(step(_add(step(np.exp(step(input - top))), dim, True)))) + top
         result = result if keepdim else result.squeeze(dim)
     return dt.narrowed(result) if own is not input else result
-
-
-_logsumexp.op.in_bfloat16 = _logsumexp.op.forward      # which rounds in its middle
 
 
 @public(out="", apart=None, method=True)
