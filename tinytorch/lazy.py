@@ -30,6 +30,7 @@ _SIGN = np.uint16(0x8000)                      # of a bfloat16
 
 def part(read: Callable) -> property:
     """A part of an array that can be written to: its real or its imaginary numbers."""
+
     def write(self, value):
         read(self)[...] = value
     return property(read, write)
