@@ -125,9 +125,11 @@ def descend(pairs, lr, maximize):
         if dtype not in shares:                # NumPy takes longer to multiply by a Python number
             shares[dtype] = np.array(rate, dtype)
         try:
-            if p.size >= _PASS and native.done("sgd", p.size, 0, 0, 1, 0, rate, 0, 1, p, g, None):
-                continue
-            if p.size >= _PASS and p.nbytes > PIECE:
+            if p.size < _PASS:
+                p += g * shares[dtype]
+            elif native.done("sgd", p.size, 0, 0, 1, 0, rate, 0, 1, p, g, None):
+                pass
+            elif p.nbytes > PIECE:
                 left.append(i)
             else:
                 p += g * shares[dtype]

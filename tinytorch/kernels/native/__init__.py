@@ -252,7 +252,7 @@ def many(name, n):
 
 def takes(name, *arrays):
     """Whether a kernel is there and the faster one for these arrays (None: one that is not given), all in float32."""
-    return _fit(name, arrays, _FLOATS[:len(arrays)])
+    return _fit(name, arrays, _FLOATS[len(arrays)])
 
 
 def done(name, *args):
@@ -273,8 +273,8 @@ def made(name, shape, *args):
     return out
 
 
-#: The first three arguments, as arrays in float32.
-_FLOATS = (0, _FLOAT), (1, _FLOAT), (2, _FLOAT)
+#: The first arguments, so many, as arrays in float32.
+_FLOATS = [tuple([(i, _FLOAT) for i in range(count)]) for count in range(4)]
 
 
 def _fit(name, args, given):
