@@ -5,8 +5,8 @@ A twin says `if native.done("adam", ...): return`, or takes what `native.made` g
 single elements is made by `native.by_element`: which of the two computes is decided here, by the library, the dtype and
 the table's least number of elements. Where C and NumPy round alike that number is what NumPy is quicker for; where they
 do not, it is 1, so that an element does not depend on how many others there are, nor on where they lie. No address
-reaches C but through `run`, which checks class, dtype, byte order, layout, size and writability of every array, whatever
-`done`, `made` and `takes` said, and through what `walker` makes, which checks the same.
+reaches C but through `run`, which checks class, dtype, byte order, layout, size and writability of every array,
+whatever `done`, `made` and `takes` said, and through what `walker` makes, which checks the same.
 
 TINYTORCH_NATIVE=0 in the environment: never. TINYTORCH_NATIVE=1: ImportError if there is no library.
 TINYTORCH_NATIVE_LEVEL: baseline, avx2 or avx512; by default the last of them that the machine knows.
