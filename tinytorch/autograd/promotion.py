@@ -19,10 +19,10 @@ from ..seam import UNSEEN, door
 from ..tensor import Tensor, wrap
 from ..types import Number
 from . import above
-from .grad_mode import differentiates, mode, usual
+from .grad_mode import differentiates, mode
 from .node import Op
 from .overridable import NUMBERS, called_from_here, not_an_operand
-from .places import note_place
+from .places import count_write
 from .views import check_inference, check_overlap, check_written, may_share, resized
 
 #: Characters of the dtypes that NumPy computes in with a Python number just as torch does: not float16.
@@ -418,9 +418,7 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
             if isinstance(x, Tensor) and may_share(out._array, x._array):
                 check_overlap(out, x, apart)
     out._array[...] = dt.cast(result._array, out._array.dtype)
-    out._version_counter[0] += 1
-    if usual.noting:
-        note_place(out._version_counter)
+    count_write(out)
     return out
 
 
@@ -446,9 +444,7 @@ def refill(out: Tensor | None, result: Tensor, by_count: bool = False) -> Tensor
         out._array[...] = dt.cast(result._array, out._array.dtype).reshape(out._array.shape)
     except ValueError as error:
         raise refusal(error) from None
-    out._version_counter[0] += 1
-    if usual.noting:
-        note_place(out._version_counter)
+    count_write(out)
     return out
 
 

@@ -185,31 +185,25 @@ class Public:
               said
     """
 
-    __slots__ = ("name", "function", "dtypes", "kernel", "widen", "out", "apart", "checks", "methods", "classes",
-                 "of_batches", "autocast", "in_python", "seen", "older", "any_layout", "elementwise", "ints", "makes",
-                 "_said", "_kinds")
+    dtypes = out = autocast = makes = classes = of_batches = None
+    widen = apart = any_layout = elementwise = in_python = draws = shares = looks = False
+    checks, seen, older, ints, writes = "own", True, (), (), ""
 
-    def __init__(self, function: Callable, name: str | None = None, dtypes: str | None = None,
-                 kernel: str | None = None, widen: bool = False, out: str | None = None,
-                 apart: bool | str = False, older: tuple[str, ...] = (),
-                 any_layout: bool = False, elementwise: bool = False, autocast: str | None = None,
-                 in_python: bool | str = False, seen: bool | str = True, makes: bool | None = None,
-                 writes: str = "", draws: bool = False, shares: bool = False, looks: bool = False) -> None:
-        self.name, self.function, self.methods, self.classes = name or function.__name__, function, [], None
-        self.checks, self.older = "own", older
-        self.dtypes, self.kernel, self.widen, self.out, self.apart = dtypes, kernel or self.name, widen, out, apart
-        self.any_layout, self.elementwise = any_layout, elementwise
-        self.ints, self.of_batches = (), None
-        self.autocast, self.in_python, self.seen, self.makes = autocast, in_python, seen, makes
-        self._said = writes.split(), draws, shares, looks
+    def __init__(self, function: Callable, name: str | None = None, kernel: str | None = None, **said: Any) -> None:
+        self.name = name or function.__name__
+        self.function, self.kernel, self.methods = function, kernel or self.name, []
+        for what, value in said.items():
+            if what not in vars(Public):
+                raise TypeError(f"nothing is known of public functions by the name {what}")
+            setattr(self, what, value)
 
     def claims(self, in_place: bool = False) -> Claims:
         """What a call does with arrays; of the form `in_place`, if asked."""
-        writes, draws, shares, looks = self._said
         positional, by_keyword = self.parameters()
         last = self.function.__name__[-1:] == "_" or in_place
         first = positional[:1] if last or "inplace" in positional + by_keyword else ()
-        return Claims((*first, *writes), draws or "generator" in positional + by_keyword, shares or bool(first), looks)
+        return Claims((*first, *self.writes.split()), self.draws or "generator" in positional + by_keyword,
+                      self.shares or bool(first), self.looks)
 
     def on_default_device(self) -> bool:
         """Whether what it makes is put on the default device."""

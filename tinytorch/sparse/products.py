@@ -12,7 +12,7 @@ from . import kernels
 from .arithmetic import conjugate, plain_times, plus, scaled, transposed
 from .array import SparseArray
 from .conversion import coalesced, detached, masked_by
-from .tensor import array_of, is_sparse, of_primitive, of_sparse, sparse_op
+from .tensor import array_of, is_sparse, of_primitive, of_sparse, refuse_out, sparse_op
 
 
 def adjoint(x):
@@ -187,21 +187,16 @@ def _check(a, b):
         raise not_implemented("addmm_sparse_dense", a)
 
 
-def _without_out(out):
-    if out is not None:
-        raise NotImplementedError("tinytorch has no out= of products of sparse matrices")
-
-
 @of_sparse("mm", "spmm")
 def mm(input, mat2, *, out=None):
-    _without_out(out)
+    refuse_out(out, "products of sparse matrices")
     _check(input, mat2)
     return product(input, mat2)
 
 
 @of_sparse("mv")
 def mv(input, vec, *, out=None):
-    _without_out(out)
+    refuse_out(out, "products of sparse matrices")
     if not is_sparse(input) or is_sparse(vec):
         raise NotImplementedError("tinytorch has products of sparse matrices and dense vectors only")
     if input._array.ndim != 2 or vec._array.ndim != 1:
@@ -256,7 +251,7 @@ def _not_by_dense():
 
 
 def _added(primitive, input, mat1, mat2, beta, alpha, out=None):
-    _without_out(out)
+    refuse_out(out, "products of sparse matrices")
     _check(mat1, mat2)
     if not is_sparse(mat1):
         raise _not_by_dense()

@@ -12,7 +12,7 @@ from ..tensor import Tensor, check_dim, wrap
 from . import kernels
 from .array import SparseArray
 from .conversion import coalesced, detached, in_places, values_at, values_of
-from .tensor import is_sparse, of_primitive, of_sparse, sparse_op
+from .tensor import is_sparse, of_primitive, of_sparse, refuse_out, sparse_op
 
 
 # ------------------------------------------------------------------ sums
@@ -90,8 +90,7 @@ def _sum_of_op(input, dim, keepdim, dtype=None):
 
 @of_sparse("sum")
 def total(input, dim=None, keepdim=False, *, dtype=None, out=None):
-    if out is not None:
-        raise NotImplementedError("tinytorch has no out= of sum of sparse tensors")
+    refuse_out(out, "sum of sparse tensors")
     input = _in_sum_dtype(input, dtype)
     if dim is None or dim == () or dim == []:
         return _total(input)

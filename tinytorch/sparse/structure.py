@@ -14,7 +14,7 @@ from ..ops.layout.index import _put_in_zeros
 from ..tensor import Tensor, check_dim, wrap
 from .arithmetic import empty_array
 from .array import SparseArray
-from .tensor import is_sparse, of_primitive, of_sparse, sparse_op, wrap_sparse
+from .tensor import is_sparse, of_primitive, of_sparse, refuse_out, sparse_op, wrap_sparse
 
 _ALL = slice(None)
 
@@ -122,8 +122,7 @@ def getitem(self, index):
 
 @of_sparse("index_select")
 def index_select(input, dim, index, *, out=None):
-    if out is not None:
-        raise NotImplementedError("tinytorch has no out= of index_select of sparse tensors")
+    refuse_out(out, "index_select of sparse tensors")
     if index.is_sparse:
         raise IndexError("index_select() argument index must be 1-D strided (non-sparse) long-tensor.")
     if not input.is_sparse:
@@ -191,8 +190,7 @@ def _check_all_sparse(tensors):
 
 @of_sparse("cat", "concat", "concatenate")
 def cat(tensors, dim=0, *, axis=None, out=None):
-    if out is not None:
-        raise NotImplementedError("tinytorch has no out= of cat of sparse tensors")
+    refuse_out(out, "cat of sparse tensors")
     _check_all_sparse(tensors)
     arrays = [x._array.as_layout(sparse_coo) for x in tensors]
     first = arrays[0]

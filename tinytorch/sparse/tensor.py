@@ -155,6 +155,12 @@ def array_of(x: Any) -> Any:
     return x._array if isinstance(x, Tensor) else x
 
 
+def refuse_out(out: Any, what: str) -> None:
+    """NotImplementedError for an `out` of what writes to none."""
+    if out is not None:
+        raise NotImplementedError(f"tinytorch has no out= of {what}")
+
+
 def is_sparse(x: Any) -> bool:
     """Whether a Tensor or an array is sparse."""
     return isinstance(x, (SparseTensor, SparseArray))

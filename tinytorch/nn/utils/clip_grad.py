@@ -4,8 +4,8 @@ import types
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.grad_mode import no_grad, usual
-from ...autograd.places import note_place
+from ...autograd.grad_mode import no_grad
+from ...autograd.places import count_write
 from ...errors import warn
 from ...kernels.memory import refusal
 from ...ops.creation.factories import tensor
@@ -58,9 +58,7 @@ def _write(grad, ufunc, number):
             ufunc(array, number, out=array)
     except ValueError as error:
         raise refusal(error) from None
-    grad._version_counter[0] += 1
-    if usual.noting:
-        note_place(grad._version_counter)
+    count_write(grad)
 
 
 @no_grad()

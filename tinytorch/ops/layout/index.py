@@ -469,9 +469,7 @@ def _put_in_place(self, indices, values, accumulate, index=None):
         values = _fitting(self, values, advanced, accumulate)
         if self._array.flags.c_contiguous or not accumulate and 0 not in self._array.strides:
             put_values(self._array, values._array, advanced, accumulate)
-            self._version_counter[0] += 1
-            if usual.noting:
-                note_place(self._version_counter)
+            count_write(self)
             return self
     return assign(self, _put(self, indices, values, accumulate, index),
                   lambda memory, _: _put_expanded(memory, values._array, _parse_put(memory.shape, indices), accumulate))

@@ -9,9 +9,9 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd import above
-from ...autograd.grad_mode import mode, usual
+from ...autograd.grad_mode import mode
 from ...autograd.op import op
-from ...autograd.places import note_place
+from ...autograd.places import count_write
 from ...autograd.public import public
 from ...autograd.views import check_in_place, check_written, rebase
 from ...errors import C_NAMES, not_implemented, refuse_records, warn
@@ -224,9 +224,7 @@ def _fill(self, fill, *arguments, generator):
             each = any([isinstance(x, np.ndarray) and x.ndim for x in arguments])      # element has a probability
             for piece in [array] if each else pieces(array):
                 fill(piece, *arguments, stream)
-    self._version_counter[0] += 1
-    if usual.noting:
-        note_place(self._version_counter)
+    count_write(self)
     if recorded is not None:
         rebase(self, recorded)
     return self
