@@ -29,6 +29,11 @@ __all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
 _DTYPES = dt.bfloat16, dt.float16
 
 
+def _check_device_type(device_type):
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+
+
 class autocast:
     """Products and convolutions in bfloat16 (or float16), losses and decompositions in float32.
 
@@ -47,8 +52,7 @@ class autocast:
 
     def __init__(self, device_type: str, dtype: dt.dtype | None = None, enabled: bool = True,
                  cache_enabled: bool | None = None) -> None:
-        if not isinstance(device_type, str):
-            raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+        _check_device_type(device_type)
         self.device = device_type
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
         if not is_autocast_available(device_type):
@@ -114,11 +118,6 @@ def _cast(value, device_type, dtype):
         items = (_cast(v, device_type, dtype) for v in value)
         return type(value)(items) if isinstance(value, (list, tuple)) else items
     return value
-
-
-def _check_device_type(device_type):
-    if not isinstance(device_type, str):
-        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
 
 
 def custom_fwd(fwd: Callable | None = None, *, device_type: str,

@@ -79,8 +79,8 @@ def op(name: str | None = None, **said: Any) -> Callable[[Callable], Callable]:
     `steps`: the rules are several operations in torch, which rounds half precision after each; without it they
     stand for one. Those of `unary` and `binary` are several. `elementwise`: the memory of the result is in the order
     of that of the tensors. `batches`: how it computes on the samples of a vmap at once (func/batch_rules/families.py):
-    "elements" one by one, along "dims", its argument `dim` or `dims`, with "leading" dimensions in front, or as more
-    "examples" in the first one; else by a rule or as NumPy's functions do.
+    "elements" one by one, along "dims", its argument `dim` or `dims`, at "places" or by an index ("indexed") along it,
+    with "leading" dimensions in front, or as more "examples" in the first one; else by a rule or as NumPy's functions.
     """
     return lambda forward: finish(_general, _op(forward, name, said))
 

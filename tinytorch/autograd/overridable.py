@@ -153,11 +153,12 @@ class _About:
     label      as torch's messages name it
     """
 
-    __slots__ = ("name", "in_python", "kind", "operator", "shown", "autocast", "label", "signature")
+    in_python, kind = False, 0
+    operator = shown = autocast = label = signature = None
 
-    def __init__(self, name, in_python=False, kind=0, operator=None, autocast=None, label=None, shown=None):
-        self.name, self.in_python, self.kind, self.operator, self.shown = name, in_python, kind, operator, shown
-        self.autocast, self.label, self.signature = autocast, label, None
+    def __init__(self, name, **known):
+        self.name = name
+        vars(self).update(known)
 
 
 _FUNCTION, _MAKER, _OPERATOR, _PROPERTY = range(4)
@@ -353,8 +354,9 @@ def _place_of(function):
 def _about_function(space, name, record, function):
     home, prefix, python_home = _SPACES[space]
     in_python = _is_in_python(space, record)
-    return _About(name, in_python, _MAKER if record is not None and record.seen == "modes" else _FUNCTION,
-                  autocast=record.autocast if record is not None else function.__dict__.get("said", {}).get("autocast"),
+    is_maker = record is not None and record.seen == "modes"
+    autocast = function.__dict__.get("said", {}).get("autocast") if record is None else record.autocast
+    return _About(name, in_python=in_python, kind=_MAKER if is_maker else _FUNCTION, autocast=autocast,
                   label=f"{python_home}.{name}" if in_python else f"{home}.{prefix}{name}")
 
 
@@ -362,9 +364,9 @@ def _about_method(name, record, said):
     if record is None:                         # an operator's is that of the function that it stands for
         record = getattr(vars(Tensor).get(_function_of(name)), "record", None)
     in_python = said.get("in_python", record is not None and record.in_python in (True, "Tensor"))
-    return _About(name, in_python, _OPERATOR if "shown" in said else _FUNCTION, name,
-                  said.get("autocast", record and record.autocast),
-                  f"{'torch._tensor' if in_python else 'torch.Tensor'}.{said.get('called', name)}", said.get("shown"))
+    return _About(name, in_python=in_python, kind=_OPERATOR if "shown" in said else _FUNCTION, operator=name,
+                  autocast=said.get("autocast", record and record.autocast), shown=said.get("shown"),
+                  label=f"{'torch._tensor' if in_python else 'torch.Tensor'}.{said.get('called', name)}")
 
 
 def _is_in_python(space, record):

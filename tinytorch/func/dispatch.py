@@ -36,22 +36,18 @@ BACKWARD: dict[Callable, Callable] = {}
 WORDS: dict[str, Callable] = {}
 
 
-def forward_rule(*calls: Callable) -> Callable:
-    """Decorator: how the operations behind these primitives compute on batches."""
-    def decorate(rule):
-        for call in calls:
-            FORWARD[call.op.forward] = rule
-        return rule
-    return decorate
+def _enters(table: dict[Callable, Callable]) -> Callable:
+    def rule_of(*calls: Callable) -> Callable:
+        def decorate(rule):
+            for call in calls:
+                table[call.op.forward] = rule
+            return rule
+        return decorate
+    return rule_of
 
 
-def backward_rule(*calls: Callable) -> Callable:
-    """Decorator: how the derivative rules of these operations do."""
-    def decorate(rule):
-        for call in calls:
-            BACKWARD[call.op.forward] = rule
-        return rule
-    return decorate
+#: Decorators: how the operations behind these primitives compute on batches, and how their derivative rules do.
+forward_rule, backward_rule = _enters(FORWARD), _enters(BACKWARD)
 
 
 class Samples:

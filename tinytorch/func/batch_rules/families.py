@@ -8,7 +8,7 @@ from ...ops.linalg import added, products
 from ...ops.nn import pad
 from ..batched import Batched, NotBatchable, aligned, axes_of, level_of, max_ndim
 from ..dispatch import FAMILIES, WORDS, forward_rule
-from .functions import apart, batch, side_by_side, size_of, spread
+from .functions import apart, batch, side_by_side, size_of, some_of, spread
 
 
 # ------------------------------------------------------------------ element by element
@@ -76,9 +76,7 @@ def _of_stacks(compute, o):
 def _by_examples(compute, o):
     """In the arrays among the tensors, and in lists of one."""
     def rule(level, *args):
-        size, given = size_of(level, args), list(args)
-        if not size:
-            raise NotBatchable("no samples")
+        size, given = some_of(level, args), list(args)
         for i, x in enumerate(given):
             if x.__class__ is list and x and isinstance(x[0], np.ndarray):
                 given[i] = [side_by_side(x[0], level, size), *x[1:]]

@@ -50,6 +50,14 @@ def spread(x, level, size):
     return np.broadcast_to(x, (size, *x.shape))
 
 
+def some_of(level, *values):
+    """How many samples the batches of this level hold. NotBatchable for none."""
+    size = size_of(level, *values)
+    if not size:
+        raise NotBatchable("no samples")
+    return size
+
+
 def side_by_side(x, level, size, axis=0):
     """All samples of `x` (None: of nothing), next to each other in a sample's dimension `axis`."""
     if x is None:

@@ -2,14 +2,13 @@
 import numpy as np
 
 from ...autograd import views
-from ...autograd.node import Op
 from ...kernels import layout
 from ...kernels.scatter import add_at
-from ...ops.layout import diagonal, index, join, rearrange, scatter, slices, strided, unsafe_index
-from ...ops.reduction import cumulative, extremes
+from ...ops.layout import diagonal, index, join, rearrange, slices, strided, unsafe_index
+from ...ops.reduction import cumulative
 from ..batched import Batched, NotBatchable, aligned, max_ndim
-from ..dispatch import BACKWARD, FAMILIES, backward_rule, forward_rule
-from .functions import axes_of, axis_of, batch, size_of, spread
+from ..dispatch import BACKWARD, FAMILIES, WORDS, backward_rule, forward_rule
+from .functions import axes_of, axis_of, batch, size_of, some_of, spread
 from .indexing import pick, places_of, turned
 
 _EVERY = slice(None)
@@ -93,67 +92,47 @@ def _cumprod_gradient(level, run, g, saved, edges):
 
 
 # ------------------------------------------------------------------ along a dimension, an index for each element
-def _of_elements(arrays, shape_at=None, like=0):
-    """The family of what takes arrays of the same number of dimensions at these arguments, behind the first of them the
-    dimension; and the shape of a result in argument `shape_at`. Without dimensions the result is as argument `like`."""
-    def make(compute):
-        def rule(level, *args):
-            given = [np.asarray(x) if isinstance(x, np.generic) else x for x in args]
-            found = [given[i] for i in arrays if isinstance(given[i], np.ndarray)]
-            size, shape = size_of(level, found), given[like if shape_at is None else shape_at]
-            shape = tuple(shape if isinstance(shape, tuple) else shape.shape)
-            flat = not all([x.ndim for x in found]) or not shape
-            dim = arrays[0] + 1
-            for i in arrays:
-                if isinstance(given[i], np.ndarray):
-                    x = spread(given[i], level, size)
-                    given[i] = x.reshape(size, x.size // size if size else 1) if flat else x
-            ndim = max_ndim(*found)
-            given[dim] = 1 if flat else axis_of(given[dim], ndim)
-            if shape_at is not None:
-                given[shape_at] = (size, 1) if flat else (size, *shape)
-            result = compute(*given)
-            return batch(result.reshape(size, *shape) if flat else result, level)
-        return rule
-    return make
+def _of_elements(compute, o):
+    """Of arrays of the same number of dimensions; the result has a shape that is given, or that of one of them."""
+    arrays = [i for i, name in enumerate(o.params) if name in ("input", "g", "index", "src")]
+    dim, shape_at = o.params.index("dim"), o.params.index("shape") if "shape" in o.params else None
+    like = arrays[0 if "src" in o.params else -1]
 
-
-FAMILIES[scatter._gather.op.forward] = _of_elements((0, 2), like=2)
-FAMILIES[scatter._gather_backward.op.forward] = _of_elements((0, 2), 3)
-for _op in list(Op.registry):
-    if _op.forward.__qualname__ == "reducing.<locals>.primitive" or _op in (scatter._scatter_combined.op,):
-        FAMILIES[_op.forward] = _of_elements((0, 2, 3))
-
-
-@family(extremes.place)
-def _place(compute, level, input, index, dim, count):
-    size = size_of(level, input, index)
-    if not input.ndim:
-        return batch(spread(input, level, size), level)
-    return batch(compute(spread(input, level, size), spread(index, level, size), dim + 1, count), level)
-
-
-def _take(compute):
-    def rule(level, input, index, dim, keepdim=True):
-        size = size_of(level, input, index)
-        if not input.ndim:
-            return batch(np.array(spread(input, level, size)), level)
-        return batch(compute(spread(input, level, size), spread(index, level, size), dim + 1, keepdim), level)
+    def rule(level, *args):
+        given = [np.asarray(x) if isinstance(x, np.generic) else x for x in args]
+        found = [given[i] for i in arrays if isinstance(given[i], np.ndarray)]
+        size, shape = size_of(level, found), given[like if shape_at is None else shape_at]
+        shape = tuple(shape if isinstance(shape, tuple) else shape.shape)
+        flat = not all([x.ndim for x in found]) or not shape
+        for i in arrays:
+            if isinstance(given[i], np.ndarray):
+                x = spread(given[i], level, size)
+                given[i] = x.reshape(size, x.size // size if size else 1) if flat else x
+        given[dim] = 1 if flat else axis_of(given[dim], max_ndim(*found))
+        if shape_at is not None:
+            given[shape_at] = (size, 1) if flat else (size, *shape)
+        result = compute(*given)
+        return batch(result.reshape(size, *shape) if flat else result, level)
     return rule
 
 
-for _op in list(Op.registry):
-    if _op.forward.__qualname__ == "picker.<locals>.take":
-        FAMILIES[_op.forward] = _take
+def _at_places(compute, o):
+    """What is taken from places along a dimension, or put there."""
+    def rule(level, input, index, dim, last=True):
+        size = size_of(level, input, index)
+        x = spread(input, level, size)
+        return batch(compute(x, spread(index, level, size), dim + 1, last) if input.ndim else np.array(x), level)
+    return rule
+
+
+WORDS.update(indexed=_of_elements, places=_at_places)
 
 
 # ------------------------------------------------------------------ slices of a dimension
 @family(slices._index_select, slices._index_add, slices._index_copy, slices._index_fill)
 def _of_slices(compute, level, input, dim, index, *rest):
     """Where the index differs, the slices of all samples are one after the other."""
-    size, flat, source = size_of(level, input, index, rest), not input.ndim, rest[:1]
-    if not size:
-        raise NotBatchable("no samples")
+    size, flat, source = some_of(level, input, index, rest), not input.ndim, rest[:1]
     x = spread(input, level, size)
     if source and isinstance(source[0], np.ndarray):
         source = spread(source[0], level, size),

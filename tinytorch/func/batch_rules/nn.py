@@ -16,7 +16,7 @@ from ...ops.nn import (
 )
 from ..batched import Batched, NotBatchable, level_of, physical_of
 from ..dispatch import backward_rule, forward_rule
-from .functions import apart, axis_of, batch, side_by_side, size_of, spread
+from .functions import apart, axis_of, batch, side_by_side, size_of, some_of, spread
 from .layout import family
 
 
@@ -49,9 +49,7 @@ def _with_bias(result, bias):
 
 def _convolved(compute, level, groups, input, weight, bias):
     """compute(groups, input, weight, bias) of batches."""
-    size = size_of(level, input, weight, bias)
-    if not size:
-        raise NotBatchable("no samples")
+    size = some_of(level, input, weight, bias)
     if level_of(bias):
         return _with_bias(_convolved(compute, level, groups, input, weight, None) if level_of(input, weight) else
                           compute(groups, input, weight, None), bias)
@@ -172,9 +170,7 @@ def _cross_entropy_gradient(level, run, g, saved, edges):
 
 @forward_rule(cross_entropy._nll_loss)
 def _nll_loss(level, input, target, weight, ignored, reduction):
-    size = size_of(level, input, target, weight)
-    if not size:
-        raise NotBatchable("no samples")
+    size = some_of(level, input, target, weight)
     if input.itemsize == 2:
         return dt.cast(_nll_loss(level, *[norm.wide(x) if x is None or x.dtype == input.dtype else x for x in (
             input, target, weight)], ignored, reduction), input.dtype)
@@ -187,9 +183,7 @@ def _nll_loss(level, input, target, weight, ignored, reduction):
 
 @forward_rule(cross_entropy._nll_backward)
 def _nll_backward(level, grad, input, target, weight, ignored, reduction):
-    size = size_of(level, grad, input, target, weight)
-    if not size:
-        raise NotBatchable("no samples")
+    size = some_of(level, grad, input, target, weight)
     if input.itemsize == 2:
         return dt.cast(_nll_backward(level, *[norm.wide(x) if x is None or x.dtype == input.dtype else x for x in (
             grad, input, target, weight)], ignored, reduction), input.dtype)
@@ -222,9 +216,7 @@ def _embedding(level, weight, indices, padding, by_frequency):
 @forward_rule(embedding._embedding_backward)
 def _embedding_backward(level, grad, indices, count, padding, by_frequency):
     """Into the tables of all samples, one after the other."""
-    size = size_of(level, grad, indices)
-    if not size:
-        raise NotBatchable("no samples")
+    size = some_of(level, grad, indices)
     grad, indices = spread(grad, level, size), spread(indices, level, size)
     if padding >= 0:
         grad = np.where((indices == padding)[..., None], np.zeros((), grad.dtype), grad)

@@ -10,6 +10,7 @@ from ..batched import Batched, level_of
 from ..dispatch import forward_rule
 from ..vmap_levels import DRAWN, stripped
 from .functions import batch, size_of, spread
+from .layout import family
 
 _SAME = ("Vmap does not currently support same randomness with a batched tensor input. Please file an issue with "
          "functorch")
@@ -82,16 +83,11 @@ def refill(array, fill, arguments, stream):
         array[...] = fill(room(array), *arguments, stream)
 
 
-def _of_parameters(call):
-    """What an operation of a stream and parameters draws for all samples at once."""
-    def rule(level, stream, *arrays):
-        size, shape = size_of(level, *arrays), np.broadcast_shapes(*[x.shape for x in arrays])
-        return batch(call(stream, *[spread(np.broadcast_to(x, shape), level, size) for x in arrays]), level)
-    forward_rule(call)(rule)
-
-
-for _call in (factories._poisson, factories._binomial, gamma._gamma, gamma._dirichlet):
-    _of_parameters(_call)
+@family(factories._poisson, factories._binomial, gamma._gamma, gamma._dirichlet)
+def _of_parameters(compute, level, stream, *arrays):
+    """What is drawn from a stream and parameters for all samples at once."""
+    size, shape = size_of(level, *arrays), np.broadcast_shapes(*[x.shape for x in arrays])
+    return batch(compute(stream, *[spread(np.broadcast_to(x, shape), level, size) for x in arrays]), level)
 
 
 @forward_rule(factories._categories)

@@ -24,14 +24,14 @@ __all__ = ["gather", "scatter", "scatter_add", "scatter_reduce"]
 
 
 # ------------------------------------------------------------------ primitives
-@op(name="gather", input=lambda g, input, dim, index: _gather_backward(g, dim, index, input.shape))
+@op(name="gather", batches="indexed", input=lambda g, input, dim, index: _gather_backward(g, dim, index, input.shape))
 def _gather(input, dim, index):
     if not index.size:                         # of any dtype and any number of dimensions
         return np.empty(index.shape, input.dtype)
     return kernels.gather(input, dim, index)
 
 
-@op(name="gather_backward", g=lambda g, dim, index: _gather(g, dim, index))
+@op(name="gather_backward", batches="indexed", g=lambda g, dim, index: _gather(g, dim, index))
 def _gather_backward(g, dim, index, shape):
     result = np.zeros(shape, g.dtype)
     if not index.size:
@@ -59,7 +59,7 @@ def _scatter(input, dim, index, src):
 _scatter_number = renamed(_scatter, "scatter.1")
 
 
-@op(name="scatter_reduce", input=refused("scatter"), src=refused("scatter"), backward_name=REFUSED)
+@op(name="scatter_reduce", batches="indexed", input=refused("scatter"), src=refused("scatter"), backward_name=REFUSED)
 def _scatter_combined(input, dim, index, src, ufunc):
     result = np.array(input, order="C")
     combine_flat(result, along(input.shape, dim, index), _used(src, index), ufunc, True)
@@ -169,7 +169,7 @@ def reducing(name, wide, gather, add):
     """A primitive that combines all that goes to one place; `wide` as for `add_flat`, the rest as for _Reduction."""
     rules = _Reduction(gather, add)
 
-    @op(name=name, steps=True,
+    @op(name=name, batches="indexed", steps=True,
         input=lambda g, ans, input, dim, index, src, reduce, include_self: rules.of_input(
             g, ans, input, dim, index, src, reduce, include_self),
         src=lambda g, shape, ans, input, dim, index, src, reduce, include_self: rules.of_src(

@@ -77,7 +77,7 @@ def _aminmax(input, dim, keepdim):
     return tuple([in_c_order(as_array(extreme_of(ufunc, input, dim, keepdim))) for ufunc in (np.minimum, np.maximum)])
 
 
-@op(name="place", input=lambda g, index, dim: pick(g, index, dim))
+@op(name="place", batches="places", input=lambda g, index, dim: pick(g, index, dim))
 def place(input, index, dim, size):
     """Zeros of `size` along `dim`, with `input` added at the positions `index` along it. No position twice."""
     if not input.ndim:
@@ -123,7 +123,7 @@ def laid_out_as(array, values):
 def picker(name, reduce=None, strides=False):
     """An op, called `name` on the tape, that takes the elements at positions `index` along `dim`: by the
     ufunc `reduce` along it, if that finds them. `strides`: laid out as the input is."""
-    @op(name=name, input=lambda g, index, dim, shape: place(
+    @op(name=name, batches="places", input=lambda g, index, dim, shape: place(
         g.reshape(index.shape), index, dim, shape[dim] if shape else 1))
     def take(input, index, dim, keepdim=True):
         if not input.ndim:
