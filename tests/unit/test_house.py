@@ -116,7 +116,6 @@ def test_every_optimiser_and_schedule_says_what_it_computes_and_shows_it():
 #: File -> why it may list names that are public functions too.
 LISTS = {
     "__init__.py": "the module of each name, which is not loaded before it is asked for",
-    "autograd/saved.py": "what torch calls what nodes have saved",
     "c_export/operators.py": "the C of each operator",
     "c_export/program.py": "words that C has taken",
     "capture/rewritten.py": "functions whose operator takes other arguments, and which those are",

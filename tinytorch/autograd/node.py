@@ -73,6 +73,7 @@ class Op:
     foreach = of_zero = False  # of one operand: see `unary` in op.py
     steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end
     saved_outputs = None       # of an op of many: the numbers of those that `ans` holds (None: of all)
+    called = {}                # arguments, or "result" -> what torch calls what nodes have saved of them
     apart = False              # what several rules read is kept only if one of their arguments wants a gradient
     own_order = False          # whether the forward lays out its result without regard to the operands
     in_bfloat16 = None         # the forward for bfloat16, where torch rounds in its middle; True: the same
@@ -132,7 +133,7 @@ class Op:
         """The same operation under another name."""
         op = copy.copy(self)
         op._set_name(name)
-        op.original = self
+        op.original, op.called = self, self.called if op.name == self.name else {}
         self.registry[op] = None
         return op
 

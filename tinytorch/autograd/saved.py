@@ -187,26 +187,14 @@ def _shown_index(index):
     return tuple([wrap(x) if isinstance(x, np.ndarray) else None if x == slice(None) else x for x in index])
 
 
-#: Operation -> what torch calls the arguments that it has under other names.
-_CALLED = {**dict.fromkeys("convolution native_batch_norm native_layer_norm native_group_norm".split(),
-                           {"input": "input", "size": "normalized_shape"}),
-           **dict.fromkeys("max min sort topk kthvalue median nanmedian mode cummax cummin".split(),
-                           {"index": "indices"}),
-           "bmm": {"other": "mat2"}, "mul": {"noise": "other", "vec2": "other"}, "pow": {"other": "exponent"},
-           "embedding": {"padding": "padding_idx", "by_frequency": "scale_grad_by_freq"},
-           "linalg_inv_ex": {"result": "inverse"},
-           "scaled_dot_product_flash_attention_for_cpu": {"result": "output"}}
-
-
 def saved_names(node: Node) -> dict[str, int]:
     """Where in node.saved is what can be looked at, by torch's name."""
     found, op = {}, node.op
     if op.function is None:
-        called = _CALLED.get(op.name, {})
         for i, s in enumerate(node.saved or ()):
             own = "result" if i == len(node.saved) + ANS else op.params[i] if i < len(op.params) else None
             if s is not None and own is not None:
-                found["_saved_" + called.get(own, "self" if own == "input" else own)] = i
+                found["_saved_" + op.called.get(own, "self" if own == "input" else own)] = i
     return found
 
 

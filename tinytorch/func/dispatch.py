@@ -300,9 +300,9 @@ def install() -> None:
     forwards = {}
     ops = [op for op in {**Op.registry, **{call.op: None for call in calls}}
            if op.function is None and op.of_batches is None]
+    for op in [op for op in ops if op.batches is not None]:
+        FAMILIES[op.forward] = FAMILIES[op.in_bfloat16] = functools.partial(WORDS[op.batches], o=op)
     for op in ops:
-        for forward in (op.forward, op.in_bfloat16) if op.batches is not None else ():
-            FAMILIES[forward] = functools.partial(WORDS[op.batches], o=op)
         if op.forward not in forwards:
             forwards[op.forward] = forward_of(op.forward, op.name)
         op.run_of_batches = backward_of(op.run, op.forward, op.name)

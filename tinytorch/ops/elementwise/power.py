@@ -53,7 +53,8 @@ def _exponent_slope(g, ans, input, other):
 @binary(input=_power_slope, other=_exponent_slope, method=False, inplace=False, name="pow", kernel="pow",
         in_bfloat16=lambda input, other: _pow_in_bfloat16(input, other), number_counts=False,
         of_number=lambda input, number: _pow_number(input, number),
-        of_first_number=lambda number, input, other: _number_first(number, input, other))
+        of_first_number=lambda number, input, other: _number_first(number, input, other),
+        called={"other": "exponent"})
 def _pow(input, other):
     kind = input.dtype.kind
     if kind == dt.NATIVE:
@@ -143,7 +144,7 @@ def _pow_in_bfloat16(input, other):
 
 
 @op(name="pow", steps=True, elementwise=True, input=lambda g, input, other, number: _power_slope(g, input, number),
-    in_bfloat16=lambda input, other, number: _pow_in_bfloat16(input, other))
+    in_bfloat16=lambda input, other, number: _pow_in_bfloat16(input, other), called={"other": "exponent"})
 def _to_number(input, other, number):
     """`other`: `number` as the dtype holds it. The derivative subtracts 1 from the number."""
     return _pow.op.forward(input, other)
@@ -157,7 +158,7 @@ def _pow_number(input, number):
     return _to_number(input, stored, number)
 
 
-@op(name="pow.2", batches="elements", steps=True, other=_exponent_slope)
+@op(name="pow.2", batches="elements", steps=True, other=_exponent_slope, called={"other": "exponent"})
 def _number_to_power(input, other, is_one):
     if is_one:
         return np.full(other.shape, dt.cast(np.asarray(1), other.dtype))

@@ -98,7 +98,8 @@ def _eye(g, n):
 
 
 # ------------------------------------------------------------------ inverse, determinant, solve
-@op(name="linalg_inv_ex", batches="leading", input=lambda g, ans: -_matmul(_matmul(mT(ans), g), mT(ans)))
+@op(name="linalg_inv_ex", batches="leading", input=lambda g, ans: -_matmul(_matmul(mT(ans), g), mT(ans)),
+    called={"result": "inverse"})
 def _inv(input):
     try:
         return columns(np.linalg.inv(input))

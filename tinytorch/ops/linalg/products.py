@@ -101,7 +101,8 @@ def _mm(input, mat2):
 
 
 @binary(name="bmm", kernel="bmm", is_product=True, batches=None, method=False, inplace=False,
-        input=lambda g, other: _matmul(g, mT(other)), other=lambda g, input: _matmul(mT(input), g))
+        input=lambda g, other: _matmul(g, mT(other)), other=lambda g, input: _matmul(mT(input), g),
+        called={"other": "mat2"})
 def _matmul(input, other):
     return products.matmul(input, other) if input.dtype.char not in HALF else _half(np.matmul, input, other)
 
@@ -126,7 +127,8 @@ def _mv(input, vec):
     return _dot(input, vec)
 
 
-@op(name="mul", input=lambda g, vec2: _mv(g, vec2.conjugate()), vec2=lambda g, input: _mv(g.T, input.conjugate()))
+@op(name="mul", input=lambda g, vec2: _mv(g, vec2.conjugate()), vec2=lambda g, input: _mv(g.T, input.conjugate()),
+    called={"vec2": "other"})
 def _outer(input, vec2):
     return np.multiply(input[:, None], vec2)
 

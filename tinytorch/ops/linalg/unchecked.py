@@ -41,7 +41,7 @@ def _raise(name, info, words):
         raise LinAlgError(f"{name}: {_where(info != 0)}{words.format(k)}")
 
 
-@op(name="linalg_inv_ex", input=lambda g, ans: -_matmul(_matmul(mT(ans), g), mT(ans)))
+@op(name="linalg_inv_ex", input=lambda g, ans: -_matmul(_matmul(mT(ans), g), mT(ans)), called={"result": "inverse"})
 def _inverses(input):
     return columns(triangles.inverses(input))
 

@@ -86,7 +86,7 @@ def _attend_grad(g, wanted, mask, is_causal, scale, query, key, value, ans):
     return _attend_backward(mask, is_causal, scale, g, query, key, value, ans)
 
 
-@op(name="scaled_dot_product_flash_attention_for_cpu", first=3, joint=_attend_grad)
+@op(name="scaled_dot_product_flash_attention_for_cpu", first=3, joint=_attend_grad, called={"result": "output"})
 def _attend(mask, is_causal, scale, query, key, value):
     return attend(query, key, value, mask, is_causal, scale)
 

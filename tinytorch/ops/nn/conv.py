@@ -55,7 +55,7 @@ _FIRST = (False, False, False)
                          weight.conjugate(), None),
     weight=lambda g, last, stride, padding, dilation, groups, input, weight, aux:
         _conv_weight_grad(last, weight.shape[2:], stride, padding, dilation, groups, aux, input.conjugate(), g),
-    bias=_all_but_channels)
+    bias=_all_but_channels, called={"input": "input"})
 def _conv(last, learns, out, stride, padding, dilation, groups, input, weight, bias, keep):
     result, columns = kernels.forward(_wide(input), _wide(weight), _wide(bias), out, stride, padding, dilation, groups,
                                       keep and learns and input.dtype.kind == dt.NATIVE)
@@ -70,7 +70,7 @@ def _conv(last, learns, out, stride, padding, dilation, groups, input, weight, b
               weight.conjugate(), None),
     weight=lambda g, last, stride, padding, dilation, groups, input, weight:
         _conv_weight_grad(last, weight.shape[2:], stride, padding, dilation, groups, None, g, input.conjugate()),
-    bias=_all_but_channels)
+    bias=_all_but_channels, called={"input": "input"})
 def _conv_input_grad(last, size, stride, padding, dilation, groups, input, weight, bias):
     result = kernels.input_grad(_wide(input), _wide(weight), _wide(bias), size, stride, padding, dilation, groups,
                                 last[0])
@@ -84,7 +84,8 @@ def _conv_input_grad(last, size, stride, padding, dilation, groups, input, weigh
         _conv_input_grad((last[1], last[0], last[2]), shape[2:], stride, padding, dilation, groups, grad.conjugate(), g,
                          None),
     grad=lambda g, shape, last, stride, padding, dilation, groups, input:
-        _conv(last, False, shape[2:], stride, padding, dilation, groups, input.conjugate(), g, None))
+        _conv(last, False, shape[2:], stride, padding, dilation, groups, input.conjugate(), g, None),
+    called={"input": "input"})
 def _conv_weight_grad(last, kernel, stride, padding, dilation, groups, columns, input, grad):
     if isinstance(columns, Tensor):            # what was saved, in a derivative that is recorded
         columns = columns._array

@@ -26,12 +26,12 @@ from ..random.samplers import room
 _SELU_LOW = 1.7580993408473766          # -(scale * alpha) of selu: where it saturates
 
 
-@op(name="mul", input=lambda g, noise: g * noise)
+@op(name="mul", input=lambda g, noise: g * noise, called={"noise": "other"})
 def _times(input, noise):
     return input * noise
 
 
-@op(name="mul", elementwise=True, input=lambda g, noise: g * noise)
+@op(name="mul", elementwise=True, input=lambda g, noise: g * noise, called={"noise": "other"})
 def _times_channels(input, noise):
     return input * noise
 

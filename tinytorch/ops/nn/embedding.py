@@ -29,8 +29,12 @@ def _without_padding(rows, indices, padding):
     return rows * (indices != padding)[..., None]
 
 
+#: What torch calls arguments.
+_CALLED = {"padding": "padding_idx", "by_frequency": "scale_grad_by_freq"}
+
+
 @op(name="embedding", weight=lambda g, shape, indices, padding, by_frequency: _embedding_backward(
-    g, indices, shape[0], padding, by_frequency))
+    g, indices, shape[0], padding, by_frequency), called=_CALLED)
 def _embedding(weight, indices, padding, by_frequency):
     return kernels.lookup(weight, indices)
 
@@ -47,7 +51,8 @@ def gradient_of_rows(g, shape, indices, padding, by_frequency):
     return rows_of(g, tuple(shape), indices, padding)
 
 
-@op(name="embedding", weight=_rows_gradient, converts=True)     # the gradient of records is of records too
+@op(name="embedding", weight=_rows_gradient, called=_CALLED,
+    converts=True)     # the gradient of records is of records too
 def _embedding_of_rows(weight, indices, padding, by_frequency):
     """`_embedding` whose gradient is sparse."""
     return kernels.lookup(weight, indices)

@@ -57,7 +57,7 @@ def _recorded_group_norm_gradient(g, wanted, input, weight, bias, groups, eps):
 
 
 @op(name="native_group_norm", aux=True, inputs=3, joint=_group_norm_gradient,
-    converts=True)     # bfloat16 as it is, beside parameters in single precision
+    converts=True, called={"input": "input"})     # bfloat16 as it is, beside parameters in single precision
 def _group_norm(input, weight, bias, groups, eps):
     if input.itemsize != 2:
         result, statistics = kernels.group_norm(input, weight, bias, groups, eps)

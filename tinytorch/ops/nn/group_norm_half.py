@@ -34,7 +34,7 @@ def _statistics_gradient(g, wanted, input, ans, groups):
     return grad if recorded else grad._array,
 
 
-@op(name="native_group_norm", multi=True, inputs=1, steps=True, joint=_statistics_gradient)
+@op(name="native_group_norm", multi=True, inputs=1, steps=True, joint=_statistics_gradient, called={"input": "input"})
 def _statistics(input, groups, eps):
     """The means and 1 / deviations of all groups, (N, groups, 1, 1)."""
     _, (mean, inverse) = kernels.group_norm(dt.cast(input, np.dtype(np.float32)), None, None, groups, eps)

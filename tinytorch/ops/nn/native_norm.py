@@ -122,7 +122,7 @@ def _native_group_norm_gradient(g, wanted, input, weight, groups, eps, ans, aux)
 
 
 @op(name="native_group_norm", inputs=3, aux=True, multi=True, joint=_native_group_norm_gradient,
-    converts=True, saved_outputs=(1, 2))
+    converts=True, saved_outputs=(1, 2), called={"input": "input"})
 def _native_group_norm(input, weight, bias, groups, eps):
     result, statistics = _group_norm.op.forward(input, weight, bias, groups, eps)
     shaped = _shaped(statistics[:2], (len(input), groups), _kept_in(input, weight, bias))

@@ -159,7 +159,8 @@ def _backward(fast, by_steps):
 
 
 @op(name="native_batch_norm", aux=True, inputs=3, decomposition=_batch_norm_decomposition, stand_ins=_BIAS,
-    joint=_backward(kernels.batch_norm_backward, norm_steps.batch_norm_backward), converts=True)
+    joint=_backward(kernels.batch_norm_backward, norm_steps.batch_norm_backward), converts=True,
+    called={"input": "input"})
 def _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps):
     count = input.size // (input.shape[1] or 1)
     unbiased = count / (count - 1) if count > 1 else math.nan
@@ -202,7 +203,8 @@ def _scale_shift_decomposition(input, weight, bias, running_mean, running_var, e
 
 
 @op(name="native_batch_norm", aux=True, inputs=3, decomposition=_scale_shift_decomposition, stand_ins=_BIAS,
-    joint=_backward(kernels.scale_shift_backward, norm_steps.scale_shift_backward), converts=True)
+    joint=_backward(kernels.scale_shift_backward, norm_steps.scale_shift_backward), converts=True,
+    called={"input": "input"})
 def _scale_shift(input, weight, bias, running_mean, running_var, eps):
     mean, rate = wide(running_mean), 1 / np.sqrt(wide(running_var) + eps)
     steps = _rounded_steps(input, weight, running_mean) if input.itemsize == 2 else None
@@ -355,7 +357,7 @@ def _layer_norm_gradient(g, wanted, input, weight, bias, size, center, aux):
 
 
 @op(name="native_layer_norm", aux=True, inputs=3, joint=_layer_norm_gradient, decomposition=_layer_norm_decomposition,
-    converts=True)
+    converts=True, called={"input": "input", "size": "normalized_shape"})
 def _layer_norm(input, weight, bias, size, eps, center):
     if input.itemsize != 2:
         result, statistics = kernels.layer_norm(input, weight, bias, math.prod(size), eps, center)

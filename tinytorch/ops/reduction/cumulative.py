@@ -190,8 +190,8 @@ def _taken_grad(g, input, dim, index):
     return _gather_backward(g, dim, index, input.shape)
 
 
-_take_max = op(name="cummax", input=_taken_grad)(_gather.op.forward)
-_take_min = op(name="cummin", input=_taken_grad)(_gather.op.forward)
+_take_max = op(name="cummax", input=_taken_grad, called={"index": "indices"})(_gather.op.forward)
+_take_min = op(name="cummin", input=_taken_grad, called={"index": "indices"})(_gather.op.forward)
 
 
 def _cumulative(name, accumulate, take, result, input, dim):

@@ -120,11 +120,12 @@ def laid_out_as(array, values):
     return result
 
 
-def picker(name, reduce=None, strides=False):
+def picker(name, reduce=None, strides=False, index="indices"):
     """An op, called `name` on the tape, that takes the elements at positions `index` along `dim`: by the
-    ufunc `reduce` along it, if that finds them. `strides`: laid out as the input is."""
+    ufunc `reduce` along it, if that finds them. `strides`: laid out as the input is. `index`: what torch calls the
+    positions."""
     @op(name=name, batches="places", input=lambda g, index, dim, shape: place(
-        g.reshape(index.shape), index, dim, shape[dim] if shape else 1))
+        g.reshape(index.shape), index, dim, shape[dim] if shape else 1), called={"index": index})
     def take(input, index, dim, keepdim=True):
         if not input.ndim:
             return input.copy()
@@ -137,7 +138,7 @@ def picker(name, reduce=None, strides=False):
     return take
 
 
-pick = picker("gather")
+pick = picker("gather", index="index")
 
 
 def extreme_at(take, result, input, index, dim, keepdim):
