@@ -49,8 +49,11 @@ def by_pieces(update, arrays, works=1):
 
 
 # ------------------------------------------------------------------ what the steps are made of; `t`: scratch
-def decayed(g, p, weight_decay, maximize, out):
-    """The gradient with its sign and L2 penalty: g itself where there is nothing to change."""
+def decayed(g, p, weight_decay, maximize, out, shrink=None):
+    """The gradient with its sign and L2 penalty: g itself where there is nothing to change. The parameter is first
+    multiplied by `shrink`, unless that is None."""
+    if shrink is not None:
+        p *= shrink
     if weight_decay != 0:
         np.multiply(p, weight_decay, out)
         return np.subtract(out, g, out) if maximize else np.add(g, out, out)
@@ -150,9 +153,7 @@ def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled
         return
 
     def update(p, g, m, v, v_max, t, out):
-        if shrink is not None:
-            p *= shrink
-        g = decayed(g, p, weight_decay, maximize, out)
+        g = decayed(g, p, weight_decay, maximize, out, shrink)
         lerp(m, g, 1 - beta1, t)
         v *= beta2
         addcmul(v, g, g, 1 - beta2, t)
@@ -269,9 +270,7 @@ def nadam(p, g, m, v, lr, step, mu, mu_next, mu_product, beta1, beta2, eps, weig
         return
 
     def update(p, g, m, v, t, out, root):
-        if shrink is not None:
-            p *= shrink
-        g = decayed(g, p, weight_decay, maximize, out)
+        g = decayed(g, p, weight_decay, maximize, out, shrink)
         lerp(m, g, 1 - beta1, t)
         v *= beta2
         addcmul(v, g, g, 1 - beta2, t)
@@ -298,9 +297,7 @@ def radam(p, g, m, v, lr, correction1, correction2, rectify, beta1, beta2, eps, 
         return
 
     def update(p, g, m, v, t, out):
-        if shrink is not None:
-            p *= shrink
-        g = decayed(g, p, weight_decay, maximize, out)
+        g = decayed(g, p, weight_decay, maximize, out, shrink)
         lerp(m, g, 1 - beta1, t)
         v *= beta2
         addcmul(v, g, g, 1 - beta2, t)

@@ -56,7 +56,9 @@ def plus(q, a, factor, b):
     return result
 
 
-def _decayed(q, g, p, weight_decay, maximize):
+def _decayed(q, g, p, weight_decay, maximize, shrink=None):
+    if shrink is not None:
+        p[...] = q(p * q.factor(shrink))
     g = -g if maximize else g
     return plus(q, g, weight_decay, p) if weight_decay != 0 else g
 
@@ -86,9 +88,7 @@ def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maxim
 
 def adam(p, g, m, v, v_max, rate, root, shrink, beta1, beta2, eps, weight_decay, maximize, *how):
     def update(q, p, g, m, v, v_max):
-        if shrink is not None:
-            p[...] = q(p * q.factor(shrink))
-        g = _decayed(q, g, p, weight_decay, maximize)
+        g = _decayed(q, g, p, weight_decay, maximize, shrink)
         m[...] = moved(q, m, g, 1 - beta1)
         v[...] = _add_square(q, v, beta2, g)
         if v_max is not None:
@@ -147,9 +147,7 @@ def adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize, *how):
 
 def nadam(p, g, m, v, of_gradient, of_mean, root, shrink, beta1, beta2, eps, weight_decay, maximize, *how):
     def update(q, p, g, m, v):
-        if shrink is not None:
-            p[...] = q(p * q.factor(shrink))
-        g = _decayed(q, g, p, weight_decay, maximize)
+        g = _decayed(q, g, p, weight_decay, maximize, shrink)
         m[...] = moved(q, m, g, 1 - beta1)
         v[...] = _add_square(q, v, beta2, g)
         if q.foreach:
@@ -164,9 +162,7 @@ def nadam(p, g, m, v, of_gradient, of_mean, root, shrink, beta1, beta2, eps, wei
 
 def radam(p, g, m, v, lr, rectify, root, bias, shrink, beta1, beta2, eps, weight_decay, maximize, *how):
     def update(q, p, g, m, v):
-        if shrink is not None:
-            p[...] = q(p * q.factor(shrink))
-        g = _decayed(q, g, p, weight_decay, maximize)
+        g = _decayed(q, g, p, weight_decay, maximize, shrink)
         m[...] = moved(q, m, g, 1 - beta1)
         v[...] = _add_square(q, v, beta2, g)
         if q.foreach:

@@ -32,9 +32,9 @@ def rule(*names):
 
 
 @rule("gelu._gelu", "norm._layer_norm", "norm._batch_norm", "norm._scale_shift", "group_norm._group_norm",
-      "pool._max_pool_grad",
-      "rearrange._roll", "dropout._times", "tril", "triu", "bernoulli", "index_copy", "cumulative._cumsum",
-      "cumulative._cumprod", "cumulative._logcumsumexp")
+      "pool._max_pool_grad", "rearrange._roll", "dropout._times", "tril", "triu", "bernoulli", "index_copy",
+      "cumulative._cumsum", "cumulative._cumprod", "cumulative._logcumsumexp", "scatter._scatter",
+      "scatter._scatter_combined", "scatter._scatter_add")
 def _like_input(before, input, *rest):
     return input.copy("K")
 
@@ -150,11 +150,6 @@ def _long_short(before, input, hx, cx, w_ih, w_hh, *rest):
 @rule("scatter._gather")
 def _gathered(before, input, dim, index):
     return new_meta(index.shape, input.dtype)
-
-
-@rule("scatter._scatter", "scatter._scatter_combined", "scatter._scatter_add")
-def _scattered(before, input, *rest):
-    return input.copy("K")
 
 
 @rule("cross_entropy._nll_loss", "cross_entropy._cross_entropy")

@@ -197,12 +197,12 @@ def _cross(level, function, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 
 # ------------------------------------------------------------------ element by element
-@rule(np.where)
-def _where(level, function, *operands):
-    if len(operands) != 3:
+@rule(np.where, np.isclose)
+def _broadcast(level, function, *operands, **options):
+    if function is np.where and len(operands) != 3:
         raise NotBatchable("the places where")
     ndim = max_ndim(*operands)
-    return batch(np.where(*[aligned(x, level, ndim) for x in operands]), level)
+    return batch(function(*[aligned(x, level, ndim) for x in operands], **options), level)
 
 
 @rule(np.clip)
@@ -216,27 +216,14 @@ def _clip(level, function, *operands, out=None, **options):
 
 
 @rule(np.nan_to_num, np.real, np.imag, np.angle, np.round, np.around, np.isneginf, np.isposinf, np.sinc, np.conj,
-      np.iscomplex, np.isreal, np.fix, np.i0, np.real_if_close, np.unwrap)
+      np.iscomplex, np.isreal, np.fix, np.i0, np.real_if_close, np.unwrap, np.isin, np.linalg.inv, np.linalg.det,
+      np.linalg.slogdet, np.linalg.svd, np.linalg.qr, np.linalg.cholesky, np.linalg.eig, np.linalg.eigh,
+      np.linalg.eigvals, np.linalg.eigvalsh, np.linalg.pinv, np.linalg.matrix_rank, np.linalg.matrix_power)
 def _each(level, function, x, *args, **options):
+    """Of elements, or of matrices in the last two dimensions."""
     if options.get("out") is not None:
         raise NotBatchable("an output")
-    return batch(function(_single(x, level, args), *args, **options), level)
-
-
-@rule(np.isclose)
-def _isclose(level, function, a, b, *args, **options):
-    ndim = max_ndim(a, b)
-    return batch(np.isclose(aligned(a, level, ndim), aligned(b, level, ndim), *args, **options), level)
-
-
-@rule(np.allclose, np.array_equal)
-def _all_agree(level, function, a, b, *args, **options):
-    raise NotBatchable("whether all are equal")
-
-
-@rule(np.isin)
-def _isin(level, function, element, test_elements, **options):
-    return batch(np.isin(_single(element, level, test_elements), test_elements, **options), level)
+    return batch(function(_single(x, level, args, tuple(options.values())), *args, **options), level)
 
 
 @rule(np.copyto)
@@ -381,13 +368,6 @@ def _share(level, function, a, b, *args, **options):
 
 
 # ------------------------------------------------------------------ linear algebra
-@rule(np.linalg.inv, np.linalg.det, np.linalg.slogdet, np.linalg.svd, np.linalg.qr, np.linalg.cholesky, np.linalg.eig,
-      np.linalg.eigh, np.linalg.eigvals, np.linalg.eigvalsh, np.linalg.pinv, np.linalg.matrix_rank,
-      np.linalg.matrix_power)
-def _of_matrices(level, function, a, *args, **options):
-    return batch(function(_single(a, level, args, tuple(options.values())), *args, **options), level)
-
-
 @rule(np.linalg.solve)
 def _solve(level, function, a, b):
     column = b.ndim == 1
