@@ -132,7 +132,6 @@ LISTS = {
     "ops/layout/scatter.py": "values of the argument `reduce`",
     "ops/reduction/segments.py": "values of the argument `reduce`",
     "return_types.py": "the fields of each class of results",
-    "sparse/arithmetic.py": "of the functions that keep zeros, those with a gradient of zeros",
 }
 
 

@@ -10,6 +10,7 @@ from ..autograd.promotion import NUMBERS, check_broadcast
 from ..autograd.public import TABLE
 from ..errors import refuse_sparse
 from ..memory_format import LAYOUT_NAMES, sparse_coo
+from ..ops.elementwise.arithmetic import zeros_like as no_slope
 from ..tensor import Tensor, check_dim, wrap
 from .array import SparseArray, added
 from .tensor import array_of, as_tensor, is_sparse, of_primitive, of_sparse, sparse_op, wrap_sparse
@@ -232,11 +233,8 @@ def _changed(x, function):
     return as_tensor(found) if isinstance(x, Tensor) else found
 
 
-#: The functions of `_of_zero` that have a derivative in torch -> its rule.
+#: Functions of `_of_zero` that have a derivative in torch, beside those whose derivative is zero -> its rule.
 _RULES = {
-    "relu": lambda g, ans: times(g, _changed(ans, lambda v: (v > 0).to(v.dtype))),
-    "abs": lambda g, input: times(g, _changed(input, lambda v: v.sgn())),
-    **dict.fromkeys("ceil floor round sign trunc".split(), lambda g: _nothing(g)),
     "deg2rad": lambda g: times(g, np.pi / 180), "rad2deg": lambda g: times(g, 180 / np.pi), "frac": lambda g: g,
     "log1p": lambda g, input: times(g, _changed(input, lambda v: (v + 1).reciprocal())),
 }
@@ -251,16 +249,15 @@ def _elementwise(name, input, *args, **kwargs):
     return wrap_sparse(result)
 
 
-def _of_zero(name, *aliases):
-    if name in _RULES:
-        @sparse_op(name, input=_RULES[name])
+def _of_zero(name, *aliases, rule=None):
+    if rule is not None:
+        @sparse_op(name, input=rule)
         def recorded(input):
             return _changed(input, lambda v: getattr(v, name)())
 
     @of_sparse(name, *aliases)
     def function(input):
-        return recorded(input) if name in _RULES and input._requires_grad else _elementwise(name, input)
-    return function
+        return recorded(input) if rule is not None and input._requires_grad else _elementwise(name, input)
 
 
 @of_sparse("nan_to_num")
@@ -278,10 +275,11 @@ def angle(input):
 
 
 for _function in [f for f in TABLE if hasattr(f, "op") and f.op.of_zero]:
-    _of_zero(_function.__name__)
-_of_zero("round")
-_of_zero("relu")
-_of_zero("abs", "absolute", "__abs__")
+    _of_zero(_function.__name__, rule=_nothing if _function.op.rules.get("input") is no_slope else _RULES.get(
+        _function.__name__))
+_of_zero("round", rule=_nothing)
+_of_zero("relu", rule=lambda g, ans: times(g, _changed(ans, lambda v: (v > 0).to(v.dtype))))
+_of_zero("abs", "absolute", "__abs__", rule=lambda g, input: times(g, _changed(input, lambda v: v.sgn())))
 
 
 @sparse_op("pow", input=lambda g, input, exponent: times(g, times(_pow(input, exponent - 1), exponent)))
