@@ -58,12 +58,12 @@ def _in_one(query, key, value, is_causal, scale):
     if None in apart:
         return None
     joined = query.strides[1] < query.strides[2]         # the heads of a query lie together
-    result = np.empty((count, queries, heads, wide) if joined else (count, heads, queries, wide), _FLOAT32)
+    shape = (count, queries, heads, wide) if joined else (count, heads, queries, wide)
     blocks = -(-queries // _ROWS)                        # of a head; a piece has whole heads if there are many
     piece = blocks if count * heads >= 8 else -(-blocks // 4)
     piece *= 1 + _PIECE // (piece * _ROWS * keys * (size + wide))
-    native.run("attend", count, heads, queries, keys, size, wide, is_causal, joined, piece, scale,
-               *[n for strides in apart for n in strides], query, key, value, result)
+    result = native.result("attend", shape, count, heads, queries, keys, size, wide, is_causal, joined, piece, scale,
+                           *[n for strides in apart for n in strides], query, key, value)
     return result.swapaxes(1, 2) if joined else result
 
 

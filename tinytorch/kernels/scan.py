@@ -29,17 +29,9 @@ def products(x, axes, keepdims):
 
 def steps(start, step, count):
     """start + i * step as float32, as torch.arange counts."""
-    if not native.many("steps", count):
-        return None
-    found = np.empty(count, _FLOAT)
-    native.run("steps", count, start, step, found)
-    return found
+    return native.result("steps", count, count, start, step) if native.many("steps", count) else None
 
 
 def spaced(start, last, step, count):
     """From `start` to `last`, each half counted from its own end by `step`, as torch.linspace does."""
-    if not native.many("spaced", count):
-        return None
-    found = np.empty(count, _FLOAT)
-    native.run("spaced", count, start, last, step, found)
-    return found
+    return native.result("spaced", count, count, start, last, step) if native.many("spaced", count) else None

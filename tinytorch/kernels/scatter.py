@@ -126,9 +126,7 @@ def gather(array, dim, index):
     sizes = _along_in_c("gather", array, dim, index) if index.size >= native.LEAST else None
     if sizes is None:
         return array.reshape(-1).take(along(array.shape, dim, index))
-    result = np.empty(index.shape, array.dtype)
-    native.run("gather", *sizes, array, np.ascontiguousarray(index, _INT64), result)
-    return result
+    return native.result("gather", index.shape, *sizes, array, np.ascontiguousarray(index, _INT64))
 
 
 def add_along(array, dim, index, values, wide=False):

@@ -44,9 +44,7 @@ def of_batch(x):
 
 def _of_rows(x, rows, width):
     pieces = -(-width // _PIECE) if rows == 1 else 0
-    result = np.empty(rows, x.dtype)
-    native.run("row_sums", rows, width, _PIECE, pieces, x, np.empty(pieces) if pieces > 1 else None, result)
-    return result
+    return native.result("row_sums", rows, rows, width, _PIECE, pieces, x, np.empty(pieces) if pieces > 1 else None)
 
 
 def _of_columns(x, rows, width):

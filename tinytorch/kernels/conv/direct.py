@@ -57,10 +57,9 @@ def forward(x, weight, bias, out, padding, dilation):
     """As columns.forward."""
     outputs, shape = len(weight), x.shape
     image, (terms, *windows, places), plan = _plan(shape[1], shape[2:], out, weight.shape[2:], tuple(padding), dilation)
-    result = np.empty((shape[0], outputs) + out, _FLOAT)
     grain = max(1, _PIECE // max(outputs * terms * places, 1))
-    native.run("convolve", shape[0], *image, outputs, terms, *windows, places, grain, x, weight, bias, plan, result)
-    return result
+    return native.result("convolve", (shape[0], outputs) + out, shape[0], *image, outputs, terms, *windows, places,
+                         grain, x, weight, bias, plan)
 
 
 def of_pixels(x, weight, bias, out, padding, dilation):
@@ -68,11 +67,9 @@ def of_pixels(x, weight, bias, out, padding, dilation):
     (count, *size, channels), (outputs, _, *kernel) = x.shape, weight.shape
     (lines, width, length), (taps, *windows, places), plan = _plan(
         1, tuple(size), out, tuple(kernel), tuple(padding), dilation, channels)
-    result = np.empty((count, outputs) + out, _FLOAT)
     grain = max(1, _PIECE // max(outputs * taps * channels * places, 1))
-    native.run("convolve_pixels", count, lines, width, length, outputs, channels, taps, *windows, places, grain, x,
-               weight, bias, plan, result)
-    return result
+    return native.result("convolve_pixels", (count, outputs) + out, count, lines, width, length, outputs, channels,
+                         taps, *windows, places, grain, x, weight, bias, plan)
 
 
 def weight_grad(x, grad, kernel, padding, dilation):

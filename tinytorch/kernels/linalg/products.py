@@ -98,10 +98,8 @@ def _several(a, b):
             return None
         given.append((turned, apart, x))
     (ta, (*a_apart, lda), a), (tb, (*b_apart, ldb), b) = given
-    result = np.empty(shape + (m, n), _FLOAT)
-    native.run("products", ta, tb, m, n, k, lda, ldb, *a.shape[:2], *a_apart, *b_apart, 1 + _PIECE // (m * n * k), a, b,
-               result)
-    return result
+    return native.result("products", shape + (m, n), ta, tb, m, n, k, lda, ldb, *a.shape[:2], *a_apart, *b_apart,
+                         1 + _PIECE // (m * n * k), a, b)
 
 
 def matmul(a, b):

@@ -24,7 +24,8 @@ from ...errors import warn
 from ..threads import free
 from .table import KERNELS, failing, fingerprint, parsed
 
-__all__ = ["LEAST", "by_element", "done", "held", "level", "made", "many", "operations", "run", "takes", "walker"]
+__all__ = ["LEAST", "by_element", "done", "held", "level", "made", "many", "operations", "result", "run", "takes",
+           "walker"]
 
 
 class _Unaligned(Exception):
@@ -265,9 +266,12 @@ def done(name, *args):
 
 
 def made(name, shape, *args):
-    """The array of this shape, in float32, that a kernel makes of all that it takes but `out`; None as for `done`."""
-    if not _fit(name, args, _given[name]):
-        return None
+    """What `result` gives, or None where `done` would be False."""
+    return result(name, shape, *args) if _fit(name, args, _given[name]) else None
+
+
+def result(name, shape, *args):
+    """The array of this shape, in float32, that a kernel makes of all that it takes but `out`."""
     out = np.empty(shape, _FLOAT)
     run(name, *args, out)
     return out
