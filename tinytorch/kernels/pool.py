@@ -123,9 +123,10 @@ def _apart(size, out, kernel, stride, padding, dilation):
 def max_pool(x, out, kernel, stride, padding, dilation):
     """The largest element of each window (NaN if there is one)."""
     apart = _apart(x.shape[1:], out, kernel, stride, padding, dilation)
-    result = None if apart is None else native.made("max_pool", (len(x),) + out, len(x), *apart, x)
-    if result is not None:
-        return result
+    if apart is not None:
+        result = np.empty((len(x),) + out, x.dtype)
+        if native.done("max_pool", len(x), *apart, x, result):
+            return result
     return _windowed(x, out, np.maximum, lowest(x.dtype), kernel, stride, padding, dilation)
 
 
@@ -188,9 +189,10 @@ def max_pool_grad(x, ans, g, kernel, stride, padding, dilation):
     if x.dtype.kind == dt.NATIVE and _any_nan(ans):
         return scatter(max_indices(x, ans, kernel, stride, padding, dilation), g, x.shape[1:])
     inside = _apart(x.shape[1:], ans.shape[1:], kernel, stride, padding, dilation)
-    result = None if inside is None else native.made("max_pool_backward", x.shape, len(x), *inside, x, ans, g)
-    if result is not None:
-        return result
+    if inside is not None:
+        result = np.empty(x.shape, x.dtype)
+        if native.done("max_pool_backward", len(x), *inside, x, ans, g, result):
+            return result
     taps = _taps(x.shape[1:], ans.shape[1:], kernel, stride, padding, dilation)
     apart = all([s >= d * (k - 1) + 1 for k, s, d in zip(kernel, stride, dilation)])
     covered = apart and not any(padding) and all([

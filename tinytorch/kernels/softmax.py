@@ -202,7 +202,9 @@ def cross_entropy_backward(g, saved, reduction):
     """g * (softmax - one hot), weighted and reduced as in the forward."""
     e, sums, where, counts, norm = saved
     if sums is None:
-        return native.result("cross_entropy_backward", e.shape, *e.shape, g / norm, e, where)
+        result = np.empty(e.shape, e.dtype)
+        native.run("cross_entropy_backward", *e.shape, g / norm, e, where, result)
+        return result
     if norm != norm:                           # a mean of nothing: NaN, but no number had a part in it
         return e * (0 / sums)[:, None]
     scale = g / norm if reduction == "mean" else g

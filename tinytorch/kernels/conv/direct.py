@@ -57,9 +57,10 @@ def forward(x, weight, bias, out, padding, dilation):
     """As columns.forward."""
     outputs, shape = len(weight), x.shape
     image, (terms, *windows, places), plan = _plan(shape[1], shape[2:], out, weight.shape[2:], tuple(padding), dilation)
+    result = np.empty((shape[0], outputs) + out, _FLOAT)
     grain = max(1, _PIECE // max(outputs * terms * places, 1))
-    return native.result("convolve", (shape[0], outputs) + out, shape[0], *image, outputs, terms, *windows, places,
-                         grain, x, weight, bias, plan)
+    native.run("convolve", shape[0], *image, outputs, terms, *windows, places, grain, x, weight, bias, plan, result)
+    return result
 
 
 def of_pixels(x, weight, bias, out, padding, dilation):
