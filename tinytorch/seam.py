@@ -186,7 +186,7 @@ def door_of_python(function: Callable, failed: Callable) -> Callable:
     """The same of a function that torch has in Python, whose arguments handlers see in one form however they were given
     (see `overridable`). So the door has the parameters of the function, which takes a third of the time."""
     code = function.__code__
-    if code.co_flags & _VARIABLE or code.co_kwonlyargcount:
+    if code.co_flags & VARIABLE or code.co_kwonlyargcount:
         return door(function, failed)
     parameters = code.co_varnames[:code.co_argcount]
     made = _with_parameters(len(parameters))
@@ -197,7 +197,8 @@ def door_of_python(function: Callable, failed: Callable) -> Callable:
     return named_as(function, call)
 
 
-_VARIABLE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+#: Flags of code with *args or **kwargs.
+VARIABLE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
 @functools.cache

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import not_a_tensor
 from ..missing import MissingMethod
-from ..seam import UNSEEN, door, door_of_one, door_of_two, is_door, known_as, seam, twin
+from ..seam import UNSEEN, VARIABLE, door, door_of_one, door_of_two, is_door, known_as, seam, twin
 from ..tensor import Size, Tensor, instance_of, said
 from . import above
 from .casts import cast_call
@@ -428,15 +428,12 @@ def _function_of(name):
 
 def _with_door(function):
     code = function.__code__
-    plain = not (function.__defaults__ or function.__kwdefaults__ or code.co_flags & _VARIABLE)
+    plain = not (function.__defaults__ or function.__kwdefaults__ or code.co_flags & VARIABLE)
     if plain and code.co_argcount == 1:
         return door_of_one(function)
     if plain and code.co_argcount == 2 and function.__name__[:2] == "__":
         return door_of_two(function)
     return door(function)
-
-
-_VARIABLE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
 def _own_or(name, value):
