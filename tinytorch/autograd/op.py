@@ -195,7 +195,7 @@ def _unary(o, forward, to_float, casts):
     public = None
 
     def call(input, *, out=None):
-        if seam.up and public is not None and (
+        if (up := seam.up) and public is not None and (
                 seen := seam.see(public, (input,), {} if out is None else {"out": out})) is not UNSEEN:
             return seen
         if not isinstance(input, Tensor):
@@ -211,14 +211,13 @@ def _unary(o, forward, to_float, casts):
         run = quietly
         while True:
             try:
-                compute = quick if array.size < least else forward
-                result = run(o.of_batches or forward if seam.up else compute, array)
+                result = run(o.of_batches or forward if up else quick if array.size < least else forward, array)
                 break
             except (TypeError, ValueError, MemoryError) as error:
                 return unusual_unary(o, call, input, error)
             except RuntimeError as error:
                 run = another(error)
-        if result.__class__ is not ndarray:
+        if type(result) is not ndarray and result.__class__ is not ndarray:    # stand-ins say that they are arrays
             result = np.asarray(result)
         if input._view_info is not None:
             if result.strides != array.strides and not o.own_order:
@@ -275,7 +274,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
     public = None
 
     def call(input, other, *, out=None):
-        if seam.up and public is not None and (
+        if (up := seam.up) and public is not None and (
                 seen := seam.see(public, (input, other), {} if out is None else {"out": out})) is not UNSEEN:
             return seen
         if not isinstance(input, Tensor):
@@ -328,14 +327,13 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
         run = quietly
         while True:
             try:
-                compute = quick if a.size < least else forward
-                result = run(o.of_batches or forward if seam.up else compute, a, b)
+                result = run(o.of_batches or forward if up else quick if a.size < least else forward, a, b)
                 break
             except (ValueError, TypeError, OverflowError, MemoryError, NotImplementedError) as error:
                 return write_out(out, unusual_binary(o, call, input, other, error, out), input, other)
             except RuntimeError as error:
                 run = another(error)
-        if result.__class__ is not ndarray:
+        if type(result) is not ndarray and result.__class__ is not ndarray:    # stand-ins say that they are arrays
             result = np.asarray(result)
         if (not usual_order or out is CONVERTED) and not o.is_product and result.strides != a.strides:
             result = operand_order(result, a, b) if o.number_counts or b is not other else operand_order(result, a)
@@ -413,7 +411,7 @@ def _single(o, forward):
                 run = another(error)
         if aux:
             result, extra = result
-        if result.__class__ is not ndarray:
+        if type(result) is not ndarray and result.__class__ is not ndarray:    # stand-ins say that they are arrays
             result = np.asarray(result)
         tensor = blank(Tensor)
         tensor._array = result
@@ -491,7 +489,7 @@ def _general(o, forward):
             result, extra = result
         if multi:
             return wrap_outputs(o, args, arrays, tensors, edges, mask, result, extra, recording)
-        if result.__class__ is not ndarray:
+        if type(result) is not ndarray and result.__class__ is not ndarray:    # stand-ins say that they are arrays
             result = np.asarray(result)
         if elementwise and (not usual_order or not arrays[tensors[0]].flags.c_contiguous):
             result = operand_order(result, *[arrays[i] for i in tensors])

@@ -36,28 +36,28 @@ def refuse_clamp(name, array):
 
 #: Zeros to compare with: NumPy takes longer to convert a Python number than to compare a small array.
 _ZERO = {d.numpy: np.zeros((), d.numpy) for d in dt.ALL if d.category in (1, 2)}
-
-
-class _Computed(dict):
-    def __missing__(self, dtype):
-        raise TypeError(f"NumPy does not compute in {dtype}")
-
-
 #: Zeros of the dtypes that NumPy computes in. A record is true to it if any of its bits is set: so is -0. in bfloat16.
-_NO_GRADIENT = _Computed({d: zero for d, zero in _ZERO.items() if d.kind != dt.WIDENED})
+_NO_GRADIENT = {d: zero for d, zero in _ZERO.items() if d.kind != dt.WIDENED}
 
 #: max(0, x) by dtype. Of two zeros NumPy returns the second, of halves the first: it is to be that of x, so that -0.
 #: stays -0. as in torch.
 _AT_LEAST_ZERO = {d: partial(np.maximum, zero) for d, zero in _ZERO.items()}
-_AT_LEAST_ZERO[np.dtype(np.float16)] = lambda x: np.maximum(x, _ZERO[x.dtype])
+_AT_LEAST_ZERO[np.dtype(np.float16)] = _relu_of_halves = expression(lambda x: maximum(0.0, x))
 
 
 @binary(name="threshold_backward", method=False, inplace=False, grad=lambda g, output: _relu_backward(g, output),
         output=zeros_like)
 def _relu_backward(grad, output):
-    if output.size < _SHORT:
+    return _relu_slope(grad, output)
+
+
+def _relu_slope(grad, output):
+    if output.size >= _SHORT:
+        return _let_through(grad, output)
+    try:
         return np.where(output, grad, _NO_GRADIENT[output.dtype])
-    return _let_through(grad, output)
+    except KeyError:
+        raise TypeError(f"NumPy does not compute in {output.dtype}") from None
 
 
 @native.by_element("relu_backward")
@@ -82,10 +82,8 @@ def _clipped_in_rows(x):
     return result
 
 
-_relu_of_halves = expression(lambda x: maximum(0.0, x))
-
-
-@unary(lambda g, ans: _relu_backward(g, ans), kernel="clamp_min_scalar_cpu", in_bfloat16=_relu_of_halves)
+@unary(lambda g, ans: (_relu_slope if g.__class__ is np.ndarray else _relu_backward)(g, ans),
+       kernel="clamp_min_scalar_cpu", in_bfloat16=_relu_of_halves)
 def relu(input):
     """max(input, 0); its derivative at 0 is 0, at NaN 1. RuntimeError for bool.
 
@@ -94,9 +92,7 @@ def relu(input):
     tensor([0., 2.])
     """
     try:
-        if input.dtype.char == "e":
-            return _relu_of_halves(input)
-        if input.size >= 16384 and input.flags.c_contiguous:
+        if input.size >= 16384 and input.flags.c_contiguous and input.dtype.char != "e":
             return _clipped_in_rows(input)
         return _AT_LEAST_ZERO[input.dtype](input)
     except KeyError:                           # a dtype without a zero to compare with
