@@ -103,7 +103,7 @@ def test_an_element_of_an_elementwise_result(name, dtype):
     function, low, high = ELEMENTWISE[name]
     rng = np.random.default_rng([*name.encode(), dtype is torch.float32])
     for trial in range(4):
-        torch.set_num_threads(threads._team.cores)
+        torch.set_num_threads(threads.team.cores)
         x = torch.from_numpy(rng.uniform(low, high, sizes(rng) if trial else (4500, 70))).to(dtype)
         flat = [(f"element {i} alone", x.reshape(-1)[i].reshape(shape), np.unravel_index(i, x.shape))
                 for i, shape in zip(rng.integers(x.numel(), size=6), [(), (1,), (1, 1)] * 2)]
@@ -117,7 +117,7 @@ def test_a_row_of_a_result_by_rows(name):
     """Without the library NumPy adds up what lies apart in another order."""
     rng, anywhere = np.random.default_rng([*name.encode()]), native.level() is not None
     for trial in range(12):
-        torch.set_num_threads(threads._team.cores)
+        torch.set_num_threads(threads.team.cores)
         x = torch.from_numpy(rng.standard_normal(sizes(rng) if trial else (4500, 70)).astype(np.float32))
         w = torch.from_numpy(rng.standard_normal(x.shape[1]).astype(np.float32))
         rows = [(f"row {i} alone", x[i].clone(), i) for i in rng.integers(len(x), size=4)]
@@ -157,7 +157,7 @@ def test_an_optimisers_update_of_an_element(name, dtype):
     for n in (1, 2, 7, 15, 16, 17, 600, 5000, 40000, 300000):
         options = {**OPTIMISERS[name], **({"weight_decay": .01} if name != "Rprop" and rng.random() < .5 else {})}
         x, g = (torch.from_numpy(rng.standard_normal(n)).to(dtype) for _ in range(2))
-        torch.set_num_threads(threads._team.cores)
+        torch.set_num_threads(threads.team.cores)
         whole = bits(trained(name, options, [x], [g])[0])
         torch.set_num_threads(1)
         assert (bits(trained(name, options, [x], [g])[0]) == whole).all(), n

@@ -20,12 +20,17 @@ def any_size(monkeypatch):
         for name in names:
             monkeypatch.setattr(module, name, 0)
     monkeypatch.setattr(copies, "_SHORT", sys.maxsize)
-    ran, run = [], native.run
+    ran = []
 
-    def noted(name, *args):
-        ran.append(name)
-        run(name, *args)
-    monkeypatch.setattr(native, "run", noted)
+    def noted(call):
+        def run(name, *args):
+            done = call(name, *args)
+            if done is not False:              # `run` says nothing
+                ran.append(name)
+            return done
+        return run
+    for call in (native.run, native.done):
+        monkeypatch.setattr(native, call.__name__, noted(call))
     before = torch.get_num_threads()
     yield ran
     torch.set_num_threads(before)

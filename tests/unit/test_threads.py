@@ -19,7 +19,7 @@ from tinytorch.tensor import fresh
 @pytest.fixture
 def two_threads(monkeypatch):
     before = torch.get_num_threads()
-    monkeypatch.setattr(threads._team, "cores", 2)
+    monkeypatch.setattr(threads.team, "cores", 2)
     torch.set_num_threads(2)
     if openblas() is None:
         pytest.skip("NumPy's BLAS is not the OpenBLAS of its wheels: work is never split")

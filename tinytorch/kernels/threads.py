@@ -97,25 +97,25 @@ def _take(parts, done):
         del work                               # what it holds must not wait for the next one
 
 
-_team = _Team()
+team = _Team()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_team.forget)
+    os.register_at_fork(after_in_child=team.forget)
 
 
 def number():
     """How many threads may work at once."""
-    return _team.size
+    return team.size
 
 
 def free():
     """How many may share what this thread does next: none but itself where it does a part of something already."""
-    size = _team.size
+    size = team.size
     return size if size == 1 or not getattr(_here, "shares", False) else 1
 
 
 def set_number(n):
     """Let `n` threads work at once. More than there are cores would only wait for each other."""
-    _team.size = n
+    team.size = n
 
 
 def split(count, work):
@@ -124,7 +124,7 @@ def split(count, work):
 
     Only for work of a millisecond or more, in steps of a tenth of that.
     """
-    n = min(_team.size, _team.cores, count, _MOST)
+    n = min(team.size, team.cores, count, _MOST)
     if n < 2 or openblas() is None:
         work(0, count)
         return
@@ -133,7 +133,7 @@ def split(count, work):
     parts, done = deque(zip([work] * n, bounds, bounds[1:])), SimpleQueue()
     shared_before, _here.shares = getattr(_here, "shares", False), True
     try:
-        _team.call(parts, done, n - 1)
+        team.call(parts, done, n - 1)
         _take(parts, done)
         errors = [done.get() for _ in range(n)]
     finally:

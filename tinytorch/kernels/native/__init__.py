@@ -21,7 +21,7 @@ from types import FunctionType
 import numpy as np
 
 from ...errors import warn
-from ..threads import free
+from ..threads import free, team
 from .table import KERNELS, failing, fingerprint, parsed
 
 __all__ = ["LEAST", "by_element", "done", "held", "level", "made", "many", "operations", "result", "run", "takes",
@@ -88,33 +88,68 @@ def _matrix(array, turned, rows, columns, distance, *several):
     return array.__array_interface__["data"][0]
 
 
-def _caller(name, function, declared):
-    """A function of what a kernel takes, that checks it and calls the kernel. It is made of text, without loops and
-    lookups: checking takes as long as many a kernel."""
-    parameters, given, layout, dtypes = [], [], "q", {}
-    for marks, parameter, kind, inside, dtype, _ in parsed(declared):
-        parameters.append(parameter)
+def _made(name):
+    """What checks what a kernel is given and calls it, and the same of `done`: of text, without loops, lookups and
+    calls, because checking takes as long as many a kernel. What is not quickly found to fit is looked at by `_address`
+    and `_matrix`, which say what is wrong."""
+    declared = KERNELS[name][1]
+    parameters, given, layout, scope, arrays, sizes = [], [], "q", {}, {}, []
+    for marks, x, kind, inside, dtype, _ in parsed(declared):
+        parameters.append(x)
         layout += "P" if kind else "d" if marks else "q"
-        if not kind:
-            given.append(parameter)
-            continue
         if kind == "[":
             dtype = np.dtype("u4" if dtype == "twister" else dtype or np.float32)
-            dtypes[dtype.name] = dtype
-            call = f"address({parameter}, {inside}, {dtype.name}{', True' if '>' in marks else ''})"
+            scope[dtype.name] = dtype
+            absent = f"0 if {x} is None else " if "?" in marks else ""
+            fits = f"type({x}) is ndarray and {x}.dtype is {dtype.name} and {x}.size == {inside}"
+            arrays[x] = (absent, f"({x} is None or {fits})" if absent else fits,
+                         f"address({x}, {inside}, {dtype.name}{', True' if '>' in marks else ''})")
+            given.append(f"at_{x}")
+            if dtype.itemsize > 1:
+                sizes.append((dtype.itemsize, x))
         else:
-            call = f"matrix({parameter}, {inside.replace(',', ', ')})"
-        given.append(f"0 if {parameter} is None else {call}" if "?" in marks else call)
-    fails_at = failing(name)
+            given.append(f"matrix({x}, {inside.replace(',', ', ')})" if kind else x)
+    quick = "; ".join([f"at_{x} = {absent}address_of(place_of({x}))" for x, (absent, _, _) in arrays.items()])
+    slow = "; ".join([f"at_{x} = {absent}{call}" for x, (absent, _, call) in arrays.items()])
+    fits = [fit for _, fit, _ in arrays.values()]
+    for itemsize in {itemsize for itemsize, _ in sizes}:
+        fits.append(f"not ({' | '.join([f'at_{x}' for size, x in sizes if size == itemsize])}) % {itemsize}")
+    fits = " and ".join(fits)
+    fails_at, function = failing(name), getattr(_loaded[1], "enter_" + name)
     function.restype, function.argtypes = None if fails_at is None else ctypes.c_int64, (ctypes.c_char_p,)
-    scope = {"enter": function, "pack": struct.Struct(layout).pack, "free": free, "address": _address,
-             "matrix": _matrix, **dtypes}
-    call = f"enter(pack(free(), {', '.join(given)}))"
+    call = f"enter(pack(1 if team.size == 1 else free(), {', '.join(given)}))"
     if fails_at is not None:
         call = (f"failed = {call}\n    if failed:\n        raise MemoryError('no memory for a kernel') if failed == 1 "
                 f"else {_OUTSIDE[fails_at]}")
-    exec(f"def {name}({', '.join(parameters)}):\n    {call}", scope)
-    return scope[name]
+    counted = [parameters[place] for place, _ in _given[name][:1]]     # there is none where all are matrices
+    few, parameters = f"{counted[0]}.size < _least['{name}']" if counted else "True", ", ".join(parameters)
+    scope.update({"enter": function, "pack": struct.Struct(layout).pack, "free": free, "team": team, "_least": _least,
+                  "address": _address, "matrix": _matrix, "address_of": _address_of, "place_of": _place_of,
+                  "ndarray": _NDARRAY, "looked_at": _looked_at})
+    exec(f"""
+def {name}({parameters}):
+    try:
+        {quick}
+        if not ({fits}):
+            raise TypeError
+    except (AttributeError, TypeError, ValueError):
+        {slow}
+    {call}
+
+def done({parameters}):
+    if {few}:
+        return False
+    try:
+        {quick}
+        _fits = {fits}
+    except (AttributeError, TypeError, ValueError):
+        _fits = False
+    if not _fits:
+        return looked_at("{name}", {parameters})
+    {call}
+    return True
+""", scope)
+    return scope[name], scope["done"]
 
 
 def _path(name):
@@ -156,11 +191,11 @@ def _load():
     return None
 
 
-def _first_call(name, *args):
-    """Calls a kernel for the first time: its function is made now, for to make those of all took a fifth of the import
-    of the package."""
-    made = _known[name] = _caller(name, getattr(_loaded[1], "enter_" + name), KERNELS[name][1])
-    made(*args)
+def _first_call(which, name, *args):
+    """Calls a kernel for the first time: its functions are made now, for to make those of all took a fifth of the
+    import of the package."""
+    _known[name], _done[name] = made = _made(name)
+    return made[which](*args)
 
 
 def _arrays(declared):
@@ -171,7 +206,9 @@ def _arrays(declared):
 
 _loaded = _load()
 #: Name -> function that checks what a kernel is given, and calls it.
-_known = {name: partial(_first_call, name) for name in KERNELS} if _loaded else {}
+_known = {name: partial(_first_call, 0, name) for name in KERNELS} if _loaded else {}
+#: And that which says whether it has called it: see `done`.
+_done = {name: partial(_first_call, 1, name) for name in KERNELS} if _loaded else {}
 _least = {name: least if name in _known else sys.maxsize for name, (least, _) in KERNELS.items()}
 _given = {name: _arrays(declared) for name, (_, declared) in KERNELS.items()}
 #: Fewer elements no kernel takes: for those to look at whose twin takes hardly longer than to ask.
@@ -259,6 +296,11 @@ def takes(name, *arrays):
 def done(name, *args):
     """Whether a kernel has done its work on what it takes, because it is there and the faster one for so many elements
     of its first array, and its arrays are such as it takes."""
+    return _done[name](*args) if _loaded else False
+
+
+def _looked_at(name, *args):
+    """The same, one array after the other."""
     if not _fit(name, args, _given[name]):
         return False
     run(name, *args)
@@ -321,11 +363,46 @@ def _aligned(array):
     return copy
 
 
+@lru_cache
+def _code_by_element(count):
+    """Of the function of so many arrays that `by_element` makes, of text as those of `walker`."""
+    first, *others = arrays = [f"x{i}" for i in range(count)]
+    given = ", ".join(arrays)
+    fits = [f"type({x}) is ndarray and {x}.dtype is dtype" for x in arrays]
+    fits += [f"{x}.shape == {first}.shape" for x in others]
+    made = {}
+    exec(f"""
+def compute({given}):
+    try:
+        n = {first}.size
+        {"; ".join([f"at_{x} = address_of(place_of({x}))" for x in arrays])}
+        if not (n >= least[name] and {" and ".join(fits)} and not ({" | ".join([f"at_{x}" for x in arrays])}) % 4):
+            return general({given})
+    except (AttributeError, TypeError, ValueError):
+        return general({given})
+    out = empty({first}.shape, dtype)
+    enter(pack(1 if team.size == 1 else free(), n, {", ".join([f"at_{x}" for x in arrays])},
+               address_of(place_of(out))))
+    return out
+""", made)
+    return made["compute"].__code__
+
+
 def by_element(name):
     """Decorator of the NumPy twin of a kernel of single elements of arrays of one shape: makes the function of which
     either does the work."""
+    count = len(_given[name])
+
+    def enter(packed):                         # the first time
+        scope["enter"] = function = getattr(_loaded[1], "enter_" + name)
+        function.restype, function.argtypes = None, (ctypes.c_char_p,)
+        function(packed)
+    scope = {"address_of": _address_of, "place_of": _place_of, "pack": struct.Struct(f"2q{count + 1}P").pack,
+             "enter": enter, "free": free, "team": team, "ndarray": _NDARRAY, "empty": np.empty, "dtype": _FLOAT,
+             "least": _least, "name": name}
+
     def decorate(twin):
-        def compute(*arrays):
+        def general(*arrays):
             first, contiguous = arrays[0], True
             if isinstance(first, np.generic):  # what arithmetic makes of an array without dimensions
                 first, *_ = arrays = [np.asarray(array) for array in arrays]
@@ -339,11 +416,12 @@ def by_element(name):
                     return twin(*arrays)
                 contiguous = contiguous and array.flags.c_contiguous
             if not contiguous:
-                return _in_order(compute, arrays)
+                return _in_order(general, arrays)
             result = np.empty(first.shape, _FLOAT)
             run(name, first.size, *arrays, result)
             return result
-        return compute
+        scope["general"] = general
+        return FunctionType(_code_by_element(count), scope)
     return decorate
 
 
