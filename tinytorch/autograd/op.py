@@ -447,7 +447,31 @@ def _single(o, forward):
     return call
 
 
+#: More arguments than these are looked at in a loop.
+_MOST = 9
+
+
 def _general(o, forward):
+    """At its first call an op of one result gets the code for as many arguments as its forward has (positional.py),
+    which has the same free variables as `call` here. With fewer, and for others, there is the loop in `anyhow`."""
+    anyhow = _looped(o, forward)
+    count = forward.__code__.co_argcount - o.keep_flag
+    if o.multi or count > _MOST or forward.__code__.co_flags & inspect.CO_VARARGS:
+        return anyhow
+    aux, keep_flag, view, differentiable, elementwise = o.aux, o.keep_flag, o.view, o.differentiable, o.elementwise
+    known, quietly = o._kept, quiet()
+
+    def call(*args):
+        from .positional import code  # loaded with the first call of an operation
+
+        def free():                            # the variables that the other code reads
+            return anyhow, aux, count, differentiable, elementwise, forward, keep_flag, known, o, quietly, view
+        call.__code__ = code(count, o.first, call.__code__.co_freevars)
+        return call(*args)
+    return call
+
+
+def _looped(o, forward):
     first, aux, multi, keep_flag, view = o.first, o.aux, o.multi, o.keep_flag, o.view
     differentiable, elementwise, known, quietly = o.differentiable, o.elementwise, o._kept, quiet()
 
