@@ -334,7 +334,7 @@ def expression(text: Callable, arrays: int = 1) -> Callable[..., Any]:
                 body = _assembled(_traced(text, arrays, count), native.operations(_DTYPES[dtype][1]))
             program = programs[dtype] = None if body is None else _Program(body, dtype)
             if program is not None:
-                quick[dtype] = native.held(program.name, dtype, program.plan)
+                quick[dtype] = native.held(program.name, dtype, program.plan, arrays, count)
         return programs[dtype]
 
     def general(*operands):

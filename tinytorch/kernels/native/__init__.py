@@ -16,7 +16,6 @@ import os
 import struct
 import sys
 from functools import lru_cache, partial
-from types import FunctionType
 
 import numpy as np
 
@@ -227,10 +226,12 @@ _ONE_PIECE = 16384
 
 
 @lru_cache
-def _code_of_call(arrays, numbers):
-    """Of the function that `walker` makes, of text without loops: it is called for few elements as for many."""
+def _maker_of_calls(arrays, numbers):
+    """What makes the functions that `walker` gives: of text without loops, for they are called for few elements as for
+    many; what they use is in cells, which are read in a tenth of the time that globals of several functions take."""
     arrays, numbers = [f"x{i}" for i in range(arrays)], [f"number{i}" for i in range(numbers)]
     first, given, absent = arrays[0], ", ".join(arrays + numbers), 4 - len(arrays)
+    few = [f"type({x}) is ndarray and {x}.dtype is dtype and {x}.flags.c_contiguous" for x in arrays]
     fits = [f"type({first}) is ndarray", "n >= least[name]"]
     for x in arrays[1:]:
         alike = f"({x}.shape == shape or {x}.size == 1 and {x}.ndim <= {first}.ndim)"
@@ -240,40 +241,93 @@ def _code_of_call(arrays, numbers):
     packed += [f"at_{x}" for x in arrays] + ["0"] * absent
     made = {}
     exec(f"""
-def call({given}):
-    try:
-        shape, dtype, n = {first}.shape, {first}.dtype, {first}.size
-        name, itemsize, enter, size, plan, _ = programs[dtype]
-        if not ({" and ".join(fits)}):
+def make(address_of, place_of, pack, free, ndarray, empty, most, least, programs, general):
+    def call({given}):
+        try:
+            dtype, n = {first}.dtype, {first}.size
+            name, itemsize, enter, size, plan, _, ufunc, singles = programs[dtype]
+            if 1 < n <= most and ufunc is not None and least[name] <= n and {" and ".join(few)}:
+                return ufunc({", ".join(arrays + [f"singles[{x}]" for x in numbers])})
+            shape = {first}.shape
+            if not ({" and ".join(fits)}):
+                return general({given})
+            {"; ".join([f"at_{x} = address_of(place_of({x}))" for x in arrays])}
+            if {" or ".join([f"at_{x} % itemsize" for x in arrays])}:
+                return general({given})
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
             return general({given})
-        {"; ".join([f"at_{x} = address_of(place_of({x}))" for x in arrays])}
-        if {" or ".join([f"at_{x} % itemsize" for x in arrays])}:
-            return general({given})
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return general({given})
-    out = empty(shape, dtype)
-    if enter(pack(1 if n <= most else free(), n, size, {", ".join(packed)}, address_of(place_of(out)))):
-        raise ValueError("the plan of a kernel reaches out of its arrays")
-    return out
+        out = empty(shape, dtype)
+        if enter(pack(1 if n <= most else free(), n, size, {", ".join(packed)}, address_of(place_of(out)))):
+            raise ValueError("the plan of a kernel reaches out of its arrays")
+        return out
+    return call
 """, made)
-    return made["call"].__code__
+    return made["make"]
 
 
 def walker(arrays, numbers, programs, general):
     """A function of so many arrays and numbers, which has the machine walk over contiguous arrays of one dtype that is
     in `programs`, where `held` has put a plan, and of one shape (or of one element, but for the first); for what else
-    it is given it calls `general`."""
-    scope = {"address_of": _address_of, "place_of": _place_of, "pack": _pack_walk, "free": free,
-             "ndarray": _NDARRAY, "empty": np.empty, "most": _ONE_PIECE, "least": _least, "programs": programs,
-             "general": general}
-    return FunctionType(_code_of_call(arrays, numbers), scope)
+    it is given it calls `general`. For few elements NumPy calls the machine."""
+    return _maker_of_calls(arrays, numbers)(_address_of, _place_of, _pack_walk, free, _NDARRAY, np.empty, _ONE_PIECE,
+                                            _least, programs, general)
 
 
-def held(name, dtype, plan):
+def held(name, dtype, plan, arrays, numbers):
     """What `walker` wants to know of a kernel and a plan. The address of the plan is found once: nobody else has it."""
     plan = np.array(plan, np.int64)
-    place = _address(plan, plan.size, plan.dtype)
-    return name, dtype.itemsize, getattr(_loaded[1], "enter_" + name), plan.size, place, plan
+    place, loop = _address(plan, plan.size, plan.dtype), {"walk4": "loop4", "walk8": "loop8"}.get(name)
+    return (name, dtype.itemsize, getattr(_loaded[1], "enter_" + name), plan.size, place, plan,
+            _ufunc(loop, dtype, arrays + numbers, np.array([plan.size, arrays, numbers, *plan], np.int64)) if loop
+            else None, _Singles(dtype))
+
+
+class _Singles(dict):
+    """Numbers as arrays of a dtype, which NumPy takes two thousand instructions to make of one."""
+
+    __slots__ = ("dtype",)
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+
+    def __missing__(self, number):
+        single = np.array(number, self.dtype)
+        if number and number == number and len(self) < 256:    # zeros of either sign have one place
+            self[number] = single
+        return single
+
+
+#: What the functions of NumPy's that `_ufunc` makes read for as long as there are any: for good.
+_read_for_good = []
+
+
+def _ufunc(loop, dtype, count, data=None):
+    """A function of NumPy's of so many operands, of which C computes runs of elements: as quick as those that it has
+    itself, because what finds the addresses of arrays for ctypes takes longer than they do. It is made as extensions of
+    NumPy make theirs, by PyUFunc_FromFuncAndData of its interface in C. None where that is not to be had."""
+    make = _maker_of_ufuncs()
+    if make is None:
+        return None
+    place = ctypes.cast(getattr(_loaded[1], loop), ctypes.c_void_p).value
+    pointers, types, text = ctypes.c_void_p * 1, bytes([dtype.num] * (count + 1)), loop.encode()
+    kept = pointers(place), pointers(None if data is None else data.ctypes.data), types, text, data
+    _read_for_good.append(kept)
+    return make(kept[0], kept[1], types, 1, count, 1, -1, text, b"", 0)
+
+
+@lru_cache
+def _maker_of_ufuncs():
+    """PyUFunc_FromFuncAndData: the second place of the table that NumPy's headers have extensions look for."""
+    try:
+        table = np._core._multiarray_umath._UFUNC_API
+        find = ctypes.pythonapi.PyCapsule_GetPointer
+        find.restype, find.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+        place = ctypes.cast(find(table, None), ctypes.POINTER(ctypes.c_void_p))[1]
+    except (AttributeError, ValueError):
+        return None
+    pointer, text, whole = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
+    made = ctypes.PYFUNCTYPE(ctypes.py_object, pointer, pointer, text, whole, whole, whole, whole, text, text, whole)
+    return made(place)
 
 
 def operations(bits):
@@ -364,42 +418,44 @@ def _aligned(array):
 
 
 @lru_cache
-def _code_by_element(count):
-    """Of the function of so many arrays that `by_element` makes, of text as those of `walker`."""
+def _maker_by_element(count):
+    """What makes the functions of so many arrays that `by_element` gives, as `_maker_of_calls`."""
     first, *others = arrays = [f"x{i}" for i in range(count)]
     given = ", ".join(arrays)
     fits = [f"type({x}) is ndarray and {x}.dtype is dtype" for x in arrays]
     fits += [f"{x}.shape == {first}.shape" for x in others]
+    few = [f"{x}.flags.c_contiguous" for x in arrays]
     made = {}
     exec(f"""
-def compute({given}):
-    try:
-        n = {first}.size
-        {"; ".join([f"at_{x} = address_of(place_of({x}))" for x in arrays])}
-        if not (n >= least[name] and {" and ".join(fits)} and not ({" | ".join([f"at_{x}" for x in arrays])}) % 4):
+def make(address_of, place_of, pack, free, team, ndarray, empty, dtype, most, least, name, ufunc, enter, general):
+    def compute({given}):
+        try:
+            n = {first}.size
+            if 1 < n <= most and ufunc is not None and least[name] <= n and {" and ".join(fits + few)}:
+                return ufunc({given})
+            {"; ".join([f"at_{x} = address_of(place_of({x}))" for x in arrays])}
+            if not (n >= least[name] and {" and ".join(fits)} and not ({" | ".join([f"at_{x}" for x in arrays])}) % 4):
+                return general({given})
+        except (AttributeError, TypeError, ValueError):
             return general({given})
-    except (AttributeError, TypeError, ValueError):
-        return general({given})
-    out = empty({first}.shape, dtype)
-    enter(pack(1 if team.size == 1 else free(), n, {", ".join([f"at_{x}" for x in arrays])},
-               address_of(place_of(out))))
-    return out
+        out = empty({first}.shape, dtype)
+        enter(pack(1 if team.size == 1 else free(), n, {", ".join([f"at_{x}" for x in arrays])},
+                   address_of(place_of(out))))
+        return out
+    return compute
 """, made)
-    return made["compute"].__code__
+    return made["make"]
 
 
 def by_element(name):
     """Decorator of the NumPy twin of a kernel of single elements of arrays of one shape: makes the function of which
     either does the work."""
     count = len(_given[name])
-
-    def enter(packed):                         # the first time
-        scope["enter"] = function = getattr(_loaded[1], "enter_" + name)
-        function.restype, function.argtypes = None, (ctypes.c_char_p,)
-        function(packed)
-    scope = {"address_of": _address_of, "place_of": _place_of, "pack": struct.Struct(f"2q{count + 1}P").pack,
-             "enter": enter, "free": free, "team": team, "ndarray": _NDARRAY, "empty": np.empty, "dtype": _FLOAT,
-             "least": _least, "name": name}
+    pack, enter, ufunc = struct.Struct(f"2q{count + 1}P").pack, None, None
+    if _loaded:
+        enter = getattr(_loaded[1], "enter_" + name)
+        enter.restype, enter.argtypes = None, (ctypes.c_char_p,)
+        ufunc = _ufunc("loop_" + name, _FLOAT, count)
 
     def decorate(twin):
         def general(*arrays):
@@ -420,8 +476,8 @@ def by_element(name):
             result = np.empty(first.shape, _FLOAT)
             run(name, first.size, *arrays, result)
             return result
-        scope["general"] = general
-        return FunctionType(_code_by_element(count), scope)
+        return _maker_by_element(count)(_address_of, _place_of, pack, free, team, _NDARRAY, np.empty, _FLOAT,
+                                        _ONE_PIECE, _least, name, ufunc, enter, general)
     return decorate
 
 

@@ -168,9 +168,19 @@ def failing(name):
     return places[-1] if places else _FAILING.get(name)
 
 
+def by_element(name):
+    """How many arrays a kernel of single elements takes beside the one that it makes: floats, as many as `n` says. 0 of
+    any other."""
+    arrays = KERNELS[name][1].split()
+    if arrays[0] != "n" or not all([re.fullmatch(r"\w+\[n\]", x) for x in arrays[1:-1]]) or arrays[-1] != ">out[n]":
+        return 0
+    return len(arrays) - 2
+
+
 def fingerprint():
-    """A number that tells tables apart: a library knows that of the one it was built with."""
-    return zlib.crc32(repr([(name, declared) for name, (_, declared) in KERNELS.items()]).encode())
+    """A number that tells tables, and what `entries` makes of them, apart: a library knows that of the one it was built
+    with."""
+    return zlib.crc32(repr(("loops", [(name, declared) for name, (_, declared) in KERNELS.items()])).encode())
 
 
 def entries():
@@ -192,4 +202,12 @@ def entries():
         lines += ["", f"{result} {name}({', '.join(types)});",
                   f"KERNEL {result} enter_{name}(const union argument *a)", "{",
                   f"    {back}{name}({', '.join(given)});", "}"]
+        if by_element(name):                   # what NumPy calls: see `_ufunc` in __init__.py
+            count = by_element(name)
+            even = " && ".join([f"steps[{k}] == 4" for k in range(count + 1)])
+            given = ", ".join([f"(const float *)(a[{k}] + i * steps[{k}])" for k in range(count)])
+            lines += ["", f"KERNEL void loop_{name}(char **a, const intptr_t *sizes, const intptr_t *steps, void *d)",
+                      "{", f"    const intptr_t n = *sizes, run = {even} ? n : 1;",
+                      "    for (intptr_t i = 0; i < n; i += run)",
+                      f"        {name}(1, run, {given}, (float *)(a[{count}] + i * steps[{count}]));", "}"]
     return "\n".join(lines) + "\n"

@@ -170,3 +170,39 @@ static int64_t NAMED(begin)(int64_t threads, int64_t n, int64_t size, const int6
     share(threads, n, 16384, NAMED(walked), &w);
     return 0;
 }
+
+/* The inner loop of a function of NumPy's: `data` says how many numbers the plan has, how many of the arguments are
+arrays and how many are numbers, and then the plan follows. What does not lie without gaps is copied, block by block. */
+KERNEL void NAMED(loop)(char **args, const intptr_t *dimensions, const intptr_t *steps, const int64_t *data)
+{
+    enum { SIZE = BLOCK / sizeof(NUMBER) };
+    const int64_t n = *dimensions, arrays = data[1], outside = arrays + data[2];
+    NUMBER blocks[GIVEN + 1][SIZE];
+    double numbers[NUMBERS] = {0};
+    int apart[GIVEN + 1] = {0}, any = 0;
+    if (arrays > GIVEN || data[2] > NUMBERS)
+        return;
+    for (int64_t k = 0; k < data[2]; k++)
+        numbers[k] = *(const NUMBER *)args[arrays + k];
+    for (int64_t k = 0; k <= arrays; k++) {
+        const int64_t step = steps[k < arrays ? k : outside];
+        any |= apart[k] = n > 1 && step != sizeof(NUMBER) && (step || k == arrays);
+    }
+    for (int64_t i = 0, run; i < n; i += run) {
+        const NUMBER *given[GIVEN] = {0};
+        int64_t sizes[GIVEN] = {0};
+        run = any && n - i > SIZE ? SIZE : n - i;
+        for (int64_t k = 0; k < arrays; k++) {
+            const char *from = args[k] + i * steps[k];
+            for (int64_t j = 0; j < run && apart[k]; j++)
+                blocks[k][j] = *(const NUMBER *)(from + j * steps[k]);
+            given[k] = apart[k] ? blocks[k] : (const NUMBER *)from;
+            sizes[k] = steps[k] ? run : 1;
+        }
+        char *to = args[outside] + i * steps[outside];
+        NAMED(begin)(1, run, data[0], sizes, numbers, (const place *)(data + 3), given,
+                     apart[arrays] ? blocks[arrays] : (NUMBER *)to);
+        for (int64_t j = 0; j < run && apart[arrays]; j++)
+            *(NUMBER *)(to + j * steps[outside]) = blocks[arrays][j];
+    }
+}
