@@ -29,7 +29,7 @@ from ..errors import kind_of, not_a_tensor, not_implemented, warn
 from ..kernels.memory import LARGEST
 from ..memory_format import check_layout, layout, memory_format
 from ..seam import UNSEEN, door, door_of_python, known_as, named_as, seam, shown_as, twin
-from ..tensor import Tensor, method
+from ..tensor import Size, Tensor, method
 from . import above
 from .in_place import in_place
 from .overridable import TABLE, answer, met
@@ -86,12 +86,27 @@ def _is_tensor(x):
     return isinstance(x, Tensor)
 
 
+class _Ints:
+    """The class of a list of ints that will do as it is."""
+
+
+def _are_ints(x):
+    """Whether a list holds Python's ints alone, of 64 bits."""
+    for n in x:
+        if n.__class__ is not int or not _LEAST <= n <= LARGEST:
+            return False
+    return True
+
+
+_LISTS = frozenset([list, tuple, Size])
+
+
 #: Annotation -> (classes that will do, whether a value of another class does, torch's word for it).
 KINDS = {
     "Tensor": ((Tensor,), _is_tensor, "Tensor"),
     "Tensors": ((), lambda x: _is_sequence(x, _is_tensor), "tuple of Tensors"),
     "int": ((int,), is_int, "int"),
-    "Ints": ((), lambda x: isinstance(x, (tuple, list)), "tuple of ints"),
+    "Ints": ((_Ints,), lambda x: isinstance(x, (tuple, list)), "tuple of ints"),
     "float": ((float, int), _is_float, "float"),
     "Number": ((float, int, bool, complex), lambda x: _is_number(x, _PLAIN, _PLAIN + dt.WIDENED), "Number"),
     "bool": ((bool,), lambda x: False, "bool"),
@@ -541,12 +556,13 @@ def _checked(record, function, as_method=False):
     public = None
 
     def call(*args, **kwargs):
-        if seam.up and public is not None and (seen := seam.see(public, args, kwargs)) is not UNSEEN:
+        if (up := seam.up) and public is not None and (seen := seam.see(public, args, kwargs)) is not UNSEEN:
             return seen
-        known = record.classes
         try:
-            for value, classes in zip(args, record.read() if known is None else known):    # f(*sizes): known, and empty
+            for value, classes in zip(args, record.classes or record.read()):
                 if value.__class__ not in classes:
+                    if value.__class__ in _LISTS and _Ints in classes and _are_ints(value):
+                        continue
                     if record.takes_sparse(args):
                         return above.sparse(record.name, args, kwargs)
                     args = record.check(args, as_method)
@@ -572,7 +588,8 @@ def _checked(record, function, as_method=False):
         try:
             if looks and args and args[0]._array.dtype.kind not in plain:
                 return record.compute(args, kwargs)
-            return (record.of_batches or function if seam.up else function)(*args, **kwargs)
+            compute = record.of_batches or function if up else function
+            return compute(*args, **kwargs) if kwargs else compute(*args)      # which makes no dictionary
         except Exception:
             record.check_sizes_of_ints(args, kwargs)
             raise
