@@ -4,6 +4,8 @@ A layout is (shape, strides, offset, dtype, bits), strides and offset in bytes, 
 memory, `bits` whether the memory is seen conjugated and negated. With that of a view and that of its base, the view's
 elements are found in anything laid out as the base is: in the base's gradient.
 """
+from functools import lru_cache
+
 import numpy as np
 
 from .. import dtypes as dt
@@ -143,9 +145,25 @@ def _compared(shape, operands, a, b):
 def operand_order(result, *operands):
     """`result`, computed element by element from the operands (arrays or numbers), with its dimensions in memory in the
     order in which torch lays it out by theirs. NumPy does the same but where operands disagree or a size is 1."""
-    shape, ndim = result.shape, result.ndim
+    ndim = result.ndim
     if ndim < 2 or not result.size:
         return result
+    key = result.shape, result.itemsize, *[
+        (x.shape, x.strides, x.itemsize) if isinstance(x, np.ndarray) else None for x in operands]
+    found = _orders.get(key)
+    if found is None:
+        if len(_orders) > 4096:
+            _orders.clear()
+        found = _orders[key] = _order_of(result, operands)
+    return _with_strides(result, *found)
+
+
+_orders = {}              # what `_order_of` said, by shapes and strides
+
+
+def _order_of(result, operands):
+    """The strides of a result of these operands, and the order of its dimensions in memory."""
+    shape, ndim = result.shape, result.ndim
     arrays = [x for x in operands if isinstance(x, np.ndarray)]
     order = None
     if len(arrays) == len(operands) and all([x.shape == shape for x in arrays]):
@@ -154,11 +172,11 @@ def operand_order(result, *operands):
         elif ndim == 4 and all([x.transpose(0, 2, 3, 1).flags.c_contiguous for x in arrays]):
             order = 0, 2, 3, 1
         elif len({tuple([s // x.itemsize for s in x.strides]) for x in arrays}) == 1 and is_dense(arrays[0]):
-            return like_dense(result, arrays[0])
+            return _strides_like(result, arrays[0])
     if order is None:
         order = dense_order(shape, *[[0] * (ndim - x.ndim) + [
             0 if n == 1 != m else s for s, n, m in zip(x.strides, x.shape, shape[ndim - x.ndim:])] for x in arrays])
-    return _with_strides(result, _dense_strides(result, order), order)
+    return _dense_strides(result, order), order
 
 
 def _dense_strides(array, order):
@@ -170,13 +188,25 @@ def _dense_strides(array, order):
     return tuple(strides)
 
 
+@lru_cache(1024)
+def _c_strides(shape, itemsize):
+    """Those of an array in C order, as torch has them."""
+    strides, step = [], itemsize
+    for n in reversed(shape):
+        strides.append(step)
+        step *= max(1, n)
+    return tuple(strides[::-1])
+
+
 def like_dense(array, like):
     """`array` with the strides of `like`, which has its shape and is dense."""
+    return array if array.strides == like.strides else _with_strides(array, *_strides_like(array, like))
+
+
+def _strides_like(array, like):
     strides = like.strides if like.itemsize == array.itemsize else tuple([
         s // like.itemsize * array.itemsize for s in like.strides])
-    if array.strides == strides:
-        return array
-    return _with_strides(array, strides, sorted(range(array.ndim), key=lambda d: -strides[d]))
+    return strides, sorted(range(array.ndim), key=lambda d: -strides[d])
 
 
 def _with_strides(array, strides, order):
@@ -192,6 +222,8 @@ def _with_strides(array, strides, order):
 def joined_order(array, parts, new=None):
     """`array`, made of parts put in a row (along the dimension `new`, if they lack that), in C order as torch makes it,
     channels last if all parts are."""
+    if array.ndim not in (4, 5) and array.strides == _c_strides(array.shape, array.itemsize):
+        return array
     order = range(array.ndim)
     if array.ndim in (4, 5) and array.size:
         if new is not None:

@@ -135,8 +135,9 @@ def sum_pool(x, out, kernel, stride, padding):
     return _windowed(x, out, np.add, 0, kernel, stride, padding, (1,) * len(out))
 
 
+@lru_cache(16)
 def counts(size, out, kernel, stride, padding, include_pad):
-    """How many elements each window averages: a number if the same for all, else an array."""
+    """How many elements each window averages: a number if the same for all, else an array, to read."""
     divisor = np.ones((), np.int64)
     for n, m, k, s, p in zip(size, out, kernel, stride, padding):
         start = np.arange(m) * s - p

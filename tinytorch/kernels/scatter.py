@@ -1,4 +1,5 @@
 """Reads and writes at the places that an index names: ndarray routines behind indexing, scatter and their gradients."""
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -11,6 +12,9 @@ from .threads import number
 _PARTS, _INT64 = 4, np.dtype(np.int64)
 #: Elements that two threads copy, or look through, sooner than NumPy's one; of a row that one does.
 _MANY, _LONG = 1 << 16, 4096
+
+
+_UNSIGNED = {8: np.dtype(np.uint64), 4: np.dtype(np.uint32)}
 
 
 def owned(index):
@@ -59,7 +63,9 @@ def add_flat(array, places, values, wide=False):
 
 def combine_flat(array, places, values, ufunc, wide=False):
     """`add_flat` with another ufunc of two operands."""
-    values = np.broadcast_to(values, places.shape).reshape(-1)
+    if not isinstance(values, np.ndarray) or values.shape != places.shape:
+        values = np.broadcast_to(values, places.shape)
+    values = values.reshape(-1)
     flat, places = array.reshape(-1), places.reshape(-1)
     kind = array.dtype.kind
     if array.itemsize != 2 and kind not in dt.WIDENED or kind not in dt.FLOATING:
@@ -88,7 +94,7 @@ def _turns(places):
 def positions(shape, index):
     """Which elements array[index] picks from a C-contiguous array of `shape`, as flat numbers."""
     if len(index) == 1 and index[0].dtype != bool:
-        rows, block = index[0], int(np.prod(shape[1:]))
+        rows, block = index[0], prod(shape[1:])
         if block == 1:
             flat = np.where(rows < 0, rows + shape[0], rows)
             return flat.reshape(rows.shape + shape[1:])
@@ -101,14 +107,33 @@ def along(shape, dim, index):
     """The flat places that gather(dim, index) reads from a C-contiguous array of `shape`."""
     if not shape or not index.size:
         return np.zeros(index.shape, np.intp)
-    steps = [1] * len(shape)
-    for i in range(len(shape) - 1, 0, -1):
-        steps[i - 1] = steps[i] * shape[i]
-    places = index.astype(np.intp, copy=False) * steps[dim]
-    for i, n in enumerate(index.shape):
-        if i != dim and n > 1:
-            places = places + (np.arange(n) * steps[i]).reshape((-1,) + (1,) * (index.ndim - 1 - i))
+    step, firsts = _firsts(shape, dim, index.shape)
+    places = index.astype(np.intp, copy=False)
+    if step != 1 or not firsts:
+        places = places * step                 # a copy, which nobody else writes to
+    for first in firsts:
+        places = places + first
     return places
+
+
+@lru_cache(256)
+def _firsts(shape, dim, places):
+    """How far apart the elements along `dim` are, and arrays whose sum is where the first of them is for each of
+    `places`: one array, if there are few."""
+    firsts = []
+    for i, n in enumerate(places):
+        if i != dim and n > 1:
+            firsts.append((np.arange(n) * prod(shape[i + 1:])).reshape((-1,) + (1,) * (len(places) - 1 - i)))
+    if len(firsts) > 1 and prod(places) < _MANY >> 4:
+        firsts = [sum(firsts)]
+    return prod(shape[dim + 1:]), firsts
+
+
+def picked(array, index, dim):
+    """np.take_along_axis, for an index that has the shape of the array but along `dim`, and names no place beyond."""
+    if type(array) is np.ndarray and type(index) is np.ndarray and 0 < index.size < native.LEAST:
+        return array.reshape(-1).take(along(array.shape, dim, index))
+    return np.take_along_axis(array, index, dim)
 
 
 def _along_in_c(name, array, dim, index):
@@ -160,4 +185,7 @@ def any_outside(index, n):
             return True
         return False
     # read as unsigned, a negative one is huge
-    return index.size > 0 and index.view(np.uint64 if index.itemsize == 8 else np.uint32).max() >= n
+    if not index.size:
+        return False
+    index = index.view(_UNSIGNED[index.itemsize])
+    return (np.maximum.reduce(index, None) if type(index) is np.ndarray else index.max()) >= n

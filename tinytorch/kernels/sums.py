@@ -57,14 +57,24 @@ def _of_columns(x, rows, width):
 
 def runs(x, axes):
     """`x` as the rows that are reduced over `axes` (not negative), where each is one run of memory; else None."""
-    over = sorted([i for i in axes if x.shape[i] > 1], key=lambda i: x.strides[i])
-    step = x.itemsize
+    plan = _plan_of_runs(x.shape, x.strides, x.itemsize, axes)
+    if plan is None:
+        return None
+    order, width = plan
+    return (x if order is None else x.transpose(order)).reshape(-1, width)
+
+
+@lru_cache(1024)
+def _plan_of_runs(shape, strides, itemsize, axes):
+    """(the order of dimensions, None of those that are in it, the length of a row)."""
+    over = sorted([i for i in axes if shape[i] > 1], key=lambda i: strides[i])
+    step = itemsize
     for i in over:
-        if x.strides[i] != step:
+        if strides[i] != step:
             return None
-        step *= x.shape[i]
-    kept = [i for i in range(x.ndim) if i not in over]
-    return x.transpose(kept + over[::-1]).reshape(-1, step // x.itemsize)
+        step *= shape[i]
+    order = [i for i in range(len(shape)) if i not in over] + over[::-1]
+    return None if order == sorted(order) else tuple(order), step // itemsize
 
 
 def norm_of_rows(x):

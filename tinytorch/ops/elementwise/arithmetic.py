@@ -434,7 +434,10 @@ def fmod(input, other):
 def alike(*tensors):
     """The tensors in their common dtype."""
     d = tensors[0]._array.dtype
-    return tensors if all(t._array.dtype is d for t in tensors) else promoted(*tensors)
+    for t in tensors:
+        if t._array.dtype is not d:
+            return promoted(*tensors)
+    return tensors
 
 
 def ternary(primitive, *operands):

@@ -16,7 +16,7 @@ from ...kernels.errstate import ignored
 from ...kernels.layout import as_array, operand_order
 from ...tensor import Tensor, wrap
 from ...types import Number
-from .arithmetic import zeros_like
+from .arithmetic import alike, zeros_like
 
 __all__ = ["allclose", "eq", "equal", "ge", "greater", "greater_equal", "gt", "is_complex",
            "is_floating_point", "is_nonzero", "is_signed", "isclose", "isfinite", "isin", "isinf", "isnan",
@@ -276,7 +276,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
     """
     if input._array.shape != other._array.shape:
         return False
-    a, b = promoted(input, other)
+    a, b = alike(input, other)
     refuse_records(*("equal_notnan_cpu", a) if input is other else ("equal_cpu", a, dt.ONLY_COMPLEX32))
     return bool(eq(a, b)._array.all())
 

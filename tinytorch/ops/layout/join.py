@@ -110,8 +110,11 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
     if out is not None:
         _check_out(out, tensors)
     kept = tensors
-    if any([tensor._array.ndim != 1 for tensor in tensors]):
-        kept = [tensor for tensor in tensors if tensor._array.shape != (0,)]
+    for tensor in tensors:
+        if tensor._array.shape == (0,):
+            if any([tensor._array.ndim != 1 for tensor in tensors]):
+                kept = [tensor for tensor in tensors if tensor._array.shape != (0,)]
+            break
     first = kept[0]._array.shape
     try:
         dim = check_dim(dim if axis is None else axis, len(first))
@@ -121,6 +124,8 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
         dim = 0                                # torch skips all of them, and looks at no dimension
     for tensor in kept:
         shape = tensor._array.shape
+        if shape == first:
+            continue
         if len(shape) != len(first):
             raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
         if shape[:dim] != first[:dim] or shape[dim + 1:] != first[dim + 1:]:
@@ -129,7 +134,8 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
                                f"but got size {shape[wrong]} for tensor number "
                                f"{next(i for i, t in enumerate(tensors) if t is tensor)} "
                                "in the list.")
-    return write_out(out, _cat(dim, tuple([t._array.shape[dim] for t in kept]), *kept), *tensors, apart="resized")
+    result = _cat(dim, tuple([t._array.shape[dim] for t in kept]), *kept)
+    return result if out is None else write_out(out, result, *tensors, apart="resized")
 
 
 def _check_out(out, tensors):

@@ -75,7 +75,7 @@ def _scatter_add(input, dim, index, src):
 
 def _used(src, index):
     """The elements of an array `src` that go to the places `index`; a number as it is."""
-    if not np.ndim(src) or src.shape == index.shape:
+    if not isinstance(src, np.ndarray) or not src.ndim or src.shape == index.shape:
         return src
     if src.ndim == index.ndim and index.size:
         return src[tuple([slice(n) for n in index.shape])]
@@ -250,7 +250,7 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
     shape, places = input._array.shape, index._array.shape
     if not index._array.size:
         return _gather(input, dim, index)
-    for d, (n, m) in enumerate(zip(places, shape)):
+    for d, (n, m) in enumerate(zip(places, shape)) if places != shape else ():
         if d != dim and n > m:
             raise RuntimeError(f"Size does not match at dimension {d} expected index {list(places)} to be no larger "
                                f"than self {list(shape)} apart from dimension {dim}")
@@ -273,7 +273,9 @@ def _scatter_arguments(input, dim, index, src, name, kernel=None):
         there = src._array.shape
         if max(len(there), 1) != max(len(places), 1):
             raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
-        if any(n > m for d, (n, m) in enumerate(zip(places, shape)) if d != dim) or any(
+        if places == shape == there:
+            pass
+        elif any(n > m for d, (n, m) in enumerate(zip(places, shape)) if d != dim) or any(
                 n > m for n, m in zip(places, there)):
             raise RuntimeError(f"Expected index {list(places)} to be no larger than self {list(shape)} apart from "
                                f"dimension {dim} and to be no larger size than src {list(there)}")

@@ -125,6 +125,11 @@ def wide(x):
     return x.astype(np.float32) if x.dtype == np.float16 else x
 
 
+def _counts(*shapes):
+    *shapes, include_pad = shapes
+    return kernels.counts(*map(tuple, shapes), include_pad)
+
+
 #: Elements of windows that are added up as rows and columns of a matrix rather than one place after the other.
 _WINDOW = 16
 
@@ -141,7 +146,7 @@ def _avg_pool(out, kernel, stride, padding, include_pad, divisor, input):
         result = kernels.even_sums(x, out, kernel)
     else:
         result = kernels.sum_pool(x, out, kernel, stride, padding)
-    divisor = divisor or kernels.counts(input.shape[-n:], out, kernel, stride, padding, include_pad)
+    divisor = divisor or _counts(input.shape[-n:], out, kernel, stride, padding, include_pad)
     if result.dtype.kind in dt.NATIVE:
         result /= divisor
     else:
@@ -155,7 +160,7 @@ def _avg_pool(out, kernel, stride, padding, include_pad, divisor, input):
 def _avg_pool_grad(last, size, kernel, stride, padding, include_pad, divisor, grad):
     n = len(size)
     shares = wide(images(grad, n))
-    divisor = divisor or kernels.counts(size, grad.shape[-n:], kernel, stride, padding, include_pad)
+    divisor = divisor or _counts(size, grad.shape[-n:], kernel, stride, padding, include_pad)
     shares = (shares / divisor).astype(shares.dtype, copy=False)
     if tuple(kernel) == tuple(size) and not any(padding) and shares.shape[1:] == (1,) * n:
         result = np.broadcast_to(shares, (len(shares), *size)).copy()      # of the whole image
@@ -320,7 +325,7 @@ def _max(n, input, kernel_size, stride, padding, dilation, ceil_mode, return_ind
     if n == 3 and input._array.ndim == 4 and channels_last(input._array):
         raise RuntimeError("Unsupported memory format. Supports only ChannelsLast3d, Contiguous")
     narrow = input._array.dtype == dt.BFLOAT16
-    if in_a_row and not input._array.flags.c_contiguous and not (input._requires_grad and mode.grad):
+    if in_a_row and not input._array.flags.c_contiguous and not (input._requires_grad and mode.grad_now):
         input = input.contiguous()             # torch's routine for values alone makes them in the usual order
     if return_indices:
         top, indices = in_float32(_max_and_indices, *settings, input) if narrow else _max_and_indices(*settings, input)

@@ -11,6 +11,7 @@ from ...autograd.public import public
 from ...errors import not_implemented, refuse_records, type_name
 from ...kernels.extremes import extreme_of, place_of
 from ...kernels.layout import as_array
+from ...kernels.scatter import picked
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints, Tensors
 from .reductions import (
@@ -131,7 +132,7 @@ def picker(name, reduce=None, strides=False, index="indices"):
             return input.copy()
         if reduce is not None:
             return in_c_order(extreme_of(reduce, input, (dim,), keepdim))
-        values = np.take_along_axis(input, index, dim)
+        values = picked(input, index, dim)
         if strides:
             return laid_out_as(input, values)
         return values if keepdim else values.squeeze(dim)

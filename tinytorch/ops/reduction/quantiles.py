@@ -9,6 +9,7 @@ from ...autograd.promotion import EXACT, refuse_complex_gradient
 from ...autograd.public import public
 from ...errors import not_implemented, refuse_records
 from ...kernels import order as kernels
+from ...kernels.scatter import picked
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Tensors
 from .extremes import extreme_at, picker, shared_evenly
@@ -27,12 +28,12 @@ def _middle(input, ignore_nan):
 
 def _middle_index(array, dim, ignore_nan):
     """Positions (kept along `dim`) of the lower median; of a NaN if there is one, unless ignored."""
-    order = np.argsort(array, axis=dim, kind="stable")           # NaN last
+    order = array.argsort(dim, kind="stable")     # NaN last
     count = array.shape[dim] - np.isnan(array).sum(axis=dim, keepdims=True)
     k = np.maximum(count - 1, 0) // 2
     if not ignore_nan:                         # the first NaN stands right behind the numbers
         k = np.where(count < array.shape[dim], count, k)
-    return np.take_along_axis(order, k, dim)
+    return picked(order, k, dim)
 
 
 _take_median, _take_nanmedian, _take_mode = picker("median.1"), picker("nanmedian.1"), picker("mode")

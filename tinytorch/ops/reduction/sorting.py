@@ -126,9 +126,11 @@ def _top(array, k, dim, largest, ordered):
     if not k or not array.size:
         return np.zeros([k if d == dim else n for d, n in enumerate(array.shape)], np.int64)
     if native.many("top", array.size) and array.dtype == np.float32 and type(array) is np.ndarray:
-        moved = np.ascontiguousarray(np.moveaxis(array, dim, -1))
+        last = dim == array.ndim - 1
+        moved = np.ascontiguousarray(array if last else np.moveaxis(array, dim, -1))
         found = kernels.first_of(moved.reshape(-1, moved.shape[-1]), k, largest, ordered)
-        return np.ascontiguousarray(np.moveaxis(found.reshape(moved.shape[:-1] + (k,)), -1, dim))
+        found = found.reshape(moved.shape[:-1] + (k,))
+        return found if last else np.ascontiguousarray(np.moveaxis(found, -1, dim))
     if ordered or k * 64 <= array.shape[dim]:
         index = _first_top(array, k, dim, largest)
         values = np.take_along_axis(array, index, dim)

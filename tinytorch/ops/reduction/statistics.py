@@ -50,7 +50,9 @@ def _moments(array, dim, freedom, keepdim):
     d = array - mean
     squares = d * d if array.dtype.kind not in dt.COMPLEX else d.real ** 2 + d.imag ** 2
     total = _add(squares, dim, keepdim)
-    if total.dtype == np.float32 and total.size and not (1e-30 < total.min() and total.max() < 1e38):
+    if total.dtype == np.float32 and total.size and not (
+            1e-30 < np.minimum.reduce(total, None) and np.maximum.reduce(total, None) < 1e38 if total.ndim else
+            1e-30 < total < 1e38):
         wide = np.complex128 if array.dtype.kind in dt.COMPLEX else np.float64     # squares too large or too small
         return _moments(array.astype(wide), dim, freedom, keepdim)
     return total / freedom if freedom > 0 else total * np.inf if n else total * np.nan, mean
