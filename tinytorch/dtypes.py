@@ -362,11 +362,14 @@ def is_complex(numpy_dtype):
     return numpy_dtype.kind == COMPLEX or numpy_dtype.kind == WIDENED and numpy_dtype == COMPLEX32
 
 
+_SIMPLE = frozenset([int, float, builtins.bool, type(None)])
+
+
 def widened(x):
     """What an op computes with: bfloat16 arrays as float32, also those in a tuple or list, anything else as it is.
     TypeError, as from NumPy, for other records, which few operations are computed of."""
     if x.__class__ is tuple or x.__class__ is list:
-        return x.__class__([widened(y) for y in x])
+        return x.__class__([y if y.__class__ in _SIMPLE else widened(y) for y in x])
     if not isinstance(x, np.ndarray) or x.dtype.kind != WIDENED:
         return x
     if x.dtype != BFLOAT16:

@@ -53,8 +53,19 @@ def enter(array_class: type, kind: Kind) -> None:
     KINDS[array_class] = kind
 
 
+_NUMBERS = frozenset([int, float, bool, complex, type(None)])
+
+
 def kind_among(args: Sequence[Any]) -> Kind | None:
     """The kind that runs an operation of these arguments; None if all are ndarrays of numbers."""
+    records = False
+    for x in args:                             # nearly always
+        if isinstance(x, Tensor) and type(x._array) is ndarray:
+            records = records or x._array.dtype.kind == WIDENED
+        elif x.__class__ not in _NUMBERS:
+            break
+    else:
+        return KINDS[ndarray] if records else None
     found = set()
     _look(args, found)
     for array_class, kind in KINDS.items():

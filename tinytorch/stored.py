@@ -62,6 +62,8 @@ def converted(array: ndarray, dtype: np.dtype) -> ndarray | None:
 # ------------------------------------------------------------------ bfloat16: the upper half of a float32
 def to_bfloat16(array: ndarray) -> ndarray:
     """A floating array as bfloat16 bits, rounded to nearest even (NaN stays NaN)."""
+    if isinstance(array, np.generic):
+        array = np.asarray(array)
     if (result := converted(array, BFLOAT16)) is not None:
         return result
     wide = array.astype(np.float32, copy=False) if isinstance(array, ndarray) else np.asarray(array, np.float32)

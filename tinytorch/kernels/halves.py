@@ -25,7 +25,7 @@ def convert(array, dtype):
         if result.strides != tuple(steps):
             return None
         flat, out = array.ravel("K"), result.ravel("K")
-    native.run(name, array.size, *[x.view(_BITS) if x.itemsize == 2 else x for x in (flat, out)])
+    native.run(name, array.size, *[np.frombuffer(x, _BITS) if x.itemsize == 2 else x for x in (flat, out)])
     return result
 
 
