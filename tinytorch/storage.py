@@ -443,7 +443,7 @@ def set_(self: Tensor, source: Tensor | TypedStorage | UntypedStorage = _LEFT_OU
                            f"{_c_name(self.dtype)}")
     array = raw(source._array) if size is None else _part(source, storage_offset, size, stride)
     array = seen(array, *bits_of(self._array))
-    recorded = _set(self, source, array) if mode.grad and (self.requires_grad or source.requires_grad) else None
+    recorded = _set(self, source, array) if mode.grad_now and (self.requires_grad or source.requires_grad) else None
     self._array = array
     count_write(self)
     if recorded is not None:

@@ -212,7 +212,7 @@ def _check_leaf(leaf):
 def _step(node, g, edges, create_graph):
     """One node's gradients, for all that the loop in `_walk` leaves out: hooks of the node, and Tensors instead
     of ndarrays so that what is done is recorded: for tangents alone if the node was."""
-    if create_graph and for_tangents_alone.data and mode.grad is not for_tangents and node in for_tangents_alone:
+    if create_graph and for_tangents_alone.data and mode.grad_now is not for_tangents and node in for_tangents_alone:
         before, mode.grad = mode.grad, for_tangents
         try:                                   # what a rule hands on as it is gets a node here too
             return [d if d is None else d.alias() for d in _step(node, g, edges, create_graph)]
@@ -255,7 +255,7 @@ def _step(node, g, edges, create_graph):
 def run_node(node: Node, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
     """The gradients of the inputs from those of the outputs (tensors or None), without hooks: recorded in grad mode,
     and what was saved stays."""
-    op, taped = node.op, bool(mode.grad)
+    op, taped = node.op, bool(mode.grad_now)
     count = len(node.shape) if op.multi else 1
     if op.function is not None:
         raise TypeError(f"'{op.backward_name}' object is not callable")

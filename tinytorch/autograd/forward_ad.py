@@ -172,7 +172,7 @@ def has_tangent(tensor: Tensor) -> bool:
 
 def _without_level(function, tensor):
     """function(tensor) as if the dual level had ended, and in the grad mode outside it."""
-    level, before = mode.dual_level, mode.grad
+    level, before = mode.dual_level, mode.grad_now
     level.alive, mode.grad = False, level.before
     try:
         return function(tensor)
@@ -194,7 +194,7 @@ class _set_fwd_grad_enabled(_GradContext):
 
     def __init__(self, enabled):
         self.enabled = bool(enabled)
-        self._before = mode.fwd_grad_enabled, mode.grad
+        self._before = mode.fwd_grad_enabled, mode.grad_now
         self._switch()
 
     def _switch(self):

@@ -186,7 +186,7 @@ class Function:
         if mode.dual_level is not None and cls.jvp is Function.jvp and any(
                 [needed and has_tangent(a) for a, needed in zip(args, ctx.needs_input_grad)]):
             cls.jvp(ctx)                       # which says that there is none
-        if mode.grad and any(ctx.needs_input_grad):
+        if mode.grad_now and any(ctx.needs_input_grad):
             results = _record(cls, ctx, args, edges, outputs, multi)
         else:
             results = [_unrecorded(o, any(o is a for a in args), _among(o, ctx._dirty)) for o in outputs]
@@ -221,8 +221,8 @@ def _record(cls, ctx, args, edges, outputs, multi):
     """Make the node of this call; returns the outputs with their history."""
     shapes = tuple([o._array.shape if isinstance(o, Tensor) else None for o in outputs])
     node = new_node(cls._ops[multi], edges, (), (), shapes if multi else shapes[0])
-    if mode.grad is not True:
-        mode.grad(node, tuple([o._array if isinstance(o, Tensor) else o for o in outputs]), args)
+    if mode.grad_now is not True:
+        mode.grad_now(node, tuple([o._array if isinstance(o, Tensor) else o for o in outputs]), args)
     ctx._inputs = [(a._array.shape, a._array.dtype) if isinstance(a, Tensor) else None for a in args]
     if any([input is not None and input[1] == dt.BFLOAT16 for input in ctx._inputs]):
         node.extras()                          # backward looks at what comes out of this node: bfloat16
@@ -370,7 +370,7 @@ def _checked(name, i, g, input, wanted):
     checked_gradient(g, shape, f"Function {name}", i)
     if g._array.dtype != dtype:
         g = g.to(wrap(np.empty(0, dtype)).dtype)
-    return g if mode.grad else g._array
+    return g if mode.grad_now else g._array
 
 
 # ------------------------------------------------------------------ forward mode
@@ -429,7 +429,7 @@ def _checked_tangent(k, t, ctx, given):
         raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not "
                            "returning a view.")
     check_size(ctx._outputs[k][0], t)
-    return t if mode.grad else t._array
+    return t if mode.grad_now else t._array
 
 
 def _refuse(x):
@@ -455,7 +455,7 @@ def once_differentiable(function: Callable) -> Callable:
     def backward(ctx, *grads):
         with no_grad():
             results = function(ctx, *grads)
-        if not mode.grad or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
+        if not mode.grad_now or not any(isinstance(g, Tensor) and g.requires_grad for g in grads):
             return results
         marked = tuple([_marked(r) for r in results]) if isinstance(results, tuple) else _marked(results)
         return marked

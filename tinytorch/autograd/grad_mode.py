@@ -116,7 +116,7 @@ def unwatch(function: Callable[[Node, Any, Sequence[Any]], None]) -> None:
 def _set_watchers(watchers):
     mode.watchers = watchers
     mode.recorder = _tell_watchers if watchers else True
-    if mode.grad:
+    if mode.grad_now:
         mode.grad = mode.recorder
 
 
@@ -137,7 +137,7 @@ class InferenceCell(list):
     __slots__ = ()
 
     def __getitem__(self, index: int | slice) -> Any:
-        if mode.grad and not mode.inference:
+        if mode.grad_now and not mode.inference:
             raise RuntimeError(
                 "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
                 "in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor "
@@ -182,7 +182,7 @@ def carries_tangents(tensor: Tensor) -> bool:
 
 def differentiates() -> bool:
     """Whether gradients will be wanted of what is computed now: of a write to a leaf, say, which is refused then."""
-    return bool(mode.grad) and mode.grad is not for_tangents
+    return not usual.exceptions or bool(mode.grad_now) and mode.grad_now is not for_tangents
 
 
 def is_grad_enabled() -> bool:

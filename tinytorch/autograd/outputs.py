@@ -46,5 +46,5 @@ def _save(node, args, saved, tensors, kept, outputs, extra):
         saved.append(None)
     saved.append(extra)
     node.saved, node.versions = saved, tuple(versions) or (NOTHING if extra is None else UNWATCHED)
-    if mode.grad is not True:
-        mode.grad(node, tuple([t._array for t in outputs]), args)
+    if mode.grad_now is not True:
+        mode.grad_now(node, tuple([t._array for t in outputs]), args)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -168,9 +169,10 @@ def promoted(*operands: Tensor | Number) -> tuple[Tensor, ...]:
 
 def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     """A Python number as the 0-dim array that a tensor of a dtype stores. RuntimeError if it does not fit."""
-    kind, is_complex = numpy_dtype.kind, dt.is_complex(numpy_dtype)
-    if kind == dt.NATIVE and value.__class__ is float and -65504.0 <= value <= 65504.0:
+    kind = numpy_dtype.kind
+    if kind == dt.NATIVE and (value.__class__ is float or value.__class__ is int) and -65504 <= value <= 65504:
         return np.array(value, numpy_dtype)    # what every float dtype can hold
+    is_complex = dt.is_complex(numpy_dtype)
     number = value.item() if isinstance(value, (ndarray, np.generic)) else value
     if isinstance(number, complex):
         if not is_complex and number.imag == 0:
@@ -230,11 +232,16 @@ def filled_as(value: Number, numpy_dtype: np.dtype, count: int) -> np.ndarray:
 def _holds(numpy_dtype, part):
     """Whether the numbers of a floating or complex dtype reach as far as a float, or an integer, which is not held to
     the smallest one."""
-    limits = dt.finfo(dt.BY_NUMPY[numpy_dtype])
     if math.isfinite(part):
-        low = limits.min if isinstance(part, float) else -limits.max
-        return low <= part <= limits.max
+        low, high = _limits(numpy_dtype)
+        return (low if isinstance(part, float) else -high) <= part <= high
     return math.isnan(part) or numpy_dtype not in dt.FINITE
+
+
+@cache
+def _limits(numpy_dtype):
+    limits = dt.finfo(dt.BY_NUMPY[numpy_dtype])
+    return limits.min, limits.max
 
 
 #: How C++ calls the integers that a number is converted to.
@@ -272,7 +279,7 @@ def converted(tensor: Tensor, numpy_dtype: np.dtype) -> Tensor:
 
 def refuse_complex_gradient(name: str, *tensors: Tensor | None) -> None:
     """torch's RuntimeError for operations that take complex tensors but not their gradients."""
-    if mode.grad and any([x is not None and dt.is_complex(x._array.dtype) and x._requires_grad for x in tensors]):
+    if mode.grad_now and any([x is not None and dt.is_complex(x._array.dtype) and x._requires_grad for x in tensors]):
         raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 
@@ -285,7 +292,7 @@ def underivable(name: str) -> Callable:
 
 def refuse_gradient(function: str, argument: str, tensor: Tensor | None) -> None:
     """torch's RuntimeError if a tensor wants a gradient that there is none for."""
-    if tensor is not None and tensor._requires_grad and mode.grad:
+    if tensor is not None and tensor._requires_grad and mode.grad_now:
         raise RuntimeError(f"The function '{function}' is not differentiable with respect to argument '{argument}'. "
                            "This input cannot have requires_grad True.")
 

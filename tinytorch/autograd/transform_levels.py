@@ -130,14 +130,14 @@ def live(tensor: Tensor) -> bool:
 
 def release(tensor: Tensor) -> Tensor:
     """`tensor` as it leaves a level: without history, unless there is some outside and recording is on there."""
-    return tensor if not is_tracked(tensor) or mode.grad and live(tensor) else tensor.detach()
+    return tensor if not is_tracked(tensor) or mode.grad_now and live(tensor) else tensor.detach()
 
 
 def pull(outputs: Sequence[Tensor], cotangents: Sequence[Tensor | None],
          inputs: Sequence[Tensor]) -> list[Tensor | None]:
     """The vector-Jacobian products of a level that has ended: a tensor, or None, for each of `inputs`."""
     pairs = [(y, g) for y, g in zip(outputs, cotangents) if is_tracked(y)]
-    taped = mode.grad and any(live(y) or is_tracked(g) for y, g in pairs)
+    taped = mode.grad_now and any(live(y) or is_tracked(g) for y, g in pairs)
     found = run_backward([y for y, _ in pairs], [g for _, g in pairs], True, taped, inputs, False)
     return [g if g is None else release(g) for g in found]
 
@@ -161,7 +161,7 @@ def pusher(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> Callable:
 
     def of(tangents):
         pairs = [(w, t) for w, t in zip(products, tangents) if w is not None and w._requires_grad]
-        outer = mode.grad and (any(taped) or any(is_tracked(t) for _, t in pairs))
+        outer = mode.grad_now and (any(taped) or any(is_tracked(t) for _, t in pairs))
         before = mode.pushing
         try:
             mode.pushing = True

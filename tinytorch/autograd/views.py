@@ -54,7 +54,7 @@ class View:
             if made is None:
                 made = origin.made
         self.born, self.seen = version, NEVER
-        if not mode.grad:
+        if usual.exceptions and not mode.grad_now:
             made = INFERENCE if mode.inference else NO_GRAD
         elif source._requires_grad:
             self.seen = version
@@ -73,7 +73,7 @@ def become(self: Tensor, result: Tensor) -> Tensor:
     """Make `self` the tensor `result`, a view of it: what `unsqueeze_` and its like do."""
     self._array = result._array
     count_write(self)
-    if mode.grad and result._requires_grad:
+    if mode.grad_now and result._requires_grad:
         self._node, self._requires_grad = result._node, True
         self._node.op = _in_itself(self._node.op)
         if self._view_info is not None:
@@ -137,7 +137,7 @@ def refresh(tensor: Tensor, always: bool = False) -> None:
     if view is None or view.seen == tensor._version_counter[0]:
         return
     base, node = view.base, tensor._node
-    if node is None and not base._requires_grad or not (mode.grad or always):
+    if node is None and not base._requires_grad or not (mode.grad_now or always):
         return
     if tensor._version_counter[0].__class__ is Detached and view.seen == int(tensor._version_counter[0]):
         return                                 # nothing was written: the base alone has left the graph
@@ -154,7 +154,7 @@ def refresh(tensor: Tensor, always: bool = False) -> None:
     _check_view(tensor, "its base or another view of its base has been")
     if base._requires_grad or base._array.dtype == tensor._array.dtype:
         fresh = _view_node(base, *layouts(tensor._array, base._array), node)
-        if mode.grad is not for_tangents:      # it is what the base has been given that decides here
+        if mode.grad_now is not for_tangents:      # it is what the base has been given that decides here
             _tell(fresh, tensor._array)
         if tensor.retains_grad and node is not None:
             move_retained(tensor, fresh)
@@ -247,6 +247,13 @@ def check_in_place(self: Tensor, *others: Any) -> None:
     if tracked and self._node is None:
         # A view may be refused too, that has not looked since its base got a history: so does torch.
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+
+
+def is_apart(tensor: Tensor) -> bool:
+    """Whether a write to `tensor` concerns nothing but its array, an ndarray, and its version: nearly always so of one
+    that requires no gradient."""
+    return (not tensor._requires_grad and tensor._view_info is None and tensor._version_counter.__class__ is list
+            and tensor._node is None and type(tensor._array) is np.ndarray and not usual.noting)
 
 
 def check_inference(tensor: Tensor) -> None:
@@ -368,7 +375,7 @@ def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Te
         result = result.to(self.dtype)
         array = result._array
     write = np.copyto
-    if is_expanded(target):
+    if 0 in target.strides and is_expanded(target):
         if expanded is None or is_lazy(target):
             check_written(target)
         write = expanded
@@ -386,7 +393,8 @@ def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Te
     self._version_counter[0] += 1
     if usual.noting:
         note_place(self._version_counter)
-    rebase(self, result)
+    if result._requires_grad or self._requires_grad:
+        rebase(self, result)
     return self
 
 
@@ -406,10 +414,10 @@ def _keep_original(node, tensor):
 
 def rebase(self: Tensor, result: Tensor) -> None:
     """Give `self`, just overwritten with `result`, the history of `result`."""
-    if not mode.grad or not (result._requires_grad or self._requires_grad):
+    if not (result._requires_grad or self._requires_grad) or usual.exceptions and not mode.grad_now:
         return
     owner = self if self._view_info is None else self._view_info.base
-    if mode.grad is for_tangents and owner._requires_grad and owner._node is None:
+    if mode.grad_now is for_tangents and owner._requires_grad and owner._node is None:
         return                                 # a leaf that gradients are wanted of stays one
     node = result._node
     if node is not None and node.saved and node.saved[ANS] is result._array:
@@ -453,7 +461,7 @@ def _history_of(g):
     if not isinstance(g, Tensor):
         return HISTORY.forward(g)
     zeros = wrap(HISTORY.forward(g._array))
-    if mode.grad and g._requires_grad:
+    if mode.grad_now and g._requires_grad:
         zeros._node, zeros._requires_grad = new_node(HISTORY, (g._node or g,), (None, None, None), (), g.shape), True
     return zeros
 
@@ -469,14 +477,14 @@ WRITTEN_APART = Op(lambda before, after: after, name="written_apart", joint=_one
 
 def _apart(tensor, node):
     """The node of `tensor` after a write that made `node`."""
-    if mode.grad is not for_tangents or tensor._node is None:
+    if mode.grad_now is not for_tangents or tensor._node is None:
         return node
     return new_node(WRITTEN_APART, (tensor._node, node), (None, None, None, None), (), tensor._array.shape)
 
 
 def _tell(node, array):
     """Tell those who watch of a new node."""
-    recorder = mode.grad
+    recorder = mode.grad_now
     if recorder and recorder is not True:
         recorder(node, array, ())
 

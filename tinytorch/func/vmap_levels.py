@@ -122,7 +122,7 @@ TAKE_OUT = Op(lambda x, level: x, name="alias", rules={"x": _in_again})
 def taken_out(x: Tensor, level: VmapLevel) -> Tensor:
     """All samples of a tensor along the first dimension, for what goes through them and comes in again."""
     result = wrap(_physical(x._array, level, 0))
-    if mode.grad and is_tracked(x):
+    if mode.grad_now and is_tracked(x):
         result._node = new_node(TAKE_OUT, (x._node or x,), (None, level, None, None), (), result._array.shape)
         result._requires_grad = True
     return result
@@ -133,7 +133,7 @@ def enter(x: Tensor, level: VmapLevel, dim: int, again: bool = False) -> Tensor:
     tensor = blank(Tensor)
     tensor._array, tensor._version_counter = entered(x._array, level.number, dim), x._version_counter
     tensor._view_info, tensor._node, tensor._requires_grad = None, None, False
-    if is_tracked(x) and mode.grad:
+    if is_tracked(x) and mode.grad_now:
         tensor._node = new_node(ENTER_AGAIN if again else ENTER, (x._node or x,), (None, level, dim, None, None), (),
                                tensor._array.shape)
         tensor._requires_grad = True
@@ -148,7 +148,7 @@ def is_batched(x: Tensor, level: VmapLevel) -> bool:
 def leave(tensors: Sequence[Tensor], dims: Sequence[int], level: VmapLevel) -> list[Tensor]:
     """The tensors of all samples, which lie along dimensions `dims`."""
     results = [wrap(_physical(t._array, level, dim)) for t, dim in zip(tensors, dims)]
-    tracked = [i for i, t in enumerate(tensors) if mode.grad and is_tracked(t)]
+    tracked = [i for i, t in enumerate(tensors) if mode.grad_now and is_tracked(t)]
     if not tracked:
         return results
     targets = _crossings([tensors[i] for i in tracked], level)
@@ -160,8 +160,8 @@ def leave(tensors: Sequence[Tensor], dims: Sequence[int], level: VmapLevel) -> l
     node = new_node(_leaving(names.pop() if len(names) == 1 else "VmapBackward0"), edges,
                     (None, None, (level, inner, targets)), UNWATCHED,
                     tuple([results[i]._array.shape for i in tracked]))
-    if mode.grad is not True:
-        mode.grad(node, tuple([results[i]._array for i in tracked]), tuple(tensors))
+    if mode.grad_now is not True:
+        mode.grad_now(node, tuple([results[i]._array for i in tracked]), tuple(tensors))
     for k, i in enumerate(tracked):
         results[i]._node = new_node(SELECT, (node,), (k, None, None), (), results[i]._array.shape)
         results[i]._requires_grad = True

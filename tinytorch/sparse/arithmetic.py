@@ -244,7 +244,7 @@ def _elementwise(name, input, *args, **kwargs):
     """A method of Tensor of the elements."""
     array = input._array.as_coalesced() if input.is_sparse else input._array
     result = _of_values(array, lambda v: getattr(v, name)(*args, **kwargs))
-    if mode.grad and input._requires_grad and result.dtype.kind in dt.DIFFERENTIABLE:
+    if mode.grad_now and input._requires_grad and result.dtype.kind in dt.DIFFERENTIABLE:
         raise NotImplementedError(f"tinytorch has no derivative of {name} of sparse tensors")
     return wrap_sparse(result)
 

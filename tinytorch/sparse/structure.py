@@ -21,7 +21,7 @@ _ALL = slice(None)
 
 def _untracked(name, *tensors):
     """RuntimeError for tensors that require gradients: what is here has none."""
-    if mode.grad and any([x._requires_grad for x in tensors]):
+    if mode.grad_now and any([x._requires_grad for x in tensors]):
         raise NotImplementedError(f"tinytorch has no derivative of {name} of sparse tensors")
 
 

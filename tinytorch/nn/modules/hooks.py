@@ -227,7 +227,7 @@ class _BackwardHook:
         """`values` (a tuple) with those tensors in it that want gradients passed through an op whose rule
         is done(gradients); and their places."""
         places = [i for i, v in enumerate(values) if isinstance(v, Tensor) and v.requires_grad]
-        if not places or not mode.grad:
+        if not places or not mode.grad_now:
             return values, ()
         watched = [values[i] for i in places]
         fresh = list(values)

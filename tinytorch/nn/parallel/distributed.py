@@ -178,10 +178,10 @@ class DistributedDataParallel(Module, Joinable):
 
     # ------------------------------------------------------------------ forward
     def forward(self, *inputs, **kwargs):
-        synchronises = mode.grad and self.require_backward_grad_sync
+        synchronises = mode.grad_now and self.require_backward_grad_sync
         if self._join_config.enable:
             self._notify_joined()
-        if mode.grad:
+        if mode.grad_now:
             self.reducer.rebuild_buckets()
         if self.will_sync_module_buffers():
             self._sync_buffers()

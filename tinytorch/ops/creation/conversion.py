@@ -10,7 +10,7 @@ from ...autograd.places import count_write
 from ...autograd.promotion import NUMBERS, check_broadcast, filled_as, stored_as
 from ...autograd.public import method, public, refuse
 from ...autograd.records import of_source
-from ...autograd.views import assign, check_in_place, check_overlap, is_expanded, layouts, may_share
+from ...autograd.views import assign, check_in_place, check_overlap, is_apart, is_expanded, layouts, may_share
 from ...data import check_array
 from ...device import CPU, META, check_device, device as Device
 from ...errors import kind_of, not_a_tensor, warn_once
@@ -312,6 +312,13 @@ def copy_values(self, other, non_blocking=False):
     tensor([[1., 2.],
             [1., 2.]])
     """
+    if isinstance(other, Tensor) and non_blocking is False and is_apart(self) and is_apart(other):
+        array, values = self._array, other._array
+        if array.shape == values.shape and array.dtype is values.dtype and array.base is values.base is None and (
+                array is not values and array.flags.writeable):
+            array[...] = values
+            self._version_counter[0] += 1
+            return self
     if isinstance(other, NUMBERS):
         other = dt.number_of(other)
         other = wrap(np.asarray(other) if isinstance(other, complex) else stored_as(other, self._array.dtype))
@@ -353,7 +360,11 @@ def _copy(input, src):
 
 @op(name="fill.2", input=lambda g: _no_part(g), value=lambda g: g)
 def _fill(input, value):
-    return np.full_like(input, value)
+    if type(input) is not np.ndarray:
+        return np.full_like(input, value)
+    result = np.empty_like(input)
+    result[...] = value                        # which takes half as long
+    return result
 
 
 _fill_tensor, _zero = renamed(_fill, "fill.3"), renamed(_fill, "zero")
@@ -383,6 +394,12 @@ def fill_(input: Tensor, value: Tensor | Number) -> Tensor:
     """
     if not isinstance(input, Tensor) or not isinstance(value, _VALUES):
         refuse(fill_, input, value)
+    if is_apart(input) and (value.__class__ is float or value.__class__ is int) and -65504 <= value <= 65504:
+        array = input._array                   # what every float dtype can hold
+        if array.dtype.kind == dt.NATIVE and 0 not in array.strides and array.flags.writeable:
+            array.fill(value)
+            input._version_counter[0] += 1
+            return input
     check_in_place(input, value)
     if input._array.size > WHOLE and by_pieces(fill_, input, (value,)):
         return input
@@ -410,6 +427,12 @@ def zero_(input: Tensor) -> Tensor:
     >>> torch.ones(2).zero_()
     tensor([0., 0.])
     """
+    if is_apart(input):
+        array = input._array
+        if array.dtype.kind != dt.WIDENED and 0 not in array.strides and array.flags.writeable:
+            array.fill(0)
+            input._version_counter[0] += 1
+            return input
     check_in_place(input)
     if input._array.size > WHOLE and by_pieces(zero_, input):
         return input

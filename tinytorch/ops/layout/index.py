@@ -350,7 +350,7 @@ def setitem(self, index, value):
             value = value.reshape(size[next((i for i, n in enumerate(size) if n != 1), len(size)):])
         if value is self:
             check_overlap(self, value, True)
-    if mode.grad and (has_history(self) or isinstance(value, Tensor) and has_history(value)):
+    if mode.grad_now and (has_history(self) or isinstance(value, Tensor) and has_history(value)):
         target = self if basic is None or _is_all(self._array.shape, basic) else primitive(self, basic)
         if advanced is not None:
             if isinstance(value, Tensor) and value._array.ndim and may_share(target._array, value._array):
@@ -464,7 +464,7 @@ def _put_in_place(self, indices, values, accumulate, index=None):
     check_in_place(self, values)
     if not accumulate:
         check_masks(indices, values)
-    if not mode.grad or not (has_history(self) or has_history(values)):
+    if not mode.grad_now or not (has_history(self) or has_history(values)):
         advanced = _parse_put(self._array.shape, indices)
         values = _fitting(self, values, advanced, accumulate)
         if self._array.flags.c_contiguous or not accumulate and 0 not in self._array.strides:

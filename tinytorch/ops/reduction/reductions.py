@@ -31,7 +31,9 @@ _DIMS = frozenset([type(None), int, tuple, list])      # what `dim` is, nearly a
 def axes(dim, ndim):
     """`dim` (None, an int, several ints) as a tuple of distinct axes from the front."""
     if dim is None:
-        return tuple(range(ndim))
+        return _ALL_AXES[ndim]
+    if dim.__class__ is int and -ndim <= dim < ndim:
+        return (dim % ndim,)
     if not isinstance(dim, (tuple, list)):
         dim = check_dim(as_int(dim), ndim)
         return (dim,) if ndim else ()
@@ -44,6 +46,10 @@ def axes(dim, ndim):
         twice = next(d for d in found if found.count(d) > 1)
         raise RuntimeError(f"dim {twice} appears multiple times in the list of dims")
     return found if found and ndim else tuple(range(ndim))
+
+
+#: By how many there are: NumPy has 64 at most.
+_ALL_AXES = [tuple(range(ndim)) for ndim in range(65)]
 
 
 def kept_shape(shape, dim):
@@ -118,7 +124,7 @@ def divided(g, number):
 
 def check_recorded_dtype(input, dtype):
     """RuntimeError if the result for the argument `dtype` would have no gradient and `input` asks for one."""
-    if dtype.numpy.kind not in dt.DIFFERENTIABLE and input.requires_grad and mode.grad:
+    if dtype.numpy.kind not in dt.DIFFERENTIABLE and input.requires_grad and mode.grad_now:
         raise RuntimeError(f"Autograd not support dtype: {dtype.type_name}")
 
 
@@ -147,7 +153,8 @@ def _add(array, dim, keepdim, dtype=None):
     if array.dtype == np.float16:              # add up in float32, as torch does
         return np.add.reduce(array, axis=dim, dtype=np.float32, keepdims=keepdim).astype(np.float16, order="C")
     if dtype is None:
-        return in_c_order(add_up(array, dim, keepdim))
+        result = add_up(array, dim, keepdim)
+        return result if result.flags.c_contiguous else result.copy()
     return in_c_order(np.add.reduce(array, axis=dim, dtype=dtype, keepdims=keepdim))
 
 

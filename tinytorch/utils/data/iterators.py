@@ -51,7 +51,7 @@ def rows_at_once(loader):
         rows = np.array(indices)
         if rows.dtype.kind != dt.SIGNED or rows.ndim != 1:
             return None
-        if mode.grad and any(t._requires_grad for t in dataset.tensors):
+        if mode.grad_now and any(t._requires_grad for t in dataset.tensors):
             return None
         try:
             rows = rows if chosen is None else chosen[rows]
