@@ -37,6 +37,7 @@ def _memory_of(engine):
     if native.level() is None:
         return None
     memory = np.ctypeslib.as_array((ctypes.c_uint32 * (_WORDS + 1)).from_address(engine.ctypes.state_address))
+    memory = memory.view(np.uint32)            # the dtype object that all have, which kernels look for first
     state = engine.state["state"]
     return memory if memory[-1] == state["pos"] and np.array_equal(memory[:-1], state["key"]) else None
 

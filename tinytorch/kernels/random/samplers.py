@@ -350,6 +350,9 @@ def bernoulli_each(out, p, stream):
     draw = stream.uniform64 if p.dtype == f64 else stream.uniform32
     if p.dtype == dt.BFLOAT16:
         p = dt.from_bfloat16(p)
+    if p.shape == out.shape and p.flags.c_contiguous and out.flags.c_contiguous and out.dtype != dt.BFLOAT16:
+        out[...] = draw(out.size).reshape(out.shape) < p
+        return out
     dims = memory_order(out)
     target = out.transpose(dims)
     p = np.broadcast_to(p, out.shape).transpose(dims)

@@ -22,6 +22,7 @@ from ...kernels.memory import empty
 from ...kernels.random import rejection, samplers
 from ...memory_format import layout as Layout, memory_format as MemoryFormat
 from ...random import Generator, stream_of
+from ...seam import seam
 from ...tensor import Tensor, wrap
 from ...types import Ints
 from ..creation.factories import elsewhere
@@ -59,11 +60,14 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
     on_meta = device is not None and check_device(device) is META
     if requires_grad.__class__ is not bool:
         check_options("rand", requires_grad=requires_grad)
-    check_pinned(pin_memory)
-    dtype = as_dtype(dtype, "rand")
+    if pin_memory:
+        check_pinned(pin_memory)
+    if dtype is not None:
+        dtype = as_dtype(dtype, "rand")
     if out is None:
         made = new_without_numbers if on_meta else empty
-        result = wrap(room(made(shape, (dtype or default or dt.get_default_dtype()).numpy)))
+        array = made(shape, (dtype or default or dt.get_default_dtype()).numpy)
+        result = wrap(room(array) if seam.up else array)       # within vmap the seam is up
         if requires_grad:
             check_can_require_grad(result)
             result._requires_grad = True

@@ -13,9 +13,9 @@ from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.places import count_write
 from ...autograd.public import public
-from ...autograd.views import check_in_place, check_written, rebase
+from ...autograd.views import check_in_place, check_written, is_apart, rebase
 from ...errors import C_NAMES, not_implemented, refuse_records, warn
-from ...kernels.memory import pieces
+from ...kernels.memory import WHOLE, pieces
 from ...kernels.random import normal as normals, samplers
 from ...random import Generator, stream_of
 from ...tensor import Tensor
@@ -212,18 +212,22 @@ _RECORDED = {fill: _overwriting(name) for fill, name in (
 def _fill(self, fill, *arguments, generator):
     """Overwrite `self` by fill(array, *arguments, stream)."""
     array = self._array
-    if self._requires_grad or self._view_info is not None or self.is_inference():
-        check_in_place(self)
-    check_written(array)
-    recorded = _RECORDED[fill](self) if self._requires_grad and mode.grad else None     # of what it was
+    if not is_apart(self) or 0 in array.strides or not array.flags.writeable:
+        if self._requires_grad or self._view_info is not None or self.is_inference():
+            check_in_place(self)
+        check_written(array)
+    recorded = _RECORDED[fill](self) if self._requires_grad and mode.grad_now else None     # of what it was
     stream = stream_of(generator)
     with stream.lock:
         if mode.vmap_levels:
             above.vmap.refill(array, fill, arguments, stream)
         else:
-            each = any([isinstance(x, np.ndarray) and x.ndim for x in arguments])      # element has a probability
-            for piece in [array] if each else pieces(array):
-                fill(piece, *arguments, stream)
+            # where each element has a probability, there are no pieces
+            if array.size <= WHOLE or any([isinstance(x, np.ndarray) and x.ndim for x in arguments]):
+                fill(array, *arguments, stream)
+            else:
+                for piece in pieces(array):
+                    fill(piece, *arguments, stream)
     count_write(self)
     if recorded is not None:
         rebase(self, recorded)
