@@ -6,7 +6,8 @@ single elements is made by `native.by_element`: which of the two computes is dec
 the table's least number of elements. Where C and NumPy round alike that number is what NumPy is quicker for; where they
 do not, it is 1, so that an element does not depend on how many others there are, nor on where they lie. No address
 reaches C but through `run`, which checks class, dtype, byte order, layout, size and writability of every array,
-whatever `done`, `made` and `takes` said, and through what `walker` makes, which checks the same.
+whatever `done`, `made` and `takes` said, through `done` and what `walker` makes, which check the same, and from NumPy,
+which calls inner loops (`_ufunc`) as it calls its own.
 
 TINYTORCH_NATIVE=0 in the environment: never. TINYTORCH_NATIVE=1: ImportError if there is no library.
 TINYTORCH_NATIVE_LEVEL: baseline, avx2 or avx512; by default the last of them that the machine knows.
