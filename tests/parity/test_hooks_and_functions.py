@@ -85,6 +85,27 @@ def test_hooks_of_a_node_whose_gradient_is_asked_for(replace):
         same(lambda t, asked=asked: run(t, asked))
 
 
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("hooked", [False, True])
+@pytest.mark.parametrize("retained", [False, True])
+@pytest.mark.parametrize("named", [1, 2])
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_backward_into_a_tensor_that_is_no_leaf(named, retained, hooked, create_graph):
+    def run(t):
+        x = t.ones(2, requires_grad=True)
+        y = x * 2
+        z = y.sin()
+        if retained:
+            y.retain_grad()
+        if hooked:
+            y.register_hook(lambda g: g * 10)
+        z.sum().backward(inputs=[y] * named, retain_graph=True, create_graph=create_graph)
+        first = y.grad.clone(), y.retains_grad, x.grad
+        z.sum().backward()
+        return first, y.grad, x.grad
+    same(run)
+
+
 MODULE_HOOKS = {
     "a tensor": lambda g: g[0] * 2, "a list": lambda g: [g[0] * 2], "a row": lambda g: (g[0][0],),
     "another dtype": lambda g: (g[0].double(),), "a word": lambda g: ("a",), "a tuple": lambda g: (g[0] * 3,)}

@@ -46,7 +46,7 @@ def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor]
     """Propagate `grads` (Tensors) from `roots` (Tensors or GradientEdges).
 
     With `inputs`, only what lies between is computed. `accumulate` adds into `.grad` of the leaves
-    (of `inputs`, if given); otherwise the gradients of `inputs` are returned, None where unreached. Without `beyond`
+    (of those among `inputs`, if given; others keep theirs by `retain_grad`); otherwise the gradients of `inputs` are returned, None where unreached. Without `beyond`
     they are ends: one gets nothing through another.
     """
     if create_graph and not state.disabled:    # derivative rules compute with the tensors, whatever their classes
@@ -174,11 +174,6 @@ def _finish(pending, targets, inputs, accumulate, create_graph):
                     if not accumulate:
                         continue
                 accumulate_grad(leaf, g, create_graph)
-    if accumulate and inputs is not None:
-        for t in inputs:                       # leaves have theirs; backward(inputs=[non-leaf]) too
-            if isinstance(t, Tensor) and t._node is not None and targets[t._node] is not None:
-                with accumulation.lock:
-                    accumulate_grad(t, targets[t._node], create_graph)
     if not accumulate:
         edges = map(edge_of, inputs)           # a view made without grad, of what requires it, is on no way to anything
         return [None if isinstance(e, Node) and e.op is NOWHERE else as_tensor(targets[e]) for e in edges]

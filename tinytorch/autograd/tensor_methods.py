@@ -271,6 +271,9 @@ def backward(tensors: TensorsOrEdges, grad_tensors: Tensor | Sequence[Tensor | N
         raise _untracked_root(untracked)
     if inputs is not None:
         _check_inputs(inputs, "can't retain_grad on Tensor that has requires_grad=False")
+        for x in inputs:                       # from here on, as in torch: once, however often it is named
+            if isinstance(x, Tensor) and x._node is not None:
+                retain_grad(x)
     if create_graph:
         warn("Using backward() with create_graph=True will create a reference cycle between the parameter and "
              "its gradient which can cause a memory leak. We recommend using autograd.grad when creating the "
