@@ -18,7 +18,7 @@ from typing import Any
 
 from ._names import ELSEWHERE, torch_name
 
-__all__ = ["begin", "end", "found"]
+__all__ = ["begin", "end", "found", "made_since"]
 
 _PACKAGE = __package__
 #: What torch makes in C, whatever file it is made in here.
@@ -53,11 +53,19 @@ def begin(own: frozenset[str], aliases: dict[str, list[str]]) -> None:
 
 def end() -> None:
     """Takes it back."""
+    global _own
+    _own = frozenset()
     while _changed:
         _say(*_changed.pop())
         _changed.pop()                         # what that has entered
     if vars(sys.modules.get("multiprocessing", sys)).get("__getattr__") is _connection:
         del sys.modules["multiprocessing"].__getattr__
+
+
+def made_since(value: type) -> None:
+    """Has a class that was made after its module was looked through say torch's name too."""
+    if _own:
+        _say(value, torch_name(value)[0])
 
 
 def _theirs(name):

@@ -1,4 +1,5 @@
 """The named tuples that functions with several results return (`torch.return_types.max` ...)."""
+import sys
 from operator import itemgetter
 
 from .missing import words
@@ -39,10 +40,14 @@ _FIELDS = {
 
 def _made(name):
     fields = tuple(_FIELDS[name].split())
-    return type(name, (_Structure,), {
+    made = type(name, (_Structure,), {
         "__slots__": (), "__module__": __name__, "_fields": fields, "n_fields": len(fields),
         "n_sequence_fields": len(fields), "n_unnamed_fields": 0,
         **{field: property(itemgetter(i)) for i, field in enumerate(fields)}})
+    likeness = sys.modules.get(f"{__package__}.likeness")
+    if likeness is not None:                   # this package may stand in for torch, and has been looked through
+        likeness.made_since(made)
+    return made
 
 
 def __getattr__(name):

@@ -245,14 +245,14 @@ def _reduce_tensor(tensor, shown=None):
 
 
 def plain_form(x):
-    """How torch has pickle itself write a tensor or storage; None for what it refuses, or that is sparse."""
+    """How torch has pickle itself write a tensor or storage; None for what it refuses."""
     if is_storage(x):
         if isinstance(x, UntypedStorage):
             return None
         file = io.BytesIO()
         save(x, file, _use_new_zipfile_serialization=False)
         return _load_from_bytes, (file.getvalue(),)
-    if x.layout is not strided or x.dtype in _NO_STORAGE:
+    if x.dtype in _NO_STORAGE:
         return None
     found = _reduce(x)
     return None if found is NotImplemented else found

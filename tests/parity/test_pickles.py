@@ -23,6 +23,15 @@ told = {key: (type(x).__name__, str(x.dtype), x.stride(), x.requires_grad, x.flo
               vars(x).get("tag")) for key, x in read.items()}
 sys.stdout.buffer.write(pickle.dumps((told, {key: pickle.dumps(x, 4) for key, x in made.items()})))
 """
+_SPARSE = """
+import pickle, sys, torch
+from torch import sparse_coo_tensor as coo, tensor
+made = [torch.eye(3).to_sparse(), coo(tensor([[0, 0]]), tensor([1., 2.]), (3,)), torch.eye(2).bfloat16().to_sparse(),
+        coo(tensor([[0]]), torch.ones(1, 2), (2, 2)), torch.eye(3).to_sparse_csr(), torch.ones(2, 1).to_sparse_csc()]
+read = pickle.loads(sys.stdin.buffer.read() or pickle.dumps(made))
+told = [(str(x.layout), x.is_sparse and x.is_coalesced(), str(x.dtype), x.to_dense().tolist()) for x in read]
+sys.stdout.buffer.write(pickle.dumps([told, *[pickle.dumps(made, protocol) for protocol in (2, 4)]]))
+"""
 _MAKE = """
 x = torch.arange(6.).reshape(2, 3)
 made = dict(plain=x, turned=x.t(), part=x[1:], leaf=x.clone().requires_grad_(), half=x.half(), bf=x.bfloat16(),
@@ -38,6 +47,20 @@ def described(x):
 
 def same(ours, theirs):
     return ours[:4] == theirs[:4] and ours[5] == theirs[5] and np.array_equal(ours[4], theirs[4])
+
+
+def test_pickles_of_sparse_tensors_are_read_in_both():
+    def run(mode, written=b""):
+        done = subprocess.run([sys.executable, "-W", "ignore", *mode, "-c", _SPARSE], input=written, timeout=60,
+                              capture_output=True, env={**os.environ, "PYTHONPATH": str(_ROOT)}, check=False)
+        assert done.returncode == 0, done.stderr.decode()
+        return pickle.loads(done.stdout)
+    meant, *theirs = run([])
+    for written in theirs:
+        told, *ours = run(["-m", "tinytorch"], written)
+        assert told == meant
+    for written in ours:
+        assert b"tinytorch" not in written and run([], written)[0] == meant
 
 
 @pytest.fixture(scope="module")

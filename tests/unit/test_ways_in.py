@@ -149,6 +149,14 @@ for x in (torch.nn.Linear(2, 3), torch.distributions.Normal(0., 1.), torch.optim
 assert b"tinytorch" not in pickle.dumps(torch.nn.Linear(2, 3)), pickle.dumps(torch.nn.Linear(2, 3))
 for x in (torch.float32, torch.fft.fft, torch.linalg.inv, torch.special.entr, torch.add, torch.nn.functional.linear):
     assert pickle.loads(pickle.dumps(x)) is x and b"tinytorch" not in pickle.dumps(x), x
+for x in (torch.ones(2, 2).max(0), torch.linalg.qr(torch.eye(2)), torch.eye(2).to_sparse()):
+    assert b"tinytorch" not in pickle.dumps(x) and type(pickle.loads(pickle.dumps(x))) is type(x), type(x)
+    assert repr(type(x)).startswith("<class 'torch."), type(x)
+graph, seen = [torch.nn.Linear(2, 2)(torch.ones(1, 2)).relu().sum().grad_fn], []
+while graph:                                   # of functions that stand inside of a node too
+    seen.append(type(graph[-1]).__module__)
+    graph.extend(node for node, _ in graph.pop().next_functions if node is not None)
+assert set(seen) == {"builtins", "torch.autograd.graph"} and len(seen) > 4, seen
 from torch.quantization.observer import MinMaxObserver
 assert MinMaxObserver is torch.ao.quantization.MinMaxObserver
 assert "class Linear" in inspect.getsource(torch.nn.Linear)
@@ -183,13 +191,15 @@ def test_classes_say_tinytorch_where_it_does_not():
 def test_uninstalling_takes_the_names_back():
     assert printed("""
 import sys, tinytorch
-before = tinytorch.Tensor.__module__, tinytorch.nn.Linear.__module__, tinytorch.relu.__module__
+before = tinytorch.Tensor.__module__, tinytorch.nn.Linear.__module__, tinytorch.return_types.max.__module__
 tinytorch.uninstall()
 print(*[x.__module__ for x in (tinytorch.Tensor, tinytorch.nn.Linear, tinytorch.optim.Adam)])
+print(before[2], tinytorch.return_types.max.__module__, tinytorch.return_types.min.__module__)
 print([name for name in sys.modules if name.split(".")[0] == "torch"])
 tinytorch.install()
 print(tinytorch.Tensor.__module__, before[1])
-""") == ["tinytorch.tensor", "tinytorch.nn.modules.linear", "tinytorch.optim.adam", "[]", "torch",
+""") == ["tinytorch.tensor", "tinytorch.nn.modules.linear", "tinytorch.optim.adam", "torch.return_types",
+         "tinytorch.return_types", "tinytorch.return_types", "[]", "torch",
          "torch.nn.modules.linear"]
 
 

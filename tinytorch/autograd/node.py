@@ -483,7 +483,7 @@ def _step(node, item):
     step = Step.made.get((id(node), item))
     if step is None:
         if name not in _step_classes:
-            _step_classes[name] = type(name, (Step,), {"__slots__": ()})
+            _step_classes[name] = type(name, (Step,), {"__slots__": (), "__module__": "builtins"})
         step = Step.made[id(node), item] = _step_classes[name]()
         step.node, step.inside, step.metadata = node, tuple(inside), {}       # which holds the node, and its id with it
     return step

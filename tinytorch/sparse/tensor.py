@@ -17,7 +17,7 @@ from ..errors import SparseOperandError, refuse_sparse
 from ..kinds import Kind
 from ..memory_format import sparse_coo, sparse_csr
 from ..seam import UNSEEN
-from ..tensor import Tensor, blank, fresh, wrap
+from ..tensor import Tensor, as_torch_does, blank, fresh, wrap
 from .array import SparseArray
 
 
@@ -84,7 +84,7 @@ class SparseTensor(Tensor):
 
     def __reduce_ex__(self, protocol):
         array = self._array                     # whether it requires gradients is lost, as in torch
-        return _rebuilt, (array.layout, array.plan, array.values, array.shape, array.coalesced)
+        return as_torch_does(self) or (_rebuilt, (array.layout, array.plan, array.values, array.shape, array.coalesced))
 
 
 def _rebuilt(*parts):
