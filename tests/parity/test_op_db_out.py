@@ -66,7 +66,7 @@ TORCH_MISPLACES = {"tril", "triu", "narrow_copy"}
 DIFFERENT = {
     "takes `out` in torch as its C++ function does, without saying so; a step of every model": "nn.functional.linear",
     "rounded to the dtype of the operands before `out`, where torch computes in that of `out`": """
-        add logsumexp mean special.i0e sub""",
+        add logsumexp special.i0e sub""",
     "numbers are drawn in the order of the elements, not in that of their memory": "bernoulli normal",
     "an `out` that torch cannot resize, but need not": "normal.number_mean",
     "`out` that requires grad is recorded by torch as the result of another operation": "inner",

@@ -224,3 +224,27 @@ def test_out_of_all_and_any(program):
       lambda t: [t.renorm(t.ones(2, 3, 4).permute(2, 0, 1), 2, 1, .5)])
 def test_strides(program):
     same_outcome(lambda t: with_strides(*program(t)))
+
+
+# ------------------------------------------------------------------ results of a dtype that was asked for
+@pytest.mark.parametrize("dtype", [None, "float32", "float64", "int64"])
+@pytest.mark.parametrize("out", ["float32", "float64", "int64", "float16"])
+@pytest.mark.parametrize("kind", ["float32", "int64", "bool"])
+@pytest.mark.parametrize("name", ["sum", "mean", "prod", "nansum", "nanmean", "cumsum", "cumprod"])
+def test_out_of_another_dtype(name, kind, out, dtype):
+    def program(t):
+        result = t.zeros((3,) if name.startswith("cum") else (), dtype=getattr(t, out))
+        return getattr(t, name)(t.tensor([1., 2., 3.]).to(getattr(t, kind)), 0, out=result,
+                                dtype=dtype and getattr(t, dtype))
+    same_outcome(program)
+
+
+@pytest.mark.parametrize("out", ["float32", "float64", "int64", "float16", "bfloat16", "complex64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int64"])
+@pytest.mark.parametrize("name", ["sum", "mean", "prod", "nansum", "cumsum", "cumprod"])
+def test_computed_in_the_dtype_of_out(name, dtype, out):
+    """The numbers are ones whose sums and products are others in each of the dtypes."""
+    def program(t):
+        x = t.tensor([1234.56, 1.1, .7, -1e-3]).to(getattr(t, dtype))
+        return getattr(t, name)(x, 0, out=t.zeros(x.shape if name.startswith("cum") else (), dtype=getattr(t, out)))
+    same_outcome(program)

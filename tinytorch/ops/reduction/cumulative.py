@@ -17,7 +17,7 @@ from ..elementwise.math import exp, log
 from ..elementwise.power import logaddexp
 from ..elementwise.where import pick
 from ..layout.scatter import _gather, _gather_backward
-from .reductions import at_once, check_recorded_dtype, raw
+from .reductions import at_once, check_recorded_dtype, dtype_in, raw
 
 __all__ = ["cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "diff", "logcumsumexp", "trapezoid",
            "trapz"]
@@ -156,7 +156,8 @@ def cumsum(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tenso
     >>> torch.cumsum(torch.tensor([1, 2, 3]), 0)
     tensor([1, 3, 6])
     """
-    return _written(out, _running(_cumsum, input, dim, dtype, False), input, dtype)
+    wanted = dtype_in(out) if dtype is None and out is not None else dtype
+    return _written(out, _running(_cumsum, input, dim, wanted, False), input, dtype)
 
 
 @public(method=True, inplace=True)
@@ -167,7 +168,8 @@ def cumprod(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tens
     >>> torch.cumprod(torch.tensor([1, 2, 3]), 0)
     tensor([1, 2, 6])
     """
-    return _written(out, _running(_cumprod, input, dim, dtype), input, dtype)
+    wanted = dtype_in(out) if dtype is None and out is not None else dtype
+    return _written(out, _running(_cumprod, input, dim, wanted), input, dtype)
 
 
 @public(out="expected scalar_type {Want} but found {Have}", method=True)

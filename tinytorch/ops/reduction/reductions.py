@@ -205,16 +205,24 @@ def sum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, 
     >>> torch.sum(torch.tensor([[1, 2], [3, 4]]), 0)
     tensor([4, 6])
     """
+    if out is not None:
+        total = sum(input, dim, keepdim, dtype=dtype or dtype_in(out), **numpy)
+        return write_out(out, total, exact=None if dtype is None else EXACT)
     if numpy or dtype is not None or dim.__class__ not in _DIMS or keepdim.__class__ is not bool:
         input, dim, keepdim = _prepared(sum, input, dim, keepdim, dtype, numpy)
     kind = input._array.dtype.kind
     if kind == dt.WIDENED:                     # here and below: what is widened is what `dtype` says, not the input
-        total = in_float32(_sum if dim is None else _sum_over, input, axes(dim, input._array.ndim), keepdim)
-        return write_out(out, total, exact=None if dtype is None else EXACT)
+        return in_float32(_sum if dim is None else _sum_over, input, axes(dim, input._array.ndim), keepdim)
     # NumPy widens small integers
     kept = None if kind not in dt.INTEGRAL else _LONG if dtype is None else input._array.dtype
-    total = (_sum if dim is None else _sum_over)(input, axes(dim, input._array.ndim), keepdim, kept)
-    return total if out is None else write_out(out, total, exact=None if dtype is None else EXACT)
+    return (_sum if dim is None else _sum_over)(input, axes(dim, input._array.ndim), keepdim, kept)
+
+
+def dtype_in(out: Tensor) -> dt.dtype:
+    """The dtype of an `out`, in which torch computes if no other was asked for."""
+    if not isinstance(out, Tensor):
+        raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
+    return out.dtype
 
 
 def _mean_grad(g, shape, dim, count):
@@ -241,6 +249,8 @@ def mean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *,
     >>> torch.mean(torch.tensor([1., 3.]))
     tensor(2.)
     """
+    if out is not None:
+        return _mean_into(out, input, dim, keepdim, dtype, numpy)
     if numpy or dtype is not None or dim.__class__ not in _DIMS or keepdim.__class__ is not bool:
         input, dim, keepdim = _prepared(mean, input, dim, keepdim, dtype, numpy)
     array = input._array
@@ -251,9 +261,23 @@ def mean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *,
     primitive = _mean if dim is None else _mean_over
     dim = axes(dim, array.ndim)
     count = _number_of(array, dim) or float("nan")
-    result = in_float32(primitive, input, dim, keepdim, count) if kind == dt.WIDENED else primitive(
+    return in_float32(primitive, input, dim, keepdim, count) if kind == dt.WIDENED else primitive(
         input, dim, keepdim, count)
-    return result if out is None else write_out(out, result)
+
+
+def _mean_into(out, input, dim, keepdim, dtype, numpy):
+    wanted = dtype or dtype_in(out)
+    if dtype is None and dt.kind(input._array.dtype) in dt.INTEGRAL:
+        wanted = None                          # which is refused
+    elif dtype is None and wanted.numpy.kind in dt.INTEGRAL:
+        raise RuntimeError(f"result type {dt.get_default_dtype().type_name} can't be cast to the desired output type "
+                           f"{type_name(out)}")
+    if dtype is None and wanted is not None and wanted.itemsize == 2:      # torch rounds the sum to it first
+        total = sum(input, dim, keepdim, dtype=dt.float32 if input.itemsize == 2 else input.dtype, **numpy).to(wanted)
+        result = total / (_number_of(input._array, axes(numpy.get("axis", dim), input._array.ndim)) or float("nan"))
+    else:
+        result = mean(input, dim, keepdim, dtype=wanted, **numpy)
+    return write_out(out, result, exact=None if dtype is None else EXACT)
 
 
 def _all_but_one(x, dim):
@@ -326,7 +350,7 @@ def _prod_of_halves(input, over, keepdim):
 _prod_over = renamed(_prod, "prod.1")
 
 
-@public(out="", apart=None, method=True, autocast="up")
+@public(method=True, autocast="up")
 def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
          out: Tensor | None = None) -> Tensor:
     """Product of all elements, or over one `dim`. Integers are multiplied in int64.
@@ -337,13 +361,13 @@ def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dty
     """
     if dim is not None:
         dim = check_dim(dim, input._array.ndim)
-    if dtype is not None:
-        check_recorded_dtype(input, dtype)
-    if dtype is not None or input._array.dtype.kind in dt.INTEGRAL:
-        input = converted(input, _LONG if dtype is None else dtype.numpy)
-    if dim is None:
-        return at_once(_prod, input, None, False)
-    return at_once(_prod_over, input, dim, keepdim)
+    wanted = dtype_in(out) if dtype is None and out is not None else dtype
+    if wanted is not None:
+        check_recorded_dtype(input, wanted)
+    if wanted is not None or input._array.dtype.kind in dt.INTEGRAL:
+        input = converted(input, _LONG if wanted is None else wanted.numpy)
+    result = at_once(_prod, input, None, False) if dim is None else at_once(_prod_over, input, dim, keepdim)
+    return result if out is None else write_out(out, result, exact=None if dtype is None else EXACT)
 
 
 # ------------------------------------------------------------------ truth and counts

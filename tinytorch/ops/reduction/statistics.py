@@ -8,7 +8,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.grad_mode import unrecorded
 from ...autograd.op import op
-from ...autograd.promotion import converted, scalar_of, to_default, write_out
+from ...autograd.promotion import EXACT, converted, scalar_of, to_default, write_out
 from ...autograd.public import method, public
 from ...errors import not_implemented, refuse_records, type_name, warn
 from ...kernels.errstate import ignored
@@ -305,12 +305,21 @@ def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, 
         if dtype.numpy.kind in dt.INTEGRAL:    # which have no NaN
             numbers = dt.numbers(input._array)
             input = wrap(np.where(np.isnan(numbers), numbers.dtype.type(0), numbers))
+            return write_out(out, at_once(_nansum, converted(input, dtype.numpy), over, keepdim), exact=EXACT)
+        _check_sum(out, dtype)
         input = converted(input, dtype.numpy)
     _refuse_sum(out)
     if dtype is None and out is not None:
         input = converted(input, out._array.dtype)
     dim = over
     return write_out(out, at_once(_nansum, input, dim, keepdim))
+
+
+def _check_sum(out, dtype):
+    """RuntimeError for an `out` of another dtype than the one that was asked for."""
+    if out is not None and dtype is not None and out.dtype is not dtype:
+        raise RuntimeError("nansum: provided dtype must match dtype of result. Got "
+                           f"{type_name(out)} and {dtype.type_name}.")
 
 
 def _refuse_sum(out):
@@ -329,12 +338,16 @@ def nanmean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False,
     tensor(1.5000)
     """
     if input._array.dtype.kind in dt.INTEGRAL:
+        if out is not None:
+            raise RuntimeError("nanmean(): integral types and 'Bool' are not supported for nanmean, even for empty "
+                               "tensors.")
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got "
                            f"{type_name(input)}")
     if dtype is not None and dtype.numpy.kind in dt.INTEGRAL:
         raise RuntimeError("nanmean(): could not infer output dtype. Optional dtype must be either a floating point or "
                            f"complex dtype. Got: {dtype.type_name}")
     if input._array.dtype.kind not in dt.COMPLEX:
+        _check_sum(out, dtype)
         _refuse_sum(out)
     total = nansum(input, dim, keepdim, dtype=out.dtype if dtype is None and out is not None else dtype)
     there = ~_is_nan(input)
