@@ -437,7 +437,8 @@ def check_castable(result: Tensor, out: Tensor) -> None:
 
 def refill(out: Tensor | None, result: Tensor, by_count: bool = False) -> Tensor:
     """`write_out` for functions that make or fill a tensor: `out`, whatever it holds, gets the shape of `result` (with
-    `by_count` it keeps its own if that has as many elements) and its numbers, without a word."""
+    `by_count` it keeps its own if that has as many elements) and its numbers, without a word; and requires gradients if
+    that does."""
     if out is None:
         return result
     if not isinstance(out, Tensor):
@@ -452,6 +453,8 @@ def refill(out: Tensor | None, result: Tensor, by_count: bool = False) -> Tensor
     except ValueError as error:
         raise refusal(error) from None
     count_write(out)
+    if result._requires_grad:
+        out.requires_grad_()
     return out
 
 

@@ -14,7 +14,6 @@ from ...autograd.op import op
 from ...autograd.places import count_write
 from ...autograd.promotion import check_broadcast, check_written, refill, write_out
 from ...autograd.public import public
-from ...autograd.tensor_methods import check_can_require_grad
 from ...autograd.views import resized
 from ...device import META, check_device, device as Device
 from ...errors import refuse_records, type_name
@@ -26,7 +25,7 @@ from ...seam import seam
 from ...tensor import Tensor, wrap
 from ...types import Ints
 from ..creation.factories import elsewhere
-from ..creation.options import as_dtype, check_options, check_pinned, new_without_numbers
+from ..creation.options import as_dtype, check_options, check_pinned, new_without_numbers, require_grad
 from ..elementwise.arithmetic import zeros_like
 from .samplers import (
     as_integer,
@@ -69,8 +68,7 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
         array = made(shape, (dtype or default or dt.get_default_dtype()).numpy)
         result = wrap(room(array) if seam.up else array)       # within vmap the seam is up
         if requires_grad:
-            check_can_require_grad(result)
-            result._requires_grad = True
+            require_grad(result)
         with stream.lock:
             fill(result._array, *arguments, stream)
         return result
@@ -88,6 +86,8 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
     with stream.lock:
         fill(out._array, *arguments, stream)
     count_write(out)
+    if requires_grad:
+        require_grad(out)
     return out
 
 
@@ -170,8 +170,7 @@ def _like(fill, arguments, input, generator, dtype, device, requires_grad, pin_m
         raise NotImplementedError(f"memory_format {memory_format} is not supported")
     result = wrap(array)
     if requires_grad:
-        check_can_require_grad(result)
-        result._requires_grad = True
+        require_grad(result)
     stream = stream_of(generator)
     with stream.lock:
         fill(array, *arguments, stream)
