@@ -46,8 +46,9 @@ def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor]
     """Propagate `grads` (Tensors) from `roots` (Tensors or GradientEdges).
 
     With `inputs`, only what lies between is computed. `accumulate` adds into `.grad` of the leaves
-    (of those among `inputs`, if given; others keep theirs by `retain_grad`); otherwise the gradients of `inputs` are returned, None where unreached. Without `beyond`
-    they are ends: one gets nothing through another.
+    (of those among `inputs`, if given; others keep theirs by `retain_grad`); otherwise the gradients
+    of `inputs` are returned, None where unreached. Without `beyond` they are ends: one gets nothing
+    through another.
     """
     if create_graph and not state.disabled:    # derivative rules compute with the tensors, whatever their classes
         return without_subclasses(run_backward, roots, grads, retain_graph, create_graph, inputs, accumulate)
