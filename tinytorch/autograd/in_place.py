@@ -141,11 +141,13 @@ def _parts(array, flat):
     return [slice(start, end) for start, end in zip([0, *ends], ends)]
 
 
-def in_place(function: Callable, expanded: Callable | None = None, common: bool = True) -> Callable:
+def in_place(function: Callable, expanded: Callable | None = None, common: bool = True,
+             number: int | None = None) -> Callable:
     """The method `f_` of a function `f`: computes, then writes the result into its first argument.
 
     `expanded(memory, values, *args, **kwargs)` does so where elements of that lie at the same place. `common`: the
-    result has the common dtype of the operands.
+    result has the common dtype of the operands. `number`: which of the arguments after the first is read as a number,
+    before anything is written, so that it may lie in the tensor itself.
     """
     public = None
 
@@ -161,6 +163,9 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
             _check_first(self, compute, args, kwargs)
             raise refusal
         shared = [x for x in args if isinstance(x, Tensor) and may_share(self._array, x._array)]
+        if shared and number is not None and number < len(args) and any([x is args[number] for x in shared]):
+            args = *args[:number], args[number].clone(), *args[number + 1:]
+            shared = [x for x in args if isinstance(x, Tensor) and may_share(self._array, x._array)]
         for x in shared:
             if x is not self:
                 check_overlap(self, x)

@@ -39,7 +39,7 @@ from ...kernels.scatter import add_at, add_flat
 from ...lazy import StandIn, is_lazy
 from ...tensor import Tensor, wrap
 from ...types import Tensors
-from .index_errors import check_mask, check_masks
+from .index_errors import check_apart, check_mask, check_masks
 from .index_values import pick, put_values
 from .strided import sliced_to_nothing
 
@@ -348,13 +348,9 @@ def setitem(self, index, value):
         if isinstance(value, Tensor) and value._array.ndim > 1 and value._array.shape[0] == 1:
             size = value._array.shape           # which counts without the dimensions of size 1 it begins with
             value = value.reshape(size[next((i for i, n in enumerate(size) if n != 1), len(size)):])
-        if value is self:
-            check_overlap(self, value, True)
     if mode.grad_now and (has_history(self) or isinstance(value, Tensor) and has_history(value)):
         target = self if basic is None or _is_all(self._array.shape, basic) else primitive(self, basic)
         if advanced is not None:
-            if isinstance(value, Tensor) and value._array.ndim and may_share(target._array, value._array):
-                check_overlap(wrap(target._array), value, True)
             value = value if isinstance(value, Tensor) else wrap(as_scalar_tensor(value, self._array.dtype))
             _put_in_place(target, advanced, value, False, index)
         elif isinstance(value, Tensor) and value._array.ndim or not target._array.ndim:
@@ -377,10 +373,11 @@ def setitem(self, index, value):
                 return
         check_written(array)
     source = value
+    if advanced is not None and (isinstance(value, Tensor) or array.dtype.kind in dt.INTEGRAL):
+        value = check_apart(wrap(array), value, advanced, index if index.__class__ is tuple else (index,))
     if isinstance(value, Tensor):
-        if may_share(array, value._array):
-            check_overlap(wrap(array), _spread(value, array.shape) if advanced is None else value,
-                          advanced is not None and value._array.ndim > 0, copying=advanced is None)
+        if advanced is None and may_share(array, value._array):
+            check_overlap(wrap(array), _spread(value, array.shape), copying=True)
         if value._array.dtype == array.dtype:
             value = value._array
         else:
@@ -466,11 +463,12 @@ def _put_in_place(self, indices, values, accumulate, index=None):
         check_masks(indices, values)
     if not mode.grad_now or not (has_history(self) or has_history(values)):
         advanced = _parse_put(self._array.shape, indices)
-        values = _fitting(self, values, advanced, accumulate)
+        values = check_apart(self, _fitting(self, values, advanced, accumulate), advanced, indices, accumulate)
         if self._array.flags.c_contiguous or not accumulate and 0 not in self._array.strides:
             put_values(self._array, values._array, advanced, accumulate)
             count_write(self)
             return self
+    values = check_apart(self, values, _parse_put(self._array.shape, indices), indices, accumulate)
     return assign(self, _put(self, indices, values, accumulate, index),
                   lambda memory, _: _put_expanded(memory, values._array, _parse_put(memory.shape, indices), accumulate))
 

@@ -1,6 +1,8 @@
 """What is wrong with an index, in torch's words."""
 import numpy as np
 
+from ... import dtypes as dt
+from ...autograd.views import check_overlap, may_share
 from ...tensor import Tensor
 
 
@@ -66,3 +68,29 @@ def check_masks(index, value):
         arrays = [x for x in index if isinstance(x, Tensor) and x._array.ndim]
         if len(arrays) == 1 and arrays[0]._array.dtype == np.uint8:
             raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
+
+
+def check_apart(target, value, advanced, index, accumulate=False):
+    """The value that is written to target[index], `advanced` as NumPy has that. RuntimeError if the value or an index
+    shares memory with the target. One number that goes where one mask says is read first, as torch does with
+    masked_fill, and the mask may be the target itself."""
+    array = target._array
+    if isinstance(value, Tensor) and may_share(array, value._array):
+        if _is_filling(value, advanced, accumulate):
+            value = value.clone()
+        else:
+            check_overlap(target, value, True)
+    if array.dtype.kind in dt.INTEGRAL:        # which an index can be of too
+        for x in index:
+            if isinstance(x, Tensor) and may_share(array, x._array):
+                filling = _is_filling(value, advanced, accumulate)
+                if filling or x._array.dtype != bool:
+                    check_overlap(target, x, not filling)
+    return value
+
+
+def _is_filling(value, advanced, accumulate):
+    """Whether one number is written where one mask says."""
+    arrays = [x for x in advanced if x.__class__ is not slice]
+    return len(arrays) == 1 and arrays[0].dtype == bool and not accumulate and (
+        not isinstance(value, Tensor) or value._array.size == 1)

@@ -111,7 +111,7 @@ def _fill_expanded(memory, values, mask, value):
     np.copyto(memory, values, where=mask._array)
 
 
-@public(hot=True, method=True, inplace=lambda function: in_place(function, _fill_expanded), elementwise=True)
+@public(hot=True, method=True, inplace=lambda function: in_place(function, _fill_expanded, number=1), elementwise=True)
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     """A copy of `input` with `value` (a number or 0-dim tensor) where `mask` is true; both broadcast.
 

@@ -253,7 +253,7 @@ def _fill_expanded(memory, values, dim, index, value):
     memory[at] = values[at]
 
 
-@public(method=True, inplace=lambda function: in_place(function, _fill_expanded))
+@public(method=True, inplace=lambda function: in_place(function, _fill_expanded, number=2))
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | Number) -> Tensor:
     """A copy of `input` with the slices `index` of dimension `dim` filled with a number or 0-dim tensor.
 
