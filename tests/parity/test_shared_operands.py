@@ -17,7 +17,8 @@ m[:, b[:4]] = m[0, 1]; m[:, i[:3]] = m[:, 1:4]; m[i[:1], i[:1]] = m[0, 0]; x[b.t
 b.masked_fill_(b, True); b[:5].masked_fill_(b[1:], True); x.masked_fill_(x > 2, x[3]); big.masked_fill_(big > 9, big[0])
 x.masked_fill_(mask=x > 2, value=x[0]); x.index_fill_(0, i[:5], x[3]); x.index_fill_(0, i[:5], value=x[3])
 big[big > 9] = big[0]; big.index_fill_(0, i, big[0]); x.div_(x[1]); x.add_(x[1]); x -= x[0]; x.fill_(x[3])
-x.copy_(x[2]); x.clamp_(x[1], x[3]); x.lerp_(x, x[1]); x.pow_(x[2]); x.addcmul_(x, x[1]); x.fmod_(x[3]); t.add(x, x[1], out=x)
+x.copy_(x[2]); x.clamp_(x[1], x[3]); x.lerp_(x, x[1]); x.pow_(x[2]); x.addcmul_(x, x[1]); x.fmod_(x[3])
+t.add(x, x[1], out=x)
 """.replace("\n", ";").split(";")
 
 
