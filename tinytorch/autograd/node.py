@@ -79,6 +79,7 @@ class Op:
     in_bfloat16 = None         # the forward for bfloat16, where torch rounds in its middle; True: the same
     stored = ()                # records other than bfloat16 that torch has it for: computed as widened, and rounded
     on_records = None          # its forward for arrays of those, where torch rounds in its middle
+    begins = None              # the op with which begins what torch has as one node, if this is its end: see `as_one`
     shown_as = None            # function(node) -> what `next_functions` shows, where torch has several nodes: see Step
     _widened = None
 
@@ -365,6 +366,8 @@ class Node(_NodeHooks):
     def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
         """(node, output number) of each input; leaves appear as AccumulateGrad, and what is one node here and several
         in torch is shown as those."""
+        if self.op.begins is not None:
+            return _beginning(self, self.op.begins).next_functions
         if self.op.shown_as is not None:
             return _shown_in(self, self.op.shown_as(self))
         return tuple(function_of(self.edges[i]) for i in self.inputs())
@@ -487,6 +490,27 @@ def _step(node, item):
         step = Step.made[id(node), item] = _step_classes[name]()
         step.node, step.inside, step.metadata = node, tuple(inside), {}       # which holds the node, and its id with it
     return step
+
+
+def as_one(node: Node | None, begins: Op, backward_name: str | None = None) -> None:
+    """Has a node, and those before it down to the one of `begins`, be shown as the one node that torch has: under the
+    name of that, or the one given, and with its `next_functions`. Hooks on it get the gradients of the node itself."""
+    first = _beginning(node, begins)
+    if first is not None and (first is not node or backward_name is not None):
+        key = node.op, begins, backward_name or begins.backward_name
+        if key not in _ends:
+            op = _ends[key] = copy.copy(node.op)
+            op.backward_name, op.begins = key[2], None if first is node else begins
+        node.op = _ends[key]
+
+
+_ends = {}
+
+
+def _beginning(node, begins):
+    while isinstance(node, Node) and begins not in (node.op, node.op.original) and node.op is not begins._widened:
+        node = node.edges[0] if node.edges else None
+    return node if isinstance(node, Node) else None
 
 
 def _leads_on(node, inside):

@@ -11,6 +11,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import check_sized
 from ...autograd.grad_mode import no_grad
+from ...autograd.node import as_one
 from ...autograd.op import op
 from ...autograd.promotion import check_broadcast, converted, refuse_gradient, result_dtype, scalar_as
 from ...autograd.public import public, refuse
@@ -29,14 +30,18 @@ from .activation import _hardtanh, _log_sigmoid, logsigmoid
 from .cross_entropy import reduction_of
 
 
-def reduced(loss, reduction, *operands):
+def reduced(loss, reduction, *operands, begins=None, name=None):
     """`loss`, its mean or its sum. `operands`: the tensors that torch's formula reads, in that order; by them it lays
-    out in memory a loss that is not added up."""
+    out in memory a loss that is not added up. `begins`: the primitive with which begins what torch has as one node,
+    under its name or `name`."""
     if reduction == "none":
         if operands and loss._array.strides != operands[0]._array.strides:
             loss._array = operand_order(loss._array, *[x._array for x in operands])
-        return loss
-    return loss.mean() if reduction == "mean" else loss.sum()
+    else:
+        loss = loss.mean() if reduction == "mean" else loss.sum()
+    if begins is not None and loss._node is not None:
+        as_one(loss._node, begins.op, name)
+    return loss
 
 
 def _paired(input, target):
@@ -181,7 +186,8 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average: bool | None = No
     beta = float(beta)
     if beta == 0:
         return reduced((input - target).abs(), reduction)
-    return reduced(_huber("smooth_l1_cpu", input, target, beta, beta), reduction, input, target)
+    return reduced(_huber("smooth_l1_cpu", input, target, beta, beta), reduction, input, target, begins=_huber_of,
+                   name="SmoothL1LossBackward0")
 
 
 def _refuse_gradient(g, dtype, other):
@@ -217,7 +223,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
         loss = _without_gradient(dtype, other, loss)
     if weight is not None:
         return _weighted(loss, weight, reduction, by_weight=False)
-    return reduced(loss, reduction, input, target)
+    return reduced(loss, reduction, input, target, begins=_huber_of)
 
 
 # ------------------------------------------------------------------ probabilities
@@ -282,7 +288,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     if weight is not None:                     # in place in torch
         check_fits(loss._array, weight._array.shape, result_dtype((loss, weight)))
         loss = (loss * weight).to(loss.dtype)
-    return reduced(loss, reduction)
+    return reduced(loss, reduction, begins=_bce)
 
 
 def _check_chances(name, array):
@@ -361,7 +367,7 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
         loss = converted(converted((1 - target) * input, target._array.dtype) - rest, target._array.dtype)
     if weight is not None:
         loss = converted(loss * weight, loss._array.dtype)
-    return reduced(loss, reduction, target)
+    return reduced(loss, reduction, target, begins=_bce_logits if pos_weight is None else _bce_weighted_logits)
 
 
 @public(python=True, autocast="up")

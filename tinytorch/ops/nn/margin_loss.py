@@ -267,7 +267,7 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: Number = 1, margin: Numb
     if index.size and (index.min() < 0 or index.max() >= classes):
         raise RuntimeError("target out of range")
     refuse_gradient("multi_margin_loss", "weight", weight)
-    return reduced(_multi_margin(input, target, p, margin, weight), reduction)
+    return reduced(_multi_margin(input, target, p, margin, weight), reduction, begins=_multi_margin)
 
 
 def _check_kernel(kernel, input):
@@ -341,7 +341,7 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | N
     if labels.size and (labels.min() < -1 or labels.max() >= classes):
         raise RuntimeError("argument #2 'target' is out of range")
     _check_long(target)
-    return reduced(_multilabel_margin(input, target), reduction)
+    return reduced(_multilabel_margin(input, target), reduction, begins=_multilabel_margin)
 
 
 @public(python=True)
