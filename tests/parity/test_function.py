@@ -10,6 +10,7 @@ import torch
 
 import tinytorch
 
+from .adapter import same_outcome
 from .test_graph import both_agree, leaf
 
 
@@ -423,3 +424,27 @@ def grouped_alone(group):
 def test_groups_of_checkpoints(program):
     ours, theirs = grouped(tinytorch, program), grouped(torch, program)
     assert ours == theirs and ours
+
+
+@pytest.mark.parametrize("kind", ["backward", "vjp", "both", "neither", "freed", "nothing given"])
+def test_apply_of_the_node(kind):
+    def program(t):
+        class Twice(t.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x)
+                return 2 * x
+        if kind != "neither":
+            rule = staticmethod(lambda ctx, g: g * ctx.saved_tensors[0])
+            for name in ("backward", "vjp") if kind == "both" else ("vjp" if kind == "vjp" else "backward",):
+                setattr(Twice, name, rule)
+        y = Twice.apply(t.tensor([3., 4.], requires_grad=True))
+        if kind == "freed":
+            y.sum().backward()
+        if kind == "nothing given":
+            try:
+                return y.grad_fn.apply()
+            except TypeError:
+                return t.tensor(1)
+        return y.grad_fn.apply(t.ones(2, requires_grad=True)), y.grad_fn._forward_cls is Twice
+    same_outcome(program)

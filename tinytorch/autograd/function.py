@@ -86,6 +86,28 @@ class FunctionCtx:
         return tuple([SavedTensor(refuse_none if s is None else s.pack) for s in self._saved])
 
 
+class BackwardCFunction(FunctionCtx):
+    """What a node of a Function shares with the `ctx` that its `forward` and `backward` are given."""
+
+    def apply(self, *grads: Tensor | None) -> Any:
+        """What the Function's `backward` makes of gradients."""
+        return backward_of(self._forward_cls)(self, *grads)
+
+    def apply_jvp(self, *tangents: Tensor | None) -> Any:
+        """What the Function's `jvp` makes of tangents."""
+        return self._forward_cls.jvp(self, *tangents)
+
+
+def backward_of(cls: type) -> Callable:
+    """The `backward` of a Function, or its `vjp`. RuntimeError if it has both."""
+    if cls.vjp is Function.vjp:
+        return cls.backward
+    if cls.backward is not Function.backward:
+        raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should "
+                           "only implement one of them.")
+    return cls.vjp
+
+
 class Function:
     """Base class of operations with a derivative of their own: subclass it, call `Sub.apply(...)`.
 
@@ -123,7 +145,7 @@ class Function:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls._ctx_class = type(cls.__name__ + "Backward", (FunctionCtx,), {"_forward_cls": cls})
+        cls._ctx_class = type(cls.__name__ + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
         cls._ops = _make_op(cls, False), _make_op(cls, True)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -326,10 +348,7 @@ def _run_backward(cls, ctx, grads, wanted):
         if g is None and ctx._materialize and output is not None:
             g = np.zeros(*output)
         given.append(as_tensor(g))
-    if cls.vjp is not Function.vjp and cls.backward is not Function.backward:
-        raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should "
-                           "only implement one of them.")
-    backward = cls.backward if cls.vjp is Function.vjp else cls.vjp
+    backward = backward_of(cls)
     with as_outside():
         results = backward(ctx, *given)
     if ctx._saved and not mode.graph_task.retain_graph:        # the graph is not retained
@@ -481,10 +500,6 @@ class InplaceFunction(Function):
 
 #: The class of classes of functions, and of what `grad_fn` shows of one.
 FunctionMeta = type(Function)
-
-
-class BackwardCFunction(FunctionCtx):
-    """What torch's `grad_fn` of a function of the user's is: a name to import."""
 
 
 class NestedIOFunction(Function):
