@@ -3,12 +3,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Union, get_args, get_origin
 
 from . import _ops, dtypes as dt
 from .autograd.function import Function
 from .autograd.grad_mode import is_grad_enabled, unrecorded
+from .autograd.places import count_write
 from .device import device
 from .tensor import Tensor
 
@@ -103,6 +105,8 @@ class CustomOpDef:
     def __init__(self, namespace: str, name: str, schema: str, fn: Callable | None) -> None:
         self._namespace, self._name, self._schema, self._init_fn = namespace, name, schema, fn
         self._kernel, self._backward, self._setup_context, self._vmap, self._function = fn, None, None, None, None
+        arguments = re.findall(r"\w(\(\w+!\))?[\[\]\d?]* (\w+)", schema.partition("->")[0])
+        self._written = {key for i, (mark, word) in enumerate(arguments) if mark and fn for key in (i, word)}
         self._fake = _FAKES.get(self._qualname)
         _DEFINED[self._qualname] = self
         _ops.CUSTOM[self._qualname] = self
@@ -135,6 +139,8 @@ class CustomOpDef:
     def _run(self, tensors, args, kwargs):
         with unrecorded():
             result = self._kernel(*args, **kwargs)
+        for t in _tensors([x for key, x in (*enumerate(args), *kwargs.items()) if key in self._written]):
+            count_write(t)                     # the kernel may have written to its memory alone
         for t in _tensors([result]):
             if any([t is x or t.untyped_storage().data_ptr() == x.untyped_storage().data_ptr() and t.numel()
                     for x in tensors]):

@@ -1,8 +1,10 @@
 """More calls that users reported, each a program that is to end the same under torch."""
 import importlib
+import typing
 
 import pytest
 
+from .adapter import same_outcome
 from .test_reported import same
 
 
@@ -145,3 +147,67 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name):
     same(PROGRAMS[name])
+
+
+# ------------------------------------------------------------------ custom operators, checkpoints, older files
+def _custom(t, name, mutates, body):
+    names = {"Tensor": t.Tensor, "List": typing.List, "Optional": typing.Optional}
+    exec(body, names)
+    return t.library.custom_op(f"{t.__name__}_written::{name}", names["f"], mutates_args=mutates)
+
+
+def _written_by_numpy(t):
+    f = _custom(t, "numpy", {"o"}, "def f(x: Tensor, o: Tensor) -> None:\n    o.numpy()[:] = 5")
+    x, o = t.ones(2), t.zeros(2)
+    f(x, o)
+    f(x, o=o)
+    f(x=x, o=o)
+    return x._version, o._version, o
+
+
+def _written_list(t):
+    f = _custom(t, "list", {"xs"}, "def f(k: float, xs: List[Tensor], y: Optional[Tensor] = None) -> None:\n"
+                                   "    xs[0].mul_(k)")
+    x, y = t.ones(2), t.ones(1)
+    f(2., [x, y])
+    f(3., [x], y)
+    return x._version, y._version, x
+
+
+def _written_before_backward(t):
+    f = _custom(t, "saved", {"o"}, "def f(o: Tensor) -> None:\n    o.numpy()[:] = 5")
+    x, a = t.ones(2, requires_grad=True), t.ones(2)
+    y = x * a
+    f(a)
+    y.sum().backward()
+
+
+def _recomputed_otherwise(t):
+    calls = []
+
+    def piece(x):
+        calls.append(1)
+        y = x.sin() if len(calls) == 1 else t.cat([x.sin(), x]).double()
+        return y.exp() * 2
+    importlib.import_module(f"{t.__name__}.utils.checkpoint").checkpoint(
+        piece, t.ones(2, requires_grad=True), use_reentrant=False).sum().backward()
+
+
+def _norm_of_an_old_file_on_meta(t):
+    saved = t.nn.BatchNorm1d(3).state_dict()
+    del saved["num_batches_tracked"]
+    saved._metadata[""]["version"] = 1
+    with t.device("meta"):
+        module = t.nn.BatchNorm1d(3)
+    module.load_state_dict(saved, assign=True)
+    return [(key, str(x.device), x) for key, x in module.state_dict().items()]
+
+
+@pytest.mark.parametrize("program", [_written_by_numpy, _written_list, _written_before_backward,
+                                     _norm_of_an_old_file_on_meta])
+def test_what_custom_operators_write_and_old_files_lack(program):
+    same_outcome(program)
+
+
+def test_what_a_checkpoint_that_changes_its_mind_says():
+    same_outcome(_recomputed_otherwise, cut=lambda text: text.partition("\n\nTip")[0])

@@ -3,6 +3,7 @@ import contextlib
 import threading
 from enum import Enum
 
+from .. import dtypes as dt
 from .._refused import refused, refused_class
 from ..autograd.casts import get_autocast_dtype, is_autocast_cache_enabled, is_autocast_enabled
 from ..autograd.function import Function
@@ -11,7 +12,7 @@ from ..autograd.saved import saved_tensors_hooks
 from ..autograd.tensor_methods import backward as run_backward
 from ..errors import warn
 from ..random import get_rng_state, set_rng_state
-from ..tensor import Tensor
+from ..tensor import Size, Tensor
 
 __all__ = ["CheckpointError", "CheckpointPolicy", "DefaultDeviceType", "GraphExecGroup", "SAC_IGNORED_OPS",
            "SelectiveCheckpointContext", "checkpoint", "checkpoint_sequential",
@@ -146,12 +147,15 @@ class _Frame:
                 "torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
                 f"recomputation.\nNumber of tensors saved during forward: {len(self.metadata)}\nNumber of tensors "
                 f"saved during recomputation: {len(found)}.")
+        different = []
         for i, ((shape, dtype), tensor) in enumerate(zip(self.metadata, found)):
             if self.check and (tensor._array.shape, tensor._array.dtype) != (shape, dtype):
-                raise CheckpointError(
-                    "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
-                    f"during the forward pass.\ntensor at position {i}:\nsaved metadata: {list(shape)} {dtype}\n"
-                    f"recomputed metadata: {list(tensor._array.shape)} {tensor._array.dtype}")
+                saved = {"shape": Size(shape), "dtype": dt.BY_NUMPY[dtype], "device": tensor.device}
+                now = {"shape": tensor.shape, "dtype": tensor.dtype, "device": tensor.device}
+                different.append(f"tensor at position {i}:\nsaved metadata: {saved}\nrecomputed metadata: {now}\n")
+        if different:
+            raise CheckpointError("torch.utils.checkpoint: Recomputed values for the following tensors have different "
+                                  f"metadata than during the forward pass.\n{''.join(different)}.")
 
 
 class _Enough(Exception):

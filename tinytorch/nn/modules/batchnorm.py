@@ -69,7 +69,8 @@ class _NormBase(Module):
     def _load_from_state_dict(self, state_dict, prefix, local_metadata, *args):
         key = prefix + "num_batches_tracked"
         if (local_metadata.get("version") or 1) < 2 and self.track_running_stats and key not in state_dict:
-            state_dict[key] = self.num_batches_tracked         # older files do not have it
+            seen = self.num_batches_tracked                    # older files do not have it
+            state_dict[key] = tensor(0, dtype=int64) if seen is None or seen.is_meta else seen
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *args)
 
 
