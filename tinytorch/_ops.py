@@ -122,12 +122,21 @@ def _index(self, indices):
 
 
 def _index_put(self, indices, values, accumulate=False):
-    if None not in indices:
+    if not any([i is None for i in indices]):
         return self.index_put(tuple(indices), values, accumulate)
-    result = self.clone()
-    places = tuple([slice(None) if i is None else i for i in indices])
-    result[places] = result[places] + values if accumulate else values
-    return result
+    return _put("put", self, indices, values, accumulate)
+
+
+def _index_put_(self, indices, values, accumulate=False):
+    if not any([i is None for i in indices]):
+        return self.index_put_(tuple(indices), values, accumulate)
+    return _put("put_in_place", self, indices, values, accumulate)
+
+
+def _put(how, self, indices, values, accumulate):
+    """The same with None for a dimension that is taken whole, which the methods refuse."""
+    put = getattr(importlib.import_module(f"{_PACKAGE}.ops.layout.index"), f"_{how}")
+    return put(self, tuple(indices), values, accumulate)
 
 
 def _convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, *switches):
@@ -140,8 +149,8 @@ def _sym_size(self, dim):
 
 
 #: Operators whose arguments are no function's of that name.
-_BY_HAND = {"index": _index, "_unsafe_index": _index, "index_put": _index_put, "_convolution": _convolution,
-            "sym_size": _sym_size}
+_BY_HAND = {"index": _index, "_unsafe_index": _index, "index_put": _index_put, "index_put_": _index_put_,
+            "_unsafe_index_put": _index_put, "_convolution": _convolution, "sym_size": _sym_size}
 
 
 class _Namespace(ModuleType):

@@ -2,6 +2,7 @@
 import importlib
 import typing
 
+import numpy as np
 import pytest
 
 from .adapter import same_outcome
@@ -211,3 +212,24 @@ def test_what_custom_operators_write_and_old_files_lack(program):
 
 def test_what_a_checkpoint_that_changes_its_mind_says():
     same_outcome(_recomputed_otherwise, cut=lambda text: text.partition("\n\nTip")[0])
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize("places", [(None, [0, 2]), ([0, 0], None), (None, [0, 0]), ([0], [1]), (None, [[0, 1]])])
+@pytest.mark.parametrize("name", ["index_put", "index_put_", "_unsafe_index_put"])
+def test_operators_that_put(name, places, accumulate):
+    """With None for a dimension that is taken whole."""
+    def program(t):
+        x = t.arange(6.).reshape(2, 3).requires_grad_()
+        y = getattr(t.ops.aten, name)(x * 1, [p and t.tensor(p) for p in places], t.tensor(9.), accumulate)
+        y.square().sum().backward()
+        return y.detach(), x.grad
+    same_outcome(program)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("make", [lambda t, n: t.tensor(2), lambda t, n: [t.tensor(2)] * n,
+                                  lambda t, n: t.tensor([2] * n), lambda t, n: np.array(2), lambda t, n: np.int64(2),
+                                  lambda t, n: np.array([2] * n), lambda t, n: 2., lambda t, n: [2.] * n])
+def test_sizes_to_interpolate_to(make, n):
+    same_outcome(lambda t: t.nn.functional.interpolate(t.arange(4. ** n).reshape(1, 1, *[4] * n), size=make(t, n)))

@@ -252,6 +252,9 @@ def interpolate(input: Tensor, size: int | Ints | None = None, scale_factor: flo
         align_corners = False
     if isinstance(size, (list, tuple)) and any([isinstance(n, Tensor) for n in size]):
         size = [n.item() if isinstance(n, Tensor) and not n.ndim else n for n in size]
+    elif isinstance(size, (Tensor, np.ndarray)) and (not size.ndim or (
+            isinstance(size, Tensor) and size.ndim == len(size) == input.ndim - 2 == 1)):
+        size = size.item()                     # which stands for each dimension
     output_size, scales = _spatial(input.shape, size, scale_factor)
     if recompute_scale_factor and size is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
