@@ -31,13 +31,19 @@ from .nn.parameter import Parameter
 from .tensor import Size, Tensor
 
 _BLOCKED = {"sys", "os", "posix", "nt"}        # modules of which nothing is given out, whatever the user declares safe
-_KNOWN = {**KNOWN, "_codecs.encode": codecs.encode}       # bytes are pickled as text that is to be encoded
+ALLOWED = {**KNOWN, "_codecs.encode": codecs.encode}       # bytes are pickled as text that is to be encoded
 _KEY_ITEMS = 1000                              # a tuple that is a key has no more items than this, nested ones counted
 _UNHASHABLE = (list, dict, set, bytearray)     # and what derives from them, unless it says otherwise
 _ENCODINGS = ("latin1", "latin-1", "utf-8")
 _NUMPY_READS = ("__array_interface__", "__array_struct__")     # on any object: the addresses there are read
 _INSTRUCTIONS = {}                             # first byte -> method
 _CALLS = {}                                    # id of a known object -> what a file's call of it does
+
+
+def called(module: str, name: str) -> tuple[str, str]:
+    """(the module, the whole name) of what a pickle names, which may be a name of Python 2."""
+    module, name = NAME_MAPPING.get((module, name), (IMPORT_MAPPING.get(module, module), name))
+    return module, f"{module}.{name}"
 
 
 def _instruction(code):
@@ -303,12 +309,10 @@ class Unpickler:
     # -------------------------------------------------------------- names, calls, objects
     @_instruction(pickle.GLOBAL)
     def load_name(self):
-        module, name = self.line(), self.line()
-        module, name = NAME_MAPPING.get((module, name), (IMPORT_MAPPING.get(module, module), name))
-        full = f"{module}.{name}"
+        module, full = called(self.line(), self.line())
         if module in _BLOCKED:
             raise UnpicklingError(f"Trying to load unsupported GLOBAL {full} whose module {module} is blocked.")
-        for table in (_KNOWN, self.allowed):
+        for table in (ALLOWED, self.allowed):
             if full in table:
                 self.stack.append(table[full])
                 return

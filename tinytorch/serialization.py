@@ -78,6 +78,8 @@ def _torch_name(obj, name=None):
 @functools.lru_cache(16)
 def _pickler(base):
     """A class of pickler on top of pickle's in Python, or in C, that writes tensors as torch does."""
+    theirs = getattr(base, "reducer_override", None)        # how a module such as cloudpickle writes what others cannot
+
     class Pickler(base):
         def __init__(self, file, protocol, more, shown):
             super().__init__(file, protocol=protocol)
@@ -103,6 +105,10 @@ def _pickler(base):
             return "storage", kind, key, "cpu", data.nbytes // dtype.itemsize, *self.more
 
         def reducer_override(self, obj):
+            ours = self._reduced(obj)
+            return ours if ours is not NotImplemented or theirs is None else theirs(self, obj)
+
+        def _reduced(self, obj):
             if isinstance(obj, Tensor):
                 return self.function_first(_reduce(obj, self.shown))
             if isinstance(obj, layout):
@@ -472,6 +478,7 @@ def get_unsafe_globals_in_checkpoint(f):
     """
     import pickletools
 
+    from ._weights_only_unpickler import ALLOWED, called
     from ._zip_reader import Archive
     opened = open(f, "rb") if isinstance(f, (str, os.PathLike)) else contextlib.nullcontext(f)
     with opened as file:
@@ -479,16 +486,21 @@ def get_unsafe_globals_in_checkpoint(f):
         if not zipped:
             raise ValueError("Expected input to be a checkpoint returned by torch.save")
         text = Archive(file, begin, name).read("data.pkl")
-    found, words = set(), []
+    found, words, memo, word = set(), [], [], None
     for code, argument, _ in pickletools.genops(text):
         if code.name == "GLOBAL":
-            module, name = argument.split(" ", 1)
-            found.add(f"{_PYTHON_2.get(module, module)}.{name}")
+            found.add(called(*argument.split(" ", 1))[1])
         elif code.name == "STACK_GLOBAL":
             found.add(".".join(words[-2:]))
-        elif isinstance(argument, str):
-            words.append(argument)
-    return sorted(found.difference(KNOWN, _safe))
+        elif code.name == "MEMOIZE":
+            memo.append(word)
+            continue
+        elif code.name in ("BINGET", "LONG_BINGET") and argument < len(memo):
+            argument = memo[argument]
+        word = argument if isinstance(argument, str) else None
+        if word is not None:
+            words.append(word)
+    return sorted(found.difference(ALLOWED, _safe))
 
 
 # ------------------------------------------------------------------ load
@@ -507,8 +519,7 @@ class _Unpickler(pickle.Unpickler):
         return self.storage(pid)
 
     def find_class(self, module, name):
-        module = _PYTHON_2.get(module, module)
-        known = KNOWN.get(f"{module}.{name}")
+        known = KNOWN.get(f"{_PYTHON_2.get(module, module)}.{name}")
         if known is not None:
             return functools.partial(self.guard, known) if module == "torch._utils" else known
         if module == "torch._C" and name in _BUILTIN:

@@ -104,3 +104,12 @@ def test_whole_modules():
 def test_plain_pickle():
     x = pickle.loads(pickle.dumps(torch.ones(2, requires_grad=True)))
     assert x.tolist() == [1, 1] and x.requires_grad
+
+
+def test_names_of_python_2_in_files():
+    """Protocol 2 names int, str and range as Python 2 had them."""
+    for thing in (range(3), int, str, chr, [int, range(2)]):
+        file = io.BytesIO()
+        torch.save(thing, file)
+        file.seek(0)
+        assert torch.load(file, weights_only=False) == thing
