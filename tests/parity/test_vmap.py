@@ -263,3 +263,18 @@ def test_no_loop_where_torch_has_none(line):
             warnings.simplefilter("error")
             return t.vmap(lambda a, b: eval(line, {"t": t, "a": a, "b": b}))(a, b)
     same_outcome(program)
+
+
+@pytest.mark.parametrize("how", ["vmap of jacrev", "vmap of jacfwd", "jacrev of vmap", "vmap of hessian"])
+@pytest.mark.parametrize("function", [
+    lambda x: x * 2, lambda x: x.sin(), lambda x: x + 1, lambda x: -x, lambda x: x.view(1, 2), lambda x: x[0],
+    lambda x: x / 2, lambda x: x.cumsum(0), lambda x: x.flip(0).clone()])
+def test_jacobians_may_be_written_to(function, how):
+    """Each sample has its own, also where it is the same for all."""
+    def program(t):
+        f = t.func
+        both = {"vmap of jacrev": lambda: t.vmap(f.jacrev(function)), "vmap of jacfwd": lambda: t.vmap(f.jacfwd(function)),
+                "jacrev of vmap": lambda: f.jacrev(t.vmap(function)),
+                "vmap of hessian": lambda: t.vmap(f.hessian(lambda x: function(x).sum()))}[how]()
+        return both(t.arange(6.).reshape(3, 2)).add_(1)
+    same_outcome(program)

@@ -272,6 +272,13 @@ class Batched(StandIn):
         return rule(level_of(*args, *options.values()), function, *plain(args), **options)
 
 
+def new_batch(like: Batched, shape: tuple[int, ...], dtype: np.dtype) -> Batched:
+    """Zeros of a shape, of their own for each sample of `like`."""
+    whole = like.physical.shape[0], *shape
+    within = type(like.physical) is Batched
+    return Batched(new_batch(like.physical, whole, dtype) if within else np.zeros(whole, dtype), like.level)
+
+
 def _as_array(x):
     return x if isinstance(x, ndarray) else np.asarray(x)
 

@@ -12,8 +12,9 @@ from .. import dtypes as dt
 from ..autograd.tensor_methods import output_grads
 from ..autograd.transform_levels import Transform, handle, is_tracked, pull, pusher, release, stand_in
 from ..ops.creation.factories import zeros, zeros_like
-from ..tensor import Tensor
+from ..tensor import Tensor, wrap
 from ..utils._pytree import tree_flatten, tree_leaves, tree_map, tree_unflatten
+from .batched import Batched, new_batch
 from .batching import check_randomness, draws, vmap
 
 
@@ -139,8 +140,9 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
             found = zip(*[x.split(count) for x in found])
         else:
             found = [[zeros((0, *x.shape), dtype=x.dtype) for x in inputs] for _ in outputs]
-        rows = [_as_given(tree_unflatten([block.reshape(y.shape + x.shape) for block, x in zip(blocks, inputs)],
-                                         input_spec), argnums) for blocks, y in zip(found, outputs)]
+        rows = [_as_given(tree_unflatten([_for_each(block.reshape(y.shape + x.shape), y)
+                                          for block, x in zip(blocks, inputs)], input_spec), argnums)
+                for blocks, y in zip(found, outputs)]
         jacobian = tree_unflatten(rows, spec)
         return (jacobian, aux[0]) if has_aux else jacobian
     return wrapper
@@ -252,7 +254,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
             def columns(*tangents):
                 return tuple([zeros_like(y) if t is None else t for y, t in zip(outputs, push(tangents))])
             found = vmap(columns, out_dims=-1, randomness=randomness)(*_basis(inputs, count))
-            blocks = [[block.reshape(y.shape + x.shape) for block, x in zip(row.split(count, -1), inputs)]
+            blocks = [[_for_each(block.reshape(y.shape + x.shape), x) for block, x in zip(row.split(count, -1), inputs)]
                       for row, y in zip(found, outputs)]
         else:
             blocks = [[zeros(y.shape + x.shape, dtype=y.dtype) for x in inputs] for y in outputs]
@@ -366,6 +368,14 @@ def _replaced(args, new, argnums):
 
 def _as_given(tree, argnums):
     return tree[0] if isinstance(argnums, int) else tree
+
+
+def _for_each(block, tensor):
+    """A block of a Jacobian, of which within a `vmap` each sample of `tensor` has its own, as in torch, even where it is
+    the same for all: it may be written to."""
+    if type(tensor._array) is not Batched or type(block._array) is Batched:
+        return block
+    return block + wrap(new_batch(tensor._array, block._array.shape, block._array.dtype))
 
 
 def _basis(tensors, count):
