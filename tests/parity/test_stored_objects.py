@@ -22,8 +22,9 @@ from .adapter import same_outcome
 
 OBJECTS = [
     range(3), int, str, bytes, list, dict, set, type, object, range, map, filter, zip, len, chr, input,
-    functools.reduce, sys.intern, operator.add, operator.attrgetter("a"), slice(1, 2), {1}, frozenset([1]), b"abc", bytearray(b"a"), 1j,
-    2**70, -5, 1.5, None, ..., "\u00e9", collections.OrderedDict(a=1), collections.defaultdict(int, a=1),
+    functools.reduce, sys.intern, operator.add, operator.attrgetter("a"), slice(1, 2), {1}, frozenset([1]), b"abc",
+    bytearray(b"a"),
+    1j, 2**70, -5, 1.5, None, ..., "\u00e9", collections.OrderedDict(a=1), collections.defaultdict(int, a=1),
     collections.Counter("aab"), collections.deque([1]), collections.ChainMap({"a": 1}), collections.UserDict(a=1),
     fractions.Fraction(1, 2), decimal.Decimal("1.5"), datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1),
     datetime.timedelta(1), functools.partial(int, "3"), uuid.UUID(int=3), pathlib.PurePosixPath("a"), ValueError("a"),

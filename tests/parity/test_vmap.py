@@ -273,7 +273,8 @@ def test_jacobians_may_be_written_to(function, how):
     """Each sample has its own, also where it is the same for all."""
     def program(t):
         f = t.func
-        both = {"vmap of jacrev": lambda: t.vmap(f.jacrev(function)), "vmap of jacfwd": lambda: t.vmap(f.jacfwd(function)),
+        both = {"vmap of jacrev": lambda: t.vmap(f.jacrev(function)),
+                "vmap of jacfwd": lambda: t.vmap(f.jacfwd(function)),
                 "jacrev of vmap": lambda: f.jacrev(t.vmap(function)),
                 "vmap of hessian": lambda: t.vmap(f.hessian(lambda x: function(x).sum()))}[how]()
         return both(t.arange(6.).reshape(3, 2)).add_(1)
