@@ -1,4 +1,5 @@
 """Losses against torch: values, gradients, second derivatives, reductions, warnings and errors."""
+import contextlib
 import warnings
 
 import numpy as np
@@ -6,6 +7,8 @@ import pytest
 import torch
 
 import tinytorch
+
+from .adapter import same_outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -172,3 +175,23 @@ def test_ctc_loss(targets, lengths, frames, zero_infinity, reduction):
         found.append((loss.detach().numpy(), x.grad.numpy()))
     for ours, theirs in zip(*found, strict=True):
         np.testing.assert_allclose(ours, theirs, 1e-9, 1e-12)
+
+
+@pytest.mark.parametrize("name", ["multi_margin_loss", "multilabel_margin_loss", "nll_loss", "cross_entropy"])
+@pytest.mark.parametrize("target", [(0,), (1,), (2,), (), (2, 3), (1, 2), (0, 2)])
+@pytest.mark.parametrize("scores", [(0,), (1,), (2,), (2, 0), (0, 2), (2, 3), (), (2, 3, 4), (0, 0)])
+def test_sizes_of_targets(scores, target, name):
+    """Torch reads what it has not written where there is no sample, and looks for the first of no dimensions."""
+    if scores[:1] == (0,) and target in ((0,), (0, 2), ()) and len(scores) > 1:
+        with contextlib.suppress(RuntimeError, ValueError):
+            loss = getattr(tinytorch.nn.functional, name)(tinytorch.ones(scores),
+                                                          tinytorch.zeros(target, dtype=tinytorch.long))
+            assert loss.isnan()
+        return
+    same_outcome(lambda t: getattr(t.nn.functional, name)(t.ones(scores), t.zeros(target, dtype=t.long)))
+
+
+def test_weights_that_do_not_fit():
+    for size in ((4,), (2, 2), (3, 3, 3), (1, 4), (1, 2, 3)):
+        same_outcome(lambda t, size=size: t.nn.functional.binary_cross_entropy(
+            t.full((2, 3), .5), t.ones(2, 3), weight=t.ones(size)))

@@ -371,8 +371,8 @@ def _as_given(tree, argnums):
 
 
 def _for_each(block, tensor):
-    """A block of a Jacobian. Within a `vmap` each sample of `tensor` has its own, as in torch, even where it is the same
-    for all: it may be written to."""
+    """A block of a Jacobian. Within a `vmap` each sample of `tensor` has its own, as in torch, even where it is the
+    same for all: it may be written to."""
     if type(tensor._array) is not Batched or type(block._array) is Batched:
         return block
     return block + wrap(new_batch(tensor._array, block._array.shape, block._array.dtype))

@@ -110,7 +110,7 @@ def pick(target, classes, ignored):
             if wrong.any():
                 raise IndexError(f"Target {target[wrong][0]} is out of bounds.")
     if target.ndim == 1:
-        return np.arange(0, target.size * classes, classes) + target, kept
+        return np.arange(0, target.size * classes, classes or 1) + target, kept
     inner = math.prod(target.shape[1:])
     start = np.arange(len(target)).reshape((-1,) + (1,) * (target.ndim - 1)) * (classes * inner)
     return start + target * inner + np.arange(inner).reshape(target.shape[1:]), kept
@@ -179,7 +179,7 @@ def cross_entropy(x, target, weight, ignored, reduction, keep):
             pass
     where, kept = pick(target, x.shape[1], ignored)
     flat_rows = x.ndim == 2
-    top = row_max(x) if flat_rows and x.size else np.maximum.reduce(x, axis=1, keepdims=True)
+    top = row_max(x) if flat_rows and x.size else np.maximum.reduce(x, axis=1, keepdims=True, initial=-np.inf)
     e = np.subtract(x, top, out=np.empty(x.shape, x.dtype))
     flat = e.reshape(-1)
     picked = flat.take(where)

@@ -117,7 +117,7 @@ def broadcast_shapes(*shapes: int | Ints) -> Size:
 def _as_shape(shape):
     if not isinstance(shape, (tuple, list, str)):
         raise RuntimeError(f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {shape}")
-    return tuple(shape)
+    return tuple(shape) if isinstance(shape, str) else shape
 
 
 @public(python=True, shares=True)

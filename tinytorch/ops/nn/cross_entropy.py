@@ -112,10 +112,12 @@ def _check_sizes(x, t):
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if t.ndim == 0 and x.ndim == 1:
         return
+    if x.ndim == 1 and t.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if x.ndim == 1 and t.size != 1:
         raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {t.shape[0]}")
     if x.ndim > 1 and (t.ndim == 0 or len(x) != len(t)):
-        found = len(t) if t.ndim else 1
+        found = len(t) if t.ndim else 0
         raise ValueError(f"Expected input batch_size ({len(x)}) to match target batch_size ({found}).")
     if x.ndim == 2 and t.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")

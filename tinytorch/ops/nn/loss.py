@@ -26,6 +26,7 @@ from ...tensor import Tensor, wrap
 from ..elementwise.limits import _clamp
 from ..elementwise.math import log, log1p
 from ..elementwise.special import sigmoid
+from ..layout.broadcast import broadcast_shapes
 from .activation import _hardtanh, _log_sigmoid, logsigmoid
 from .cross_entropy import reduction_of
 
@@ -276,7 +277,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
                          "deprecated. Please ensure they have the same size.")
     if weight is not None:
         check_sized(weight)
-        weight = weight.expand(np.broadcast_shapes(target._array.shape, weight._array.shape))
+        weight = weight.expand(broadcast_shapes(target.shape, weight.shape))
     if input._array.dtype != target._array.dtype:
         raise RuntimeError(f"Found dtype {type_name(target)} but expected {type_name(input)}")
     if dt.kind(input._array.dtype) not in dt.FLOATING:

@@ -251,11 +251,13 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: Number = 1, margin: Numb
     if weight is not None and weight._array.ndim != 1:
         raise ValueError("weight must be one-dimensional")
     refuse(multi_margin_loss, input, target, p, margin, weight)
-    classes = input._array.shape[-1] if input._array.ndim else 1
+    classes = _classes(input)
     index = np.atleast_1d(target._array)
-    if input._array.ndim > 2 or input._array.ndim == 2 and index.shape != input._array.shape[:1]:
-        raise RuntimeError(f"inconsistent target size, expected {list(input._array.shape[:-1])} but got "
-                           f"{list(target._array.shape)}")
+    count = len(input._array) if input._array.ndim == 2 else 1
+    if index.shape != (count,):
+        raise RuntimeError("multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
+                           f"samples (batch size). Expected target size [{count}], but got "
+                           f"{list(target._array.shape)}. Input has shape {list(input._array.shape)}.")
     if weight is not None and weight._array.size != classes:
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight._array.shape)}")
     _check_long(target)
@@ -268,6 +270,14 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: Number = 1, margin: Numb
         raise RuntimeError("target out of range")
     refuse_gradient("multi_margin_loss", "weight", weight)
     return reduced(_multi_margin(input, target, p, margin, weight), reduction, begins=_multi_margin)
+
+
+def _classes(input):
+    classes = input._array.shape[-1] if input._array.ndim else 1
+    if not classes or input._array.ndim > 2:
+        raise RuntimeError("Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+                           f"{list(input._array.shape)}")
+    return classes
 
 
 def _check_kernel(kernel, input):
@@ -327,12 +337,10 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | N
     """
     reduction = reduction_of(reduction, size_average, reduce)
     refuse(multilabel_margin_loss, input, target)
-    if input._array.shape != target._array.shape and input._array.ndim:
+    classes = _classes(input)
+    if input._array.shape != target._array.shape if input._array.ndim == 2 else target._array.shape not in (
+            (classes,), () if classes == 1 else (classes,)):
         raise RuntimeError(f"inconsistent target size: {list(target._array.shape)} for input of size: "
-                           f"{list(input._array.shape)}")
-    classes = input._array.shape[-1] if input._array.ndim else 1
-    if not classes or input._array.ndim > 2:
-        raise RuntimeError("Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
                            f"{list(input._array.shape)}")
     _check_kernel("multilabel_margin_loss_forward_out_frame", input)
     if target._array.dtype.kind in dt.WIDENED + dt.COMPLEX:           # cannot be compared with the range
