@@ -28,16 +28,17 @@ class MissingMethod:
         raise AttributeError(words(f"{owner.__name__}.{self.name}"), name=self.name, obj=owner)
 
 
-def namespace(module: str, later: Sequence[str] = (), of: Mapping[str, str] | None = None) -> Callable[[str], Any]:
-    """The `__getattr__` of the module of that name, which loads its parts `later` when they are first asked for, and
-    takes the names `of` parts (name -> part) from there.
+def namespace(module: str, later: Sequence[str] | Mapping[str, str] = (),
+              of: Mapping[str, str] | None = None) -> Callable[[str], Any]:
+    """The `__getattr__` of the module of that name, which loads its parts `later` (or, by name, modules that lie
+    elsewhere) when they are first asked for, and takes the names `of` parts (name -> part) from there.
 
     For any other name it raises AttributeError, or ImportError in `from module import name`, whose words say where
     there is a list of torch's names that are here and of those that are not.
     """
     def __getattr__(name):
         if name in later:
-            return importlib.import_module(f"{module}.{name}")
+            return importlib.import_module(later[name] if isinstance(later, Mapping) else f"{module}.{name}")
         if of and name == "__all__":           # what `from module import *` gives
             return [*filter(lambda known: not known.startswith("_"), vars(sys.modules[module])), *of]
         if of and name in of:

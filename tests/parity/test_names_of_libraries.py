@@ -36,6 +36,32 @@ def told(f, t):
             return type(error).__name__, str(error).replace("tinytorch", "torch")
 
 
+def _said_once(t, text):
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        part(t, "_dynamo.utils").warn_once(text)
+    return given
+
+
+def _patched(config):
+    seen = [config.verbose]
+    with config.patch(verbose=True):
+        seen.append(config.verbose)
+    with config.patch("verbose", 3), config.patch({"suppress_errors": True}):
+        seen += [config.verbose, config.suppress_errors]
+    config.patch(verbose=7)(lambda: seen.append(config.verbose))()
+    return seen + [config.verbose, config.suppress_errors]
+
+
+def _adafactor(t):
+    p, g = [t.ones(2, 2), t.ones(3)], [t.arange(4.).reshape(2, 2), t.ones(3)]
+    rows, columns, variances = [t.zeros(2, 1), None], [t.zeros(1, 2), None], [None, t.zeros(3)]
+    steps = [t.tensor(0.), t.tensor(0.)]
+    part(t, "optim._adafactor").adafactor(p, g, rows, columns, variances, steps, d=1., lr=.1, beta2_decay=-.8,
+                                          weight_decay=.1, eps1=None, eps2=1e-3, maximize=False)
+    return p, rows[0], columns[0], variances[1], steps
+
+
 CHECKS = {
     "_check": lambda t: t._check(False), "said": lambda t: t._check(False, lambda: "no"),
     "number": lambda t: t._check(1), "words": lambda t: t._check(False, "no"), "holds": lambda t: t._check(True),
@@ -45,7 +71,15 @@ CHECKS = {
     "not implemented": lambda t: t._check_not_implemented(False), "assert": lambda t: t._assert(False, "words"),
     "a tensor": lambda t: t._assert(t.tensor(True), ""), "all": lambda t: t._check_tensor_all(t.tensor([True, False])),
     "no tensor": lambda t: t._check_tensor_all(3), "numbers": lambda t: t._check_tensor_all(t.ones(2)),
-    "nuclear norm": lambda t: t.nuclear_norm(t.arange(6.0).view(2, 3)),
+    "in chunks": lambda t: [part(t, "_functorch.apis").chunk_vmap(lambda x, y: x.sum() + y, dims, chunks=n)(
+        t.arange(6.).reshape(3, 2), t.ones(3) if dims == 0 else t.ones(()))
+        for n in (1, 2, 5) for dims in (0, (0, None))],
+    "said once": lambda t: [len(_said_once(t, text)) for text in ("a", "a", "b")],
+    "a mode to leave": lambda t: part(t, "_subclasses.fake_tensor").unset_fake_temporarily().__enter__(),
+    "settings for a while": lambda t: _patched(part(t, "_dynamo").config),
+    "gradients of convolutions": lambda t: t.nn.functional.grad.conv1d_input((1, 1, 4), t.ones(1, 1, 2),
+                                                                             t.ones(1, 1, 3)),
+    "adafactor": lambda t: _adafactor(t), "nuclear norm": lambda t: t.nuclear_norm(t.arange(6.0).view(2, 3)),
     "one": lambda t: t.nuclear_norm(t.ones(2, 2, 2), True).shape,
     "of one axis": lambda t: t.nuclear_norm(t.ones(2, 2), 0), "device": lambda t: t.get_device_module("xx"),
     "shuffled": lambda t: t.native_channel_shuffle(t.arange(8.0).view(1, 4, 2, 1), 2),

@@ -1,4 +1,5 @@
 """torch._dynamo where nothing is compiled: code runs as it is written."""
+import contextlib
 from types import SimpleNamespace
 
 from .._refused import refused, refused_class
@@ -10,10 +11,29 @@ __all__ = ["OptimizedModule", "allow_in_graph", "assume_constant_result", "confi
            "explain", "export", "forbid_in_graph", "graph_break", "is_compiling", "list_backends", "mark_dynamic",
            "mark_static", "mark_static_address", "maybe_mark_dynamic", "optimize", "reset"]
 
-#: Settings: any may be set, and changes nothing.
-config = SimpleNamespace(suppress_errors=False, cache_size_limit=8, recompile_limit=8, verbose=False,
-                         automatic_dynamic_shapes=True, assume_static_by_default=True, optimize_ddp=True,
-                         capture_scalar_outputs=False, capture_dynamic_output_shape_ops=False)
+
+
+class _Settings(SimpleNamespace):
+    """Any may be set, and changes nothing."""
+
+    @contextlib.contextmanager
+    def patch(self, arg1=None, arg2=None, **kwargs):
+        """Context manager or decorator: settings, as a name and a value, a dict, or keywords, for a while."""
+        given = {arg1: arg2} if isinstance(arg1, str) else {**(arg1 or {}), **kwargs}
+        before = dict(vars(self))
+        vars(self).update(given)
+        try:
+            yield
+        finally:
+            for name in given:
+                vars(self).pop(name)
+                if name in before:
+                    setattr(self, name, before[name])
+
+
+config = _Settings(suppress_errors=False, cache_size_limit=8, recompile_limit=8, verbose=False,
+                   automatic_dynamic_shapes=True, assume_static_by_default=True, optimize_ddp=True,
+                   capture_scalar_outputs=False, capture_dynamic_output_shape_ops=False)
 disallow_in_graph = forbid_in_graph = allow_in_graph
 export, explain = [refused(__name__, name, "there is no compiler") for name in ("export", "explain")]
 #: What compiled modules would be: there is none.

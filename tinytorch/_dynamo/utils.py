@@ -1,8 +1,18 @@
 """torch._dynamo.utils."""
+from ..errors import warn
 
-__all__ = ["is_compile_supported"]
+__all__ = ["is_compile_supported", "warn_once"]
+
+warn_once_cache: set[str] = set()
 
 
 def is_compile_supported(device_type):
     """False."""
     return False
+
+
+def warn_once(msg, stacklevel=1):
+    """A UserWarning, the first time that it is this one."""
+    if msg not in warn_once_cache:
+        warn_once_cache.add(msg)
+        warn(msg)

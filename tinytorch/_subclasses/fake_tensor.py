@@ -1,7 +1,9 @@
 """torch._subclasses.fake_tensor: tensors without memory, of which there are none."""
+import contextlib
+
 from .._refused import refused_class
 
-__all__ = ["FakeTensor", "FakeTensorMode", "is_fake"]
+__all__ = ["FakeTensor", "FakeTensorMode", "is_fake", "unset_fake_temporarily"]
 
 FakeTensor, FakeTensorMode = [refused_class(__name__, name, "every tensor has memory")
                               for name in ("FakeTensor", "FakeTensorMode")]
@@ -10,3 +12,9 @@ FakeTensor, FakeTensorMode = [refused_class(__name__, name, "every tensor has me
 def is_fake(x):
     """False."""
     return False
+
+
+@contextlib.contextmanager
+def unset_fake_temporarily():
+    """Context manager: nothing, for there is no mode to leave; it gives None."""
+    yield None

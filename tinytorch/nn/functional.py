@@ -58,7 +58,7 @@ from ..tensor import Tensor
 
 from .low_precision import ScalingType, SwizzleType, grouped_mm, scaled_grouped_mm, scaled_mm
 
-__getattr__ = _namespace(__name__)
+__getattr__ = _namespace(__name__, {"grad": f"{__package__}.grad"})
 
 
 # ------------------------------------------------------------------ activations

@@ -4,7 +4,16 @@ import numpy as np
 from .. import dtypes as dt
 from ..kernels import optim_matrix as kernels
 from ..tensor import wrap
-from .array_optimizer import ArrayOptimizer, array_of, check_lr, count_step, new_count, refuse_sum, zeros_like
+from .array_optimizer import (
+    ArrayOptimizer,
+    array_of,
+    check_lr,
+    count_step,
+    new_count,
+    refuse_sum,
+    update_each,
+    zeros_like,
+)
 
 
 class Adafactor(ArrayOptimizer):
@@ -93,3 +102,13 @@ def _shapes(p):
 def _factors(shape):
     """The shapes of the averages of rows and of columns."""
     return (*shape[:-1], 1), (*shape[:-2], 1, shape[-1])
+
+
+def adafactor(params, grads, row_vars, col_vars, variances, state_steps, foreach=None, grad_scale=None, found_inf=None,
+              has_complex=False, *, d, lr, beta2_decay, weight_decay, eps1, eps2, maximize):
+    """Adafactor's step for lists of tensors, in place."""
+    if eps1 is None and params:
+        eps1 = dt.finfo(params[0].dtype).eps
+    update_each(Adafactor, lr, params, grads, dict(d=d, beta2_decay=beta2_decay, weight_decay=weight_decay,
+                eps=(eps1, eps2), maximize=maximize), step=state_steps, row_var=row_vars, col_var=col_vars,
+                variance=variances)
