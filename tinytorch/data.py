@@ -178,7 +178,7 @@ def _is_size(value):
 def contents(self: Tensor, data: tuple) -> Tensor | np.ndarray:
     """What Tensor(...) is made of: its numbers, or the tensor that it is an alias of."""
     if len(data) == 1 and isinstance(data[0], Tensor):
-        return data[0].alias()
+        return data[0]._alias()
     return legacy_array(data, dt.get_default_dtype())
 
 

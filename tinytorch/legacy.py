@@ -54,7 +54,7 @@ def _legacy(args, dtype):
         return wrap(legacy_array(args, dtype))
     if args[0].dtype is not dtype:
         raise TypeError(f"expected {_options(dtype)} (got {_options(args[0].dtype)})")
-    return args[0].alias()
+    return args[0]._alias()
 
 
 def _options(dtype):

@@ -363,3 +363,14 @@ def test_placements_of_distributed_tensors():
                       for x in some[:5]] + [(repr(some[5]), str(some[5]), some[5].is_shard())])
         assert len({t.Shard(0), t.Shard(0), t.Replicate(), t.Replicate(), t.Partial()}) == 3
     assert found[0] == found[1]
+
+
+def test_public_names_of_tensor_are_torchs():
+    """A subclass may have attributes of any other name. NumPy's `conjugate` serves arrays and tensors alike."""
+    extra = {name for name in dir(tinytorch.Tensor) if not name.startswith("_")} - set(dir(torch.Tensor))
+    assert extra == {"conjugate"}
+    for name in ("alias", "rsub", "array", "node", "version", "view_info"):
+        kind = type("Sub", (tinytorch.Tensor,), {name: property(lambda self: 5)})
+        x = (tinytorch.ones(3, requires_grad=True) * 2).as_subclass(kind)
+        y = (3 - x).permute(0).sum()
+        assert getattr(y, name) == 5 and tinytorch.autograd.grad(y, x)[0].tolist() == [-1, -1, -1]

@@ -152,7 +152,7 @@ def test_programs(name):
 
 # ------------------------------------------------------------------ custom operators, checkpoints, older files
 def _custom(t, name, mutates, body):
-    names = {"Tensor": t.Tensor, "List": typing.List, "Optional": typing.Optional}
+    names = {"Tensor": t.Tensor, "List": list, "Optional": typing.Optional}
     exec(body, names)
     return t.library.custom_op(f"{t.__name__}_written::{name}", names["f"], mutates_args=mutates)
 

@@ -211,7 +211,7 @@ def _step(node, g, edges, create_graph):
     if create_graph and for_tangents_alone.data and mode.grad_now is not for_tangents and node in for_tangents_alone:
         before, mode.grad = mode.grad, for_tangents
         try:                                   # what a rule hands on as it is gets a node here too
-            return [d if d is None else d.alias() for d in _step(node, g, edges, create_graph)]
+            return [d if d is None else d._alias() for d in _step(node, g, edges, create_graph)]
         finally:
             mode.grad = before
     op, extras = node.op, node.hooks
@@ -295,7 +295,7 @@ def _through_decomposition(op, g, wanted, saved):
     It runs on stand-ins of the arguments; the gradients that its graph yields are functions of
     them, and since each stand-in is a recorded alias of its argument, of the arguments too.
     """
-    args = [s.alias() if isinstance(s, Tensor) and s._requires_grad else s for s in saved[:ANS]]
+    args = [s._alias() if isinstance(s, Tensor) and s._requires_grad else s for s in saved[:ANS]]
     result = op.decomposition(*args)
     roots = result if op.multi else (result,)
     grads = list(g) if op.multi else [g]

@@ -56,7 +56,7 @@ class KeptTensor:
             return kept
         array = kept.restored()._array if kept.__class__ is Packed else kept
         if isinstance(source, Tensor):
-            tensor = source.alias()
+            tensor = source._alias()
             tensor._array = array
             return tensor
         tensor = wrap(array)

@@ -254,7 +254,7 @@ def _as_subclass(self: Tensor, cls: type) -> Tensor:
     """
     if not isinstance(cls, type):
         raise TypeError(f"cls must be a type (got {type(cls).__name__})")
-    return _of(cls, Tensor.alias(self))
+    return _of(cls, Tensor._alias(self))
 
 
 def _make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Tensor:

@@ -146,7 +146,7 @@ def saved_tensor(node: Node, i: int, s: Any) -> Any:
 def with_history(edge: Edge, array: np.ndarray) -> Tensor:
     """A Tensor whose gradient goes along `edge`, with other numbers than what it comes from."""
     if isinstance(edge, Tensor):
-        t = edge.alias()
+        t = edge._alias()
         t._array = array
         return t
     t = array.tensor() if array.__class__ is above.sparse_array else wrap(array)

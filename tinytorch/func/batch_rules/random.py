@@ -47,7 +47,7 @@ def varied(x):
             raise RuntimeError(_SAME if level.randomness == "same" else DRAWN)
     if array is x._array:
         return x
-    result = x.alias() if x.requires_grad else wrap(array)
+    result = x._alias() if x.requires_grad else wrap(array)
     result._array = array
     return result
 

@@ -76,7 +76,7 @@ def _clone(input, order):
 _copied = renamed(_clone, "to_copy")
 
 
-@method("alias", seen=False)
+@method("_alias", seen=False)
 @single(name="alias", view=True, input=lambda g: g)
 def alias(input):
     """A view of all of it."""

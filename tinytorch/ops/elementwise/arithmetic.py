@@ -206,7 +206,7 @@ def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, ou
     return _sub(input, other, out=out)
 
 
-@public(method=True)
+@public()
 def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """other - alpha * input. RuntimeError for bools.
 

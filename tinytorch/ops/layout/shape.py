@@ -279,7 +279,7 @@ def movedim(input: Tensor, source: int | Ints, destination: int | Ints) -> Tenso
     rest = iter([d for d in range(ndim) if d not in pair[0]])
     placed = dict(zip(pair[1], pair[0]))
     order = tuple([placed[i] if i in placed else next(rest) for i in range(ndim)])
-    return _permute(input, order) if ndim else input.alias()
+    return _permute(input, order) if ndim else input._alias()
 
 
 @public(method=True, shares=True, any_layout=True)
