@@ -213,6 +213,8 @@ class Tensor(_Slots):
             steps = dense_steps(array.shape)
         else:
             steps = tuple(s // array.itemsize for s in array.strides)
+        if dim is not None and not steps:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         return steps if dim is None else steps[check_dim(dim, len(steps))]
 
     def storage_offset(self) -> int:

@@ -119,3 +119,14 @@ def test_no_gradients_of_complex_numbers(call, of):
         (x if of == "x" else y).requires_grad_()
         return eval("t." + call, dict(t=t, x=x, y=y))
     same_outcome(program)
+
+
+@pytest.mark.parametrize("call", [
+    lambda t: t.zeros(3)[2**63], lambda t: t.zeros(3)[-2**63 - 1], lambda t: t.zeros(3, 3)[0, 2**63],
+    lambda t: t.zeros(3)[2**62], lambda t: t.zeros(3)[2**63:], lambda t: t.zeros(3, 2)[..., 2**63],
+    lambda t: t.tensor(1.)[2**63], lambda t: t.tensor(1.)[1], lambda t: t.zeros(3).__setitem__(2**63, 1),
+    lambda t: t.zeros(3).__setitem__((0, 2**63), 1), lambda t: t.arange(3)[[2**63]], lambda t: t.arange(3)[[2**64 - 1]],
+    lambda t: t.tensor(1.).stride(0), lambda t: t.tensor(1.).stride(-1),
+    lambda t: t.ones(2).stride(5)])
+def test_numbers_that_64_bits_do_not_hold(call):
+    same_outcome(call)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ... import dtypes as dt
+from ...arguments import in_64_bits
 from ...autograd.grad_mode import mode, usual
 from ...autograd.op import op, single
 from ...autograd.outputs import UNWATCHED
@@ -163,6 +164,7 @@ def parse(shape, index):
             primitive = _new_axis
         elif kind is int:
             if not -shape[dim] <= item < shape[dim]:
+                in_64_bits(item)
                 raise IndexError(f"index {item} is out of bounds for dimension {place} with size {shape[dim]}")
             basic.append(item)
             dim += 1
@@ -187,6 +189,7 @@ def _no_dimensions(item):
     if item.__class__ is slice:
         return IndexError("slice() cannot be applied to a 0-dim tensor.")
     if item:
+        in_64_bits(item)
         return IndexError(f"index {item} is out of bounds for dimension 0 with size 0")
     return IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
                       "convert a 0-dim tensor to a number")
@@ -239,6 +242,8 @@ def _plain(item):
             check_not_in_itself(item)
             array = array_of(list(item))
         if array.dtype.kind in dt.INTEGER and not any([isinstance(x, (Tensor, np.ndarray)) for x in item]):
+            if array.dtype == np.uint64 and array.size:
+                in_64_bits(int(array.max()))
             array = array.astype(np.int64)     # numbers, of whatever kind
         if not array.size:                     # lists of empty lists
             array = array.astype(np.int64)
