@@ -12,7 +12,6 @@ __all__ = ["OptimizedModule", "allow_in_graph", "assume_constant_result", "confi
            "mark_static", "mark_static_address", "maybe_mark_dynamic", "optimize", "reset"]
 
 
-
 class _Settings(SimpleNamespace):
     """Any may be set, and changes nothing."""
 
