@@ -105,6 +105,15 @@ def test_errors(shape, keywords):
                  lambda text: text.partition("\n")[0])
 
 
+@pytest.mark.parametrize("size", [
+    lambda t: [t.tensor(6), t.tensor([5])], lambda t: (t.tensor([[6]], dtype=t.int32), 5), lambda t: t.tensor(4),
+    lambda t: t.tensor([4], dtype=t.int32), lambda t: [t.tensor(6.0), 5]])
+@pytest.mark.parametrize("mode", ["nearest", "bilinear"])
+def test_sizes_that_are_tensors_of_one_whole_number(size, mode):
+    same_outcome(lambda t: t.nn.functional.interpolate(t.arange(12.0).view(1, 1, 3, 4), size(t), mode=mode),
+                 lambda text: text.partition(" but ")[0])
+
+
 @pytest.mark.parametrize("dtype", ["int64", "bool", "complex64", "uint8", "bfloat16"])
 @pytest.mark.parametrize("mode, n", [("nearest", 1), ("nearest", 2), ("nearest-exact", 3), ("linear", 1),
                                      ("bilinear", 2), ("bicubic", 2), ("trilinear", 3)])

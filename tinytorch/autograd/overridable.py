@@ -130,6 +130,9 @@ def _spelled_out(function, how, args, kwargs):
             args.append(value)
         elif how.in_python != "alone":
             kwargs[name] = value
+    record = TABLE.get(function)
+    if record is not None and record.handed is not None:
+        return record.handed(tuple(args)), kwargs
     return tuple(args), kwargs
 
 

@@ -189,6 +189,8 @@ class Public:
               it calls neither, but "within" there
     in_python whether torch's is written in Python, which hands all its arguments on to handlers by name; a string: the
               one of that name space is, or ("Tensor") the method
+    handed    the function of a call's arguments that gives those which handlers see, where torch's function in Python
+              brings them into one form first
     seen      whether handlers see a call; "modes": modes do, and classes of its arguments do not
     writes    the names of arguments that it may write to, beside `out`; the first one of a function `name_` or of one
               that takes `inplace` need not be said
@@ -200,7 +202,7 @@ class Public:
               said
     """
 
-    dtypes = out = autocast = makes = classes = of_batches = None
+    dtypes = out = autocast = makes = classes = of_batches = handed = None
     widen = apart = any_layout = elementwise = in_python = draws = shares = looks = False
     checks, seen, older, ints, writes = "own", True, (), (), ""
 

@@ -14,7 +14,19 @@ __all__ = ["einsum"]
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-@public(python=True, autocast="down")
+def _in_one_form(args):
+    """The equation and the operands one by one, in whichever form they are given."""
+    if len(args) < 2:
+        raise ValueError("einsum(): must specify the equation string and at least one operand, "
+                         "or at least one operand and its subscripts list")
+    if isinstance(args[0], Tensor):
+        return _from_lists(args)
+    if len(args) == 2 and isinstance(args[1], (tuple, list)):
+        return args[0], *args[1]
+    return args
+
+
+@public(python=True, autocast="down", handed=_in_one_form)
 def einsum(*args) -> Tensor:
     """einsum("ij,jk->ik", a, b): products of the operands' elements, summed over the subscripts that the
     output lacks. Without "->", the output has the subscripts that occur once, in alphabetical order. "..."
@@ -26,18 +38,10 @@ def einsum(*args) -> Tensor:
     >>> torch.einsum("bij,bjk->bik", torch.ones(2, 3, 4), torch.ones(2, 4, 5)).shape
     torch.Size([2, 3, 5])
     """
-    if len(args) < 2:
-        raise ValueError("einsum(): must specify the equation string and at least one operand, "
-                         "or at least one operand and its subscripts list")
-    if isinstance(args[0], Tensor):
-        equation, operands = _from_lists(args)
-    else:
-        equation, operands = args[0], args[1:]
-        if not isinstance(equation, str):
-            raise TypeError("einsum(): argument 'equation' (position 1) must be str, not "
-                            f"{type(equation).__name__}")
-    if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
-        operands = operands[0]
+    equation, *operands = _in_one_form(args)
+    if not isinstance(equation, str):
+        raise TypeError("einsum(): argument 'equation' (position 1) must be str, not "
+                        f"{type(equation).__name__}")
     for i, x in enumerate(operands):
         if not isinstance(x, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 1, but got {type(x).__name__}")
@@ -68,7 +72,7 @@ def _from_lists(args):
     equation = ",".join(text(args[2 * i + 1]) for i in range(pairs))
     if len(args) % 2:
         equation += "->" + text(args[-1])
-    return equation, args[0:2 * pairs:2]
+    return equation, *args[0:2 * pairs:2]
 
 
 # ------------------------------------------------------------------ the equation

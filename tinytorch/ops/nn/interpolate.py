@@ -210,6 +210,13 @@ def _spatial(shape, size, scale_factor):
     return None, scale_factor
 
 
+def _as_number(m):
+    """A tensor of one whole number, or an array without dimensions, as that number; anything else as it is."""
+    if isinstance(m, Tensor) and m.numel() == 1 and m._array.dtype.kind in "iu":
+        return m.item()
+    return m.item() if isinstance(m, np.ndarray) and not m.ndim else m
+
+
 def _is_whole(m):
     if isinstance(m, np.ndarray):
         return False
@@ -250,11 +257,10 @@ def interpolate(input: Tensor, size: int | Ints | None = None, scale_factor: flo
                              "bicubic | trilinear")
     elif align_corners is None:
         align_corners = False
-    if isinstance(size, (list, tuple)) and any([isinstance(n, Tensor) for n in size]):
-        size = [n.item() if isinstance(n, Tensor) and not n.ndim else n for n in size]
-    elif isinstance(size, (Tensor, np.ndarray)) and (not size.ndim or (
-            isinstance(size, Tensor) and size.ndim == len(size) == input.ndim - 2 == 1)):
-        size = size.item()                     # which stands for each dimension
+    if isinstance(size, (Tensor, np.ndarray)):
+        size = _as_number(size)
+    elif isinstance(size, (list, tuple)) and any([isinstance(m, Tensor) for m in size]):
+        size = [_as_number(m) for m in size]
     output_size, scales = _spatial(input.shape, size, scale_factor)
     if recompute_scale_factor and size is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
