@@ -7,7 +7,7 @@ from types import ModuleType as _ModuleType
 from ._refused import refused_class as _refused_class
 from .arguments import parse_to as _parse_to
 from .autograd import casts as _casts
-from .autograd.grad_mode import is_multithreading_enabled as _is_multithreading_enabled
+from .autograd.grad_mode import is_multithreading_enabled as _is_multithreading_enabled, no_grad as _no_grad
 from .autograd.torch_function import (
     DisableTorchFunction,
     DisableTorchFunctionSubclass,
@@ -31,7 +31,7 @@ from .tensor import Tensor as _Tensor
 
 #: Finders take this module for a package, for `torch._C._functorch` is a module too.
 __path__ = []
-__all__ = ["DispatchKey", "DispatchKeySet", "_ExcludeDispatchKeyGuard",
+__all__ = ["DispatchKey", "DispatchKeySet", "_AutoDispatchBelowAutograd", "_ExcludeDispatchKeyGuard",
            "DisableTorchFunction", "DisableTorchFunctionSubclass", "_EnableTorchFunction",
            "_TensorMeta", "_disabled_torch_function_impl", "_get_function_stack_at", "_has_torch_function",
            "_has_torch_function_unary", "_has_torch_function_variadic", "_is_multithreading_enabled",
@@ -108,6 +108,20 @@ class _ExcludeDispatchKeyGuard:
 
     def __exit__(self, *error):
         _casts.set_autocast_cpu_enabled(self._before)
+
+
+class _AutoDispatchBelowAutograd:
+    """A context in which operators of `torch.library` run their own implementation, and nothing is recorded."""
+
+    def __enter__(self):
+        self._below = _import_module(f"{__package__}.library").below_autograd
+        self._unrecorded = _no_grad()
+        self._unrecorded.__enter__()
+        self._below.depth += 1
+
+    def __exit__(self, *error):
+        self._below.depth -= 1
+        self._unrecorded.__exit__(*error)
 
 
 class _Room(_ModuleType):

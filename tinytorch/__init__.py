@@ -153,8 +153,8 @@ chalf, cfloat, cdouble = complex32, complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
 _LATER = tuple("""
-    _C __config__ __future__ _custom_ops _dynamo _functorch _higher_order_ops _jit_internal _lobpcg _lowrank _ops
-    _subclasses _tensor _tensor_str _utils _vmap_internals _weights_only_unpickler accelerator amp ao backends
+    _C __config__ __future__ _custom_ops _dynamo _functorch _higher_order_ops _inductor _jit_internal _library _lobpcg
+    _lowrank _ops _prims_common _subclasses _tensor _tensor_str _utils _vmap_internals _weights_only_unpickler accelerator amp ao backends
     compiler cpu cuda debug
     distributed distributions export fft func functional futures fx hub jit library linalg masked monitor mps mtia
     multiprocessing nested nn onnx optim package profiler quantization quasirandom serialization signal sparse
@@ -187,7 +187,7 @@ _OF = {"export_c": "c_export", "load": "serialization", "save": "serialization",
            native_channel_shuffle per_channel_affine per_channel_affine_float_qparams per_channel_symmetric
            per_tensor_affine per_tensor_symmetric qscheme set_anomaly_enabled sym_constrain_range
            sym_constrain_range_for_size sym_float sym_fresh_size sym_int sym_ite sym_max sym_min sym_not sym_sqrt
-           sym_sum _sym_sqrt AcceleratorError FatalError OutOfMemoryError Storage
+           sym_sum _has_compatible_shallow_copy_type _sym_sqrt AcceleratorError FatalError OutOfMemoryError Storage
            Tag""".split(), "_rare"),
        **dict.fromkeys("""bit bits16 bits1x8 bits2x4 bits4x2 bits8 float4_e2m1fn_x2 int1 int2 int3 int4 int5 int6 int7
            qint32 qint8 quint2x4 quint4x2 quint8 uint1 uint2 uint3 uint4 uint5 uint6 uint7""".split(), "_rare"),

@@ -17,9 +17,11 @@ CUSTOM: dict[str, Callable] = {}
 
 
 #: Operators of torch's that libraries name, to tell them apart, and that nothing here is.
-_NAMED = frozenset("""_assert_async _assert_scalar _assert_tensor_metadata _embedding_bag _fft_c2c _grouped_mm
+_NAMED = {"aten": """_assert_async _assert_scalar _assert_tensor_metadata _embedding_bag _fft_c2c _grouped_mm
     _is_all_true _local_scalar_dense _pin_memory _sparse_addmm _sparse_mm_reduce_impl _to_copy _unsafe_view
-    _upsample_bilinear2d_aa slice sym_constrain_range_for_size""".split())
+    _upsample_bilinear2d_aa slice sym_constrain_range_for_size""".split(),
+          "_c10d_functional": ["_wrap_tensor_autograd", "all_gather_into_tensor", "wait_tensor"], "c10d": ["scatter_"],
+          "c10d_functional": ["all_gather_into_tensor", "wait_tensor"]}
 
 
 class OpOverload:
@@ -161,7 +163,8 @@ class _Namespace(ModuleType):
         self._name = name
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
-        known = self._name == "aten" and (name in _NAMED or name[:2] != "__" and _schemas().runs(name))
+        known = name in _NAMED.get(self._name, ()) or (
+            self._name == "aten" and name[:2] != "__" and _schemas().runs(name))
         if name.startswith("__") or not known and _function(self._name, name) is None:
             raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'", name=name, obj=self)
         packet = OpOverloadPacket(self._name, name)

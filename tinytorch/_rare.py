@@ -31,8 +31,14 @@ __all__ = ["AcceleratorError", "FatalError", "OutOfMemoryError", "Storage", "Tag
            "is_autocast_ipu_enabled", "is_autocast_xla_enabled", "is_vulkan_available", "native_channel_shuffle",
            "qscheme", "set_anomaly_enabled", "sym_constrain_range", "sym_constrain_range_for_size", "sym_float",
            "sym_fresh_size", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum",
-           "_sym_sqrt", *_TYPES]
+           "_has_compatible_shallow_copy_type", "_sym_sqrt", *_TYPES]
 globals().update({_name: refused_class("torch", _name, "it is a type of TorchScript's") for _name in _TYPES})
+
+
+@public()
+def _has_compatible_shallow_copy_type(input: Tensor, from_: Tensor) -> bool:
+    """Whether two tensors hold their elements in one way, as dense ones do, or sparse ones of one layout."""
+    return input.layout is from_.layout
 
 
 #: The class of storages that torch had first.

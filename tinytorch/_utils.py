@@ -73,6 +73,15 @@ def is_compiling():
     return False
 
 
+def _get_device_module(device_type):
+    """The module of a kind of devices: torch.cpu. RuntimeError if there is none of this name."""
+    module = getattr(importlib.import_module(__package__), device_type, None)
+    if module is None:
+        raise RuntimeError(f"Device '{device_type}' does not have a corresponding module registered as "
+                           f"'torch.{device_type}'.")
+    return module
+
+
 def _flatten_dense_tensors(tensors):
     """The elements of all, one after the other."""
     return importlib.import_module(__package__).cat([t.contiguous().view(-1) for t in tensors])

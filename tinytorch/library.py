@@ -4,6 +4,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Union, get_args, get_origin
 
@@ -89,6 +90,15 @@ def infer_schema(prototype_function: Callable, /, *, mutates_args: Any, op_name:
 
 
 # ------------------------------------------------------------------ operators
+class _Below(threading.local):
+    """How many `torch._C._AutoDispatchBelowAutograd` this thread is in."""
+
+    depth = 0
+
+
+below_autograd = _Below()
+
+
 def _tensors(values: Iterable[Any]) -> list[Tensor]:
     found = []
     for x in values:
@@ -107,6 +117,7 @@ class CustomOpDef:
         self._kernel, self._backward, self._setup_context, self._vmap, self._function = fn, None, None, None, None
         arguments = re.findall(r"\w(\(\w+!\))?[\[\]\d?]* (\w+)", schema.partition("->")[0])
         self._written = {key for i, (mark, word) in enumerate(arguments) if mark and fn for key in (i, word)}
+        self._recorded = None                  # what runs in its place where operations are recorded
         self._fake = _FAKES.get(self._qualname)
         _DEFINED[self._qualname] = self
         _ops.CUSTOM[self._qualname] = self
@@ -126,6 +137,8 @@ class CustomOpDef:
         return f"<CustomOpDef({self._qualname})>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._recorded is not None and not below_autograd.depth:
+            return self._recorded(*args, **kwargs)
         tensors = _tensors([*args, *kwargs.values()])
         if self._kernel is None:
             raise NotImplementedError(f"Could not run '{self._qualname}' with arguments from the 'CPU' backend: it has "
@@ -336,15 +349,16 @@ class Library:
 
     def impl(self, op_name: Any, fn: Callable, dispatch_key: str = "", *, with_keyset: bool = False,
              allow_override: bool = False) -> None:
-        """The implementation of an operator: for "CPU" or any device. Those for other devices are kept for nothing;
-        NotImplementedError for gradients ("Autograd"): `register_autograd` gives them."""
+        """The implementation of an operator: for "CPU" or any device. Those for other devices are kept for nothing. For
+        "Autograd": the function is called in the place of the operator, and sees to gradients itself; it calls the
+        operator's own implementation within `torch._C._AutoDispatchBelowAutograd()`."""
         key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
-        if key.startswith("Autograd"):
-            raise NotImplementedError("Library.impl for Autograd is not supported: use torch.library.register_autograd")
         name = op_name if isinstance(op_name, str) else op_name.name()
         definition = _definition(name if "::" in name else f"{self.ns}::{name}")
         if key in ("CPU", "CompositeExplicitAutograd"):
             definition._kernel = fn
+        elif key in ("Autograd", "AutogradCPU"):
+            definition._recorded = fn
         elif key == "CompositeImplicitAutograd":
             _ops.CUSTOM[definition._qualname] = fn          # its own operations have derivatives
         elif key == "Meta":
@@ -373,8 +387,13 @@ def opcheck(op: Any, args: tuple, kwargs: Any = None, *, test_utils: Any = None,
 
 
 def triton_op(name: str, fn: Callable | None = None, /, *, mutates_args: Any, schema: str | None = None) -> Any:
-    """NotImplementedError: there is no Triton."""
-    raise NotImplementedError("torch.library.triton_op is not supported")
+    """As `custom_op`: an operator, whose function also says the shapes of what it gives. It may choose what it runs; to
+    run a kernel of Triton raises (`wrap_triton`)."""
+    def decorate(fn):
+        made = custom_op(name, fn, mutates_args=mutates_args, schema=schema)
+        made.register_fake(fn)
+        return made
+    return decorate if fn is None else decorate(fn)
 
 
 def wrap_triton(triton_kernel: Callable, /) -> Any:

@@ -1,8 +1,12 @@
 """torch._dynamo.utils."""
+from collections import Counter, defaultdict
+
 from ..errors import warn
 
-__all__ = ["is_compile_supported", "warn_once"]
+__all__ = ["counters", "is_compile_supported", "warn_once"]
 
+#: What a compiler counts, by kind.
+counters: defaultdict[str, Counter[str]] = defaultdict(Counter)
 warn_once_cache: set[str] = set()
 
 

@@ -222,5 +222,10 @@ class cudaStatus:
 
 _initialized = False                           # whether CUDA was
 
-__getattr__ = _namespace(__name__, ("amp", "graphs", "jiterator", "memory", "nccl", "nvtx", "profiler", "random",
+
+def _lazy_call(callable, **kwargs):
+    """Nothing: torch calls `callable` when CUDA starts, which it never does here."""
+
+
+__getattr__ = _namespace(__name__, ("amp", "comm", "graphs", "jiterator", "memory", "nccl", "nvtx", "profiler", "random",
                                     "sparse", "streams", "tunable"))

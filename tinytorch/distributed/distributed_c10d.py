@@ -1,5 +1,6 @@
 """torch.distributed.distributed_c10d: the names of torch.distributed, where torch defines them."""
 from . import collectives, detail, errors, objects, point_to_point, reductions, work, world
+from ..errors import warn
 from .world import default_group
 
 __all__ = []                                   # the names of all of them
@@ -9,3 +10,10 @@ for _part in (collectives, detail, errors, objects, point_to_point, reductions, 
 
 _get_default_group = default_group
 _make_nccl_premul_sum = reductions._make_nccl_premul_sum
+
+
+def _get_global_rank(group, rank):
+    """Deprecated (FutureWarning): get_global_rank."""
+    warn("`torch.distributed.distributed_c10d._get_global_rank` is deprecated, please use "
+         "`torch.distributed.distributed_c10d.get_global_rank` instead", FutureWarning)
+    return world.get_global_rank(group, rank)

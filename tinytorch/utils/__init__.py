@@ -19,6 +19,6 @@ def set_module(obj, mod):
     obj.__module__ = mod
 
 
-__getattr__ = _namespace(__name__, ("_contextlib", "_foreach_utils", "_python_dispatch", "_pytree", "benchmark",
-                                     "checkpoint", "collect_env", "cpp_extension", "data", "deterministic", "dlpack",
-                                     "flop_counter", "model_zoo", "module_tracker", "tensorboard", "weak"))
+__getattr__ = _namespace(__name__, ("_contextlib", "_foreach_utils", "_python_dispatch", "_pytree", "_triton",
+                                     "benchmark", "checkpoint", "collect_env", "cpp_extension", "data", "deterministic",
+                                     "dlpack", "flop_counter", "model_zoo", "module_tracker", "tensorboard", "weak"))

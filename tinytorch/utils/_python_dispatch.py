@@ -1,4 +1,11 @@
 """torch.utils._python_dispatch: modes below the functions, which there are none of here."""
+import contextlib
+
+from .._refused import refused
+
+_REASON = "there is no __torch_dispatch__"
+return_and_correct_aliasing, transform_subclass = [
+    refused(__name__, name, _REASON) for name in ("return_and_correct_aliasing", "transform_subclass")]
 
 
 class TorchDispatchMode:
@@ -13,3 +20,29 @@ class TorchDispatchMode:
 
     def __exit__(self, exc_type, exc_val, exc_tb):
         """Never reached."""
+
+
+def is_in_torch_dispatch_mode(include_infra_modes=True):
+    """False."""
+    return False
+
+
+def is_traceable_wrapper_subclass(t):
+    """False: no tensor wraps others."""
+    return False
+
+
+def _get_current_dispatch_mode():
+    """None."""
+    return None
+
+
+def _get_current_dispatch_mode_stack():
+    """The empty list."""
+    return []
+
+
+@contextlib.contextmanager
+def _disable_current_modes():
+    """A context that changes nothing, and gives the empty list of the modes that it ends."""
+    yield []

@@ -7,8 +7,10 @@ __all__ = ["FSDPModule", "FullyShardedDataParallel", "fully_shard"]
 
 FullyShardedDataParallel, FSDPModule = [refused_class(__name__, name, "there is one process", (Module,))
                                         for name in ("FullyShardedDataParallel", "FSDPModule")]
-globals().update(refused_names(__name__, "there is one process", classes="CPUOffload CPUOffloadPolicy MixedPrecision "
-                               "MixedPrecisionPolicy OffloadPolicy"))
+globals().update(refused_names(__name__, "there is one process", classes="""BackwardPrefetch CPUOffload
+    CPUOffloadPolicy FullOptimStateDictConfig FullStateDictConfig LocalOptimStateDictConfig LocalStateDictConfig
+    MixedPrecision MixedPrecisionPolicy OffloadPolicy OptimStateDictConfig OptimStateKeyType ShardedOptimStateDictConfig
+    ShardedStateDictConfig ShardingStrategy StateDictConfig StateDictSettings StateDictType"""))
 fully_shard = refused(__name__, "fully_shard", "there is one process")
 
 __getattr__ = _namespace(__name__, ("fully_sharded_data_parallel",))

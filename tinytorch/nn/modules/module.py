@@ -431,6 +431,15 @@ def _look_for_hooks(*_):
 hooks.Hooks.note_write = _look_for_hooks
 above.module = Module
 
+#: The hooks of all modules by their numbers, under torch's names.
+_global_forward_hooks, _global_forward_pre_hooks = hooks.forward, hooks.forward_pre
+_global_forward_hooks_always_called, _global_forward_hooks_with_kwargs = (
+    hooks.forward_always, hooks.forward_with_kwargs)
+_global_backward_pre_hooks = hooks.backward_pre
+_global_buffer_registration_hooks = hooks.buffer_registration
+_global_module_registration_hooks = hooks.module_registration
+_global_parameter_registration_hooks = hooks.parameter_registration
+
 
 def _add_global_hook(registry, hook, *marks):
     _look_for_hooks()

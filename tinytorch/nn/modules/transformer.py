@@ -18,7 +18,7 @@ __all__ = ["Transformer", "TransformerDecoder", "TransformerDecoderLayer", "Tran
 
 
 # ------------------------------------------------------------------ what the layers share
-def _function(activation):
+def _get_activation_fn(activation):
     """An activation by its name, or as it is."""
     if not isinstance(activation, str):
         return activation
@@ -64,7 +64,7 @@ class _Layer(Module):
             setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, **made))
         for i in numbers:
             setattr(self, f"dropout{i}", Dropout(dropout))
-        self.activation = _function(activation)
+        self.activation = _get_activation_fn(activation)
 
     def _sa_block(self, x, attn_mask, key_padding_mask, is_causal=False):
         return self.dropout1(self.self_attn(x, x, x, attn_mask=attn_mask, key_padding_mask=key_padding_mask,

@@ -1,0 +1,6 @@
+"""torch.sparse._triton_ops_meta: how kernels for GPUs divide their work, of which there are none."""
+from .._refused import refused_names
+
+_found = refused_names(__name__, "there are no kernels of Triton", "dump get_meta minimize update")
+globals().update(_found)
+__all__ = [*_found]
