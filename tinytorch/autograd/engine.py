@@ -7,7 +7,8 @@ depth does not matter. On a plain backward the gradients are ndarrays and nothin
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 
 import numpy as np
@@ -32,12 +33,13 @@ from .torch_function import state, without_subclasses
 class GraphTask:
     """The backward that is running, as `mode.graph_task`."""
 
-    __slots__ = ("roots", "inputs", "retain_graph", "depth", "__weakref__")
+    __slots__ = ("roots", "inputs", "retain_graph", "depth", "callbacks", "__weakref__")
 
     def __init__(self, roots: Sequence[Tensor | GradientEdge], inputs: Sequence[Tensor | GradientEdge] | None,
                  retain_graph: bool) -> None:
         self.roots, self.inputs, self.retain_graph = roots, inputs, retain_graph
         self.depth = 0                         # how many backwards it is in, of those in this thread
+        self.callbacks: list[Callable[[], object]] = []        # what is called at its end
 
 
 def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor], retain_graph: bool,
@@ -58,16 +60,28 @@ def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor]
         begun = errstate.begin()
         task = GraphTask(roots, inputs, retain_graph)
         mode.graph_task, mode.grad = task, create_graph and mode.recorder
+        walk = _walk
         if before[0] is not None:
             task.depth = (before[0].depth + 1) % DEPTH
             if not task.depth:
-                return elsewhere(_walk, roots, grads, retain_graph, create_graph, inputs, accumulate, beyond)
-        return _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond)
+                walk = functools.partial(elsewhere, _walk)
+        found = walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond)
+        for callback in task.callbacks:        # which may put others behind
+            callback()
+        return found
     finally:
         try:
             errstate.end(begun)
         finally:
             mode.graph_task, mode.grad = before
+
+
+def queue_callback(callback: Callable[[], object]) -> None:
+    """Has `callback` called at the end of the backward that is running, when all gradients are there. RuntimeError if
+    there is none."""
+    if mode.graph_task is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    mode.graph_task.callbacks.append(callback)
 
 
 def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond):

@@ -15,7 +15,7 @@ from ..seam import door
 from ..tensor import Size, Tensor, method, said, wrap
 from . import above
 from .accumulate import OWN
-from .engine import run_backward
+from .engine import queue_callback, run_backward
 from .grad_mode import carries_tangents, mode
 from .hooks import RemovableHandle, add_hook
 from .node import NOWHERE, SELECT, GradientEdge, accumulator, function_of
@@ -513,10 +513,17 @@ class _VariableType(type):
         return isinstance(instance, Tensor)
 
 
+class _ExecutionEngine:
+    """What libraries ask of the engine."""
+
+    queue_callback = staticmethod(queue_callback)
+
+
 class Variable(Tensor, metaclass=_VariableType):
     """The old name of Tensor: `Variable(x, requires_grad=False)` gives x itself, in the graph or not."""
 
     __torch_function__ = disabled
+    _execution_engine = _ExecutionEngine()
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = False, volatile: None = None) -> Tensor:
         if volatile:
