@@ -11,7 +11,6 @@ from pathlib import Path
 
 import tinytorch
 from tinytorch import dtypes
-from tinytorch.missing import MissingMethod
 
 ROOT = Path(tinytorch.__file__).parent
 tensor = sys.modules["tinytorch.tensor"]    # tinytorch.tensor is the function of that name
@@ -136,7 +135,7 @@ _NOT_SHOWN = {"__doc__", "__module__", "__slots__", "__weakref__", "__dict__", "
 
 
 def _member(name, value):
-    if name in _NOT_SHOWN or isinstance(value, MissingMethod):
+    if name in _NOT_SHOWN:
         return []
     if isinstance(value, property):
         result = type_of(inspect.signature(value.fget).return_annotation) or "Any"

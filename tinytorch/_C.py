@@ -2,7 +2,7 @@
 import enum
 from importlib import import_module as _import_module
 from sys import modules as _modules
-from types import ModuleType as _ModuleType
+from types import FunctionType as _FunctionType, ModuleType as _ModuleType
 
 from ._refused import refused_class as _refused_class
 from .arguments import parse_to as _parse_to
@@ -133,8 +133,15 @@ class _Room(_ModuleType):
         vars(self).update({"_others": {}, **more}, _room=room, _prefix=prefix)
         _modules[self.__name__] = self
 
+    def _functions(self):
+        return _import_module(f"{__package__}.{self._room}".rstrip("."))
+
+    def __dir__(self):
+        return sorted([self._prefix + name for name, value in vars(self._functions()).items()
+                       if type(value) is _FunctionType and name[:1] != "_"])
+
     def __getattr__(self, name):
-        room = _import_module(f"{__package__}.{self._room}".rstrip("."))
+        room = self._functions()
         if name.startswith("__") or not name.startswith(self._prefix):
             raise AttributeError(_words(f"torch._C.{self.__name__.rpartition('.')[2]}.{name}"), name=name, obj=self)
         return getattr(room, self._others.get(name, name.removeprefix(self._prefix)))

@@ -18,16 +18,6 @@ def _name(module):
     return module.replace("tinytorch", "torch", 1).replace("torch.vision", "torchvision", 1)
 
 
-class MissingMethod:
-    """In a class, a name that torch's class has and this one has not. (A `__getattr__` would slow all the others.)"""
-
-    def __init__(self, name):
-        self.name = name
-
-    def __get__(self, instance, owner):
-        raise AttributeError(words(f"{owner.__name__}.{self.name}"), name=self.name, obj=owner)
-
-
 def namespace(module: str, later: Sequence[str] | Mapping[str, str] = (),
               of: Mapping[str, str] | None = None) -> Callable[[str], Any]:
     """The `__getattr__` of the module of that name, which loads its parts `later` (or, by name, modules that lie

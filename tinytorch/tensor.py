@@ -16,7 +16,6 @@ from .device import CPU, META, device as Device
 from .errors import kind_of, warn
 from .lazy import StandIn, address_of, bits_of, device_of, resolved, root_of
 from .memory_format import dense_steps, strided
-from .missing import MissingMethod
 from .seam import seam
 
 _new_tuple = tuple.__new__
@@ -514,7 +513,3 @@ def _whole(dim):
             dim._array.ndim or dim._array.dtype.kind == dt.BOOL or dim.requires_grad):
         raise TypeError(f"a dimension must be int, not {kind_of(dim)}")
     return as_int(dim)
-
-
-# The whole of which a slice is given, as the compiler's functions on graphs have it.
-Tensor.slice_inverse = MissingMethod("slice_inverse")

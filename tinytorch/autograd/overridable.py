@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import not_a_tensor
-from ..missing import MissingMethod
 from ..seam import UNSEEN, VARIABLE, door, door_of_one, door_of_two, is_door, known_as, seam, twin
 from ..tensor import Size, Tensor, instance_of, said
 from . import above
@@ -396,8 +395,6 @@ def _is_below(name, *rooms):
 def complete_tensor() -> None:
     """Has every method, operator and property of Tensor look at the seam, and names them."""
     for name, value in list(vars(Tensor).items()):
-        if type(value) is MissingMethod:
-            continue
         reads = value.fget if isinstance(value, property) else value
         said = getattr(reads, "said", {})
         if not said.get("seen", name[0] != "_" or name[-2:] == "__" or hasattr(reads, "record")):
