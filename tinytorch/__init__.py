@@ -153,12 +153,12 @@ chalf, cfloat, cdouble = complex32, complex64, complex128
 
 #: Parts that take long to import and that few scripts use: loaded when first asked for.
 _LATER = tuple("""
-    _C __config__ __future__ _custom_ops _dynamo _functorch _higher_order_ops _inductor _jit_internal _library _lobpcg
-    _lowrank _ops _prims_common _subclasses _tensor _tensor_str _utils _vmap_internals _weights_only_unpickler accelerator amp ao backends
-    compiler cpu cuda debug
-    distributed distributions export fft func functional futures fx hub jit library linalg masked monitor mps mtia
-    multiprocessing nested nn onnx optim package profiler quantization quasirandom serialization signal sparse
-    special testing vision viz xpu""".split())
+    _C __config__ __future__ _custom_ops _dynamo _functorch _higher_order_ops _inductor _jit_internal _library
+    _lobpcg _lowrank _ops _prims_common _subclasses _tensor _tensor_str _utils _vmap_internals
+    _weights_only_unpickler accelerator amp ao backends compiler cpu cuda debug distributed distributions export
+    fft func functional futures fx hub jit library linalg masked monitor mps mtia multiprocessing nested nn onnx
+    optim package profiler quantization quasirandom serialization signal sparse special testing vision viz
+    xpu""".split())
 #: Names of such parts.
 _OF = {"export_c": "c_export", "load": "serialization", "save": "serialization", "vmap": "func", "ops": "_ops",
        "cond": "_higher_order_ops", "while_loop": "_higher_order_ops",

@@ -35,10 +35,11 @@ __all__ = ["AcceleratorError", "FatalError", "OutOfMemoryError", "Storage", "Tag
 globals().update({_name: refused_class("torch", _name, "it is a type of TorchScript's") for _name in _TYPES})
 
 
-@public()
+@public(any_layout=True)
 def _has_compatible_shallow_copy_type(input: Tensor, from_: Tensor) -> bool:
-    """Whether two tensors hold their elements in one way, as dense ones do, or sparse ones of one layout."""
-    return input.layout is from_.layout
+    """Whether two tensors hold their elements in one way, as dense ones do, sparse ones of one layout, or those on
+    meta."""
+    return input.layout is from_.layout and input.is_meta == from_.is_meta
 
 
 #: The class of storages that torch had first.

@@ -17,13 +17,14 @@ FLOORS = [
     "autograd",
     "ops sparse",
     "storage sharing _shown legacy runtime overrides _C _ops library _custom_ops amp __config__ _tensor _tensor_str "
-    "_checks",
+    "_checks _library _prims_common",
     "compiler accelerator backends cpu cuda mps xpu mtia nested monitor package linalg special fft signal masked "
-    "functional quasirandom testing _rare _lowrank _lobpcg",
+    "functional quasirandom testing _inductor _rare _lowrank _lobpcg",
     "nn func _functorch _higher_order_ops futures distributed fx capture _dynamo onnx _subclasses ao "
     "quantization",
-    "optim distributed.optim utils export jit _jit_internal serialization _rebuild _storage_reader _whole_file "
-    "_old_format _weights_only_unpickler _safetensors _zip_reader hub profiler multiprocessing _vmap_internals tails",
+    "optim distributed.optim distributed.algorithms._checkpoint utils export jit _jit_internal serialization _rebuild "
+    "_storage_reader _whole_file _old_format _weights_only_unpickler _safetensors _zip_reader "
+    "hub profiler multiprocessing _vmap_internals tails",
     "c_export distributions vision viz debug autograd.profiler autograd.profiler_util",
 ]
 _FLOOR_OF = {name: i for i, names in enumerate(FLOORS) for name in names.split()}

@@ -227,5 +227,5 @@ def _lazy_call(callable, **kwargs):
     """Nothing: torch calls `callable` when CUDA starts, which it never does here."""
 
 
-__getattr__ = _namespace(__name__, ("amp", "comm", "graphs", "jiterator", "memory", "nccl", "nvtx", "profiler", "random",
-                                    "sparse", "streams", "tunable"))
+__getattr__ = _namespace(__name__, ("amp", "comm", "graphs", "jiterator", "memory", "nccl", "nvtx", "profiler",
+                                    "random", "sparse", "streams", "tunable"))

@@ -1,7 +1,7 @@
 """torch.cuda.comm: tensors sent from GPU to GPU, of which there are none."""
 from .. import _absent
 
-_found = _absent.refusing(__name__, "broadcast broadcast_coalesced gather reduce_add reduce_add_coalesced scatter".split(),
-                          AssertionError, "Torch not compiled with CUDA enabled")
+_found = _absent.refusing(__name__, """broadcast broadcast_coalesced gather reduce_add reduce_add_coalesced
+    scatter""".split(), AssertionError, "Torch not compiled with CUDA enabled")
 globals().update(_found)
 __all__ = [*_found]

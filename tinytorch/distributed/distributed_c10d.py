@@ -1,6 +1,6 @@
 """torch.distributed.distributed_c10d: the names of torch.distributed, where torch defines them."""
-from . import collectives, detail, errors, objects, point_to_point, reductions, work, world
 from ..errors import warn
+from . import collectives, detail, errors, objects, point_to_point, reductions, work, world
 from .world import default_group
 
 __all__ = []                                   # the names of all of them

@@ -2,6 +2,7 @@
 from sys import modules as _modules
 
 from ..._refused import refused, refused_class
+from ...missing import namespace as _namespace
 from ...nn import Identity, Module
 
 _FUNCTIONS = ["convert", "fuse_modules", "fuse_modules_qat", "get_default_qat_qconfig", "get_default_qconfig",
@@ -33,3 +34,5 @@ class DeQuantStub(Identity):
 
 #: torch has them in files of these names.
 fake_quantize = observer = qconfig = stubs = _modules[__name__]
+
+__getattr__ = _namespace(__name__, ("fx",))
