@@ -93,7 +93,7 @@ def outcome(name, torch_python):
     ours, error = run(name, sys.executable, "-W", "ignore", "-m", "tinytorch")
     if ours is None:
         return False, f"does not run: {error[:160]}"
-    theirs, error = run(name, torch_python, "-W", "ignore")
+    theirs, error = run(name, torch_python, "-W", "ignore", str(FOLDER / "under_torch.py"))
     if theirs is None:
         return True, f"runs; not compared: {error[:120]}"
     return True, compared(ours, theirs)

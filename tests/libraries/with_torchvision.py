@@ -1,11 +1,5 @@
 """torchvision: its models, forward and backward; its transforms and grids."""
 import torch
-
-if "+tinytorch" not in torch.__version__:
-    # Its compiled part may be for another torch; the rest needs these two operators of it to be declared.
-    declared = torch.library.Library("torchvision", "FRAGMENT")
-    for name in ("nms", "qnms"):
-        declared.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
 import torchvision
 from outcome import show
 from torchvision.transforms import v2
