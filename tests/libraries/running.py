@@ -18,7 +18,8 @@ DISTRIBUTIONS = {"lion_pytorch": "lion-pytorch", "torch_optimizer": "torch-optim
                  "stable_baselines3": "stable-baselines3", "torch_geometric": "torch-geometric",
                  "pytorch_metric_learning": "pytorch-metric-learning", "pytorch_lightning": "pytorch-lightning",
                  "blitz": "blitz-bayesian-pytorch", "ot": "POT", "torchcrf": "pytorch-crf",
-                 "kan": "pykan", "laplace": "laplace-torch", "neuralop": "neuraloperator", "open_clip": "open-clip-torch"}
+                 "kan": "pykan", "laplace": "laplace-torch", "neuralop": "neuraloperator",
+                 "open_clip": "open-clip-torch"}
 #: How far results may be from torch's, relative to the largest of them.
 TOLERANCE = 1e-4
 
