@@ -201,6 +201,7 @@ def test_operators_that_see_to_gradients_themselves_and_those_for_triton():
     lambda t: t.sparse.to_sparse_semi_structured(t.ones(4, 4)), lambda t: t.sparse.SparseSemiStructuredTensor(),
     lambda t: part(t, "sparse._triton_ops_meta").get_meta("bsr", (1,)), lambda t: part(t, "_inductor").compile(None),
     lambda t: part(t, "utils._python_dispatch").return_and_correct_aliasing(None, (), {}, None),
+    lambda t: part(t, "distributed.tensor.experimental").local_map(len),
     lambda t: part(t, "distributed.nn").RemoteModule(), lambda t: part(t, "distributed.fsdp").ShardingStrategy()])
 def test_what_cannot_be_done_says_so_when_it_is_used(use):
     with pytest.raises(NotImplementedError, match="is not supported"):

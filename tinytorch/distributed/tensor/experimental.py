@@ -1,6 +1,7 @@
 """torch.distributed.tensor.experimental."""
-from ..._refused import refused
+from ..._refused import refused_names
 
-__all__ = ["implicit_replication"]
-
-implicit_replication = refused(__name__, "implicit_replication", "there is one process")
+_found = refused_names(__name__, "there is one process",
+                       "context_parallel implicit_replication local_map register_sharding")
+globals().update(_found)
+__all__ = [*_found]
