@@ -112,7 +112,10 @@ def _function(namespace, name):
     if room in ("linalg", "fft", "special"):
         places.append((room, rest))
     for place, key in places:
-        found = vars(importlib.import_module(f"{_PACKAGE}.{place}".rstrip("."))).get(key)
+        module = importlib.import_module(f"{_PACKAGE}.{place}".rstrip("."))
+        found = vars(module).get(key)
+        if found is None and key in vars(module).get("_OF", ()):       # it is loaded when it is asked for
+            found = getattr(module, key)
         if callable(found):
             return found
     return getattr(Tensor, name, None)

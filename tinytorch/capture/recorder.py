@@ -30,7 +30,7 @@ from ..tensor import Size, Tensor
 from .rewritten import REWRITTEN
 from .schema import Form, bind, forms_of
 
-__all__ = ["Recorder", "TracedSize"]
+__all__ = ["Recorder", "TracedSize", "operators_of"]
 
 #: Where a slice without an end ends.
 _END = sys.maxsize
@@ -237,7 +237,7 @@ class Recorder:
         if rewrite is not None and _is_of_functional(func):
             return self._rewritten(func, rewrite, args, kwargs)
         found = None
-        for operator_name in _operators(space, name, args, kwargs):
+        for operator_name in operators_of(space, name, args, kwargs):
             inplace = operator_name.endswith("_") and kwargs.get("inplace") is True
             told = {key: x for key, x in kwargs.items() if key != "inplace"} if inplace else kwargs
             found = bind(operator_name, func, args, told)
@@ -534,7 +534,7 @@ _CALLED = {"cross_entropy": "cross_entropy_loss", "nll_loss": "nll_loss_nd", "gr
            "__invert__": "bitwise_not", "ndimension": "dim", "__matmul__": "matmul", "__rmatmul__": None}
 
 
-def _operators(space, name, args, kwargs):
+def operators_of(space: str | None, name: str, args: tuple, kwargs: dict[str, Any]) -> list[str]:
     """The operators that a function may be, the likelier first."""
     if space is None:
         return []

@@ -33,7 +33,7 @@ from ..memory_format import (
 from ..random import Generator
 from ..tensor import Tensor
 
-__all__ = ["Argument", "Form", "bind", "forms_of"]
+__all__ = ["Argument", "Form", "Misfit", "bind", "fitted", "forms_of", "taker_of", "texts_of"]
 
 #: Arguments that say how fast a result is to be computed, or where, and not what it is: any value will do.
 _IDLE = {"cudnn_enabled", "cudnn_enable", "benchmark", "deterministic", "allow_tf32", "pin_memory", "non_blocking"}
@@ -98,7 +98,7 @@ def _changes_something(form):
     record = getattr(function, "record", None)
     if record is None:
         return False
-    claims, taker = record.claims(), _taker(function)
+    claims, taker = record.claims(), taker_of(function)
     told = {taker.parameter(form, argument) for argument in form.arguments}
     return claims.draws or bool(claims.writes) and told >= set(taker.names)
 
@@ -195,7 +195,8 @@ def fitted(value: Any, kind: str, numbers: bool = False) -> Any:
     raise Misfit
 
 
-def _texts(name, argument):
+def texts_of(name: str, argument: str) -> tuple[str, ...] | None:
+    """The texts that are numbers in the schema of an operator's argument, in their order; None if there are none."""
     return _NUMBERED.get((name, argument)) or _NUMBERED.get(("", argument))
 
 
@@ -250,7 +251,8 @@ class _Taker:
 
 
 @functools.lru_cache(4096)
-def _taker(function):
+def taker_of(function: Callable) -> _Taker:
+    """The parameters of a function here."""
     return _Taker(function)
 
 
@@ -264,7 +266,7 @@ def bind(name: str, function: Callable, args: Sequence[Any], kwargs: dict[str, A
     forms = forms_of(name)
     if not forms:
         return None
-    taker = _taker(function)
+    taker = taker_of(function)
     try:
         bound = taker.signature.bind(*args, **kwargs)
     except TypeError:
@@ -306,7 +308,7 @@ def _filled(form, taker, given, rest, numbers, strict):
 
 
 def _value(form, argument, value, numbers=False):
-    texts = _texts(form.name, argument.name)
+    texts = texts_of(form.name, argument.name)
     if texts and value in texts:
         value = texts.index(value)
     return fitted(value, argument.kind, numbers)
@@ -338,6 +340,8 @@ def arguments_of(form: Form, args: Sequence[Any], kwargs: dict[str, Any], number
         raise Misfit
     for i, argument in enumerate(form.arguments):
         if i < len(args):
+            if argument.by_name:
+                raise Misfit
             value = args[i]
             if argument.name in given:
                 raise Misfit
@@ -491,9 +495,9 @@ def _runner(form):
     function = _function("aten", form.name)
     if function is None:
         raise NotImplementedError(f"torch.ops.aten.{form.name} is not supported: see docs/coverage.md")
-    taker = _taker(function)
+    taker = taker_of(function)
     names = [taker.parameter(form, argument) for argument in form.arguments]
-    texts = [_texts(form.name, argument.name) for argument in form.arguments]
+    texts = [texts_of(form.name, argument.name) for argument in form.arguments]
     alone = [a.kind for a in form.arguments if not a.by_name] == ["Tensor[]"]        # lstm has lists among others
 
     def run(*values):

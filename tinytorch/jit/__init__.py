@@ -1,7 +1,6 @@
 """torch.jit: `trace` records a call as a program, `save` and `load` write and read it, here and in PyTorch.
 
-Programs are interpreted (language.py). `script` compiles nothing: it gives back the function or module itself, which
-Python runs as it is written.
+`script` makes a program of the source of a function or module (scripting.py). Programs are interpreted (language.py).
 """
 import importlib as _importlib
 from typing import Final
@@ -51,18 +50,36 @@ def isinstance(obj, target_type):
 
 
 def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
-    """The function, module or class itself.
+    """The program that a function, or a module with all below it, is: a ScriptFunction, or a module on the parameters
+    and buffers of the one given. A class is given back, once it is seen that programs can have it.
+
+    The source is read, in the subset of Python that TorchScript has: control flow, loops, lists, dicts, tuples,
+    Optional, methods of the module, classes. What a function names beside its variables has to be an operator, a module
+    of it, a function or class that can be compiled as well, or a constant. Methods marked by `export` are compiled
+    beside `forward`; what `ignore` marks is called as Python, and cannot be saved. Other Python is a NotSupportedError
+    of torch.jit.frontend, and a name that is not known a RuntimeError, with the file and the line.
+
+    A program holds for any sizes and takes both branches, unlike one that `trace` records. With PYTORCH_JIT=0 in the
+    environment what is given is given back.
 
     >>> import tinytorch as torch
-    >>> torch.jit.script(len) is len
-    True
+    >>> torch.jit.annotate(int, 3)
+    3
     """
-    return obj
+    if optimize is not None:
+        from ..errors import warn
+        warn("`optimize` is deprecated and has no effect. Use `with torch.jit.optimized_execution()` instead",
+             FutureWarning)
+    from . import _state
+    if not _state._enabled:
+        return obj
+    from .scripting import script as compiled
+    return compiled(obj)
 
 
 def script_method(fn):
-    """The method itself."""
-    return fn
+    """The method, which programs of its module have, as those that `export` marks."""
+    return export(fn)
 
 
 def script_if_tracing(fn):
@@ -88,19 +105,29 @@ def optimize_for_inference(mod, other_methods=None):
     return mod
 
 
-def export(fn):
-    """The function itself."""
+def _marked(fn, how):
+    fn._torchscript_modifier = how
     return fn
+
+
+def export(fn):
+    """The method, which `script` compiles beside `forward`."""
+    return _marked(fn, "export")
 
 
 def ignore(drop=False, **kwargs):
-    """The function itself; with settings, a decorator that gives it back."""
-    return drop if callable(drop) else lambda fn: fn
+    """The function, which scripts call as Python; such a script cannot be saved. With drop=True it is `unused`."""
+    if callable(drop):
+        return _marked(drop, "ignore")
+    return lambda fn: _marked(fn, "unused" if drop else "ignore")
 
 
 def unused(fn):
-    """The function itself."""
-    return fn
+    """The function, of which scripts have a call that raises."""
+    if type(fn) is property:
+        _marked(fn.fget, "unused")
+        return fn
+    return _marked(fn, "unused")
 
 
 def is_scripting():
@@ -223,7 +250,7 @@ def _recorder_at_work():
 _OF = {"trace": "tracing", "trace_module": "tracing", "TracingCheckError": "tracing", "ScriptModule": "modules",
        "RecursiveScriptModule": "modules", "TopLevelTracedModule": "modules", "TracedModule": "modules",
        "ScriptFunction": "modules", "ScriptMethod": "modules", "ScriptObject": "objects"}
-_others = _namespace(__name__, ("_state", "annotations"))
+_others = _namespace(__name__, ("_state", "annotations", "frontend"))
 
 
 def __getattr__(name):

@@ -1,12 +1,14 @@
-"""torch.jit._state: whether TorchScript is at work."""
+"""torch.jit._state: whether functions are scripted."""
+import os
+
 __all__: list[str] = []
 
 
 class EnabledProxy:
-    """Whether functions are scripted: they are not."""
+    """Whether functions are scripted: unless the environment says PYTORCH_JIT=0."""
 
     def __init__(self) -> None:
-        self.enabled = False
+        self.enabled = os.environ.get("PYTORCH_JIT", "1") != "0"
 
     def __bool__(self) -> bool:
         return self.enabled
@@ -16,10 +18,13 @@ _enabled = EnabledProxy()
 
 
 def disable() -> None:
-    """Nothing: no function is scripted."""
+    """Has `torch.jit.script` give back what it is given."""
+    _enabled.enabled = False
 
 
-enable = disable
+def enable() -> None:
+    """Has `torch.jit.script` compile what it is given."""
+    _enabled.enabled = True
 
 
 def _get_script_class(python_class: type) -> None:

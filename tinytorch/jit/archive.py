@@ -358,6 +358,10 @@ def write(module: RecursiveScriptModule, f: Any, extra_files: dict[str, Any] | N
     if not isinstance(module, RecursiveScriptModule):
         raise ValueError(f"only modules and functions that were traced or read can be saved, not "
                          f"{type(module).__name__}: use torch.save(module.state_dict(), f)")
+    for name in module._machine.script.python:
+        raise RuntimeError(f"\nCould not export Python function call '{name.rpartition('_')[0]}'. Remove calls to "
+                           "Python functions before export. Did you forget to add @script or @script_method annotation? "
+                           "If this is a nn.ModuleList, add it to __constants__:\n")
     named = os.path.splitext(os.path.basename(os.fspath(f)))[0] if isinstance(f, (str, os.PathLike)) else "archive"
     records = _records(module, extra_files)
     if isinstance(f, (str, os.PathLike)):
@@ -373,7 +377,7 @@ def _records(module, extra_files):
     data, constants = _Writer(), _Writer()
     data.write(module)
     constants.write(tuple(module._machine.constants))
-    records = {"data.pkl": data.finished(), "constants.pkl": constants.finished(), "version": b"3\n",
+    records = {"data.pkl": data.finished(), "constants.pkl": constants.finished(), "version": b"10\n",
                "byteorder": sys.byteorder.encode()}
     for name, text in module._machine.script.files.items():
         records[f"code/{name.replace('.', '/')}.py"] = text.encode()

@@ -13,7 +13,8 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from . import operators
+from ..autograd.grad_mode import is_grad_enabled, set_grad_enabled
+from . import expressions, operators
 from .objects import Object, ScriptObject, Tuple, attribute_of, set_attribute
 
 __all__ = ["LONGEST", "Machine", "Refused", "Script"]
@@ -96,10 +97,11 @@ class Function:
 
 
 class Script:
-    """What the files of an archive say: {full name: Class or Function}."""
+    """What the files of an archive say: {full name: Class or Function}. `python`: functions that Python runs, which a
+    program has that was compiled here, and no archive."""
 
-    def __init__(self, files: dict[str, str], constants: list) -> None:
-        self.machine, self.files = Machine(self, constants), files
+    def __init__(self, files: dict[str, str], constants: list, python: dict[str, Callable] | None = None) -> None:
+        self.machine, self.files, self.python = Machine(self, constants), files, python or {}
         self.classes, self.functions = {}, {}
         if sum(map(len, files.values())) > _MOST_TEXT:
             raise Refused(f"more than {_MOST_TEXT} bytes of code")
@@ -197,6 +199,7 @@ class Machine:
     def call(self, function: Function, args: tuple, kwargs: dict[str, Any]) -> Any:
         """The result of a function for arguments from outside."""
         here = self.here
+        before = is_grad_enabled()
         if not here.depth:
             here.left = self.steps
         here.depth += 1
@@ -206,6 +209,8 @@ class Machine:
             raise RuntimeError(f"{function.name}: calls nest too deeply") from None
         finally:
             here.depth -= 1
+            if is_grad_enabled() is not before:            # a program may change it for itself alone
+                set_grad_enabled(before)
 
     def step(self):
         """Counts a statement."""
@@ -253,15 +258,16 @@ class Machine:
             def store(scope):
                 scope[name] = value(scope)
             return store
-        put = self._target(target, owner)
+        put = self.target(target, owner)
         return lambda scope: put(scope, value(scope))
 
-    def _target(self, target, owner):
+    def target(self, target: ast.expr, owner: Any) -> Callable:
+        """A function of the variables and a value, which it assigns to what the expression names."""
         if isinstance(target, ast.Name):
             name = target.id
             return lambda scope, x: scope.__setitem__(name, x)
         if isinstance(target, (ast.Tuple, ast.List)):
-            parts = [self._target(part, owner) for part in target.elts]
+            parts = [self.target(part, owner) for part in target.elts]
 
             def unpack(scope, x):
                 if not isinstance(x, (tuple, list)) or len(x) != len(parts):
@@ -273,7 +279,34 @@ class Machine:
         if isinstance(target, ast.Attribute):
             value, name = self.expression(target.value, owner), target.attr
             return lambda scope, x: set_attribute(value(scope), name, x)
-        raise Refused(f"{owner.name}: {_shown(target)}")
+        if isinstance(target, ast.Subscript):
+            value, index = self.expression(target.value, owner), expressions.index_of(self, target.slice, owner)
+            return lambda scope, x: expressions.put_item(value(scope), index(scope), x)
+        raise self.refused(target, owner)
+
+    @staticmethod
+    def refused(node: ast.AST, owner: Any) -> Refused:
+        """The error of what is not in the language."""
+        return Refused(f"{owner.name}: {_shown(node)}")
+
+    @staticmethod
+    def variable(scope: dict[str, Any], name: str, owner: Any) -> Any:
+        """The value of a variable."""
+        if name not in scope:
+            raise Refused(f"{owner.name}: the name {name!r} is not known")
+        return scope[name]
+
+    def _delete(self, node, owner):
+        parts = []
+        for target in node.targets:
+            if not isinstance(target, ast.Subscript):
+                raise self.refused(node, owner)
+            parts.append((self.expression(target.value, owner), self.expression(target.slice, owner)))
+
+        def run(scope):
+            for value, index in parts:
+                expressions.delete(value(scope), index(scope))
+        return run
 
     def _return(self, node, owner):
         if node.value is None:
@@ -287,7 +320,7 @@ class Machine:
         return lambda scope: yes(scope) if test(scope) else no(scope)
 
     def _for(self, node, owner):
-        items, put, body = self.expression(node.iter, owner), self._target(node.target, owner), self.block(
+        items, put, body = self.expression(node.iter, owner), self.target(node.target, owner), self.block(
             node.body, owner)
         if node.orelse:
             raise Refused(f"{owner.name}: for with else")
@@ -329,22 +362,41 @@ class Machine:
         return run
 
     def _with(self, node, owner):
-        contexts = [operators.CONTEXTS.get(_dotted(item.context_expr.func)) if isinstance(
-            item.context_expr, ast.Call) and not item.context_expr.args else None for item in node.items]
-        if None in contexts or any([item.optional_vars is not None for item in node.items]):
-            raise Refused(f"{owner.name}: {_shown(node)}")
+        if any([item.optional_vars is not None for item in node.items]):
+            raise self.refused(node, owner)
+        contexts = [self._context(item.context_expr, owner) for item in node.items]
         body = self.block(node.body, owner)
 
         def run(scope):
-            opened = [context() for context in contexts]
-            for context in opened:
-                context.__enter__()
+            opened = []
             try:
+                for context in contexts:
+                    opened.append(context(scope))
                 return body(scope)
             finally:
-                for context in reversed(opened):
-                    context.__exit__(None, None, None)
+                for close in reversed(opened):
+                    close()
         return run
+
+    def _context(self, node, owner):
+        """A function of the variables that enters a context and gives what leaves it."""
+        known = operators.CONTEXTS.get(_dotted(node.func)) if isinstance(node, ast.Call) and not node.args else None
+        if known is not None:
+            def enter(scope):
+                context = known()
+                context.__enter__()
+                return lambda: context.__exit__(None, None, None)
+            return enter
+        value = self.expression(node, owner)
+
+        def enter(scope):
+            instance = value(scope)
+            methods = instance.script_class.methods if type(instance) is ScriptObject else {}
+            if "__enter__" not in methods or "__exit__" not in methods:
+                raise self.refused(node, owner)
+            methods["__enter__"]((instance,), {})
+            return lambda: methods["__exit__"]((instance, None, None, None), {})
+        return enter
 
     def _assert(self, node, owner):
         test = self.expression(node.test, owner)
@@ -393,21 +445,9 @@ class Machine:
         keys, values = [[self.expression(x, owner) for x in part] for part in (node.keys, node.values)]
         return lambda scope: {operators.key(k(scope)): v(scope) for k, v in zip(keys, values)}
 
-    def _unary(self, node, owner):
-        value = self.expression(node.operand, owner)
-        if isinstance(node.op, ast.USub):
-            return lambda scope: -value(scope)
-        if isinstance(node.op, ast.Not):
-            return lambda scope: not value(scope)
-        raise Refused(f"{owner.name}: {_shown(node)}")
-
     def _either(self, node, owner):
         test, yes, no = [self.expression(x, owner) for x in (node.test, node.body, node.orelse)]
         return lambda scope: yes(scope) if test(scope) else no(scope)
-
-    def _subscript(self, node, owner):
-        value, index = self.expression(node.value, owner), self.expression(node.slice, owner)
-        return lambda scope: operators.item(value(scope), index(scope))
 
     def _attribute(self, node, owner):
         name = node.attr
@@ -439,6 +479,7 @@ class Machine:
             raise Refused(f"{owner.name}: {_shown(node)}")
         value, name = self.expression(node.func.value, owner), node.func.attr
         args, kwargs = self._arguments(node, owner)
+        of_value = operators.method(name)
 
         def run(scope):
             target = value(scope)
@@ -446,7 +487,9 @@ class Machine:
                 method = target.script_class.methods.get(name)
                 if method is not None:
                     return method((target, *[x(scope) for x in args]), {k: x(scope) for k, x in kwargs.items()})
-            raise Refused(f"{owner.name}: {type(target).__name__} has no method {name!r}")
+            elif of_value is not None:
+                return of_value(target, *[x(scope) for x in args], **{k: x(scope) for k, x in kwargs.items()})
+            raise Refused(f"{owner.name}: {type(target).__name__} has no method {name!r:.60}")
         return run
 
     def _arguments(self, node, owner):
@@ -464,6 +507,8 @@ class Machine:
         if path in ("getattr", "hasattr"):
             return self._by_text(path, node, args, owner)
         run = operators.found(path)
+        if path.startswith("ops.python."):
+            run = self.script.python.get(path[len("ops.python."):])
         if run is None and "." not in path:
             return self._call_of_variable(path, args, kwargs, owner)
         if run is None:                        # an error where it is called: not all that is written is run
@@ -565,6 +610,10 @@ class Machine:
             made = script.classes.get(path)
             if made is not None and made.kind == "tuple" and not named and len(values) == len(made.fields):
                 return Tuple(made, values)
+            if made is not None and made.kind == "object" and "__init__" in made.methods:
+                instance = ScriptObject(made)
+                made.methods["__init__"]((instance, *values), named)
+                return instance
             raise Refused(f"{owner.name}: there is no function {path:.60} in the archive")
         return run
 
@@ -572,10 +621,11 @@ class Machine:
 _STATEMENTS = {ast.Assign: Machine._assign, ast.AnnAssign: Machine._annotated, ast.Return: Machine._return,
                ast.If: Machine._if, ast.For: Machine._for, ast.While: Machine._while, ast.With: Machine._with,
                ast.Expr: Machine._expression_alone, ast.Assert: Machine._assert,
+               ast.AugAssign: expressions.assign_in_place, ast.Delete: Machine._delete,
                ast.Pass: lambda machine, node, owner: lambda scope: None,
                ast.Break: lambda machine, node, owner: lambda scope: _BREAK,
                ast.Continue: lambda machine, node, owner: lambda scope: _CONTINUE}
 _EXPRESSIONS: dict[type, Callable] = {
     ast.Constant: Machine._constant, ast.Name: Machine._name, ast.Tuple: Machine._sequence,
-    ast.List: Machine._sequence, ast.Dict: Machine._dict, ast.UnaryOp: Machine._unary, ast.IfExp: Machine._either,
-    ast.Subscript: Machine._subscript, ast.Attribute: Machine._attribute, ast.Call: Machine._call}
+    ast.List: Machine._sequence, ast.Dict: Machine._dict, ast.IfExp: Machine._either,
+    ast.Attribute: Machine._attribute, ast.Call: Machine._call, **expressions.EXPRESSIONS}

@@ -98,6 +98,30 @@ class RecursiveScriptModule(ScriptModule, Object):
         _check(method, 1, args, kwargs)
         return self._machine.call(method, (self, *args), kwargs)
 
+    # ------------------------------------------------------------- as a container, if the module is one
+    def __len__(self):
+        return len(self._contained())
+
+    def __iter__(self):
+        contained = self._contained()
+        return iter(contained if self.original_name == "ModuleDict" else contained.values())
+
+    def __getitem__(self, index):
+        contained = self._contained()
+        return contained[index] if self.original_name == "ModuleDict" else list(contained.values())[index]
+
+    def __contains__(self, name):
+        return name in self._contained()
+
+    def __bool__(self):
+        return True
+
+    def _contained(self):
+        if self.original_name not in ("Sequential", "ModuleList", "ModuleDict"):
+            raise TypeError(f"object of type '{self._get_name()}' has no len(): {self.original_name} holds no modules "
+                            "by number")
+        return self._modules
+
     # ------------------------------------------------------------- to look at
     @property
     def original_name(self):
@@ -219,9 +243,9 @@ class ScriptFunction:
     tensor([ 2., 10.])
     """
 
-    def __init__(self, module, name, original=None):
+    def __init__(self, module, name, original=None, qualified_name=None):
         self._module, self.name = module, name
-        self.qualified_name = f"__torch__.{name}"
+        self.qualified_name = qualified_name or f"__torch__.{name}"
         self.__name__, self.__doc__ = name, getattr(original, "__doc__", None)
         self._torchdynamo_inline = original
 

@@ -47,6 +47,11 @@ class Tuple(tuple):
         return f"{self.script_class.name.rpartition('.')[2]}({inner})"
 
 
+#: What a program may ask of a tensor.
+_OF_TENSORS = frozenset("dtype device shape requires_grad ndim T mT H mH real imag data grad is_cuda is_cpu is_sparse "
+                        "is_quantized is_meta is_leaf layout itemsize nbytes".split())
+
+
 def attribute_of(value: Any, name: str) -> Any:
     """value.name in a program. RuntimeError if its class declares no such attribute."""
     if isinstance(value, Object):
@@ -60,9 +65,13 @@ def attribute_of(value: Any, name: str) -> Any:
         names = list(value.script_class.fields)
         if name in names:
             return value[names.index(name)]
-    elif isinstance(value, Tensor) and name in ("dtype", "device", "shape", "requires_grad"):
+    elif isinstance(value, Tensor):
         from .operators import found as operator
-        return operator(f"ops.prim.{name}")(value)
+        read = operator(f"ops.prim.{name}") if name in _OF_TENSORS else None
+        if read is not None:
+            return read(value)
+    elif isinstance(value, tuple) and name in getattr(value, "_fields", ()):
+        return value[value._fields.index(name)]
     kind = value.script_class.name if isinstance(value, (Object, Tuple)) else type(value).__name__
     raise RuntimeError(f"{kind} has no attribute {name!r:.60}")
 

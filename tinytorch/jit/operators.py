@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
+from .. import dtypes as dt
+from ..autograd.grad_mode import (
+    enable_grad,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from ..capture.schema import LAYOUTS, SCALAR_TYPES, fitted, form_for, forms_of, run, runs
 from ..device import device
 from ..tensor import Tensor
@@ -136,13 +142,19 @@ def iterated(x: Any) -> Iterable[Any]:
     raise RuntimeError(f"{type(x).__name__} cannot be iterated over")
 
 
-def _put(x, index, value):
+def put(x: Any, index: Any, value: Any) -> Any:
+    """x with the item `index` set, of a list or dict."""
     if isinstance(x, dict):
         x[key(index)] = value
         return x
     item(x, index)
     x[index] = value
     return x
+
+
+def joined(a: tuple, b: tuple) -> tuple:
+    """a + b."""
+    return _small(len(a) + len(b)) and a + b
 
 
 def _append(x, value):
@@ -184,7 +196,7 @@ def _format(text, *values):
 
 def _percent(text, *values):
     """text % values, for %s, %d, %f, %g and %%."""
-    values, made, at = list(values), "", 0
+    values, made, at = list(values[0] if len(values) == 1 and type(values[0]) is tuple else values), "", 0
     while at < len(text):
         letter = text[at]
         if letter == "%" and at + 1 < len(text):
@@ -275,18 +287,24 @@ def _tensor(data, dtype=None, device=None, requires_grad=False):
     return tensor(data, dtype=told, requires_grad=requires_grad)
 
 
+def _set_grad(on):
+    set_grad_enabled(bool(on))
+
+
 #: Operators on lists, dicts and texts, and on whatever there is: of these names a tensor has none, or does the same.
 _ANY: dict[str, Callable] = {
     "__is__": _is, "__isnot__": lambda a, b: not _is(a, b), "__not__": lambda x: not x, "append": _append,
-    "_set_item": _put, "__contains__": _contains, "len": len, "extend": _extend,
+    "_set_item": put, "__contains__": _contains, "len": len, "extend": _extend,
     "insert": lambda x, i, v: x.insert(i, v),
     "clear": lambda x: x.clear(), "keys": lambda x: list(x), "items": lambda x: list(x.items()),
     "get": lambda x, k, d=None: x.get(k, d), "setdefault": lambda x, k, d: x.setdefault(key(k), d),
     "update": lambda x, y: x.update(y), "dict": lambda x=(): {key(k): v for k, v in (x.items() if isinstance(
         x, dict) else x)}, "list": _list, "reverse": lambda x: x.reverse(), "format": _format,
     "percentFormat": _percent, "join": _joined, "str": _text,
+    "divmod": lambda a, b: _checked(divmod)(a, b),
     "tensor": _tensor, "device": _device, "warn": lambda text, *rest: _warned(text),
     "hash": hash, "ord": ord, "chr": chr, "remove": lambda x, v: x.remove(v), "is_grad_enabled": is_grad_enabled,
+    "set_grad_enabled": _set_grad,
     "is_autocast_enabled": lambda *a: False, "is_autocast_cpu_enabled": lambda: False,
     "__range_length": lambda low, high, step: len(range(low, high, step)),
     "__derive_index": lambda i, start, step: start + i * step,
@@ -344,7 +362,9 @@ _PRIM: dict[str, Callable] = {
 _WORDS: dict[str, Callable] = {
     "bool": lambda x: bool(_number(x)), "int": _to_int, "float": lambda x: float(_number(x)), "str": _text,
     "complex": lambda *a: complex(*[_number(x) for x in a]), "len": len, "print": lambda *a: print(*map(_text, a)),
-    "list": _list, "range": lambda *a: range(*[_to_int(x) for x in a]),
+    "list": _list, "range": lambda *a: range(*[_to_int(x) for x in a]), "tuple": lambda x: tuple(iterated(x)),
+    "enumerate": lambda x, start=0: list(enumerate(iterated(x), start)),
+    "zip": lambda *x: list(zip(*[iterated(y) for y in x])), "hex": hex, "bin": bin, "oct": oct,
 }
 
 
@@ -402,11 +422,39 @@ _ANY |= {"_convolution_mode": _convolved, "_native_multi_head_attention": _atten
          "_transformer_encoder_layer_fwd": _encoder_layer}
 
 
+#: Words of the language that are operators of the same name.
+_AS_WORDS = frozenset("abs min max round sum sorted any all ord chr hash dict divmod".split())
+#: Methods of tensors that are conversions: {name: dtype}.
+_CASTS = {"half": dt.float16, "bfloat16": dt.bfloat16, "float": dt.float32, "double": dt.float64, "char": dt.int8,
+          "short": dt.int16, "int": dt.int32, "long": dt.int64, "byte": dt.uint8, "bool": dt.bool,
+          "cfloat": dt.complex64, "cdouble": dt.complex128}
+
+
+def of_numbers(name: str) -> bool:
+    """Whether there is an operator of numbers of this name."""
+    return name in _PLAIN
+
+
+def method(name: str) -> Callable | None:
+    """What a method of a value does: of a tensor, a list, a dict or a text; None if it is in no table."""
+    dtype = _CASTS.get(name)
+    if dtype is not None:
+        return lambda x: aten("to", (x, dtype), {})
+    if name in ("size", "stride", "tolist", "type"):
+        return _METHODS[name]
+    return _operator(name)
+
+
+_METHODS = {"tolist": lambda x: x.tolist(), "type": lambda x, dtype: aten("to", (x, dtype), {}),
+            "size": lambda x, dim=None: _shape_of(x) if dim is None else int(x.size(dim)),
+            "stride": lambda x, dim=None: [int(n) for n in x.stride()] if dim is None else int(x.stride(dim))}
+
+
 # ------------------------------------------------------------------ ATen's
 def found(path: str) -> Callable | None:
     """What an operator of this name does: torch.add, ops.prim.dtype, ops.aten.relu, int; None if it is in no table."""
     if "." not in path:
-        return _WORDS.get(path)
+        return _WORDS.get(path) or (_operator(path) if path in _AS_WORDS else None)
     space, _, name = path.rpartition(".")
     if space == "ops.prim":
         return _PRIM.get(name)
@@ -423,8 +471,12 @@ def _operator(name):
     if not known and plain is None and not text:
         return None
 
+    of_tensors = _OF_TENSORS.get(name)
+
     def call(*args, **kwargs):
         first = args[0] if args else None
+        if of_tensors is not None and _has_tensor(args):
+            return aten(of_tensors, args, kwargs)
         if text and type(first) is str:
             return _of_text(name, args)
         if plain is not None and not (known and _has_tensor(args)):
@@ -441,6 +493,11 @@ def _operator(name):
                 raise failed(f"{name}: {error}", type(error).__name__) from None
         return aten(name, args, kwargs)
     return call
+
+
+#: What signs of Python's compute of tensors.
+_OF_TENSORS = {"__and__": "bitwise_and", "__or__": "bitwise_or", "__xor__": "bitwise_xor",
+               "__lshift__": "bitwise_left_shift", "__rshift__": "bitwise_right_shift", "floordiv": "floor_divide"}
 
 
 def _has_tensor(args):
@@ -463,6 +520,10 @@ def _of_text(name, args):
 def aten(name: str, args: tuple, kwargs: dict[str, Any]) -> Any:
     """An operator of the table. RuntimeError for arguments that fit none of its forms."""
     matched = form_for(name, args, kwargs)
+    if matched is None and len(args) > 1 and all([type(x) is int for x in args[1:]]):          # x.view(2, 3)
+        matched = form_for(name, (args[0], list(args[1:])), kwargs)
+    if matched is None and args and all([type(x) is int for x in args]):       # torch.zeros(2, 3)
+        matched = form_for(name, (list(args),), kwargs)
     if matched is None:
         told = ", ".join([type(x).__name__ for x in args] + [f"{k}={type(x).__name__}" for k, x in kwargs.items()])
         forms = "".join([f"\n  aten::{form.text}" for form in forms_of(name)])
@@ -484,5 +545,5 @@ def listed(result: Any, form) -> Any:
     if isinstance(result, (tuple, list)) and not form.tuple:
         return [int(x) if isinstance(x, np.integer) else x for x in result]
     if isinstance(result, tuple):
-        return tuple(result)
+        return result if hasattr(result, "_fields") else tuple(result)
     return _number(result) if isinstance(result, np.generic) else result

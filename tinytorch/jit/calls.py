@@ -1,0 +1,506 @@
+"""Calls in scripts: which operator, function or method of the program each is, or that it can be none."""
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import math
+import types
+import typing
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from .._ops import OpOverload, OpOverloadPacket, _Namespace
+from ..autograd.overridable import place
+from ..capture.recorder import operators_of
+from ..capture.schema import Misfit, fitted, forms_of, taker_of, texts_of
+from ..nn import Module, ModuleDict, ModuleList, Sequential
+from ..tensor import Tensor
+from .declared import Unknown
+from .frontend import FrontendError
+from .known import MARK, Known, Method, literal, member
+from .operators import method, of_numbers
+
+__all__ = ["call", "is_namespace", "kind_of", "known", "statement"]
+
+#: Functions of Python's that scripts have under the same name.
+_BUILTIN = frozenset((len, range, int, float, bool, str, complex, print, min, max, abs, sum, round, zip, enumerate,
+                      list, sorted, reversed, all, any, divmod, ord, chr, hex, bin, oct, hash, dict, tuple))
+
+
+def is_namespace(x: Any) -> bool:
+    """Whether what it has as attributes is known: torch.ops.aten."""
+    return isinstance(x, (_Namespace, OpOverloadPacket)) or x is _ops()
+
+
+def _ops():
+    from .._ops import ops
+    return ops
+
+
+def _jit():
+    from .. import jit
+    return jit
+
+
+# ------------------------------------------------------------------ what is known of a call
+def known(text, node: ast.Call, values: bool):
+    """The value of a call that is known when the script is compiled; None of others."""
+    function = text.known(node.func, values)
+    if function is None:
+        return None
+    value, jit = function.value, _jit()
+    if value in (jit.is_scripting,):
+        return Known(True)
+    if value is jit.is_tracing or getattr(value, "__name__", "").startswith("has_torch_function"):
+        return Known(False)
+    if value is getattr and len(node.args) in (2, 3):
+        name = text.known(node.args[1], True)
+        if name is None or type(name.value) is not str:
+            raise text.refused(node, "getattr's second argument must be a string literal")
+        owner = text.known(node.args[0], values)
+        if owner is not None and (isinstance(owner.value, (Module, types.ModuleType))):
+            there = hasattr(owner.value, name.value)
+            if len(node.args) == 3 and not there:
+                return text.known(node.args[2], values)
+            return text.known(ast.copy_location(ast.Attribute(node.args[0], name.value, ast.Load()), node), values)
+        return None
+    if value is hasattr and len(node.args) == 2:
+        owner, name = text.known(node.args[0]), text.known(node.args[1])
+        if owner is not None and name is not None and isinstance(owner.value, Module):
+            return Known(hasattr(owner.value, name.value))
+        return None
+    if value is len and len(node.args) == 1:
+        inner = text.known(node.args[0])
+        if inner is not None and isinstance(inner.value, (ModuleList, Sequential, ModuleDict)):
+            return Known(len(inner.value))
+        return None
+    if value is float and len(node.args) == 1 and isinstance(node.args[0], ast.Constant) and isinstance(
+            node.args[0].value, str):
+        return Known(float(node.args[0].value))
+    if value is isinstance and len(node.args) == 2:
+        inner, kind = text.known(node.args[0]), text.known(node.args[1])
+        if inner is not None and kind is not None and inner.node is None or isinstance(
+                getattr(inner, "value", None), Module):
+            return Known(isinstance(inner.value, kind.value))
+        return None
+    if isinstance(value, Method) and value.name == "_get_name":
+        return Known(type(value.owner.value).__name__)
+    return None
+
+
+# ------------------------------------------------------------------ calls
+def _made(function: str, args, keywords=()):
+    return ast.Call(ast.parse(function, mode="eval").body, list(args), list(keywords))
+
+
+def _arguments(text, node):
+    """The arguments of a call as the script's."""
+    for x in node.args:
+        if isinstance(x, ast.Starred):
+            raise text.source.unsupported(x)
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise text.refused(node, "keyword-arg expansion is not supported")
+    return [text.expr(x) for x in node.args], [ast.keyword(k.arg, text.expr(k.value)) for k in node.keywords]
+
+
+def call(text, node: ast.Call) -> ast.expr:
+    """A call as the script's."""
+    function = text.known(node.func)
+    if function is None:
+        return _of_value(text, node)
+    value = function.value
+    if isinstance(value, Module):
+        return _of_module(text, function, "forward", node)
+    if isinstance(value, Method):
+        return _of_module(text, value.owner, value.name, node)
+    if getattr(value, "__name__", "") == "super" or value is super:
+        raise text.refused(node, "super() is not supported in a script")
+    try:
+        hash(value)
+    except TypeError:
+        raise text.refused(node, f"an object of class {type(value).__name__} cannot be called in a script") from None
+    if value in _BUILTIN:
+        return _of_builtin(text, value, node)
+    special = _special().get(value)
+    if special is not None:
+        return special(text, node)
+    if isinstance(value, (OpOverload, OpOverloadPacket)):
+        args, keywords = _arguments(text, node)
+        name = value.overloadpacket.__name__ if isinstance(value, OpOverload) else value.__name__
+        return _made(f"ops.{value.namespace}.{name}", args, keywords)
+    if inspect.isclass(value):
+        return _of_class(text, value, node)
+    if getattr(value, "__module__", None) == "math" or value in _OF_MATH:
+        return _of_math(text, value, node)
+    if callable(value):
+        return _of_function(text, value, node)
+    raise text.refused(node, f"an object of class {type(value).__name__} cannot be called in a script")
+
+
+_OF_MATH = frozenset([x for x in vars(math).values() if callable(x)])
+
+
+def _of_math(text, value, node):
+    if not of_numbers(value.__name__):
+        raise text.refused(node, f"math.{value.__name__} is not supported in a script")
+    args, keywords = _arguments(text, node)
+    return _made(f"torch.{value.__name__}", args, keywords)
+
+
+def _of_value(text, node):
+    """A call of a method of a value, or of a variable."""
+    if not isinstance(node.func, ast.Attribute):
+        if isinstance(node.func, ast.Lambda):
+            raise text.source.unsupported(node.func)
+        text.expr(node.func)                   # which may say more
+        raise text.refused(node, f"{ast.unparse(node.func)} is no function that is known when the script is compiled")
+    args, keywords = _arguments(text, node)
+    name = node.func.attr
+    if name[:2] == "__" or method(name) is None and not text.program.is_method(name):
+        raise text.source.failed(node, f"'Tensor' object has no attribute or method '{name}'.")
+    return ast.Call(ast.Attribute(text.expr(node.func.value), node.func.attr, ast.Load()), args, keywords)
+
+
+def _of_builtin(text, value, node):
+    args, keywords = _arguments(text, node)
+    if value is print and keywords:
+        raise text.source.failed(node, "print doesn't accept any keyword arguments")
+    if value in (dict, list) and not args and not keywords:
+        return ast.Dict([], []) if value is dict else ast.List([], ast.Load())
+    if value is reversed:
+        raise text.refused(node, "reversed is not supported in a script but of modules")
+    return _made(value.__name__, args, keywords)
+
+
+def _of_module(text, owner, name, node):
+    """A call of a method of a module, which is compiled."""
+    module = owner.value
+    function = inspect.getattr_static(type(module), name, None)
+    mark = getattr(function, MARK, None)
+    args, keywords = _arguments(text, node)
+    if mark == "unused":
+        raise_ = _made("ops.prim.RaiseException", [ast.Constant(f"'{name}' was marked as unused and is called")])
+        return raise_
+    if mark == "ignore":
+        made = text.program.python_function(getattr(module, name))
+        return _python_call(text, function, made, args, keywords)
+    if isinstance(module, (ModuleList, ModuleDict)) and name == "forward":
+        raise text.refused(node, f"{type(module).__name__} cannot be called")
+    text.program.module(module).method(name)
+    return ast.Call(member(owner.node, name), args, keywords)
+
+
+def _python_call(text, function, name, args, keywords):
+    """A call that Python runs; its result is of the type that the function declares."""
+    hint = function.__annotations__.get("return", Tensor) if inspect.isfunction(function) else Tensor
+    made = _made(f"ops.python.{name}", args, keywords)
+    if hint is Tensor:
+        return made
+    try:
+        kind = text.program.annotated(typing.get_type_hints(function).get("return", Tensor))
+    except Unknown:
+        return made
+    return ast.Call(ast.Name("annotate", ast.Load()), [ast.parse(kind, mode="eval").body, made], [])
+
+
+def _of_class(text, cls, node):
+    if issubclass(cls, Module):
+        raise FrontendError(text.source.place(node), f"Cannot instantiate class '{cls.__name__}' in a script function")
+    if cls.__module__ == "builtins":
+        raise text.source.failed(node, f"Python builtin {cls!r} is currently not supported in Torchscript")
+    try:
+        name = text.program.class_type(cls)
+    except Unknown as error:
+        raise text.refused(node, str(error)) from None
+    args, keywords = _arguments(text, node)
+    if issubclass(cls, tuple) and keywords:
+        given = {k.arg: k.value for k in keywords}
+        args += [given[field] for field in cls._fields[len(args):]]
+        keywords = []
+    return _made(name, args, keywords)
+
+
+def _of_function(text, function, node):
+    """A call of a function: one of the library's is an operator, or has a text; another is compiled."""
+    from .functional import FUNCTIONS
+    from .modules import ScriptFunction
+    if isinstance(function, ScriptFunction):
+        if function._torchdynamo_inline is None:
+            raise text.refused(node, "a function that was read from a file cannot be called in a script")
+        function = function._torchdynamo_inline
+    module = getattr(function, "__module__", None) or ""
+    own = module.partition(".")[0] == __name__.partition(".")[0]
+    if not own:
+        mark = getattr(function, MARK, None)
+        if mark == "ignore":
+            args, keywords = _arguments(text, node)
+            return _python_call(text, function, text.program.python_function(function), args, keywords)
+        if not inspect.isfunction(inspect.unwrap(function)):
+            raise text.source.failed(node, f"Python builtin {function!r} is currently not supported in Torchscript")
+        args, keywords = _arguments(text, node)
+        return _made(text.program.function(function), args, keywords)
+    space, name = place(function) if inspect.isfunction(function) else (None, function.__name__)
+    name = name or function.__name__
+    stands = FUNCTIONS.get(name) if space in ("nn.functional", "functional", "", None) else None
+    if stands is not None and space != "":
+        return _made(text.program.function(stands, function), *_fitted_arguments(text, stands, node))
+    if module.endswith(("jit.functional", "jit.layers")):
+        args, keywords = _arguments(text, node)
+        return _made(text.program.function(function), args, keywords)
+    if space is None and not module.startswith(f"{__package__.partition('.')[0]}.ops."):
+        raise text.source.failed(node, f"{module.replace(__package__.partition('.')[0], 'torch', 1)}.{name} is not "
+                                       "supported in a script")
+    return _operator(text, function, space or "", name, node)
+
+
+def _fitted_arguments(text, stands, node):
+    """The arguments of a call, a number where a list of numbers is asked for as that list."""
+    args, keywords = _arguments(text, node)
+    names = [*inspect.signature(stands).parameters]
+
+    def fitted_to(name, source, made):
+        kind = stands.__annotations__.get(name, "")
+        found = text.known(source, True) if "List[int]" in kind or "List[float]" in kind else None
+        if found is None or isinstance(found.value, bool) or not isinstance(found.value, (int, float, tuple, list)):
+            return made
+        if isinstance(found.value, (int, float)):
+            made = ast.parse(repr(float(found.value)), mode="eval").body if "float" in kind and found.node is None \
+                else made
+            return ast.List([made], ast.Load())
+        if "float" in kind and found.node is None:
+            return ast.parse(repr([float(x) for x in found.value]), mode="eval").body
+        return made
+    return ([fitted_to(name, source, made) for name, source, made in zip(names, node.args, args)],
+            [ast.keyword(k.arg, fitted_to(k.arg, source.value, k.value)) for source, k in zip(node.keywords, keywords)])
+
+
+# ------------------------------------------------------------------ operators
+def _operator(text, function, space, name, node):
+    """A call of a function of the library's as one of an operator of ATen's, its arguments in the operator's order."""
+    if None in [keyword.arg for keyword in node.keywords]:
+        raise text.refused(node, "keyword-arg expansion is not supported")
+    taker = taker_of(function)
+    try:
+        bound = taker.signature.bind(*node.args, **{k.arg: k.value for k in node.keywords})
+    except TypeError as error:
+        raise text.source.failed(node, f"Arguments for call are not valid: {name}: {error}") from None
+    rest = list(bound.arguments.pop(taker.rest, ())) if taker.rest else []
+    more = bound.arguments.pop(taker.more, {}) if taker.more else {}
+    given = {**bound.arguments, **more}
+    constants = {key: text.known(x, True) for key, x in given.items()}
+    switches = {key: found.value for key, found in constants.items() if found is not None}
+    sizes = switches.get("output_size")
+    if isinstance(sizes, (tuple, list)) and None in sizes:     # as long as the input there
+        sizes = ", ".join([f"({ast.unparse(given['input'])}).size({i - len(sizes)})" if n is None else str(n)
+                           for i, n in enumerate(sizes)])
+        given["output_size"], constants["output_size"] = ast.parse(f"[{sizes}]", mode="eval").body, None
+    indices = given.pop("return_indices", None)
+    if indices is not None and "return_indices" not in switches:
+        raise text.refused(node, "return_indices has to be a constant in a script")
+    for operator in operators_of(space, name, (), switches):
+        if operator.endswith("_") and switches.get("inplace") is True:
+            given = {key: x for key, x in given.items() if key != "inplace"}
+        for form in forms_of(operator):
+            try:
+                made = _form(text, form, taker, given, rest, constants)
+                if name.startswith("adaptive_max_pool") and switches.get("return_indices") is not True:
+                    made = ast.Subscript(made, ast.Constant(0), ast.Load())
+                return made
+            except Misfit:
+                pass
+    if not forms_of(operator):
+        raise text.refused(node, f"torch.{space + '.' if space else ''}{name} is no operator of ATen's, and is not "
+                                 "supported in a script")
+    raise text.refused(node, f"a call of {name} with these arguments is no operator of ATen's: "
+                             + ", ".join([f"aten::{form.text}" for form in forms_of(operator)][:3]))
+
+
+def _form(text, form, taker, given, rest, constants):
+    """A call of a form of an operator. Misfit if an argument is none of its, or a constant is of another type."""
+    left, args, keywords, rest = dict(given), [], [], list(rest)
+    by_name = False
+    for argument in form.arguments:
+        name = taker.parameter(form, argument) or argument.name
+        texts = texts_of(form.name, argument.name)
+        if name in left:
+            node = left.pop(name)
+            value = _argument(text, node, constants.get(name), argument, texts, taker.defaults.get(name, ...))
+        elif rest and not argument.by_name:
+            inner = argument.kind.rstrip("?")
+            if inner[-1] == "]" and not (len(rest) == 1):
+                value, rest = ast.List([text.expr(x) for x in rest], ast.Load()), []
+            else:
+                node = rest.pop(0)
+                value = _argument(text, node, text.known(node, True), argument, texts)
+        else:
+            default = taker.defaults.get(name, ...)
+            if argument.default is not ... and (default is ... or default is None or _is_same(default, argument)):
+                by_name = True                 # what follows is given by name
+                continue
+            value = _by_default(default, argument, texts)
+        if by_name or argument.by_name:
+            keywords.append(ast.keyword(argument.name, value))
+        else:
+            args.append(value)
+    for name in list(left):
+        found = constants.get(name)
+        if found is not None and name in taker.defaults and (found.value is taker.defaults[name] or type(
+                found.value) is type(taker.defaults[name]) and found.value == taker.defaults[name]) or name in _UNTOLD:
+            left.pop(name)
+    if left or rest:
+        raise Misfit
+    return _made(f"torch.{form.name}", args, keywords)
+
+
+_UNTOLD = ("_stacklevel",)
+
+
+def _is_same(default, argument):
+    try:
+        return fitted(default, argument.kind) == argument.default
+    except Misfit:
+        return False
+
+
+def _by_default(default, argument, texts):
+    if default is ... and argument.name in ("cudnn_enabled", "cudnn_enable"):
+        default = True
+    if default is ... and argument.kind[-1] == "?":
+        default = None
+    if texts and default in texts:
+        default = texts.index(default)
+    if default is ...:
+        raise Misfit
+    made = literal(fitted(default, argument.kind))
+    return ast.parse(made, mode="eval").body
+
+
+def _argument(text, node, found, argument, texts, default=...):
+    """An argument that was given."""
+    if found is None or found.node is not None and not texts:
+        if texts:
+            raise text.refused(node, f"the argument {argument.name!r} has to be a constant in a script")
+        return text.expr(node)
+    value = found.value
+    if texts and value in texts:
+        value = texts.index(value)
+    if value is None and argument.kind[-1] != "?":
+        if argument.default is ... or default is not None:
+            raise Misfit
+        value = argument.default
+    made = literal(fitted(value, argument.kind, True))
+    if made is None:
+        raise Misfit
+    if isinstance(value, (list, tuple)) and not value:
+        kind = argument.kind.rstrip("?")
+        return ast.Call(ast.Name("annotate", ast.Load()), [ast.parse(
+            f"List[{kind[:kind.rindex('[')]}]", mode="eval").body, ast.List([], ast.Load())], [])
+    if found.closed and not text.library and isinstance(value, (bool, int, float, str)):
+        return text.expr(node)                 # which refuses it
+    return ast.parse(made, mode="eval").body
+
+
+# ------------------------------------------------------------------ functions with a meaning of their own
+def _annotate(text, node):
+    kind = text.type(text._evaluated(node.args[0]), node)
+    return ast.Call(ast.Name("annotate", ast.Load()), [ast.parse(kind, mode="eval").body, text.expr(node.args[1])], [])
+
+
+def _isinstance(text, node):
+    kinds = node.args[1].elts if isinstance(node.args[1], (ast.Tuple, ast.List)) else [node.args[1]]
+    kinds = [text.type(text._evaluated(x), node) for x in kinds]
+    made = kinds[0] if len(kinds) == 1 else f"({', '.join(kinds)})"
+    return _made("isinstance", [text.expr(node.args[0]), ast.parse(made, mode="eval").body])
+
+
+def _getattr(text, node):
+    name = text.known(node.args[1], True)
+    owner = text.known(node.args[0])
+    return _made("getattr", [text.expr(node.args[0], owner is not None), ast.Constant(name.value)])
+
+
+def _hasattr(text, node):
+    return _made("hasattr", [text.expr(node.args[0]), text.expr(node.args[1])])
+
+
+def _warning(text, node):
+    return _made("torch.warn", [text.expr(node.args[0]), ast.Constant(2)])
+
+
+def _unwrapped(text, node):
+    return _made("torch._unwrap_optional", [text.expr(node.args[0])])
+
+
+def _is_tensor(text, node):
+    return _made("isinstance", [text.expr(node.args[0]), ast.Name("Tensor", ast.Load())])
+
+
+def _tensor_of(text, node):
+    args, keywords = _arguments(text, node)
+    return _made(f"torch.{ast.unparse(node.func).rpartition('.')[2]}", args, keywords)
+
+
+def _assertion(text, node):
+    raise text.refused(node, "torch._assert is a statement in a script")
+
+
+_SPECIAL: dict[Callable, Callable] = {}
+
+
+def _special():
+    if not _SPECIAL:
+        jit, root = _jit(), importlib.import_module(__package__.partition(".")[0])
+        _SPECIAL.update({jit.annotate: _annotate, isinstance: _isinstance, jit.isinstance: _isinstance,
+                         getattr: _getattr, hasattr: _hasattr, warnings.warn: _warning,
+                         jit._unwrap_optional: _unwrapped, root.is_tensor: _is_tensor, root.tensor: _tensor_of,
+                         root.as_tensor: _tensor_of, root._assert: _assertion, typing.cast: _annotate,
+                         root.device: lambda text, node: _made("torch.device", _arguments(text, node)[0])})
+    return _SPECIAL
+
+
+def statement(text, node: ast.Call) -> list | None:
+    """The statements of a call that is one by itself; None of others."""
+    function = text.known(node.func)
+    if function is None:
+        return None
+    if getattr(function.value, "__name__", "") == "_assert" and len(node.args) == 2:
+        truth = text.truth(node.args[0])
+        return [] if truth else [ast.Assert(text.expr(node.args[0]), text.expr(node.args[1]))]
+    return None
+
+
+# ------------------------------------------------------------------ types, as far as a class of the program needs them
+def kind_of(text, node: ast.expr | None) -> str | None:
+    """The type of an expression that `__init__` gives an attribute; None if it is not plain to see."""
+    if isinstance(node, ast.Name) and node.id in text.locals:
+        hint = text.hints.get(node.id, Tensor if text.assigned.get(node.id) is None else None)
+        return None if hint is None else text.type(hint, node)
+    found = text.known(node) if node is not None else None
+    if found is not None:
+        kind = type(found.value).__name__
+        return kind if kind in ("int", "float", "bool", "str") else None
+    if isinstance(node, ast.Call):
+        function = text.known(node.func)
+        if function is None:
+            return "Tensor"
+        name = getattr(function.value, "__name__", "")
+        if name in ("int", "float", "bool", "str", "len"):
+            return "int" if name == "len" else name
+        if inspect.isclass(function.value):
+            return text.program.class_type(function.value)
+        return "Tensor" if getattr(function.value, "__module__", "").startswith(
+            __package__.partition(".")[0]) else None
+    if isinstance(node, (ast.List, ast.Tuple)) and node.elts:
+        kinds = [kind_of(text, x) for x in node.elts]
+        if None in kinds:
+            return None
+        return f"Tuple[{', '.join(kinds)}]" if isinstance(node, ast.Tuple) else f"List[{kinds[0]}]"
+    if isinstance(node, ast.BinOp):
+        kinds = {kind_of(text, node.left), kind_of(text, node.right)}
+        if "Tensor" in kinds:
+            return "Tensor"
+        return "float" if "float" in kinds or isinstance(node.op, ast.Div) else kinds.pop() if len(kinds) == 1 else None
+    return None

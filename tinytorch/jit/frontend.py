@@ -1,0 +1,90 @@
+"""What `torch.jit.script` says of Python that it does not take: the construct by its name, the file and the line."""
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["FrontendError", "NotSupportedError", "Source", "UnsupportedNodeError"]
+
+
+class FrontendError(Exception):
+    """Python that a script cannot have: what, and where."""
+
+    def __init__(self, where: str, reason: str) -> None:
+        self.source_range, self.msg = where, reason
+        super().__init__(f"{reason}:\n{where}")
+
+
+class NotSupportedError(FrontendError):
+    """A construct of Python that is not in the language of scripts."""
+
+
+class UnsupportedNodeError(NotSupportedError):
+    """A statement or expression of a kind that is not in the language."""
+
+
+#: What torch calls statements that it refuses.
+_CALLED = {"FunctionDef": "function definitions", "For": "for loops", "Delete": "del statements",
+           "ClassDef": "class definitions", "With": "with statements", "Raise": "raise statements",
+           "Assert": "assertions", "Import": "import statements", "ImportFrom": "import statements",
+           "Global": "global variables", "Nonlocal": "nonlocal variables", "Try": "try blocks",
+           "AsyncFunctionDef": "async function definitions", "AsyncFor": "async for loops",
+           "AsyncWith": "async with statements"}
+
+
+class Source:
+    """The text of a function, as a tree, and where it stands. OSError if there is none."""
+
+    def __init__(self, function: Callable) -> None:
+        self.function = inspect.unwrap(function)
+        try:
+            lines, self.first = inspect.getsourcelines(self.function)
+            self.file = inspect.getsourcefile(self.function) or "<unknown>"
+        except (OSError, TypeError):
+            raise OSError(f"Can't get source for {function}. TorchScript requires source access in order to carry out "
+                          "compilation, make sure original .py files are available.") from None
+        self.lines = textwrap.dedent("".join(lines)).split("\n")
+        self.first = max(self.first, 1)
+        body = ast.parse("\n".join(self.lines), type_comments=True).body
+        if len(body) != 1 or not isinstance(body[0], (ast.FunctionDef, ast.ClassDef)):
+            raise RuntimeError("Expected a single top-level function")
+        self.node = body[0]
+
+    def place(self, node: ast.AST) -> str:
+        """The line of a node, with an arrow."""
+        line = getattr(node, "lineno", 1)
+        column = getattr(node, "col_offset", 0)
+        text = self.lines[line - 1] if line <= len(self.lines) else ""
+        width = max(getattr(node, "end_col_offset", column + 1) - column, 1) if (
+            getattr(node, "end_lineno", line) == line) else max(len(text) - column, 1)
+        return (f'  File "{self.file}", line {self.first + line - 1}\n    {text}\n    {" " * column}{"~" * width} '
+                "<--- HERE")
+
+    def refused(self, node: ast.AST, reason: str) -> NotSupportedError:
+        """The error of a construct, with the reason."""
+        return NotSupportedError(self.place(node), reason)
+
+    def unsupported(self, node: ast.AST) -> UnsupportedNodeError:
+        """The error of a statement or expression of another kind."""
+        name = _CALLED.get(type(node).__name__, type(node).__name__)
+        return UnsupportedNodeError(self.place(node), f"{name} aren't supported")
+
+    def failed(self, node: ast.AST, reason: str) -> RuntimeError:
+        """The error of names and types that do not fit."""
+        return RuntimeError(f"\n{reason}:\n{self.place(node)}")
+
+    @property
+    def variables(self) -> dict[str, Any]:
+        """The names that the function sees beside its own: {name: value}."""
+        found = dict(getattr(self.function, "__globals__", {}))
+        code = getattr(self.function, "__code__", None)
+        if code is not None:
+            for name, cell in zip(code.co_freevars, self.function.__closure__ or ()):
+                try:
+                    found[name] = cell.cell_contents
+                except ValueError:             # it is not set yet
+                    pass
+        return found
