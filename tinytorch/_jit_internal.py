@@ -21,7 +21,8 @@ class _BroadcastingList:
     """BroadcastingList2[int] for a compiler: one int, or a list of them."""
 
     def __getitem__(self, types):
-        """Nothing: the annotation says nothing to anybody."""
+        """List[types], which is what a script makes of one, too."""
+        return List[types]                     # noqa: UP006
 
 
 BroadcastingList1 = BroadcastingList2 = BroadcastingList3 = BroadcastingList4 = BroadcastingList5 = \

@@ -136,6 +136,15 @@ def raising(x, n: int):
     return x
 
 
+def ends_in_an_exception(x, n: int):
+    if n > 3:
+        return x
+    y = x + 1
+    if n > 2:
+        return y
+    raise ValueError("small", n)
+
+
 def annotated(x):
     empty = torch.jit.annotate(List[Tensor], [])
     empty.append(x)
@@ -215,6 +224,10 @@ class Net(nn.Module):
     def never(self, x):
         return eval("x")
 
+    @torch.jit.unused
+    def nor_this(self, x: Tensor) -> Tensor:
+        return eval("x")
+
     def forward(self, x):
         outs: Dict[str, Tensor] = {}
         feats: List[Tensor] = []
@@ -235,6 +248,8 @@ class Net(nn.Module):
             z = z + 1
         else:
             z = self.never(z)
+        if x.dim() == 3:
+            x = self.nor_this(x)
         first = self.blocks[0](x)
         y = F.interpolate(first, scale_factor=2., mode="nearest")
         with torch.no_grad():
@@ -318,6 +333,7 @@ PROGRAMS = {
     "optional given": (lambda: optional, lambda f, i: (f(2, 3), f(2, 3), 3)),
     "numbers": (lambda: numbers, lambda f, i: (f(1), 2.5, 7)),
     "commented": (lambda: commented, lambda f, i: (f(2), 3, None)),
+    "ends in an exception": (lambda: ends_in_an_exception, lambda f, i: (f(2), 3)),
     "raising": (lambda: raising, lambda f, i: (f(2), 3)),
     "Net": (lambda: Net(), lambda f, i: (f(1, 2, 4, 4),)),
     "Net in eval": (lambda: Net().eval(), lambda f, i: (f(1, 2, 4, 4),)),

@@ -482,7 +482,18 @@ _RUN: dict[str, Callable] = {
 
 def runs(name: str) -> bool:
     """Whether something here does the work of the operator."""
-    return name in _RUN or name == "to" or _function("aten", name) is not None
+    return name in _RUN or name == "to" or _found(name) is not None
+
+
+def _found(name):
+    """The function that does the work of an operator, of one in place (silu_) that which takes inplace=True; None if
+    nothing does."""
+    function = _function("aten", name)
+    if function is None and name[-1:] == "_":
+        inner = vars(importlib.import_module("..nn.functional", __package__)).get(name[:-1])
+        if inner is not None and "inplace" in taker_of(inner).names:
+            return functools.partial(inner, inplace=True)
+    return function
 
 
 @functools.lru_cache(4096)
@@ -492,7 +503,7 @@ def _runner(form):
         return lambda *values: _to(values[0], form, values)
     if form.name in _RUN:
         return _RUN[form.name]
-    function = _function("aten", form.name)
+    function = _found(form.name)
     if function is None:
         raise NotImplementedError(f"torch.ops.aten.{form.name} is not supported: see docs/coverage.md")
     taker = taker_of(function)

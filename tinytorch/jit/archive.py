@@ -360,8 +360,8 @@ def write(module: RecursiveScriptModule, f: Any, extra_files: dict[str, Any] | N
                          f"{type(module).__name__}: use torch.save(module.state_dict(), f)")
     for name in module._machine.script.python:
         raise RuntimeError(f"\nCould not export Python function call '{name.rpartition('_')[0]}'. Remove calls to "
-                           "Python functions before export. Did you forget to add @script or @script_method annotation? "
-                           "If this is a nn.ModuleList, add it to __constants__:\n")
+                           "Python functions before export. Did you forget to add @script or @script_method "
+                           "annotation? If this is a nn.ModuleList, add it to __constants__:\n")
     named = os.path.splitext(os.path.basename(os.fspath(f)))[0] if isinstance(f, (str, os.PathLike)) else "archive"
     records = _records(module, extra_files)
     if isinstance(f, (str, os.PathLike)):

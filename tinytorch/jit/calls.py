@@ -19,7 +19,7 @@ from ..nn import Module, ModuleDict, ModuleList, Sequential
 from ..tensor import Tensor
 from .declared import Unknown
 from .frontend import FrontendError
-from .known import MARK, Known, Method, literal, member
+from .known import MARK, Known, Method, literal, member, own_path
 from .operators import method, of_numbers
 
 __all__ = ["call", "is_namespace", "kind_of", "known", "statement"]
@@ -181,13 +181,10 @@ def _of_module(text, owner, name, node):
     function = inspect.getattr_static(type(module), name, None)
     mark = getattr(function, MARK, None)
     args, keywords = _arguments(text, node)
-    if mark == "unused":
-        raise_ = _made("ops.prim.RaiseException", [ast.Constant(f"'{name}' was marked as unused and is called")])
-        return raise_
     if mark == "ignore":
         made = text.program.python_function(getattr(module, name))
         return _python_call(text, function, made, args, keywords)
-    if isinstance(module, (ModuleList, ModuleDict)) and name == "forward":
+    if name == "forward" and type(module).forward is Module.forward and not text.program.has_method(module, name):
         raise text.refused(node, f"{type(module).__name__} cannot be called")
     text.program.module(module).method(name)
     return ast.Call(member(owner.node, name), args, keywords)
@@ -231,9 +228,8 @@ def _of_function(text, function, node):
         if function._torchdynamo_inline is None:
             raise text.refused(node, "a function that was read from a file cannot be called in a script")
         function = function._torchdynamo_inline
-    module = getattr(function, "__module__", None) or ""
-    own = module.partition(".")[0] == __name__.partition(".")[0]
-    if not own:
+    path = own_path(getattr(function, "__module__", None))
+    if path is None:
         mark = getattr(function, MARK, None)
         if mark == "ignore":
             args, keywords = _arguments(text, node)
@@ -247,12 +243,11 @@ def _of_function(text, function, node):
     stands = FUNCTIONS.get(name) if space in ("nn.functional", "functional", "", None) else None
     if stands is not None and space != "":
         return _made(text.program.function(stands, function), *_fitted_arguments(text, stands, node))
-    if module.endswith(("jit.functional", "jit.layers")):
+    if path in ("jit.functional", "jit.layers"):
         args, keywords = _arguments(text, node)
         return _made(text.program.function(function), args, keywords)
-    if space is None and not module.startswith(f"{__package__.partition('.')[0]}.ops."):
-        raise text.source.failed(node, f"{module.replace(__package__.partition('.')[0], 'torch', 1)}.{name} is not "
-                                       "supported in a script")
+    if space is None and not path.startswith("ops."):
+        raise text.source.failed(node, f"torch.{path}.{name} is not supported in a script")
     return _operator(text, function, space or "", name, node)
 
 
@@ -491,8 +486,7 @@ def kind_of(text, node: ast.expr | None) -> str | None:
             return "int" if name == "len" else name
         if inspect.isclass(function.value):
             return text.program.class_type(function.value)
-        return "Tensor" if getattr(function.value, "__module__", "").startswith(
-            __package__.partition(".")[0]) else None
+        return "Tensor" if own_path(getattr(function.value, "__module__", None)) is not None else None
     if isinstance(node, (ast.List, ast.Tuple)) and node.elts:
         kinds = [kind_of(text, x) for x in node.elts]
         if None in kinds:

@@ -4,10 +4,11 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+import weakref
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["FrontendError", "NotSupportedError", "Source", "UnsupportedNodeError"]
+__all__ = ["FrontendError", "NotSupportedError", "Source", "UnsupportedNodeError", "source_of"]
 
 
 class FrontendError(Exception):
@@ -35,14 +36,26 @@ _CALLED = {"FunctionDef": "function definitions", "For": "for loops", "Delete": 
            "AsyncWith": "async with statements"}
 
 
+_READ: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def source_of(function: Callable) -> Source:
+    """The source of a function, read once."""
+    found = _READ.get(function)
+    if found is None:
+        found = _READ[function] = Source(function)
+    return found
+
+
 class Source:
     """The text of a function, as a tree, and where it stands. OSError if there is none."""
 
     def __init__(self, function: Callable) -> None:
-        self.function = inspect.unwrap(function)
+        self._function = weakref.ref(inspect.unwrap(function))
+        function = self.function
         try:
-            lines, self.first = inspect.getsourcelines(self.function)
-            self.file = inspect.getsourcefile(self.function) or "<unknown>"
+            lines, self.first = inspect.getsourcelines(function)
+            self.file = inspect.getsourcefile(function) or "<unknown>"
         except (OSError, TypeError):
             raise OSError(f"Can't get source for {function}. TorchScript requires source access in order to carry out "
                           "compilation, make sure original .py files are available.") from None
@@ -52,6 +65,11 @@ class Source:
         if len(body) != 1 or not isinstance(body[0], (ast.FunctionDef, ast.ClassDef)):
             raise RuntimeError("Expected a single top-level function")
         self.node = body[0]
+
+    @property
+    def function(self) -> Callable:
+        """The function, without what wraps it."""
+        return self._function()
 
     def place(self, node: ast.AST) -> str:
         """The line of a node, with an arrow."""

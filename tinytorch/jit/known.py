@@ -10,10 +10,12 @@ from ..device import device
 from ..memory_format import layout, memory_format
 from .writer import _float
 
-__all__ = ["CONSTANTS", "MARK", "VARIABLE", "Known", "Method", "Several", "is_constant", "literal", "member", "parsed"]
+__all__ = ["CONSTANTS", "MARK", "VARIABLE", "Known", "Method", "Several", "is_constant", "literal", "member",
+           "own_path", "parsed"]
 
 #: The attribute that `export`, `ignore` and `unused` leave on a function.
 MARK = "_torchscript_modifier"
+_PACKAGE = __name__.partition(".")[0]
 #: What stands for a variable that was given another name.
 VARIABLE = type("Variable", (), {})()
 
@@ -35,6 +37,13 @@ class Method(NamedTuple):
 
 
 CONSTANTS = (bool, int, float, str, type(None), dt.dtype, device, layout, memory_format)
+
+
+def own_path(module: str | None) -> str | None:
+    """The path of a module of the library below the package, "" for the package; None of another. Under the name of
+    PyTorch, which programs may import it by, it is the same."""
+    room, _, rest = (module or "").partition(".")
+    return rest if room in (_PACKAGE, "torch") else None
 
 
 def parsed(text: str) -> ast.expr:

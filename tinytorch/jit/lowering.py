@@ -16,11 +16,15 @@ from ..nn import Module
 from ..tensor import Tensor
 from . import calls
 from .declared import Unknown, signature_of_comment
-from .frontend import Source
-from .known import VARIABLE, Known, is_constant, literal, member, parsed
+from .frontend import source_of
+from .known import MARK, VARIABLE, Known, is_constant, literal, member, own_path, parsed
 from .resolving import Resolver
 
 __all__ = ["FunctionText"]
+
+
+#: The body of a method that is marked as unused.
+_UNUSED = "ops.prim.RaiseException('Cannot call @unused methods', 'builtins.RuntimeError')"
 
 
 class FunctionText(Resolver):
@@ -33,9 +37,9 @@ class FunctionText(Resolver):
             function = function.__func__
         self.program, self.name, self.owner, self.fields = program, name, owner, fields
         self.self_type = self_type
-        self.source = Source(function)
+        self.source = source_of(function)
         self.variables = self.source.variables
-        self.library = self.source.function.__module__.startswith(f"{__name__.partition('.')[0]}.")
+        self.library = own_path(self.source.function.__module__) is not None
         node = self.source.node
         self.function = self.source.function
         if isinstance(node, ast.ClassDef):
@@ -49,9 +53,27 @@ class FunctionText(Resolver):
         self.locals = {a.arg for a in (*parameters, *node.args.kwonlyargs)} | set(self.assigned)
         self.hints = self._hints(node, parameters)
         head = self._head(node, parameters, plain)
-        body = self.block(node.body) or [ast.Pass()]
+        if getattr(self.function, MARK, None) == "unused":
+            body = [ast.Expr(parsed(_UNUSED))]
+        else:
+            body = self.block(node.body) or [ast.Pass()]
+        body = self._ended(body, node)
         text = [line for part in body for line in ast.unparse(ast.fix_missing_locations(part)).split("\n")]
         self.lines = [head, *["  " + line for line in text]]
+
+    def _ended(self, body, node):
+        """A body that ends in an exception, so that PyTorch sees a result on all ways through it."""
+        if not _raises(body[-1]) or len(body) > 1 and isinstance(body[-2], ast.Return):
+            return body
+        hint = self.hints.get("return", Tensor if len(body) == 1 else None)
+        if hint is not None and hint is not type(None):
+            return [*body, ast.Return(parsed(f"uninitialized({self.type(hint, node)})"))]
+        for i in reversed(range(len(body) - 1)):
+            part = body[i]
+            if isinstance(part, ast.If) and not part.orelse and isinstance(part.body[-1], ast.Return):
+                return [*body[:i], ast.If(part.test, part.body, self._ended(body[i + 1:], node) if any(
+                    [isinstance(x, ast.If) for x in body[i + 1:]]) else body[i + 1:])]
+        return body
 
     def refused(self, node, reason):
         """An error of the source, to be raised."""
@@ -152,8 +174,8 @@ class FunctionText(Resolver):
                 raise self.source.unsupported(node)
             found = method(node)
             made += found
-            if found and isinstance(found[-1], (ast.Return, ast.Break, ast.Continue)):
-                break
+            if isinstance(node, ast.Raise) or found and isinstance(found[-1], (ast.Return, ast.Break, ast.Continue)):
+                break                          # nothing comes after it
         return made
 
     def _do_Pass(self, node):
@@ -489,6 +511,12 @@ class FunctionText(Resolver):
 
     def _of_Call(self, node):
         return calls.call(self, node)
+
+
+def _raises(node):
+    """Whether a statement of a script raises an exception."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and ast.unparse(
+        node.value.func) == "ops.prim.RaiseException"
 
 
 def _annotated(kind, value):

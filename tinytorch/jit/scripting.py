@@ -10,6 +10,7 @@ import inspect
 import json
 import re
 import typing
+import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..nn import Module
 from ..tensor import Tensor
 from . import archive  # noqa: F401  (which enters what keeps modules)
 from .declared import Unknown, type_of_annotation, type_of_value
-from .known import MARK, literal
+from .known import MARK, literal, own_path
 from .language import Script
 from .lowering import FunctionText
 from .modules import RecursiveScriptModule, ScriptFunction
@@ -72,7 +73,7 @@ class Program:
     def name(self, module: str | None, name: str) -> str:
         """A full name that is not taken."""
         parts = [re.sub(r"\W", "_", part) for part in (module or "").split(".") if part and part != "__main__"]
-        if parts and parts[0] == __name__.partition(".")[0]:
+        if own_path(module) is not None:
             parts[0] = "torch"
         wanted = ".".join(["__torch__", *parts, name])
         made, n = wanted, 0
@@ -155,6 +156,10 @@ class Program:
         return Script({name: "".join(parts) for name, parts in self.files.items()}, [], self.python)
 
 
+#: What every module has.
+_USUAL = frozenset(vars(Module()))
+
+
 class ModuleClass:
     """The class of one module: its attributes, and the methods that are asked for."""
 
@@ -167,16 +172,15 @@ class ModuleClass:
         self.values, self.types = {}, {}
         self.constants = {*getattr(module, "__constants__", ())}
         self.hints = hints_of(type(module))
-        self.library = type(module).__module__.startswith(f"{__name__.partition('.')[0]}.nn.")
+        self.library = is_layer(type(module))
         self.constants |= {key for key, hint in self.hints.items() if typing.get_origin(hint) is typing.Final or
                            hint is typing.Final}
         self._attributes()
 
     def _attributes(self):
         module, program = self.module, self.program
-        usual = vars(Module())
         for key, x in vars(module).items():
-            if key in usual or key.startswith("__"):
+            if key in _USUAL or key.startswith("__"):
                 continue
             if self.library:                   # what its methods ask for is known here
                 self.values[key] = x
@@ -232,19 +236,39 @@ class ModuleClass:
         return "\n".join(lines) + "\n"
 
 
+_HINTS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+_MARKS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
 def hints_of(cls: type) -> dict[str, Any]:
-    """The annotations of a class, as far as they can be resolved."""
-    try:
-        return typing.get_type_hints(cls)
-    except Exception:
-        return dict(getattr(cls, "__annotations__", {}))
+    """The annotations of a class, as far as they can be resolved; of a layer of the library, none that matters."""
+    if cls not in _HINTS:
+        try:
+            _HINTS[cls] = {} if is_layer(cls) else typing.get_type_hints(cls)
+        except Exception:
+            _HINTS[cls] = dict(getattr(cls, "__annotations__", {}))
+    return _HINTS[cls]
+
+
+def _marks(cls):
+    """The methods of a class that decorators have marked: {name: (function, mark)}."""
+    if cls not in _MARKS:
+        functions = {name: function for base in reversed(cls.__mro__) for name, function in vars(base).items()}
+        _MARKS[cls] = {name: (function, getattr(function, MARK)) for name, function in functions.items()
+                       if inspect.isfunction(function) and hasattr(function, MARK)}
+    return _MARKS[cls]
+
+
+def is_layer(cls: type) -> bool:
+    """Whether a class of modules is the library's."""
+    return (own_path(cls.__module__) or "").startswith("nn.")
 
 
 def layer_method(cls: type, name: str) -> Callable | None:
     """What stands for the method of a layer of the library whose own is not in the language; None if nothing does."""
     from .layers import METHODS
     for base in cls.__mro__:
-        if (base.__name__, name) in METHODS and base.__module__.startswith(f"{__name__.partition('.')[0]}.nn."):
+        if (base.__name__, name) in METHODS and is_layer(base):
             return METHODS[base.__name__, name]
         if name in vars(base):
             return None
@@ -254,11 +278,7 @@ def layer_method(cls: type, name: str) -> Callable | None:
 # ------------------------------------------------------------------ to compile
 def _exported(module):
     """The names of the methods of a module that its program has: forward, and those that are marked."""
-    names = []
-    for name in dir(type(module)):
-        function = inspect.getattr_static(type(module), name)
-        if inspect.isfunction(function) and getattr(function, MARK, None) == "export":
-            names.append(name)
+    names = [name for name, (_, mark) in _marks(type(module)).items() if mark == "export"]
     forward = type(module).forward is not Module.forward or "forward" in vars(module)
     if forward and getattr(type(module).forward, MARK, None) not in ("ignore", "unused"):
         names.insert(0, "forward")
@@ -309,9 +329,8 @@ def _build(program, script, source, made):
     for key, x in compiled.values.items():
         if not isinstance(x, Tensor) or not compiled.library:
             built._values[key] = x
-    for name in dir(type(source)):
-        function = inspect.getattr_static(type(source), name)
-        if inspect.isfunction(function) and getattr(function, MARK, None) in ("ignore", "unused"):
+    for name, (function, mark) in _marks(type(source)).items():
+        if mark != "export":
             built.__dict__[name] = function.__get__(built)
     built.training = source.training
     built.__dict__["_python_class"] = type(source)
