@@ -1,6 +1,7 @@
 """torch.jit.script: the same programs compiled here and there compute the same, and each runs the other's archives."""
 import importlib.util
 import io
+import linecache
 
 import numpy as np
 import pytest
@@ -68,3 +69,48 @@ def test_programs_both_ways(ours, name):
         results.append(plain(module(*arguments(t, inputs))))
     for result in results[1:]:
         near(result, results[0])
+
+
+@pytest.mark.parametrize("name", [name for name, (make, _) in theirs.PROGRAMS.items()
+                                  if isinstance(make(), torch.nn.Module)])
+def test_frozen_programs_run_there(ours, name):
+    make, inputs = ours.PROGRAMS[name]
+    there = torch.jit.script(theirs.PROGRAMS[name][0]().eval())
+    for scripted in (tinytorch.jit.script(make().eval()), tinytorch.jit.load(io.BytesIO(there.save_to_buffer()))):
+        expected = plain(scripted(*arguments(tinytorch, inputs)))
+        frozen = tinytorch.jit.freeze(scripted)
+        assert not list(frozen.parameters())
+        near(plain(frozen(*arguments(tinytorch, inputs))), expected)
+        back = torch.jit.load(io.BytesIO(frozen.save_to_buffer()))
+        assert not list(back.parameters())
+        near(plain(back(*arguments(torch, inputs))), expected)
+
+
+def bodies(name, text, **names):
+    """A function of that body, from a file, of either library."""
+    found = []
+    for t in (torch, tinytorch):
+        scope = {"torch": t, "__name__": __name__, **names}
+        lines = ["def function(x):", *["    " + line for line in text.split("\n")]]
+        place = f"<{name} {t.__name__}>"
+        linecache.cache[place] = (len(lines), None, [line + "\n" for line in lines], place)
+        exec(compile("\n".join(lines), place, "exec"), scope)
+        found.append((t, scope["function"]))
+    return found
+
+
+@pytest.mark.parametrize("text", [
+    "try:\n    y = x\nexcept ValueError:\n    y = x\nreturn y", "def g(z):\n    return z\nreturn g(x)",
+    "import os\nreturn x", "return {1, 2}", "return [y for y in [1, 2] if y > 1]", "yield x",
+    "return [a + b for a in [1] for b in [2]]", "global G\nreturn G", "return x + G", "return unknown",
+    "return f'{1.5:.2f}'", "x //= 2\nreturn x", "return (z := x)",
+    "for i in range(3):\n    pass\nelse:\n    x = x\nreturn x", "class A:\n    pass\nreturn x", "return open('f')",
+    "return eval('1')", "lambda: 1\nreturn x", "return {**{}}", "print(x, sep='')\nreturn x",
+    "return torch.add(**x)", "return function(x)"])
+def test_refused_in_torchs_words(text):
+    told = []
+    for t, function in bodies("refused", text, G=3):
+        with pytest.raises(Exception) as error:
+            t.jit.script(function)
+        told.append((type(error.value).__name__, str(error.value).strip().split("\n")[0][:90]))
+    assert told[0] == told[1]

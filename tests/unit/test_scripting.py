@@ -304,3 +304,46 @@ def test_loops_over_modules_are_unrolled_and_have_no_break():
             return x
     with pytest.raises(NotSupportedError, match="unrolled loops, we do not support break or continue"):
         torch.jit.script(Breaks())
+
+
+# ------------------------------------------------------------------ freezing
+def test_frozen_modules_have_constants_and_keep_what_is_written():
+    model = Net().eval()
+    scripted = torch.jit.script(model)
+    x = torch.randn(3, 2)
+    frozen = torch.jit.freeze(scripted)
+    assert not list(frozen.parameters()) and list(frozen.state_dict()) == ["seen"]
+    expected = scripted(x)
+    assert frozen(x).equal(expected) and "CONSTANTS.c0" not in scripted.code
+    assert (float(frozen.seen), frozen.calls, scripted.calls) == (2., 1, 1)       # the buffer is the same one
+    assert not hasattr(frozen, "doubled") and torch.jit.freeze(scripted, ["doubled"]).doubled(x).equal(x * 2)
+    loaded = torch.jit.load(io.BytesIO(frozen.save_to_buffer()))
+    assert loaded(x).equal(expected) and not list(loaded.parameters())
+    assert torch.jit.optimize_for_inference(frozen) is frozen
+    assert torch.jit.optimize_for_inference(torch.jit.script(Net()))(x).shape == (3, 2)
+
+
+def test_conditions_on_training_are_decided_when_frozen():
+    class Either(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale, self.count = 3, torch.zeros(1)
+
+        def forward(self, x):
+            if self.training:
+                self.count += 1
+            return x * self.scale
+    frozen = torch.jit.freeze(torch.jit.script(Either().eval()))
+    assert frozen.code == "def forward(self, x: Tensor):\n    return x * 3\n" and not frozen.state_dict()
+    kept = torch.jit.freeze(torch.jit.script(Either().eval()), ["scale"])
+    kept.scale = 5
+    assert kept(torch.ones(1)).tolist() == [5]
+
+
+def test_what_cannot_be_frozen():
+    with pytest.raises(RuntimeError, match="Freezing expects a ScriptModule as input"):
+        torch.jit.freeze(Net().eval())
+    with pytest.raises(RuntimeError, match="Freezing is currently only implemented for modules in eval mode"):
+        torch.jit.freeze(torch.jit.script(Net()))
+    with pytest.raises(RuntimeError, match="'nothing' does not exist"):
+        torch.jit.freeze(torch.jit.script(Net().eval()), ["nothing"])

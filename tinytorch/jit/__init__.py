@@ -93,16 +93,37 @@ def interface(obj):
 
 
 def freeze(mod, preserved_attrs=None, optimize_numerics=True):
-    """The module itself: its parameters are no slower than constants. RuntimeError for a traced module in training."""
-    if mod.training and "script_class" in vars(mod):
+    """A module of TorchScript in eval mode as one whose parameters, buffers and attributes are constants of its
+    program: it has no parameters, and cannot be trained. What a method writes to stays an attribute, as do
+    `preserved_attrs`, names of attributes and methods; of methods only those and `forward` stay. RuntimeError for a
+    module in training, or that is no program. Results have the same bits: nothing is folded, whatever
+    `optimize_numerics` says.
+
+    >>> import tinytorch as torch
+    >>> model = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout()).eval()
+    >>> frozen = torch.jit.freeze(torch.jit.script(model))
+    >>> list(frozen.parameters())
+    []
+    >>> x = torch.ones(3, 2)
+    >>> torch.equal(frozen(x), model(x))
+    True
+    """
+    from .modules import RecursiveScriptModule
+    if type(mod).__name__ == "ScriptFunction" or not issubclass(type(mod), RecursiveScriptModule):
+        raise RuntimeError("Freezing expects a ScriptModule as input. Please use torch.jit.script or torch.jit.trace "
+                           "to script your 'nn.Module'.")
+    if mod.training:
         raise RuntimeError("Freezing is currently only implemented for modules in eval mode. Please call .eval() on "
                            "your module before freezing.")
-    return mod
+    from .frozen import freeze as frozen
+    return frozen(mod, list(preserved_attrs or ()))
 
 
 def optimize_for_inference(mod, other_methods=None):
-    """The module itself."""
-    return mod
+    """The module frozen (see `freeze`), if it is not yet: programs are interpreted, and nothing of them is fused."""
+    if getattr(mod, "_frozen", False):
+        return mod
+    return freeze(mod.eval(), other_methods)
 
 
 def _marked(fn, how):

@@ -186,7 +186,10 @@ def _of_module(text, owner, name, node):
         return _python_call(text, function, made, args, keywords)
     if name == "forward" and type(module).forward is Module.forward and not text.program.has_method(module, name):
         raise text.refused(node, f"{type(module).__name__} cannot be called")
-    text.program.module(module).method(name)
+    compiled = text.program.module(module)
+    if compiled.methods.get(name, name) is None:
+        raise text.source.failed(node, f"method '{name}' is called recursively. Recursive calls are not supported")
+    compiled.method(name)
     return ast.Call(member(owner.node, name), args, keywords)
 
 
@@ -236,6 +239,9 @@ def _of_function(text, function, node):
             return _python_call(text, function, text.program.python_function(function), args, keywords)
         if not inspect.isfunction(inspect.unwrap(function)):
             raise text.source.failed(node, f"Python builtin {function!r} is currently not supported in Torchscript")
+        if id(function) in text.program.working:
+            raise text.source.failed(node, f"function '{function.__name__}' is called recursively. Recursive calls are "
+                                           "not supported")
         args, keywords = _arguments(text, node)
         return _made(text.program.function(function), args, keywords)
     space, name = place(function) if inspect.isfunction(function) else (None, function.__name__)

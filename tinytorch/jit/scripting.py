@@ -55,9 +55,6 @@ class Program:
     def function(self, function: Callable, called: Callable | None = None) -> str:
         """The full name of a function, which is compiled if it is not yet. `called`: it stands for that."""
         key = id(function)
-        if key in self.working:
-            raise RuntimeError(f"function '{function.__name__}' is called recursively. Recursive calls are not "
-                               "supported")
         if key in self.names:
             return self.names[key]
         shown = called or function
@@ -202,8 +199,6 @@ class ModuleClass:
 
     def method(self, name: str) -> str:
         """Compiles a method, if it is not yet, and gives its name."""
-        if name in self.methods and self.methods[name] is None:
-            raise RuntimeError(f"method '{name}' is called recursively. Recursive calls are not supported")
         if name not in self.methods:
             self.methods[name] = None          # while it is being compiled
             function = layer_method(type(self.module), name) or getattr(type(self.module), name, None)
