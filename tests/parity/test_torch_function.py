@@ -5,6 +5,9 @@ import io
 import pickle
 
 import pytest
+import torch
+
+import tinytorch
 
 from .test_graph import both_agree
 
@@ -301,3 +304,24 @@ def test_recurrent_layers_are_seen(name):
         result = layer(x)
         return shown(result), [entry for entry in log if "Tensor" not in entry[0]]
     both_agree(program)
+
+
+class _Subclass(torch.Tensor):
+    pass
+
+
+@pytest.mark.parametrize("theirs", [torch.tensor([1]), torch.tensor([1]).as_subclass(_Subclass)], ids=["Tensor", "sub"])
+@pytest.mark.parametrize("call", [
+    lambda a, b: a + b, lambda a, b: b + a, lambda a, b: tinytorch.add(a, b), lambda a, b: torch.add(b, a),
+    lambda a, b: a.add(b), lambda a, b: b.add(a), lambda a, b: b[a], lambda a, b: torch.stack([a, b]),
+    lambda a, b: tinytorch.stack([a, b]), lambda a, b: torch.nn.functional.linear(a, a),
+    lambda a, b: torch.linalg.det(a), lambda a, b: tinytorch.nn.functional.linear(b, a),
+    lambda a, b: torch.Tensor.real.__get__(a), lambda a, b: tinytorch.Tensor.real.__get__(b)])
+def test_the_tensors_of_two_libraries(call, theirs):
+    with pytest.raises(TypeError):
+        call(tinytorch.tensor([1]), theirs)
+
+
+def test_the_tensors_of_two_libraries_are_not_equal():
+    assert (tinytorch.tensor([1]) == torch.tensor([1])) is False
+    assert (torch.tensor([1]) == tinytorch.tensor([1])) is False

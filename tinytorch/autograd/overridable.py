@@ -25,6 +25,7 @@ from .torch_function import (
     arguments,
     disabled,
     dispatch,
+    is_torchs,
     overloaded,
     overrides,
     seen,
@@ -216,17 +217,10 @@ def nowrap_functions() -> set[Callable]:
     return {Tensor._base.__get__, Tensor.grad.__get__}
 
 
-def _stands_in():
-    """Whether this package is what `import torch` gives, so that a function of "torch" is its own."""
-    return sys.modules.get("torch") is sys.modules[__name__.partition(".")[0]]
-
-
 def _torch_function(cls, func, types, args=(), kwargs=None):
     """Runs `func` and makes tensors that it returns tensors of this class; for a subclass that overrides to end in."""
-    if not all([issubclass(cls, kind) for kind in types]):
+    if not all([issubclass(cls, kind) for kind in types]) or is_torchs(func):
         return NotImplemented
-    if (getattr(func, "__module__", None) or "").partition(".")[0] == "torch" and not _stands_in():
-        return NotImplemented                  # PyTorch's own function, which would ask again without end
 
     def compute():
         result = func(*args, **(kwargs or {}))

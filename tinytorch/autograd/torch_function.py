@@ -4,6 +4,7 @@ Here: who overrides, what is switched off, and the dispatch itself. What looks f
 """
 from __future__ import annotations
 
+import sys
 import threading
 import types as python_types
 from collections.abc import Callable, Iterable
@@ -18,6 +19,8 @@ from ..memory_format import layout, memory_format
 from ..seam import seam
 from ..tensor import Size, Tensor
 from . import above
+
+_PACKAGE = __name__.partition(".")[0]
 
 
 # ------------------------------------------------------------------ what is switched on, in each thread
@@ -116,12 +119,28 @@ PLAIN = frozenset((Tensor, type(None), bool, int, float, complex, str, bytes, sl
                     device, dt.dtype, layout, memory_format, python_types.FunctionType))
 
 
+def is_torchs(thing: Any) -> bool:
+    """Whether PyTorch itself, beside this package, made a function, a method or a property of a class.
+
+    PyTorch's tensors and these know nothing of each other: each default `__torch_function__` calls the function again,
+    which would ask the other one again without end. So neither is asked about the other.
+    """
+    if sys.modules.get("torch") in (None, sys.modules[_PACKAGE]):
+        return False                           # there is none, or this package is what `import torch` gives
+    bound = getattr(thing, "__self__", None)
+    for part in (thing, getattr(thing, "__objclass__", None), bound, getattr(bound, "__objclass__", None)):
+        place = getattr(part, "__module__", None)
+        if isinstance(place, str) and place.partition(".")[0] == "torch":
+            return True
+    return False
+
+
 def overrides(x: Any) -> bool:
     """Whether `x` has a `__torch_function__` of its class to be asked."""
     if type(x) in PLAIN or isinstance(x, type):
         return False
     found = getattr(x, "__torch_function__", None)
-    return found is not None and found is not disabled
+    return found is not None and found is not disabled and not is_torchs(found)
 
 
 def overloaded(values: Iterable[Any], in_python: bool = False) -> list:

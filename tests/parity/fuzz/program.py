@@ -162,9 +162,10 @@ def compare(ours, theirs, name, differs, tolerance=TOLERANCE):
         for i, (a, b) in enumerate(zip(ours, theirs)):
             compare(a, b, f"{name}[{i}]", differs, tolerance)
         return
-    if isinstance(theirs, dict) and isinstance(ours, dict) and list(ours) == list(theirs):
-        for key in theirs:
-            compare(ours[key], theirs[key], f"{name}[{key!r}]", differs, tolerance)
+    if isinstance(theirs, dict) and isinstance(ours, dict) and len(ours) == len(theirs):
+        for (our_key, a), (key, b) in zip(ours.items(), theirs.items()):       # tensors may be keys
+            compare(our_key, key, f"a key of {name}", differs, tolerance)
+            compare(a, b, f"{name}[{key!r}]", differs, tolerance)
         return
     if not isinstance(theirs, torch.Tensor) or not isinstance(ours, tinytorch.Tensor):
         if callable(theirs) and callable(ours) or _is_machine(theirs) and type(ours).__name__ == type(theirs).__name__:
