@@ -214,7 +214,7 @@ def _forward(function, n, input, weight, bias, stride, padding, dilation, groups
         settings = _settings(n, input._array.shape, weight._array.shape, bias if bias is None else bias._array.shape,
                              stride, padding, dilation, groups)
     except _NoChannels as found:
-        return found.result(input, weight, bias)
+        return _conv_of_no_channels(found.args[0], input, weight, bias)
     if padding.__class__ is str:
         input, settings = _evenly_padded(input, *settings)
     x, w = input._array.strides, weight._array.strides
@@ -259,24 +259,22 @@ def _settings(n, shape, weight, bias, stride, padding, dilation, groups):
     if any([m < s for m, s in zip(padded, span)]):
         raise RuntimeError(f"Calculated padded input size per channel: {_by(padded)}. Kernel size: {_by(span)}. Kernel "
                            "size can't be greater than actual input size")
-    if 0 in kernel:
-        sizes = (1,) * (n == 1) + kernel
-        got = f": {' x '.join(map(str, sizes))} (TxHxW)" if n == 3 else \
-            f" kernel_height: {sizes[0]} kernel_width: {sizes[1]}"
-        raise RuntimeError(f"kernel size should be greater than zero, but got{got}")
     _check_filled(shape)
     out = tuple([(m - k) // s + 1 for m, k, s in zip(padded, span, stride)])
     if not shape[1]:
         raise _NoChannels((shape[0], 0, *out))
+    _check_kernel(n, kernel)
     return out, stride, pairs, dilation, groups
 
 
 class _NoChannels(Exception):
     """The input has no channels: torch's result has none either, however many there are in the weight."""
 
-    def result(self, input, weight, bias):
-        nothing = input.reshape(-1) * weight.reshape(-1)
-        return (nothing if bias is None else nothing + bias[0]).reshape(self.args[0])
+
+@op(name="convolution", first=1, input=lambda g, input: g.reshape(input.shape),
+    weight=lambda g, weight: g.reshape(weight.shape), bias=lambda g, bias: g.reshape(0, *bias.shape))
+def _conv_of_no_channels(shape, input, weight, bias):
+    return (input.reshape(-1) * weight.reshape(-1)).reshape(shape)
 
 
 def _check_filled(shape):
@@ -284,6 +282,15 @@ def _check_filled(shape):
     if 0 in shape[2:] and 0 not in shape[:2]:
         shape = [*shape[:2], *(1,) * (len(shape) == 3), *shape[2:]]
         raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {shape}")
+
+
+def _check_kernel(n, kernel):
+    """RuntimeError for one without elements."""
+    if 0 in kernel:
+        sizes = (1,) * (n == 1) + kernel
+        got = f": {' x '.join(map(str, sizes))} (TxHxW)" if n == 3 else \
+            f" kernel_height: {sizes[0]} kernel_width: {sizes[1]}"
+        raise RuntimeError(f"kernel size should be greater than zero, but got{got}")
 
 
 def _named_padding(padding, kernel, stride, dilation):
@@ -376,10 +383,15 @@ def _transposed_settings(n, shape, weight, bias, stride, padding, output_padding
     if min(size) < 0 and 0 not in shape:
         raise _too_small(shape, size)
     _check_filled(shape)
-    if not weight[1] and shape[1]:
+    if 0 in weight and shape[1]:
         if not shape[0]:
             raise IndexError("select(): index 0 out of range for tensor of size [0] at dimension 0")
-        raise RuntimeError(f"non-empty weight tensor expected, but got: {list(weight)}")
+        got = [*weight[:2], *(1,) * (n == 1), *weight[2:]]
+        if n == 3:
+            raise RuntimeError("non-empty 5D (n_output_plane x n_input_plane x kernel_depth x kernel_height x "
+                               f"kernel_width) tensor expected for weight, but got: {got}")
+        _check_kernel(n, weight[2:])
+        raise RuntimeError(f"non-empty 2D or 4D weight tensor expected, but got: {got}")
     return size, stride, tuple([(p, p) for p in padding]), dilation, groups
 
 
