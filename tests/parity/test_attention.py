@@ -1,4 +1,6 @@
 """Attention beside torch: masks, causal, dropout, shared heads, dtypes, gradients; errors."""
+import math
+
 import numpy as np
 import pytest
 
@@ -154,3 +156,18 @@ def heads(t, form="other", key=None, **named):
     ids=lambda named: " ".join(named) or "plain")
 def test_multi_head_attention_forward(named):
     same_outcome(lambda t: heads(t, **named))
+
+
+@pytest.mark.parametrize("keys", [1, 2, 5, 17, 40])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_scores_that_are_no_numbers(keys, dtype):
+    """NaN among scores is in the result, though it is not larger than any: of a row with nothing else in it, too."""
+    rows = [[math.nan] * keys, [math.nan] + [-math.inf] * (keys - 1), [-math.inf] * (keys - 1) + [math.nan],
+            [1.] * (keys - 1) + [math.nan], [-math.inf] * keys, [-math.inf] * (keys - 1) + [1.]]
+
+    def program(t):
+        mask = t.tensor([rows], dtype=getattr(t, dtype))
+        q, k, v = [t.ones(1, n, 2, dtype=mask.dtype).requires_grad_() for n in (len(rows), keys, keys)]
+        y = t.nn.functional.scaled_dot_product_attention(q, k, v, mask)
+        return y, t.autograd.grad(y[:, -2:].sum(), v)
+    same_outcome(program)

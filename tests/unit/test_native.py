@@ -116,8 +116,9 @@ def optimisers(width, seed, dtype):
 
 
 def attention(width, seed, dtype):
-    masked = draws(seed, 4, width, dtype=dtype)
-    masked[1], masked[2, :1] = -np.inf, -np.inf
+    masked = draws(seed, 5, width, dtype=dtype)
+    masked[1], masked[2, :1], masked[3], masked[4, 1:] = -np.inf, -np.inf, np.nan, -np.inf
+    masked[4, :1] = np.nan
     yield softmax.safe_softmax(masked, -1)
     for causal in (False, True):
         # Of unit variance, for scores of 40 are wrong by what changes a weight in the sixth digit.

@@ -16,6 +16,15 @@ INLINE float largest(const float *x, int64_t width, float *least)
     return top;
 }
 
+/* Whether NaN is among the numbers of a row, which is not larger than any and so never the largest. */
+INLINE int any_nan(const float *x, int64_t width)
+{
+    int found = 0;
+    for (int64_t i = 0; i < width; i++)
+        found |= x[i] != x[i];
+    return found;
+}
+
 /* exp(x - top), and the sum of them, which is too large to notice those that are no normal numbers. */
 INLINE float exponentials(const float *restrict x, int64_t width, float top, float least, float *restrict out)
 {
@@ -42,7 +51,7 @@ static void softmax_rows(const void *args, int64_t first, int64_t last)
         float *restrict out = a->out + row * width;
         float least;
         const float top = largest(x, width, &least);
-        if (a->safe && top == -INFINITY) {
+        if (a->safe && top == -INFINITY && !any_nan(x, width)) {
             memset(out, 0, (size_t)width * sizeof(float));
             continue;
         }
