@@ -128,7 +128,9 @@ def _one_by_one(data, array, target):
         return int(x) & (1 << 8 * target.itemsize) - 1
 
     def flat(x):
-        return [stored(x)] if not isinstance(x, (list, tuple, np.ndarray, range)) else [n for y in x for n in flat(y)]
+        if isinstance(x, np.ndarray) and not x.ndim:
+            x = _NUMBER_OF[target.category](x)
+        return [n for y in x for n in flat(y)] if isinstance(x, (list, tuple, np.ndarray, range)) else [stored(x)]
     bits = np.dtype(f"u{target.itemsize}") if target.category == 1 else None
     return dt.cast(np.array(flat(data), bits).reshape(array.shape), target.numpy) if bits is None else np.array(
         flat(data), bits).reshape(array.shape).view(target.numpy)
@@ -225,14 +227,16 @@ def _checked(data, dtype):
         leaf = leaf[0]
     if len(shape) > DIMENSIONS:
         raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
+    if shape and isinstance(leaf, str):
+        raise ValueError("too many dimensions 'str'")
+    if shape and not shape[-1]:                # nothing is looked at but for the dtype
+        return [], np.empty(shape, dt.get_default_dtype().numpy)
     try:
-        data = _plain(data, shape, 0)
+        data = _plain(data, shape, 0, dtype)
     except _SeveralElements as error:
         if (dtype or _infer(data)).category < 2:
             raise TypeError("only integer tensors of a single element can be converted to an index") from None
         raise ValueError(str(error)) from None
-    if shape and not shape[-1]:
-        return data, np.empty(shape, dt.get_default_dtype().numpy)
     _infer(data, dtype)
     return data, np.array(data)
 
@@ -252,24 +256,38 @@ def _is_sequence(x):
                                                                and not isinstance(x, (dict, str, bytes)))
 
 
-def _plain(x, shape, depth):
-    """x with every tensor as a NumPy scalar, after checking that all levels have the lengths `shape`."""
+def _plain(x, shape, depth, dtype, whole=None):
+    """x with every tensor as a NumPy scalar, after checking that all levels have the lengths `shape`. `dtype`: the one
+    that the numbers are to have, or None for that of all of `whole`."""
+    if not depth:
+        whole = x
     if depth == len(shape):
         if isinstance(x, Tensor):
             if x._array.size != 1:
                 raise _SeveralElements("only one element tensors can be converted to Python scalars")
-            return bool(x) if x._array.dtype == bool else dt.numbers(x._array).reshape(-1)[0]
+            number = bool(x) if x._array.dtype == bool else dt.numbers(x._array).reshape(-1)[0]
+            if isinstance(number, np.complexfloating) and dtype is not None and dtype.category == 2:
+                if number.imag:
+                    raise RuntimeError("value cannot be converted to type double without overflow")
+                return number.real
+            return number
         if isinstance(x, (list, tuple)):
             raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
-        return x
-    if isinstance(x, str) or not _is_sequence(x):
+        return _NUMBER_OF[(dtype or _infer(whole)).category](x) if isinstance(x, np.ndarray) else x
+    if not (_is_sequence(x) or isinstance(x, str) or isinstance(x, Tensor) and x._array.ndim):
         raise TypeError("not a sequence")
     if len(x) != shape[depth]:
         raise ValueError(f"expected sequence of length {shape[depth]} at dim {depth} (got {len(x)})")
+    if isinstance(x, str):
+        raise TypeError("not a sequence")
     if isinstance(x, np.ndarray):
         return x
     check_not_in_itself(x)
-    return [_plain(x[i], shape, depth + 1) for i in range(shape[depth])]
+    return [_plain(x[i], shape, depth + 1, dtype, whole) for i in range(shape[depth])]
+
+
+#: What makes a number of an array that stands in the place of one, or NumPy's error, by the category of the dtype.
+_NUMBER_OF = [operator.index, operator.index, float, complex]
 
 
 def check_not_in_itself(x: Sequence) -> None:

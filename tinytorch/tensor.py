@@ -278,7 +278,7 @@ class Tensor(_Slots):
         return dt.numbers(self._array).tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
-        """The ndarray that holds the numbers: shared, not copied.
+        """An ndarray of the numbers, which shares the tensor's memory.
 
         RuntimeError if the tensor requires grad in grad mode, or shows its memory conjugated or negated, unless
         `force`; TypeError for a dtype that NumPy lacks.
@@ -293,7 +293,10 @@ class Tensor(_Slots):
                                f"tensor.resolve_{name}().numpy() instead.")
         if self._array.dtype.kind == dt.WIDENED:
             raise TypeError(f"Got unsupported ScalarType {self.dtype.type_name}")
-        return self._array if type(self._array) is np.ndarray else resolved(self._array)
+        array = self._array if type(self._array) is np.ndarray else resolved(self._array)
+        if not array.size:                     # NumPy's strides of nothing
+            return np.ndarray(array.shape, array.dtype, array, strides=(0,) * array.ndim)
+        return array.view()                    # whose shape, dtype and flags are the caller's to set
 
     @said(in_python=True)
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:

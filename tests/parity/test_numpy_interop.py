@@ -57,3 +57,82 @@ def test_copies_are_told():
     assert not np.shares_memory(t.__array__(copy=True), t.numpy())
     with pytest.raises(ValueError, match="Unable to avoid copy"):
         np.asarray(t, dtype=np.int8, copy=False)
+
+
+_NUMBERS = "0; 1.5; True; 1j; np.uint8(0); np.float32(1); torch.tensor(1); 'a'"
+_PARTS = """np.array([3]); np.array([.5]); np.array([1j]); np.array([True]); np.array([0, 1]); np.zeros(0)
+np.zeros((1, 1)); np.array(['a']); np.array([3], np.uint8); np.array([2], np.longdouble); torch.tensor([1.5])
+torch.tensor([1, 2]); torch.tensor([1j]); [1]; []; np.array(None)""".replace("\n", "; ")
+
+
+@pytest.mark.parametrize("dtype", ["None", "torch.int64", "torch.float32", "torch.bool", "torch.complex64"])
+@pytest.mark.parametrize("number", _NUMBERS.split("; "))
+def test_arrays_where_numbers_stand(number, dtype):
+    """Of the first item of a sequence comes its shape; an array after a number is converted as NumPy does that."""
+    for part in _PARTS.split("; "):
+        if number == "1j" and "torch" in part or number == "'a'" and dtype == "None":
+            continue                           # another of two refusals
+        for items in (f"[{number}, {part}]", f"[{part}, {number}]"):
+            if items.startswith("[np.array(None)"):
+                continue                       # an array without dimensions, which torch takes for a sequence
+
+            def program(torch):
+                return eval(f"torch.tensor({items}, dtype={dtype})", dict(np=np, torch=torch))
+            same_outcome(program, cut=lambda text: "")
+
+
+SHAPES = [(0,), (0, 1), (1, 0, 0), (3, 0, 2), (1, 3), (1,)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_strides_of_arrays(shape):
+    def program(torch):
+        x = torch.zeros(shape)
+        arrays = [x.numpy(), x[None].numpy(), x.transpose(0, -1).numpy(), np.asarray(x), x.__array__()]
+        return [a.strides for a in arrays], torch.asarray(arrays[0] if x.numel() else arrays[0][::-1]).shape
+    same_outcome(program)
+
+
+@pytest.mark.parametrize("change", [lambda a: setattr(a, "shape", (6,)), lambda a: setattr(a, "dtype", np.int32),
+                                    lambda a: a.setflags(write=False)], ids=["shape", "dtype", "flags"])
+@pytest.mark.parametrize("array", [
+    lambda torch, x: x.numpy(), lambda torch, x: np.asarray(x), lambda torch, x: x.numpy(force=True),
+    lambda torch, x: x.__array__(), lambda torch, x: np.from_dlpack(x)])
+def test_an_array_of_a_tensor_is_the_callers(array, change):
+    def program(torch):
+        x = torch.zeros(2, 3)
+        given = array(torch, x)
+        if given.flags.writeable:
+            given[:] = 1
+        change(given)
+        x.add_(1)
+        return x
+    same_outcome(program)
+
+
+@pytest.mark.parametrize("change", [lambda a: setattr(a, "shape", (6,)), lambda a: setattr(a, "dtype", np.int32),
+                                    lambda a: a.setflags(write=False)], ids=["shape", "dtype", "flags"])
+@pytest.mark.parametrize("tensor", [
+    lambda torch, a: torch.from_numpy(a), lambda torch, a: torch.as_tensor(a), lambda torch, a: torch.asarray(a),
+    lambda torch, a: torch.from_dlpack(a)])
+def test_a_tensor_of_an_array_keeps_its_shape(tensor, change):
+    def program(torch):
+        a = np.ones((2, 3), np.float32)
+        x = tensor(torch, a)
+        change(a)
+        x.add_(1)
+        return x, a.view(np.float32).reshape(2, 3)
+    same_outcome(program)
+
+
+@pytest.mark.parametrize("order", [">", "<"])
+@pytest.mark.parametrize("operator", ["==", "!=", "<", "+", "/", "@"])
+@pytest.mark.parametrize("shape", [(2,), (0,), (0, 0)], ids=str)
+def test_the_other_byte_order(shape, operator, order):
+    for expression in f"t {operator} a; a {operator} t".split("; "):
+        if (expression, shape) in {("t @ a", (0,)), ("a / t", (0,))}:
+            continue
+
+        def program(torch):
+            return eval(expression, dict(t=torch.ones(shape), a=np.ones(shape, f"{order}f4")))
+        same_outcome(program, cut=lambda text: "")

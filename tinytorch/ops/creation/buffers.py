@@ -37,16 +37,15 @@ def from_numpy(ndarray: np.ndarray, /) -> Tensor:
 
 
 def plain_array(array):
-    """`array` itself, or the same memory without what a tensor has no use for: a subclass, and an array it is a view
-    of in which its elements do not lie at whole places (those of a tensor's storage)."""
-    if array.__class__ is not np.ndarray:
-        array = array.view(np.ndarray)
+    """The same memory in an array of its own, whose shape, dtype and flags nobody else can set; without what a tensor
+    has no use for: a subclass, and an array it is a view of in which its elements do not lie at whole places (those of
+    a tensor's storage)."""
     root = root_of(array)
     if root is not array:
         place = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
         if place < 0 or place % array.itemsize or root.nbytes % array.itemsize or min(root.strides, default=0) < 0:
             return np.asarray(memoryview(array))
-    return array
+    return array.view(np.ndarray)
 
 
 @public(seen=False, shares=True)

@@ -330,9 +330,12 @@ not_equal, greater, greater_equal, less, less_equal = ne, gt, ge, lt, le
 
 def _equals_array(input, other):
     """`==` takes an ndarray too; the other operators leave it to NumPy, as they do in torch."""
-    if not isinstance(other, np.ndarray) or other.dtype not in dt.BY_NUMPY:
+    if not isinstance(other, np.ndarray):
         return NotImplemented
-    check_array(other)
+    try:
+        check_array(other)
+    except TypeError:                          # of a dtype that there are no tensors of
+        return NotImplemented
     return eq(input, wrap(other))
 
 
