@@ -231,18 +231,10 @@ def _checked(data, dtype):
         raise ValueError("too many dimensions 'str'")
     if shape and not shape[-1]:                # nothing is looked at but for the dtype
         return [], np.empty(shape, dt.get_default_dtype().numpy)
-    try:
-        data = _plain(data, shape, 0, dtype)
-    except _SeveralElements as error:
-        if (dtype or _infer(data)).category < 2:
-            raise TypeError("only integer tensors of a single element can be converted to an index") from None
-        raise ValueError(str(error)) from None
-    _infer(data, dtype)
+    data = _plain(data, shape, 0, dtype or _infer(data))
+    if dtype is not None:
+        _infer(data, dtype)                    # the errors of what is no number
     return data, np.array(data)
-
-
-class _SeveralElements(ValueError):
-    """A tensor that is to be a number has not one element: which error that is depends on the dtype."""
 
 
 def _too_deep(x):
@@ -256,24 +248,15 @@ def _is_sequence(x):
                                                                and not isinstance(x, (dict, str, bytes)))
 
 
-def _plain(x, shape, depth, dtype, whole=None):
+def _plain(x, shape, depth, dtype):
     """x with every tensor as a NumPy scalar, after checking that all levels have the lengths `shape`. `dtype`: the one
-    that the numbers are to have, or None for that of all of `whole`."""
-    if not depth:
-        whole = x
+    that the numbers are to have."""
     if depth == len(shape):
         if isinstance(x, Tensor):
-            if x._array.size != 1:
-                raise _SeveralElements("only one element tensors can be converted to Python scalars")
-            number = bool(x) if x._array.dtype == bool else dt.numbers(x._array).reshape(-1)[0]
-            if isinstance(number, np.complexfloating) and dtype is not None and dtype.category == 2:
-                if number.imag:
-                    raise RuntimeError("value cannot be converted to type double without overflow")
-                return number.real
-            return number
+            return _number_of_tensor(x, dtype)
         if isinstance(x, (list, tuple)):
             raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
-        return _NUMBER_OF[(dtype or _infer(whole)).category](x) if isinstance(x, np.ndarray) else x
+        return _NUMBER_OF[dtype.category](x) if isinstance(x, np.ndarray) else x
     if not (_is_sequence(x) or isinstance(x, str) or isinstance(x, Tensor) and x._array.ndim):
         raise TypeError("not a sequence")
     if len(x) != shape[depth]:
@@ -283,7 +266,21 @@ def _plain(x, shape, depth, dtype, whole=None):
     if isinstance(x, np.ndarray):
         return x
     check_not_in_itself(x)
-    return [_plain(x[i], shape, depth + 1, dtype, whole) for i in range(shape[depth])]
+    return [_plain(x[i], shape, depth + 1, dtype) for i in range(shape[depth])]
+
+
+def _number_of_tensor(x, dtype):
+    """The element of a tensor that stands in the place of a number."""
+    if x._array.size != 1 or dtype.category < 2 and x._array.dtype.kind not in dt.INTEGRAL:
+        if dtype.category < 2:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    number = bool(x) if x._array.dtype == bool else dt.numbers(x._array).reshape(-1)[0]
+    if isinstance(number, np.complexfloating) and dtype.category == 2:
+        if number.imag:
+            raise RuntimeError("value cannot be converted to type double without overflow")
+        return number.real
+    return number
 
 
 #: What makes a number of an array that stands in the place of one, or NumPy's error, by the category of the dtype.
@@ -318,6 +315,7 @@ def _infer(x, told=None, depth=0, first=True):
             raise TypeError(f"must be real number, not {type(x).__name__}")
         raise RuntimeError(f"Could not infer dtype of {type(x).__name__}")
     found = None
+    check_not_in_itself(x)
     for i, item in enumerate(x):
         d = _infer(item, told, depth + 1, first and i == 0)
         found = d if found is None or told is not None else dt.promote_types(found, d)

@@ -130,3 +130,20 @@ def test_no_gradients_of_complex_numbers(call, of):
     lambda t: t.ones(2).stride(5)])
 def test_numbers_that_64_bits_do_not_hold(call):
     same_outcome(call)
+
+
+@pytest.mark.parametrize("index", """[np.uint8(0)]; [np.uint8(1)]; [[np.uint8(0)]]; [np.uint8(0), np.uint8(1)]
+[np.int8(0)]; [np.uint8(0), np.int8(0)]; [np.bool_(0)]; [np.bool_(1), 0]; [True, 0]; [0.]; [np.float32(0)]
+[np.uint16(0)]; [0, np.uint8(0)]; [t.tensor(0, dtype=t.uint8)]; [np.array([0], np.uint8)]; np.array(0, np.uint8)
+np.array([0, 1], np.uint8); (np.uint8(0),); [t.tensor(True)]; [0, np.int64(0)]""".replace("\n", "; ").split("; "))
+@pytest.mark.parametrize("size", [(1,), (2,), (2, 2)])
+def test_lists_of_numbers_of_numpy(index, size):
+    """Of uint8 alone they are a mask, otherwise places."""
+    for write in False, True:
+        def program(t):
+            x, i = t.arange(4.)[:size[-1] ** len(size)].reshape(size).clone(), eval(index, {"t": t, "np": np})
+            if not write:
+                return x[i]
+            x[i] = 5
+            return x
+        same_outcome(program, cut=lambda text: "")

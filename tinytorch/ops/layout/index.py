@@ -241,10 +241,8 @@ def _plain(item):
         except ValueError:                     # ragged, or nested too deep
             check_not_in_itself(item)
             array = array_of(list(item))
-        if array.dtype.kind in dt.INTEGER and not any([isinstance(x, (Tensor, np.ndarray)) for x in item]):
-            if array.dtype == np.uint64 and array.size:
-                in_64_bits(int(array.max()))
-            array = array.astype(np.int64)     # numbers, of whatever kind
+        if not any([isinstance(x, (Tensor, np.ndarray)) for x in item]):
+            array = _of_numbers(array, item)
         if not array.size:                     # lists of empty lists
             array = array.astype(np.int64)
         return _plain_array(array) if array.ndim else array
@@ -255,6 +253,19 @@ def _plain(item):
     except TypeError:
         raise IndexError("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid "
                          f"indices (got {kind_of(item)})") from None
+
+
+def _of_numbers(array, item):
+    """The array of a list of numbers as torch makes it: of uint8 or bool if all are, else of int64."""
+    if array.dtype == np.uint8 or array.dtype == bool or not array.size:
+        return array
+    if array.dtype.kind in dt.NATIVE or any([isinstance(x, np.bool_) for x in item]):
+        return array_of(list(item), dt.int64)  # which refuses what is no integer, but takes Python's floats
+    if array.dtype.kind not in dt.INTEGER:
+        return array
+    if array.dtype == np.uint64:
+        in_64_bits(int(array.max()))
+    return array.astype(np.int64)
 
 
 def _plain_array(array):

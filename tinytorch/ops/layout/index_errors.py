@@ -65,8 +65,8 @@ def check_mask(mask, at, there, shape):
 def check_masks(index, value):
     """RuntimeError for one value written where one mask of bytes says: torch does it with masked_fill."""
     if not isinstance(value, Tensor) or value._array.size == 1:
-        arrays = [x for x in index if isinstance(x, Tensor) and x._array.ndim]
-        if len(arrays) == 1 and arrays[0]._array.dtype == np.uint8:
+        arrays = [x for x in index if isinstance(x, (list, tuple)) or isinstance(x, (Tensor, np.ndarray)) and x.ndim]
+        if len(arrays) == 1 and _is_of_bytes(arrays[0]):
             raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype unsigned char")
 
 
@@ -94,3 +94,12 @@ def _is_filling(value, advanced, accumulate):
     arrays = [x for x in advanced if x.__class__ is not slice]
     return len(arrays) == 1 and arrays[0].dtype == bool and not accumulate and (
         not isinstance(value, Tensor) or value._array.size == 1)
+
+
+def _is_of_bytes(x):
+    """Whether a part of an index is a tensor or an array of uint8, or a list of nothing but such numbers."""
+    if isinstance(x, (list, tuple)):
+        return len(x) > 0 and all([_is_of_bytes(item) for item in x])
+    if isinstance(x, (Tensor, np.ndarray)):
+        return x.ndim > 0 and getattr(x, "_array", x).dtype == np.uint8
+    return isinstance(x, np.uint8)
