@@ -89,6 +89,9 @@ def _ints(args, name, argument, position, listed):
                                 f"error \"type must be tuple of ints,but got {given}\"")
             found = f"but found element of type {given} at pos 0" if listed else f"not {given}"
             raise TypeError(f"{name}(): argument '{argument}'{_at(position)} must be tuple of ints, {found}")
+        if isinstance(n, Tensor) and n._array.dtype.kind in dt.BOOL and argument not in ("dim", "dims"):
+            raise RuntimeError("Expected scalar.isIntegral( false) to be true, but got false.  (Could this error "
+                               "message be improved?  If so, please report an enhancement request to PyTorch.)")
         if not -LARGEST - 1 <= as_int(n) <= LARGEST:
             raise TypeError(f"{name}(): argument '{argument}' failed to unpack the object at pos {i + 1} with error "
                             "\"Overflow when unpacking long long\"")
@@ -97,7 +100,7 @@ def _ints(args, name, argument, position, listed):
 
 def _is_size(n, place):
     """Whether `n` counts as an int among sizes: True and False do, save in the first place, and so do integer arrays
-    without dimensions and integer or bool tensors of one element."""
+    without dimensions and integer tensors of one element, and among dimensions bool ones too."""
     try:
         as_int(n)
     except TypeError:

@@ -125,3 +125,19 @@ def test_numbers_of_more_than_64_bits(line, number, dtype):
 def test_one_argument_spoilt(line):
     names = {"np": np, "nan": float("nan"), "inf": float("inf")}
     same_outcome(lambda t: eval(line, {"t": t, **names}), cut=lambda text: "")
+
+
+@pytest.mark.parametrize("sizes", ["t.tensor(True)", "t.tensor([True])", "2, t.tensor(True)", "[2, t.tensor(False)]",
+                                   "t.tensor(2)", "t.tensor([2])", "[True]", "t.tensor([2.])", "2, True"])
+@pytest.mark.parametrize("call", ["zeros", "ones", "rand", "ones(4).view", "ones(4).reshape", "ones(4).repeat",
+                                  "ones(4).new_zeros", "ones(4).resize_"])
+def test_sizes_that_are_tensors(call, sizes):
+    same_outcome(lambda t: tuple(eval(f"t.{call}({sizes})", {"t": t}).shape), cut=lambda text: "")
+
+
+@pytest.mark.parametrize("limits", ["0, t.ones(1)", "t.ones(1), 0", "t.ones(1), t.tensor(2)", "t.tensor(0), 1",
+                                    "np.float64(0), t.ones(1)", "0j, t.ones(1)", "t.tensor(0), 1j"])
+@pytest.mark.parametrize("dtype", ["bool", "int64", "float32", "complex64"])
+def test_a_number_and_a_tensor_as_limits(dtype, limits):
+    same_outcome(lambda t: eval(f"t.zeros(2, dtype=t.{dtype}).clamp({limits})", {"t": t, "np": np}),
+                 cut=lambda text: "")

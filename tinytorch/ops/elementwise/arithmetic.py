@@ -9,6 +9,7 @@ from ... import dtypes as dt
 from ...autograd.grad_mode import mode
 from ...autograd.in_place import updates
 from ...autograd.op import binary, op, operator, renamed, unary
+from ...autograd.overridable import NUMBERS
 from ...autograd.promotion import check_broadcast, promoted, stored_as, write_out
 from ...autograd.public import method, public, reflected
 from ...autograd.records import in_float32
@@ -467,7 +468,12 @@ def _subtract_from(self, other):
     """other - self."""
     if isinstance(other, bool) and self._array.dtype == bool:
         return _sub(self, self)                # says what is wrong
-    _refuse_bools(self, other)
+    try:
+        _refuse_bools(self, other)
+    except RuntimeError:
+        if isinstance(other, (Tensor, *NUMBERS)):
+            raise
+        return NotImplemented                  # an array or a list, which is no operand anyway
     return _subtracted_from(self, other)
 
 

@@ -122,15 +122,16 @@ def _limited(primitives, input, min, max, out):
     for x in given:
         if x.__class__ is int:
             dt.check_long(x)
+    mixed = len({isinstance(x, Tensor) for x in given}) > 1
+    if mixed and any(isinstance(x, Tensor) and (x._array.ndim or has_history(x)) for x in given):
+        raise TypeError("clamp() received an invalid combination of arguments: "
+                        "min and max must both be Tensors or both be numbers")
     if any(is_complex(x) if isinstance(x, Tensor) else isinstance(x, complex) for x in (input, *given)):
         _refuse_complex(primitives is _CLAMPS, min, max, input, *given)
-    if any(isinstance(x, Tensor) for x in given):
-        if not all(isinstance(x, Tensor) for x in given):
-            if all(not isinstance(x, Tensor) or x._array.ndim == 0 and not has_history(x) for x in given):
-                low, high = (x.item() if isinstance(x, Tensor) else x for x in (min, max))
-                return _limited(primitives, input, low, high, out)
-            raise TypeError("clamp() received an invalid combination of arguments: "
-                            "min and max must both be Tensors or both be numbers")
+    if mixed:
+        low, high = (x.item() if isinstance(x, Tensor) else x for x in (min, max))
+        return _limited(primitives, input, low, high, out)
+    if isinstance(given[0], Tensor):
         input, *given = alike(input, *given)
         if len(given) == 2 and input._array.dtype.kind in dt.BOOL:
             raise not_implemented("clamp_cpu", dt.bool)
