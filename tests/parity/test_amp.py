@@ -35,6 +35,24 @@ def test_results(call, dtype):
     same_outcome(program, tolerance=2e-2)
 
 
+@pytest.mark.parametrize("rows, columns", [(1, 1), (1, 3), (2, 1), (2, 3)])
+@pytest.mark.parametrize("call", """torch.einsum("ij,kj->ik",a,b) torch.einsum("ij,ij->",a,a)
+torch.einsum("ij,ij->i",a,a) torch.einsum("...i,...i->...",a,a) torch.einsum("ij,kj,kl->il",a,b,b)
+torch.einsum("i,j->ij",a[0],b[0])
+torch.tensordot(a,b.T,1) torch.tensordot(a,a,2) torch.tensordot(a,b,0) torch.inner(a,b) torch.inner(a[0],b[0])
+torch.cov(a) torch.corrcoef(a) torch.kron(a,b) torch.dot(a[0],b[0]) torch.outer(a[0],b[0])""".split())
+def test_products_in_parts(call, rows, columns):
+    """Where a function multiplies matrices by the way, that product alone is cast: a sum over one number is none."""
+    def program(lib):
+        found = []
+        for dtype in (lib.float32, lib.bfloat16, lib.float64):
+            a, b = lib.ones(rows, columns, dtype=dtype), lib.ones(rows + 1, columns, dtype=dtype)
+            with lib.autocast("cpu", lib.float16):
+                found.append(eval(call, {"torch": lib, "a": a, "b": b}).dtype)
+        return found
+    same_outcome(program)
+
+
 def training(lib):
     """Of layers in Python: what is cast, in which dtype gradients come, that a weight is cast once."""
     lib.manual_seed(0)

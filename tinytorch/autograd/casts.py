@@ -67,24 +67,21 @@ def _target(about, args, kwargs):
         return _widest(args, kwargs)
     if about.name == "pad" and (args[2] if len(args) > 2 else kwargs.get("mode", "constant")) == "constant":
         return None
-    if about.name == "einsum" and not _sums(args):
-        return None
     return {"down": state.dtype, "up": dt.float32, None: None}[about.autocast]
 
 
-def _sums(args):
-    """Whether an einsum sums over a label: else it only multiplies."""
-    if not isinstance(args[0], str):
-        return True
-    given, arrow, wanted = args[0].replace(" ", "").partition("->")
-    letters = set(given) - set(",.")
-    return "," in given and (bool(letters - set(wanted)) if arrow else any([given.count(x) > 1 for x in letters]))
+def lowered(*operands: Tensor) -> tuple[Tensor, ...]:
+    """The operands of a product that is a part of a function (which says "parts"), as autocast has them."""
+    if not state.enabled or state.inside:
+        return operands
+    return tuple([_cast(x, state.dtype) for x in operands])
 
 
 def cast_call(function: Callable, about: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     """The result of a public function with its arguments cast. What it calls itself casts no further. UNSEEN where
-    autocast is off, or already at work, and of functions that call those of users, in which it goes on."""
-    if not state.enabled or state.inside or about.autocast == "within":
+    autocast is off, or already at work, and of functions in which it goes on: those that call what users wrote, and
+    those whose parts are cast, not what they are given."""
+    if not state.enabled or state.inside or about.autocast in ("within", "parts"):
         return UNSEEN
     target = _target(about, args, kwargs)
     try:

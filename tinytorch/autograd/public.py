@@ -186,7 +186,7 @@ class Public:
     ints      the places of its arguments that are ints, known after the first call
     of_batches   the function that takes batches too, once vmap has been used (func/dispatch.py)
     autocast  what autocast does with its arguments (casts.py): "down", "up" or "widest"; None: nothing, and in what
-              it calls neither, but "within" there
+              it calls neither, but "within" there (what users wrote), or "parts" (products that it casts itself)
     in_python whether torch's is written in Python, which hands all its arguments on to handlers by name; a string: the
               one of that name space is, or ("Tensor") the method
     handed    the function of a call's arguments that gives those which handlers see, where torch's function in Python

@@ -12,7 +12,7 @@ from ...errors import not_implemented, type_name, warn_once
 from ...tensor import Tensor, check_dim
 from ...types import Ints
 from ..reduction.reductions import masked
-from .products import count_of, matmul, unsafe_view
+from .products import count_of, dot, matmul, unsafe_view
 
 __all__ = ["cross", "inner", "kron", "tensordot", "trace"]
 
@@ -49,7 +49,7 @@ def _cross(dim, input, other):
     return result
 
 
-@public(out=_OUT_DTYPE, apart=None, method=True)
+@public(out=_OUT_DTYPE, apart=None, method=True, autocast="parts")
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of products over the last dimension of both.
 
@@ -82,7 +82,7 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     return unsafe_view(product, tuple([n * m for n, m in zip(a, b)]))
 
 
-@public(python=True, autocast="down")
+@public(python=True, autocast="parts")
 def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor | None = None) -> Tensor:
     """Sum of products over several dimensions: the last `dims` of `a` with the first of `b`, or two
     lists of dimensions.
@@ -132,7 +132,7 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor |
     if rows != 1 or columns != 1:
         product = matmul(left.reshape(rows, count), right.reshape(count, columns))
     elif count != 1 and left._array.flags.c_contiguous and right._array.flags.c_contiguous:
-        product = matmul(left.reshape(count), right.reshape(count))
+        product = dot(left.reshape(count), right.reshape(count))
     else:
         product = (left.squeeze() * right.squeeze()).sum(dtype=a.dtype)
     return write_out(out, product.reshape(shape), exact=_OUT_DTYPE)

@@ -4,8 +4,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ... import dtypes as dt
+from ...autograd.casts import lowered
 from ...autograd.public import public
 from ...errors import type_name
+from ...seam import seam
 from ...tensor import Tensor
 from .products import _matmul, _mm, count_of, refuse_bools, unsafe_view
 
@@ -26,7 +28,7 @@ def _in_one_form(args):
     return args
 
 
-@public(python=True, autocast="down", handed=_in_one_form)
+@public(python=True, autocast="parts", handed=_in_one_form)
 def einsum(*args) -> Tensor:
     """einsum("ij,jk->ik", a, b): products of the operands' elements, summed over the subscripts that the
     output lacks. Without "->", the output has the subscripts that occur once, in alphabetical order. "..."
@@ -264,6 +266,8 @@ def _pair(a, b, sum_a, sum_b, contracted, swapped, layout_a, layout_b, shape):
     a, b = _laid_out(a, *layout_a), _laid_out(b, *layout_b)
     if not contracted:
         return a * b
+    if seam.up:
+        a, b = lowered(a, b)
     if a._array.dtype is not b._array.dtype or a._array.dtype.kind in dt.BOOL:
         refuse_bools(a._array, "bmm")
         if a._array.dtype != b._array.dtype:

@@ -32,7 +32,7 @@ def _check_weights(name, weights, observations, kinds, word):
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
-@public(method=True)
+@public(method=True, autocast="parts")
 def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
         ) -> Tensor:
     """The covariance matrix of variables, which are the rows of `input` (variables, observations), or the variance of
@@ -75,7 +75,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
     return (rows.mm(weighted.t().conj()) / freedom).squeeze()
 
 
-@public(method=True)
+@public(method=True, autocast="parts")
 def corrcoef(input: Tensor) -> Tensor:
     """The correlation coefficients (Pearson's) of variables, which are the rows of `input`; between -1 and 1.
 
