@@ -171,3 +171,20 @@ def test_scores_that_are_no_numbers(keys, dtype):
         y = t.nn.functional.scaled_dot_product_attention(q, k, v, mask)
         return y, t.autograd.grad(y[:, -2:].sum(), v)
     same_outcome(program)
+
+
+@pytest.mark.parametrize("ways", ["000", "111", "100", "010", "001", "222"])
+@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_one_operation_for_rows_in_one_piece(dtype, size, ways):
+    """Rows of one number too lie in one piece only if their stride says so."""
+    def program(t):
+        made = []
+        for way in ways:
+            x = t.linspace(-1, 2, 24 * size).to(getattr(t, dtype))
+            x = {"0": lambda: x[::2].clone().reshape(2, 2, 3, size), "1": lambda: x[::2].clone().reshape(
+                2, 2, size, 3).transpose(2, 3), "2": lambda: x.reshape(2, 2, 3, 2 * size)[..., ::2]}[way]()
+            made.append(x.requires_grad_())
+        y = t.nn.functional.scaled_dot_product_attention(*made)
+        return y.grad_fn.name(), y.stride(), y
+    same_outcome(program)

@@ -103,7 +103,7 @@ def _in_one(query, key, value, mask, dropout_p, enable_gqa):
         return False
     if 0 in q.shape or 0 in k.shape or 0 in v.shape or k.shape[2] != v.shape[2]:
         return False
-    if any([x.shape[3] > 1 and x.strides[3] != x.itemsize for x in (q, k, v)]):
+    if any([x.strides[3] != x.itemsize for x in (q, k, v)]):
         return False
     if mask is None:
         return True
