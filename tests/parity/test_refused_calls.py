@@ -127,6 +127,14 @@ def test_one_argument_spoilt(line):
     same_outcome(lambda t: eval(line, {"t": t, **names}), cut=lambda text: "")
 
 
+@pytest.mark.parametrize("widths", ["(0,)", "(0, 0, 0, 0)", "(1, 1)"])
+@pytest.mark.parametrize("mode", ["np.uint8(0)", "'constant', 'a'", "'reflect', 1.", "'none'", "'none', 1.",
+                                  "'constant', 2"])
+def test_arguments_of_pad(widths, mode):
+    same_outcome(lambda t: eval(f"t.nn.functional.pad(t.ones(3), {widths}, {mode})", {"t": t, "np": np}),
+                 cut=lambda text: "")
+
+
 @pytest.mark.parametrize("sizes", ["t.tensor(True)", "t.tensor([True])", "2, t.tensor(True)", "[2, t.tensor(False)]",
                                    "t.tensor(2)", "t.tensor([2])", "[True]", "t.tensor([2.])", "2, True"])
 @pytest.mark.parametrize("call", ["zeros", "ones", "rand", "ones(4).view", "ones(4).reshape", "ones(4).repeat",

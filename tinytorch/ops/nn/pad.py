@@ -133,6 +133,9 @@ _PLAIN = {int}
 
 
 def _pad(input, pad, mode, value):
+    if mode != "constant" and not (isinstance(mode, str) and mode in _INDEX):
+        refuse(_public_pad, input, pad, mode, value)
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
     ndim = input._array.ndim
@@ -144,8 +147,6 @@ def _pad(input, pad, mode, value):
     ints_of(pad, "pad", "pad", 2)              # whose sums are to fit in 64 bits
     if value:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
-    if mode not in _INDEX:
-        raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if len(pad) not in (2, 4, 6) or ndim - len(pad) // 2 not in (1, 2):
         raise NotImplementedError(
             f"Padding size {len(pad)} is not supported for {ndim}D input tensor.\n"
