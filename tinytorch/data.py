@@ -59,6 +59,8 @@ def array_of(data: object, dtype: dt.dtype | None = None) -> np.ndarray:
         array = np.array(data)
         if array.dtype.kind not in dt.INTEGRAL + dt.NATIVE + dt.COMPLEX:
             raise ValueError
+        if depth and not array.size:           # nothing is looked at below a size of 0
+            array = array.reshape(array.shape[:array.shape.index(0) + 1])
     except (ValueError, TypeError, RuntimeError, OverflowError):
         data, array = _checked(data, dtype)
     large = array.dtype.kind in _LARGE or int in classes and array.dtype == float and (
