@@ -259,3 +259,19 @@ def test_indices(line):
 """))
 def test_one_node(line):
     same_outcome(lambda t: outcome(t, "w = t.arange(1., 13.).reshape(3, 4).requires_grad_(); " + line))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("line", lines("""
+    t.complex(b, a)
+    t.complex(a, b)
+    t.complex(a, a)
+    t.complex(a[:, :1], a)
+    t.complex(t.ones((), dtype=a.dtype), a)
+    t.polar(b.float(), a.float())
+    t.polar(a.double(), a.double())
+"""))
+def test_order_of_parts(line, dtype):
+    """Of results: the parts are no views, by which their order would be looked at once more."""
+    same_outcome(lambda t: outcome(t, f"a = t.ones(2, 3, 2, dtype=t.{dtype}).transpose(0, 1) * 1; "
+                                      f"b = t.ones(1, dtype=t.{dtype}); {line}"))

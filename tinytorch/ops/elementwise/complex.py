@@ -282,8 +282,10 @@ def angle(input):
 @op(name="complex", batches="elements", elementwise=True, real=lambda g, real: g.real, imag=lambda g, imag: g.imag)
 def _complex(real, imag):
     if real.dtype == np.float16:
-        return dt.joined(real, imag)
+        return operand_order(dt.joined(real, imag), real, imag)
     result = np.empty(np.broadcast_shapes(real.shape, imag.shape), _OF_PARTS[real.dtype])
+    if not (real.flags.c_contiguous and imag.flags.c_contiguous):
+        result = operand_order(result, real, imag)
     result.real, result.imag = real, imag
     return result
 
