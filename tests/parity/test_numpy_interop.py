@@ -144,3 +144,15 @@ def test_subtracted_from_what_is_no_tensor(left, dtype):
     def program(torch):
         return eval(f"{left} - t", dict(np=np, t=torch.ones(2, dtype=getattr(torch, dtype))))
     same_outcome(program, cut=lambda text: "")
+
+
+@pytest.mark.parametrize("number", ["-2.21", "2.5", "300", "0"])
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float16", "complex64"])
+def test_long_doubles(number, dtype):
+    """They are numbers as Python's floats are, with the same refusals."""
+    for expression in "a.masked_fill(a == 1, v); a.fill_(v); a + v; torch.full((2,), v); torch.arange(v)".split("; "):
+
+        def program(torch):
+            return eval(expression, dict(v=np.longdouble(number), torch=torch,
+                                         a=torch.ones(2, dtype=getattr(torch, dtype))))
+        same_outcome(program, cut=lambda text: "")

@@ -174,6 +174,8 @@ def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
         return np.array(value, numpy_dtype)    # what every float dtype can hold
     is_complex = dt.is_complex(numpy_dtype)
     number = value.item() if isinstance(value, (ndarray, np.generic)) else value
+    if isinstance(number, (np.longdouble, np.clongdouble)):     # Python has no such numbers
+        number = float(number) if isinstance(number, np.longdouble) else complex(number)
     if isinstance(number, complex):
         if not is_complex and number.imag == 0:
             number = number.real

@@ -24,7 +24,8 @@ __all__ = ["arange", "eye", "linspace", "logspace", "range", "vander"]
 
 
 def _number(x):
-    return x.item() if isinstance(x, np.generic) or isinstance(x, Tensor) and not x._array.ndim else x
+    number = x.item() if isinstance(x, np.generic) or isinstance(x, Tensor) and not x._array.ndim else x
+    return float(number) if isinstance(number, np.longdouble) else number
 
 
 def _check_numbers(name, *given):
