@@ -124,6 +124,8 @@ IN_FOREIGN = [
     (r"\.mean\(", "error", "^RuntimeError: .* for TypeError", "another of two refusals"),
     (r"^\w = np\.", "error", r"^\w+Error: .* for no error", "as before"),
     (r"a\[\S+:\]$|T\.\w*Tensor\(\[", "error", r"^\w+Error: .* for (Type|Runtime)Error", "another of two refusals"),
+    (r"(format|str|repr)\(a\.sum\(", "type", r"'(-?\d+\.\d{5})\S* for '\1|\d\.\d*9999\S* for ",
+     "the last digit of a sum"),
     (r"\.split\(np", "error", "^(no error|RuntimeError: .*) for TypeError", "an integer of NumPy's is one here"),
     (r"copy_\(np", "error", "^RuntimeError: .*without overflow", "of no elements none is converted in torch"),
 ]

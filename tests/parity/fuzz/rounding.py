@@ -1,4 +1,5 @@
 """Whether a difference of values is rounding: the program in double precision is asked, by PyTorch."""
+import contextlib
 import re
 import warnings
 
@@ -39,7 +40,8 @@ def explains(lines, number, name, ours, theirs, names, state):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for line in lines[:number + 1]:
-                exec(_widened(line), names)    # noqa: S102
+                with contextlib.suppress(Exception):           # what is refused makes nothing
+                    exec(_widened(line), names)                # noqa: S102
             exact = array_of(eval(name, names).detach())       # noqa: S307
     except Exception:                          # what does not run in double precision explains nothing
         return False
