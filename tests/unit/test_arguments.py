@@ -63,3 +63,14 @@ def test_index_add_out_of_range_is_an_index_error():
     with pytest.raises(IndexError, match="index out of range in self"):
         x.index_reduce_(0, torch.tensor([0, -1]), torch.ones(2), "prod")
     assert x.tolist() == [0, 0, 0]
+
+
+def test_arrays_and_tensors_keep_their_own_shapes():
+    x, a = torch.zeros(2, 3), np.ones((2, 3), np.float32)
+    given, y = x.numpy(), torch.from_numpy(a)
+    given[0, 0] = a[0, 0] = 5
+    for array in given, a:
+        array.shape = (6,)
+        array.flags.writeable = False
+    assert x.shape == y.shape == (2, 3)
+    assert x.add_(1)[0, 0] == 6 == y.add_(1)[0, 0] and given[0] == a[0] == 6
