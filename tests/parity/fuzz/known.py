@@ -284,6 +284,7 @@ KNOWN = [
      "complex numbers in double precision are nan below -708, where they are 0"),
     (r"(T|\w)\.addc(div|mul)_?\(", "value", r"np\.complex\d+\(.*inf.*\) for np\.complex\d+\(.*nan",
      "torch multiplies by the value 1 + 0j, and infinity times 0 is nan"),
+    (r"T\.logdet\(", "value", r"np\.complex\d+\(-inf\+0j\) for np\.complex\d+\(-inf\+nanj", "as before"),
     ((r"(?s)float16.*T\.(logaddexp2?|atan2|ldexp|softmax)\(", "^gg = "), "value", r"np\.float(16|32)\(",
      "second derivatives of opposite signs cancel up to a rounding of half precision"),
     (r"T\.clamp_m(in|ax)\(.*out=", "error", "^NotImplementedError: .* for RuntimeError: .*(can't be cast|with out=)",
