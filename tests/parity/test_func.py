@@ -295,3 +295,55 @@ def test_parts_of_torch_autograd_functional():
             f._tuple_postprocess(((1, 2), (3, 4)), x) for x in ways], [
             x.tolist() for x in f._construct_standard_basis_for((a, b), (2, 2))]
     both_agree(act)
+
+
+def _dual(t, f):
+    def call(x):
+        with t.autograd.forward_ad.dual_level():
+            return t.autograd.forward_ad.unpack_dual(f(t.autograd.forward_ad.make_dual(x, t.ones_like(x))))[0]
+    return call
+
+
+def _no_grad(t, x):
+    with t.no_grad():
+        return x.add_(1)
+
+
+#: Transforms around a function that gives a tensor of the shape that it is given.
+AROUND = {
+    "grad": lambda t, f: t.func.grad(lambda x: f(x).sum()), "vjp": lambda t, f: lambda x: t.func.vjp(f, x)[0],
+    "jvp": lambda t, f: lambda x: t.func.jvp(f, (x,), (t.ones_like(x),))[0], "dual": _dual,
+    "jacrev": lambda t, f: t.func.jacrev(f), "hessian": lambda t, f: t.func.hessian(lambda x: f(x).sum()),
+    "vmap": lambda t, f: t.func.vmap(f)}
+WRITES = {
+    "add_": lambda t, x: x.add_(1), "of a part": lambda t, x: (x[..., 0].add_(1), x)[1], "mT": lambda t, x: x.mT.mul_(2),
+    "setitem": lambda t, x: (x.__setitem__(0, 2.), x)[1], "detached": lambda t, x: (x.detach().add_(1), x)[1],
+    "unsqueeze_": lambda t, x: x.unsqueeze_(0), "copy_": lambda t, x: x.copy_(t.ones(2, 2)), "no_grad": _no_grad,
+    "of a copy": lambda t, x: (x * 1).add_(1), "from it": lambda t, x: t.zeros_like(x).copy_(x)}
+GIVEN = {
+    "plain": lambda x: x, "a leaf": lambda x: x.requires_grad_(), "no leaf": lambda x: x.requires_grad_() * 1,
+    "a view of a leaf": lambda x: x.requires_grad_().view_as(x), "a view": lambda x: (x.requires_grad_() * 1).mT}
+
+
+@pytest.mark.parametrize("outer", [*AROUND, ""])
+@pytest.mark.parametrize("inner", AROUND)
+def test_writes_to_what_transforms_are_given(outer, inner):
+    """What stands for a leaf within a transform, or a view of one, may not be written to, however deep it is in."""
+    refused = count = 0
+    for write, given in [(write, given) for write in WRITES for given in GIVEN]:
+        found = []
+        for t in torch, tinytorch:
+            f = AROUND[inner](t, functools.partial(WRITES[write], t))
+            f = AROUND[outer](t, f) if outer else f
+            try:
+                f(GIVEN[given](t.arange(16.).reshape(2, 2, 2, 2)))
+                found.append("")
+            except (RuntimeError, IndexError) as error:
+                found.append(str(error) if "leaf" in str(error) else "another error")
+        if "another error" not in found:
+            count += 1
+            refused += "leaf" in found[0]
+            if "vmap" in (outer, inner):       # whose batches torch may write to through a view of its own
+                found = [text.replace("a view of a leaf", "a leaf") for text in found]
+            assert found[0] == found[1], (write, given)
+    assert not count or 0 < refused < count

@@ -208,3 +208,22 @@ def test_an_ensemble():
     x = torch.rand(5, 3)
     y = torch.vmap(lambda p, b: functional_call(models[0], (p, b), (x,)))(params, buffers)
     assert torch.allclose(y, torch.stack([m(x) for m in models])) and params["weight"].is_leaf
+
+
+# ------------------------------------------------------------------ writes
+def test_leaf_stays_one_within_transforms():
+    """What a transform is given is a leaf within it, and stays one within those inside, and so do its views."""
+    func = torch.func
+    x = torch.ones(2)
+    inside = {"grad": lambda f: func.grad(f)(x), "hessian": lambda f: func.hessian(f)(x),
+              "vmap": lambda f: func.grad(lambda x: func.vmap(f)(x).sum())(x),
+              "jvp": lambda f: func.grad(lambda x: func.jvp(f, (x,), (x * 1,))[0].sum())(x)}
+    for transformed in inside.values():
+        with pytest.raises(RuntimeError, match="a(?: view of a)? leaf Variable that requires grad is being used"):
+            transformed(lambda x: x.add_(1).sum())
+        with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad is being used"):
+            transformed(lambda x: (x[...].mul_(2), x.sum())[1])
+        transformed(lambda x: x.clone().add_(1).sum())
+    assert x.tolist() == [1, 1]
+    y, t = func.jvp(lambda x: x.mul_(2), (torch.ones(2),), (torch.ones(2),))      # of no leaf: nothing refuses it
+    assert y.tolist() == t.tolist() == [2, 2]

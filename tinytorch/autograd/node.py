@@ -71,6 +71,7 @@ class Op:
     number_counts = True       # a number beside a tensor is an operand to reckon with in the result's memory order
     elementwise = False        # the result's memory is in the order of that of the tensors
     foreach = of_zero = False  # of one operand: see `unary` in op.py
+    enters = False             # it takes a tensor into a transform: a node's `saved[AUX]` says what else it stands for
     steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end
     saved_outputs = None       # of an op of many: the numbers of those that `ans` holds (None: of all)
     called = {}                # arguments, or "result" -> what torch calls what nodes have saved of them

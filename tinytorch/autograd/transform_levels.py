@@ -21,7 +21,7 @@ from ..tensor import Tensor, blank, wrap
 from .engine import run_backward
 from .grad_mode import for_tangents, mode
 from .node import Node, Op, new_node
-from .views import refresh
+from .views import leaf_called, refresh
 
 
 class Level:
@@ -74,15 +74,23 @@ def _same(tensor):
     return tensor
 
 
-#: A tensor seen as its stand-in; saved[0] is the level.
+#: A tensor seen as its stand-in; saved[0] is the level, saved[AUX] what leaf it stands for (see `leaf_below`).
 STAND_IN = Op(_same, name="view", rules={"tensor": lambda g: g})
+STAND_IN.enters = True
+
+
+def leaf_below(tensor: Tensor) -> str | None:
+    """What a tracked tensor is called if it is a leaf or a view of one, maybe of a level further out: what stands for
+    it within a transform may then not be written to either."""
+    view = tensor._view_info
+    return leaf_called(tensor._node) if view is None else leaf_called(view.base._node, True)
 
 
 def stand_in(tensor: Tensor, level: Level, leaf: bool = False) -> Tensor:
     """A tracked tensor in the same memory, through which `level` differentiates.
 
-    Its history is that of `tensor` if that was being recorded outside. With `leaf`, one without
-    history is a leaf, which in-place operations refuse.
+    Its history is that of `tensor` if that was being recorded outside. With `leaf` it is a leaf, which in-place
+    operations refuse; without, it is a view of `tensor`, and is refused if that is a leaf.
     """
     alias = blank(Tensor)
     alias._array, alias._version_counter = tensor._array, tensor._version_counter
@@ -92,7 +100,8 @@ def stand_in(tensor: Tensor, level: Level, leaf: bool = False) -> Tensor:
         alias._node, alias.level = None, level
     else:
         edge = (tensor._node or tensor) if inner else None
-        alias._node = new_node(STAND_IN, (edge,), (level, None, None), (), tensor._array.shape)
+        what = "a leaf Variable" if leaf else "a view of a leaf Variable" if inner and leaf_below(tensor) else None
+        alias._node = new_node(STAND_IN, (edge,), (level, None, what), (), tensor._array.shape)
     return alias
 
 

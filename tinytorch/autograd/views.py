@@ -22,7 +22,7 @@ from ..tensor import Tensor, wrap
 from . import above
 from .grad_mode import INFERENCE_WRITE, differentiates, for_tangents, mode, usual
 from .hooks import Gradient, checked_gradient
-from .node import ANS, BITS, NOWHERE, SELECT, Node, Op, new_node
+from .node import ANS, AUX, BITS, NOWHERE, SELECT, Node, Op, new_node
 from .places import count_write, note_place, note_write
 from .saved import PACKED, Detached, Packed, short_name
 
@@ -242,11 +242,22 @@ def check_in_place(self: Tensor, *others: Any) -> None:
     if view is not None and view.made is not None:
         if tracked or any([isinstance(x, Tensor) and x.requires_grad for x in others]):
             _check_view(self)
-    if tracked and view is not None and view.base._node is None:
-        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
-    if tracked and self._node is None:
-        # A view may be refused too, that has not looked since its base got a history: so does torch.
-        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    if tracked:
+        node, base = self._node, None if view is None else view.base
+        if node is None or node.op.enters or base is not None and (base._node is None or base._node.op.enters):
+            # A view may be refused too, that has not looked since its base got a history: so does torch.
+            if what := base is not None and leaf_called(base._node, True) or leaf_called(node):
+                raise RuntimeError(f"{what} that requires grad is being used in an in-place operation.")
+
+
+def leaf_called(node: Node | None, seen: bool = False) -> str | None:
+    """What a tensor that requires grad, with this node, or a view of it (`seen`), is called if it is a leaf: as it is,
+    or outside of the transforms that it was taken into. None of any other."""
+    if node is None:
+        return "a view of a leaf Variable" if seen else "a leaf Variable"
+    if node.op.enters and (what := node.saved[AUX]):
+        return "a view of a leaf Variable" if seen else what
+    return None
 
 
 def is_apart(tensor: Tensor) -> bool:

@@ -16,7 +16,7 @@ from ..autograd.engine import run_backward
 from ..autograd.grad_mode import mode
 from ..autograd.node import SELECT, GradientEdge, Node, Op, new_node, next_sequence_nr
 from ..autograd.outputs import UNWATCHED
-from ..autograd.transform_levels import handle, is_tracked
+from ..autograd.transform_levels import handle, is_tracked, leaf_below
 from ..lazy import Lazy, resolved
 from ..seam import seam
 from ..tensor import Tensor, blank, wrap
@@ -99,8 +99,9 @@ def _out_again(g, level, dim):
     return leave([g], [dim], level)[0] if isinstance(g, Tensor) else _physical(g, level, dim)
 
 
-#: A batch as it comes in; saved: (None, level, dim, ...).
+#: A batch as it comes in; saved: (None, level, dim, ..., what leaf it is outside).
 ENTER = Op(_entering, name="alias", rules={"x": _out_again})
+ENTER.enters = True
 
 
 def _out_for_a_while(g, level):
@@ -134,7 +135,8 @@ def enter(x: Tensor, level: VmapLevel, dim: int, again: bool = False) -> Tensor:
     tensor._array, tensor._version_counter = entered(x._array, level.number, dim), x._version_counter
     tensor._view_info, tensor._node, tensor._requires_grad = None, None, False
     if is_tracked(x) and mode.grad_now:
-        tensor._node = new_node(ENTER_AGAIN if again else ENTER, (x._node or x,), (None, level, dim, None, None), (),
+        what = None if again else leaf_below(x)
+        tensor._node = new_node(ENTER_AGAIN if again else ENTER, (x._node or x,), (None, level, dim, None, what), (),
                                tensor._array.shape)
         tensor._requires_grad = True
     return tensor
