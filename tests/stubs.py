@@ -17,7 +17,8 @@ tensor = sys.modules["tinytorch.tensor"]    # tinytorch.tensor is the function o
 
 #: Annotations as they stand in the sources -> in the stubs, where `float` is a dtype and `int` a method.
 _WORDS = {"int": "_int", "float": "_float", "bool": "_bool", "complex": "_complex", "dt.dtype": "_dtype",
-          "dtype": "_dtype", "device": "_device", "dt.device": "_device", "Self": "Tensor"}
+          "dtype": "_dtype", "device": "_device", "dt.device": "_device", "Self": "Tensor",
+          "Extent": "_int", "Extents": "Ints"}
 #: What else may stand in an annotation.
 _KNOWN = {"Tensor", "Tensors", "Ints", "Number", "None", "str", "tuple", "list", "dict", "Any", "Size", "Generator",
           "ndarray", "Callable", "Sequence", "Iterator", "Iterable", "Device", "object", *_WORDS.values()}
@@ -59,8 +60,8 @@ def _default(value):
     return repr(value) if plain else "..."
 
 
-def arguments(signature, method):
-    """The text between the brackets of a `def`."""
+def arguments(signature, method, spread=False):
+    """The text between the brackets of a `def`; `spread`: the ints of its first argument may be given one by one."""
     parts, starred, slash = [], False, False
     parameters = list(signature.parameters.values())
     if method:
@@ -84,13 +85,23 @@ def arguments(signature, method):
             absent = p.default is None and kind and not {"None", "Any"} & set(re.findall(r"\w+", kind))
             text += (" = " if kind else "=") + ("..." if absent else _default(p.default))
         parts.append(text)
+        if spread and p is parameters[0]:
+            parts.append("*more: _int")
+            starred = True
     return ", ".join(parts + ["/"] * slash)
+
+
+def _is_spread(function):
+    while function is not None and not hasattr(function, "record"):
+        function = getattr(function, "__wrapped__", None)
+    return function is not None and function.record.spread
 
 
 def definition(name, function, method=False, indent=""):
     """The lines of a function, or of a method of Tensor."""
     signature = inspect.signature(function)
-    result, given = type_of(signature.return_annotation) or "Any", arguments(signature, method)
+    result = type_of(signature.return_annotation) or "Any"
+    given = arguments(signature, method, method and _is_spread(function))
     ignored = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
     if name == "__init__":
         result = "None"

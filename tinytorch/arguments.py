@@ -40,18 +40,27 @@ def check_positive(size: Sequence[int]) -> None:
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(size)}")
 
 
-def ints_of(given: object, name: str, argument: str, position: int | None) -> tuple[int, ...]:
-    """An argument that is a tuple or list of ints, as a tuple of them; TypeError in torch's words."""
+def ints_of(given: object, name: str, argument: str, position: int | None, extents: bool = False) -> tuple[int, ...]:
+    """An argument that is a tuple or list of ints, as a tuple of them; TypeError in torch's words. Of sizes and strides
+    (`extents`) none may be a bool tensor, as dimensions may."""
     if not isinstance(given, (tuple, list)):
         raise TypeError(f"{name}(): argument '{argument}'{_at(position)} must be tuple of ints, not {kind_of(given)}")
-    return _ints(given, name, argument, position, True)
+    return _ints(given, name, argument, position, True, extents)
 
 
-def int_of(given: object, name: str, argument: str, position: int | None) -> int:
-    """An argument that is an int: TypeError unless it is, ValueError if 64 bits do not hold it."""
-    if not is_int(given):
+def int_of(given: object, name: str, argument: str, position: int | None, several: bool = False) -> int:
+    """An argument that is an int: TypeError unless it is, ValueError if 64 bits do not hold it. Where one may stand for
+    `several`, so may a tensor of one integer."""
+    if not is_int(given) and not (several and is_one_int(given)):
         raise TypeError(f"{name}(): argument '{argument}'{_at(position)} must be int, not {kind_of(given)}")
     return in_64_bits(as_int(given))
+
+
+def extent_of(given: object, name: str, argument: str, position: int | None) -> int:
+    """As `int_of`, of an argument that is a size or an index."""
+    if not is_extent(given):
+        raise TypeError(f"{name}(): argument '{argument}'{_at(position)} must be int, not {kind_of(given)}")
+    return extent(given)
 
 
 def check_sized(*tensors: object) -> None:
@@ -69,6 +78,33 @@ def is_int(x: object) -> bool:
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
+def is_one_int(x: object) -> bool:
+    """Whether `x` is a tensor of one integer or bool, which torch takes where one int may stand for several."""
+    return isinstance(x, Tensor) and x._array.size == 1 and x._array.dtype.kind in dt.INTEGRAL
+
+
+def is_extent(x: object) -> bool:
+    """Whether torch takes `x` for a size or an index: any object that is an index to Python, but no bool."""
+    if isinstance(x, (bool, np.bool_)):
+        return False
+    try:
+        as_int(x)
+    except TypeError:
+        return False
+    return True
+
+
+def extent(x: object) -> int:
+    """A size or an index as an int: RuntimeError for a bool tensor, ValueError if 64 bits do not hold it."""
+    _check_no_truth(x)
+    return in_64_bits(as_int(x))
+
+
+def _check_no_truth(x):
+    if isinstance(x, Tensor) and x._array.dtype.kind == dt.BOOL:
+        raise RuntimeError("Expected scalar.isIntegral( false) to be true, but got false.")
+
+
 def in_64_bits(n: int) -> int:
     """`n`; torch's ValueError if 64 bits do not hold it."""
     if not -LARGEST - 1 <= n <= LARGEST:
@@ -80,7 +116,7 @@ def _at(position):
     return "" if position is None else f" (position {position})"
 
 
-def _ints(args, name, argument, position, listed):
+def _ints(args, name, argument, position, listed, extents=True):
     for i, n in enumerate(args):
         if not _is_size(n, i):
             given = kind_of(n)
@@ -95,6 +131,8 @@ def _ints(args, name, argument, position, listed):
         if not -LARGEST - 1 <= as_int(n) <= LARGEST:
             raise TypeError(f"{name}(): argument '{argument}' failed to unpack the object at pos {i + 1} with error "
                             "\"Overflow when unpacking long long\"")
+        if extents:
+            _check_no_truth(n)
     return tuple([as_int(n) for n in args])
 
 

@@ -9,6 +9,7 @@ There are no MaskedTensors: `masked_tensor` and `as_masked_tensor` are missing.
 from __future__ import annotations
 
 import math
+from operator import index as as_int
 
 from . import dtypes as dt
 from ._refused import refused as _refused, refused_class as _refused_class
@@ -88,7 +89,7 @@ def _dims(dim, ndim):
             raise RuntimeError(f"dim={d} appears multiple times in the list of dims")
         if d < -ndim or d >= max(ndim, 1):     # torch looks at it in Python, where 64 bits are no limit
             raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {d})")
-        found.append(check_dim(d, ndim))
+        found.append(check_dim(as_int(d), ndim))
     return tuple(sorted(found))
 
 

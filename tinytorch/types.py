@@ -17,6 +17,9 @@ from .tensor import Size, Tensor
 Number = builtins.bool | int | float | complex
 #: Sizes, dimensions, strides.
 Ints = tuple[int, ...] | list[int]
+#: A size or an index, and several: torch takes a tensor of one integer for each, whatever its shape.
+Extent = int
+Extents = Ints
 #: Several tensors.
 Tensors = tuple[Tensor, ...] | list[Tensor]
 Device = device | str | int | None

@@ -55,6 +55,99 @@ def test_device_of_another_type(expression):
     assert outcome(expression, tinytorch)[0] == outcome(expression, torch)[0] == "TypeError"
 
 
+# ------------------------------------------------------------------ tensors as ints
+TENSORS_AS_INTS = """
+x.hsplit(1, 2); x.hsplit(one); x.hsplit(one, 3); x.hsplit(t.tensor(2)); x.hsplit([one]); x.hsplit(sections=one)
+x.hsplit(indices=one); x.hsplit(indices=[1]); x.hsplit(sections=2); x.hsplit(indices=2); t.hsplit(x, [one])
+t.hsplit(x, 1, 2); t.hsplit(x, b); x.hsplit(b); x.hsplit(np.array(2)); x.hsplit(()); x.hsplit(); x.hsplit(True)
+x.hsplit(1, True); x.hsplit(2.); x.hsplit(None); x.vsplit(1, 2); x.dsplit(1, 2); x.vsplit(one)
+x.count_nonzero(0, 1); x.count_nonzero(one); x.count_nonzero(t.tensor(2)); x.count_nonzero(dim=one)
+x.count_nonzero(b); x.count_nonzero(np.array(1)); x.count_nonzero([one]); x.count_nonzero(); x.count_nonzero(None)
+x.count_nonzero(True); x.count_nonzero(()); t.count_nonzero(x, ()); t.count_nonzero(x, 0, 1)
+t.count_nonzero(x, [b]); t.count_nonzero(x, b); x.squeeze(0, 1); x.squeeze(one); x.squeeze(b); x.squeeze([b])
+x.squeeze(dim=one); x.squeeze(one, 1); x.squeeze(True); x.squeeze(1, True); t.squeeze(x, one); t.squeeze(x, b)
+t.squeeze(x, [b]); t.squeeze(x, 1, 2); x.squeeze_(0, 1); x.squeeze_(one); x.squeeze_(b); x.squeeze(np.array(1))
+t.squeeze(x, np.array(1)); x.squeeze(1.); x.tensor_split(1, 2); x.tensor_split(one); x.tensor_split(one, 0)
+x.tensor_split([b]); x.tensor_split([one]); x.tensor_split(np.array(2)); t.tensor_split(x, np.array(2))
+x.tensor_split(t.tensor([2], dtype=t.int32)); x.movedim(one, 0); x.movedim(t.tensor(1), 0); x.movedim([one], 0)
+x.movedim([one], [0]); t.movedim(x, b, 0); x.flip(0, 1); x.flip(one); x.flip(b); x.tile(one); x.tile(b); x.tile([b])
+x.repeat(one, 1, 1); x.repeat(b, 1, 1); x.permute(0, b, 2); x.permute(0, 2, one); x.split_with_sizes([b, 3])
+x.split_with_sizes([one, 2]); x.split([one, 2]); x.split([b, 3]); x.split(one); x.split((one, 2)); x.sum(0, 1)
+x.sum(b); x.sum([b]); x.sum(0, True); x.all(one); x.all([one]); x.all(b); x.any([b]); x.all(dim=one); t.all(x, one)
+x.unflatten(one, (2, 2)); x.unflatten(0, (2, one)); x.unflatten(0, (2, b)); x.unflatten(0, one); x.unfold(one, 1, 1)
+x.max(one); x.max(t.tensor(1)); x.min(b); x.argmax(one); x.gather(one, t.zeros(4, 4, 4).long()); x.narrow(0, one, 1)
+x.narrow(0, b, 1); x.narrow(0, 0, b); x.select(0, one); x.select(0, b); x.repeat_interleave(one)
+x.repeat_interleave(2, output_size=one); x.new_zeros(one); x.new_zeros(b); x.new_zeros([b]); x.new_ones(one, 2)
+x.new_full([one], 2.); x.new_full(one, 2.); x.new_empty(one).shape; x.resize_(one, 1, 1).shape
+x.as_strided((one,), (one,), one); x.view(b, 64); x.view(one*32); x.expand(one*2, 4, 4, 4)
+x.broadcast_to([one*2, 4, 4, 4]); x.reshape(one*2, 32); x.sum_to_size(1, 4, b); x.sum_to_size(one-1, 4, 4)
+x.index_select(one, one); x.cumsum(one); x.topk(one); x.kthvalue(one); x.multinomial(one); x.tril(one)
+x.bernoulli(b); t.zeros(b); t.zeros(one); t.rand(b); t.rand(one); t.randn([b]); t.full([b], 2.); t.full(one, 2.)
+t.empty(b); t.eye(b); t.eye(one, one); t.randint(one, (one,)); t.randint(0, one, (2,)); t.randint(b, (2,))
+t.randint(5, (b,)); t.randint(5, one); t.randperm(one); t.randperm(b); t.arange(one); t.arange(b)
+t.linspace(0, 1, one); t.linspace(0, 1, t.tensor(3)); t.hann_window(one); t.roll(x, one); t.roll(x, b)
+t.roll(x, [b], [0]); t.roll(x, 1, b); t.roll(x, (1,), [b]); t.empty_strided((b,), (1,))
+t.empty_strided([one], [one]); t.tril_indices(one, 2); t.normal(0., 1., (b,)); t.normal(0., 1., (one,))
+t.ones_like(x).pow(one); t.nn.functional.pad(x, (b, 1)); t.nn.functional.pad(x, (one, 1))
+t.nn.functional.one_hot(one, one+3); t.nn.functional.one_hot(one, t.tensor(3))
+t.nn.functional.layer_norm(x, (4, b)); t.nn.functional.layer_norm(x, [one*2]); t.nn.functional.layer_norm(x, one*2)
+t.nn.functional.avg_pool1d(x, one); t.nn.functional.avg_pool1d(x, b); t.nn.functional.avg_pool1d(x, [b])
+t.nn.functional.avg_pool2d(x, one); t.nn.functional.avg_pool2d(x, (b, b)); t.nn.functional.max_pool2d(x, one)
+t.nn.functional.max_pool2d(x, [one, b]); t.nn.functional.conv1d(x, x, stride=one)
+t.nn.functional.conv1d(x, x, stride=b); t.nn.functional.conv1d(x, x, stride=[b])
+t.nn.functional.conv1d(x, x, padding=[one]); t.nn.functional.conv1d(x, x, groups=one//2)
+t.nn.functional.conv1d(x, x, groups=b); t.nn.functional.conv1d(x, x, groups=t.tensor(1))
+t.nn.functional.conv1d(x, x, groups=True); t.nn.functional.adaptive_avg_pool1d(x, one)
+t.nn.functional.adaptive_avg_pool1d(x, b); t.nn.functional.adaptive_avg_pool1d(x, [b])
+t.nn.functional.adaptive_avg_pool2d(x, one); t.nn.functional.adaptive_avg_pool2d(x, [b, b])
+t.nn.functional.adaptive_max_pool2d(x, one); t.nn.functional.adaptive_max_pool1d(x, one)
+t.nn.functional.adaptive_max_pool1d(x, [b]); t.fft.fft(x, one); t.fft.fft(x, b); t.fft.fftn(x, one, [0])
+t.fft.fftn(x, [b], [0]); t.fft.fftn(x, b, [0]); t.fft.fft2(x, [one, b]); t.fft.fftn(x, None, one)
+t.fft.fftn(x, None, [b]); t.fft.fftfreq(one); t.bincount(one, minlength=one); t.nonzero_static(one, size=one)
+t.channel_shuffle(x[None], one); t.vander(one, one); t.linalg.vander(one, N=one); t.linalg.vander(one, N=b)
+t.linalg.vander(one, N=t.tensor(2)); t.tensordot(x, x, one); t.tensordot(x, x, t.tensor(2))
+t.unravel_index(one, (one, 4)); t.unravel_index(one, one*3); t.broadcast_shapes(one, (1,)); t.cdist(x, x, one)
+t.diff(x, one); t.stack([x], one); t.cat([x], one); t.chunk(x, one); t.block_diag(one); t.combinations(one, one)
+t.cartesian_prod(one); t.quantile(x, .5, one); t.std(x, one); t.std(x, b); t.var(x, dim=one, correction=one)
+t.logsumexp(x, one); t.amax(x, b); t.aminmax(x, dim=one); t.median(x, one); t.mode(x, one); t.sort(x, one)
+t.rot90(x, one); t.rot90(x, 1, [0, one//2]); t.diagonal(x, one); t.diag_embed(x, one); t.trapezoid(x, dim=one)
+t.renorm(x, 2, one, 1.); t.nn.functional.softmax(x, one); t.softmax(x, one); t.nn.functional.glu(x, one)
+t.nn.functional.interpolate(x, one*4); t.nn.functional.interpolate(x, [one*2])
+t.nn.functional.interpolate(x, t.tensor(4)); t.nn.functional.pixel_shuffle(x, one)
+t.nn.functional.embedding(one, x[0], one); t.nn.functional.cross_entropy(x[0], one.expand(4), ignore_index=one)
+t.nn.functional.cross_entropy(x[0], one.expand(4), ignore_index=b)
+t.nn.functional.nll_loss(x[0], one.expand(4), ignore_index=one)
+t.nn.functional.nll_loss(x[0], one.expand(4), ignore_index=t.tensor(2)); t.nn.functional.unfold(x[None], one)
+t.nn.functional.unfold(x[None], [one, one]); t.nn.functional.unfold(x[None], t.tensor([2, 2]))
+t.nn.functional.fold(t.ones(1, 4, 9), (4, 4), t.tensor([2, 2])); t.nn.functional.group_norm(x, one)
+t.nn.functional.local_response_norm(x, one); t.nn.functional.lp_pool1d(x, 2, one)
+t.nn.functional.fractional_max_pool2d(x, one, output_size=one); t.nn.functional.gumbel_softmax(x, dim=one).shape
+t.frombuffer(bytearray(8), dtype=t.uint8, count=one); x.to(dtype=t.float64).stride(one); x.size(one)
+x.size(t.tensor(1)); x.size(np.int64(1)); x.size(b); x.stride(b); x.transpose(one, 0); x.swapaxes(one, 0)
+x.unsqueeze(one); x.flatten(one); x.unbind(one); x.index_fill(one, one, 0.); x.select_scatter(x[0], 0, one)
+x.slice_scatter(x, 0, one*0, one*4); x.diagonal_scatter(x[0], one); x.put_(one, one.float()); t.einsum('i->i', one)
+t.Size([one]); t.Size(one); t.Size([b]); t.tensor([1, 2, 3])[one]; x[one:]; x[b:]; x[t.tensor(1):]
+x[np.array(1)].shape; x[np.array([1])].shape; x[:one].shape; x[:t.tensor(1.)]
+""".strip().replace("\n", "; ").split("; ")
+
+
+@pytest.mark.parametrize("expression", TENSORS_AS_INTS)
+def test_tensor_as_int(expression):
+    """A tensor of one integer (`one`), a bool tensor (`b`), arrays and bools for sizes and dimensions: what torch
+    takes for an int, and what for several, given one by one or in a list."""
+    def answer(t):
+        names = dict(x=t.ones(4, 4, 4), one=t.tensor([2]), b=t.tensor(True))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                result = eval(expression, dict(t=t, np=np, **names))
+            except Exception as error:
+                return type(error).__name__
+        several = result if isinstance(result, (tuple, list)) else [result]
+        return [tuple(r.shape) if isinstance(r, t.Tensor) else str(r) for r in several]
+    assert answer(tinytorch) == answer(torch)
+
+
 # ------------------------------------------------------------------ foreign arrays and buffers
 def foreign():
     """Arrays whose elements do not lie as a tensor's do, made anew (they are shared)."""

@@ -1,4 +1,5 @@
 """Devices, foreign arrays and indices that are refused; tests/parity/test_arguments.py compares them with torch."""
+import collections
 import copy
 
 import numpy as np
@@ -74,3 +75,50 @@ def test_arrays_and_tensors_keep_their_own_shapes():
         array.flags.writeable = False
     assert x.shape == y.shape == (2, 3)
     assert x.add_(1)[0, 0] == 6 == y.add_(1)[0, 0] and given[0] == a[0] == 6
+
+
+# ------------------------------------------------------------------ tensors as ints
+def test_sizes_may_be_tensors_of_one_integer():
+    x, two, truth = torch.arange(8.).reshape(2, 4), torch.tensor([[2]]), torch.tensor([True])
+    assert torch.topk(x, two).values.shape == x.narrow(1, 0, two).shape == (2, 2)
+    assert torch.zeros(two, 3).shape == torch.zeros([two, 3]).shape == (2, 3)
+    assert torch.nn.functional.max_pool1d(x, two).shape == (2, 2)
+    for refused in (lambda: torch.topk(x, truth), lambda: torch.zeros(truth), lambda: x.view(8, truth)):
+        with pytest.raises(RuntimeError, match="isIntegral"):
+            refused()
+    assert x.sum(truth).tolist() == x.sum([truth]).tolist() == [6, 22]             # a list, or one for several
+    for refused in (lambda: torch.topk(x, torch.tensor([1, 1])), lambda: torch.topk(x, True),
+                    lambda: torch.topk(x, np.array([1])), lambda: x.cumsum(torch.tensor([0]))):
+        with pytest.raises(TypeError):
+            refused()
+
+
+def test_dimensions_given_one_by_one():
+    """A method whose list of ints is its last argument takes them one by one, the function does not; where torch has
+    two functions, for an int and for a list, a tensor of one integer is a list to the method."""
+    x, one = torch.zeros(4, 1, 4, 1), torch.tensor([1])
+    assert [part.shape[1] for part in x.squeeze().hsplit(1, 3)] == [1, 2, 1] and x.squeeze(1, 3).shape == (4, 4)
+    assert [part.shape[1] for part in torch.ones(4, 4).hsplit(one)] == [1, 3]
+    assert x.count_nonzero(0, 1).shape == (4, 1) and x.squeeze(one).shape == (4, 4, 1)
+    for refused in (lambda: torch.hsplit(x, 1, 3), lambda: torch.hsplit(x, one), lambda: torch.squeeze(x, one),
+                    lambda: torch.squeeze(x, 1, 3), lambda: torch.count_nonzero(x, one), lambda: x.squeeze(dim=one)):
+        with pytest.raises(TypeError):
+            refused()
+
+
+def test_lists_by_keyword_are_lists():
+    x = torch.zeros(2, 3)
+    assert x.flip(dims=(0,)).shape == x.expand(size=(2, 3)).shape == (2, 3)
+    for refused in (lambda: x.flip(dims=0), lambda: x.repeat(repeats=2), lambda: x.permute(dims=0)):
+        with pytest.raises(TypeError, match="must be tuple of ints"):
+            refused()
+
+
+def test_classes_made_of_tuples_are_tuples_as_indices():
+    x = torch.arange(6).reshape(2, 3)
+    Place = collections.namedtuple("Place", "row column")
+    assert x[Place(1, 2)].item() == 5 and x[torch.Size([1, 1])].item() == 4
+    assert x[Place(slice(None), 0)].tolist() == [0, 3]
+    x[Place(0, 0)] = 9
+    x[Place(torch.tensor([0, 1]), 1)] = torch.tensor([7, 8])
+    assert x.tolist() == [[9, 7, 2], [3, 8, 5]]

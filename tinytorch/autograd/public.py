@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import dtypes as dt
-from ..arguments import in_64_bits, ints_of, is_int
+from ..arguments import extent, in_64_bits, ints_of, is_extent, is_int, is_one_int
 from ..device import device
 from ..errors import kind_of, not_a_tensor, not_implemented, warn
 from ..kernels.memory import LARGEST
@@ -59,11 +59,6 @@ def _is_number(x, kinds, fitting):
     if isinstance(x, Tensor):
         return not x._array.ndim and not has_history(x) and x._array.dtype.kind in fitting
     return isinstance(x, np.generic) and x.dtype.kind in kinds
-
-
-def _is_one_index(x):
-    """Whether `x` is a tensor of one element that may stand for a list of one int."""
-    return isinstance(x, Tensor) and x._array.size == 1 and x._array.dtype.kind in dt.INTEGRAL
 
 
 def _starts_with_int(x):
@@ -107,6 +102,8 @@ KINDS = {
     "Tensors": ((), lambda x: _is_sequence(x, _is_tensor), "tuple of Tensors"),
     "int": ((int,), is_int, "int"),
     "Ints": ((_Ints,), lambda x: isinstance(x, (tuple, list)), "tuple of ints"),
+    "Extent": ((int,), is_extent, "int"),      # what torch's schemas call SymInt
+    "Extents": ((_Ints,), lambda x: isinstance(x, (tuple, list)), "tuple of ints"),
     "float": ((float, int), _is_float, "float"),
     "Number": ((float, int, bool, complex), lambda x: _is_number(x, _PLAIN, _PLAIN + dt.WIDENED), "Number"),
     "bool": ((bool,), lambda x: False, "bool"),
@@ -130,11 +127,12 @@ _ANY = _Any()
 
 
 def _read(annotation):
-    """(classes, functions that say whether another value fits, torch's word) of an annotation as it stands in the
-    source."""
-    kinds = [KINDS.get(name.strip()) for name in (annotation or "").split("|")]
+    """(classes, functions that say whether another value fits, torch's word, which of Extent and Extents it may be) of
+    an annotation as it stands in the source."""
+    names = [name.strip() for name in (annotation or "").split("|")]
+    kinds = [KINDS.get(name) for name in names]
     if None in kinds:
-        return _ANY, (), ""
+        return _ANY, (), "", ()
     words = [kind[2] for kind in kinds]
     word = words[0]
     fits = [kind[1] for kind in kinds]
@@ -143,8 +141,8 @@ def _read(annotation):
     elif "tuple of ints" in words:
         word = "tuple of ints"                 # which is what torch calls int | Ints
         if word != words[0]:                   # of Ints | int, torch has a function for each
-            fits.append(_is_one_index)
-    return frozenset([c for kind in kinds for c in kind[0]]), fits, word
+            fits.append(is_one_int)
+    return frozenset([c for kind in kinds for c in kind[0]]), fits, word, [n for n in names if n[:6] == "Extent"]
 
 
 # ------------------------------------------------------------------ the table
@@ -198,12 +196,13 @@ class Public:
     shares    whether what it gives may lie in the memory of an argument, as views do, or be one of them: all else is
               in fresh memory
     looks     whether the shape of what it gives, or a number of Python's, follows from the numbers in its arguments
+    spread    the method takes the ints of its list one by one as well: x.squeeze(0, 1)
     makes     whether what it makes is put on the default device: what has a `device` and begins with no tensor, unless
               said
     """
 
     dtypes = out = autocast = makes = classes = of_batches = handed = None
-    widen = apart = any_layout = elementwise = in_python = draws = shares = looks = False
+    widen = apart = any_layout = elementwise = in_python = draws = shares = looks = spread = False
     checks, seen, older, ints, writes = "own", True, (), (), ""
 
     def __init__(self, function: Callable, name: str | None = None, kernel: str | None = None, **said: Any) -> None:
@@ -246,7 +245,7 @@ class Public:
         annotations = self.function.__annotations__ or self.function.__wrapped__.__annotations__
         self._kinds = {p: _read(annotations.get(p)) for p in positional + by_keyword}
         classes = self.classes = [self._kinds[p][0] for p in positional] or [_ANY]     # not empty: it was read
-        classes += [frozenset()] * bool(self.older)      # one argument more is none that fits
+        classes += [frozenset()] * bool(self.older or self.spread)        # one argument more is none that fits
         self.ints = tuple([i for i, c in enumerate(classes) if c is not _ANY and int in c and float not in c])
         return classes
 
@@ -259,8 +258,10 @@ class Public:
     def check(self, args: Sequence[Any], as_method: bool = False) -> list:
         """The positional arguments, NumPy's numbers as Python's. TypeError for the first one that is not what the
         annotation says; `self` of a method does not count."""
+        if self.spread and as_method:
+            args = self.gathered(args)
         checked = list(args)
-        if self.older and len(args) >= len(self.classes):
+        if (self.older or self.spread) and len(args) >= len(self.classes):
             raise TypeError(f"{self.name}() takes {len(self.classes) - 1} positional arguments but {len(args)} were "
                             "given")
         for i, (value, name) in enumerate(zip(args, self._kinds)):
@@ -268,6 +269,14 @@ class Public:
             self._check(value, name, position)
             checked[i] = self._number(value, name, position)
         return checked
+
+    def gathered(self, args: Sequence[Any]) -> Sequence[Any]:
+        """The arguments of a method, with its ints in a list if they are given one by one, as what is an index and
+        counts as no int always is."""
+        first, *rest = args
+        if len(rest) > 1 or rest and not is_int(rest[0]) and is_extent(rest[0]):
+            return first, ints_of(tuple(rest), self.name, self.parameters()[0][1], 1)
+        return args
 
     def refuse(self, args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> None:
         """TypeError for the first of the arguments that is not what its annotation says, if there is one."""
@@ -314,12 +323,12 @@ class Public:
 
     def _number(self, value, name, position=None):
         """An argument that was checked, its ints as Python's and within 64 bits."""
-        classes, _, word = self._kinds[name]
+        classes, _, word, extents = self._kinds[name]
         if classes is _ANY or value is None:
             return value
         if word == "tuple of ints" and isinstance(value, (tuple, list)):
             if any([n.__class__ is not int or not _LEAST <= n <= LARGEST for n in value]):
-                return ints_of(value, self.name, name, position)
+                return ints_of(value, self.name, name, position, "Extents" in extents)
             return value
         if isinstance(value, bytes):
             return value.decode(errors="replace")
@@ -330,8 +339,11 @@ class Public:
                 return value.item()
             if isinstance(value, np.generic):
                 return dt.number_of(value).real
-        if int in classes and float not in classes and (is_int(value) or _is_one_index(value)):
-            return in_64_bits(as_int(value))
+        if int in classes and float not in classes:
+            if "Extent" in extents:
+                return extent(value) if Tensor not in classes or not isinstance(value, Tensor) else value
+            if is_int(value) or is_one_int(value):
+                return in_64_bits(as_int(value))
         return value
 
     def check_sizes_of_ints(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
@@ -340,7 +352,7 @@ class Public:
         for i, (name, value) in enumerate([*zip(self._kinds, args), *kwargs.items()], 1):
             if name not in self._kinds:
                 continue
-            classes, _, word = self._kinds[name]
+            classes, _, word, _ = self._kinds[name]
             if word == "tuple of ints" and isinstance(value, (tuple, list)) and all(map(is_int, value)):
                 ints_of(value, self.name, name, i if i <= len(args) else None)
             if value.__class__ is not int or classes is _ANY or int not in classes:
@@ -351,7 +363,7 @@ class Public:
                 in_64_bits(value)
 
     def _check(self, value, name, position=None):
-        classes, fits, word = self._kinds[name]
+        classes, fits, word, _ = self._kinds[name]
         if value.__class__ not in classes and not any([fit(value) for fit in fits]):
             if word == "Tensor":
                 raise not_a_tensor(self.name, name, position, value)
@@ -515,6 +527,8 @@ def refuse(function: Callable, *args: Any) -> None:
 def _hot(record, function):
     """The door of a function that checks little before it computes: what comes up in it may be an argument's fault."""
     def failed(public, error, args, kwargs):
+        if record.spread and public is not call and (gathered := record.gathered(args)) is not args:
+            return function(*gathered, **kwargs)
         if error.__traceback__.tb_next is None:                # the arguments do not fit its signature
             raise
         if met(call, args, kwargs):

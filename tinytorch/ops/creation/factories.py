@@ -25,7 +25,7 @@ from ...memory_format import (
     preserve_format,
 )
 from ...tensor import Tensor, wrap
-from ...types import Device, Ints, Number
+from ...types import Device, Extent, Extents, Ints, Number
 from ..layout.shape import inverse
 from .buffers import from_numpy, frombuffer
 from .options import (
@@ -259,9 +259,9 @@ def _size_is_wrong(name, args, size):
 
 
 @public(hot=True)
-def zeros(*args: int | Ints, size: Ints | None = None, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
-          layout: Layout | None = None, device: Device = None, requires_grad: bool = False,
-          pin_memory: bool = False) -> Tensor:
+def zeros(*args: Extent | Extents, size: Extents | None = None, out: Tensor | None = None,
+          dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
+          requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """A tensor of zeros: zeros(2, 3) or zeros((2, 3)).
 
     >>> import tinytorch as torch
@@ -273,9 +273,9 @@ def zeros(*args: int | Ints, size: Ints | None = None, out: Tensor | None = None
 
 
 @public(hot=True)
-def ones(*args: int | Ints, size: Ints | None = None, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
-         layout: Layout | None = None, device: Device = None, requires_grad: bool = False,
-         pin_memory: bool = False) -> Tensor:
+def ones(*args: Extent | Extents, size: Extents | None = None, out: Tensor | None = None,
+         dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
+         requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """A tensor of ones: ones(2, 3) or ones((2, 3)).
 
     >>> import tinytorch as torch
@@ -286,8 +286,9 @@ def ones(*args: int | Ints, size: Ints | None = None, out: Tensor | None = None,
 
 
 @public(hot=True)
-def empty(*args: int | Ints, size: Ints | None = None, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
-          layout: Layout | None = None, device: Device = None, requires_grad: bool = False, pin_memory: bool = False,
+def empty(*args: Extent | Extents, size: Extents | None = None, out: Tensor | None = None,
+          dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
+          requires_grad: bool = False, pin_memory: bool = False,
           memory_format: MemoryFormat | None = None) -> Tensor:
     """A tensor of the given size whose elements are not set.
 
@@ -299,7 +300,7 @@ def empty(*args: int | Ints, size: Ints | None = None, out: Tensor | None = None
 
 
 @public(hot=True)
-def full(size: Ints, fill_value: Number, *, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
+def full(size: Extents, fill_value: Number, *, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
          layout: Layout | None = None, device: Device = None, requires_grad: bool = False,
          pin_memory: bool = False) -> Tensor:
     """A tensor full of a number, whose dtype follows the number unless told.
@@ -432,7 +433,7 @@ def full_like(input: Tensor, fill_value: Number, *, dtype: dt.dtype | type | Non
 
 # ------------------------------------------------------------------ of the strides that are told
 @public()
-def empty_strided(size: Ints, stride: Ints, *, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
+def empty_strided(size: Extents, stride: Extents, *, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
                   device: Device = None, requires_grad: bool | None = False,
                   pin_memory: bool | None = False) -> Tensor:
     """A tensor of the given size and strides (in elements) whose elements are not set.
@@ -447,7 +448,7 @@ def empty_strided(size: Ints, stride: Ints, *, dtype: dt.dtype | type | None = N
 
 
 def _strided(name, size, stride, dtype, device, requires_grad, pin_memory):
-    size, stride = ints_of(size, name, "size", 1), ints_of(stride, name, "stride", 2)
+    size, stride = ints_of(size, name, "size", 1, True), ints_of(stride, name, "stride", 2, True)
     numpy_dtype = (as_dtype(dtype, name) or dt.get_default_dtype()).numpy
     if len(size) != len(stride):
         raise RuntimeError(f"dimensionality of sizes ({len(size)}) must match dimensionality of strides "
@@ -463,7 +464,7 @@ def _strided(name, size, stride, dtype, device, requires_grad, pin_memory):
 
 
 @public()
-def empty_permuted(size: Ints, physical_layout: Ints, *, dtype: dt.dtype | type | None = None,
+def empty_permuted(size: Extents, physical_layout: Ints, *, dtype: dt.dtype | type | None = None,
                    layout: Layout | None = None, device: Device = None, requires_grad: bool | None = False,
                    pin_memory: bool | None = False) -> Tensor:
     """A tensor whose elements are not set and whose dimensions lie in memory in the order `physical_layout`.
@@ -472,7 +473,7 @@ def empty_permuted(size: Ints, physical_layout: Ints, *, dtype: dt.dtype | type 
     >>> torch.empty_permuted((2, 3), (1, 0)).stride()
     (1, 2)
     """
-    size = ints_of(size, "empty_permuted", "size", 1)
+    size = ints_of(size, "empty_permuted", "size", 1, True)
     order = ints_of(physical_layout, "empty_permuted", "physical_layout", 2)
     check_positive(size)
     if sorted(order) != list(range(len(size))):

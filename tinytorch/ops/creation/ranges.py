@@ -16,7 +16,7 @@ from ...kernels.memory import LARGEST, check_size, empty as new_memory
 from ...kernels.random.exact import fma32, fma64
 from ...memory_format import layout as Layout
 from ...tensor import Tensor, wrap
-from ...types import Device, Number
+from ...types import Device, Extent, Number
 from ..layout.join import cat
 from .options import check_options, dtype_for, finish, new_without_numbers, require_grad
 
@@ -340,7 +340,7 @@ def logspace(start: Tensor | Number, end: Tensor | Number, steps: int, base: flo
 
 
 @public()
-def eye(n: int, m: int = ..., *, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
+def eye(n: Extent, m: Extent = ..., *, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
         layout: Layout | None = None, device: Device = None, requires_grad: bool | None = False,
         pin_memory: bool | None = False) -> Tensor:
     """The n x m matrix (n x n without m) with ones on the diagonal.

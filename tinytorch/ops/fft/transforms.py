@@ -8,7 +8,7 @@ from ...autograd.promotion import FOUND, converted, write_out
 from ...autograd.public import public
 from ...errors import type_name
 from ...tensor import Tensor, check_dim, wrap
-from ...types import Ints
+from ...types import Extent, Extents, Ints
 from ..elementwise.complex import conj, conj_physical
 from ..nn.pad import _constant as padded
 from .primitives import NONE, ROOT, WHOLE, _fft_c2c, _fft_c2r, _fft_r2c
@@ -73,7 +73,7 @@ def _shape_and_dim(input, s, dim):
         if len(set(dim)) < len(dim):
             raise RuntimeError("FFT dims must be unique")
     if s is not None:
-        s = (s,) * (1 if dim is None else len(dim)) if isinstance(s, int) else s
+        s = (s,) if isinstance(s, int) else s
         if dim is not None and len(dim) != len(s):
             raise RuntimeError("When given, dim and shape arguments must have the same length")
         if len(s) > ndim:
@@ -149,7 +149,7 @@ def _to_real(name, input, n, dim, norm, out, forward):
 
 
 @public("fft_fft", autocast="up")
-def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
+def fft(input: Tensor, n: Extent | None = None, dim: int = -1, norm: str | None = None, *,
         out: Tensor | None = None) -> Tensor:
     """The discrete Fourier transform along a dimension: sum over k of input[k] exp(-2 pi i j k / n), for each j.
 
@@ -165,7 +165,7 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
 
 
 @public("fft_ifft", autocast="up")
-def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
+def ifft(input: Tensor, n: Extent | None = None, dim: int = -1, norm: str | None = None, *,
          out: Tensor | None = None) -> Tensor:
     """The inverse of `fft`; the scales of `norm` are "backward" (1 / n), "forward" (none) and "ortho".
 
@@ -178,7 +178,7 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
 
 
 @public("fft_rfft", autocast="up")
-def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
+def rfft(input: Tensor, n: Extent | None = None, dim: int = -1, norm: str | None = None, *,
          out: Tensor | None = None) -> Tensor:
     """The first n // 2 + 1 elements of `fft` of a real tensor: the others are conjugates of them.
 
@@ -190,7 +190,7 @@ def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
 
 
 @public("fft_irfft", autocast="up")
-def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
+def irfft(input: Tensor, n: Extent | None = None, dim: int = -1, norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """The inverse of `rfft`: `n` real numbers, by default 2 * (size - 1).
 
@@ -202,7 +202,7 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
 
 
 @public("fft_hfft", autocast="up")
-def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
+def hfft(input: Tensor, n: Extent | None = None, dim: int = -1, norm: str | None = None, *,
          out: Tensor | None = None) -> Tensor:
     """`fft` of a Hermitian signal, of which `input` is the first half: `n` real numbers, by default 2 * (size - 1).
 
@@ -214,7 +214,7 @@ def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
 
 
 @public("fft_ihfft", autocast="up")
-def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *,
+def ihfft(input: Tensor, n: Extent | None = None, dim: int = -1, norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """The inverse of `hfft`: the first n // 2 + 1 elements of `ifft` of a real tensor.
 
@@ -286,7 +286,7 @@ def _to_hermitian_nd(input, s, dim, norm, out):
 
 
 @public("fft_fft2", autocast="up")
-def fft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
+def fft2(input: Tensor, s: int | Extents | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
          out: Tensor | None = None) -> Tensor:
     """`fftn` along the last two dimensions, or those told.
 
@@ -299,7 +299,7 @@ def fft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1),
 
 
 @public("fft_ifft2", autocast="up")
-def ifft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
+def ifft2(input: Tensor, s: int | Extents | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """The inverse of `fft2`.
 
@@ -312,7 +312,7 @@ def ifft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1)
 
 
 @public("fft_rfft2", autocast="up")
-def rfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
+def rfft2(input: Tensor, s: int | Extents | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """`rfftn` along the last two dimensions, or those told.
 
@@ -325,7 +325,7 @@ def rfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1)
 
 
 @public("fft_irfft2", autocast="up")
-def irfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
+def irfft2(input: Tensor, s: int | Extents | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
            out: Tensor | None = None) -> Tensor:
     """The inverse of `rfft2`.
 
@@ -338,7 +338,7 @@ def irfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1
 
 
 @public("fft_hfft2", autocast="up")
-def hfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
+def hfft2(input: Tensor, s: int | Extents | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """`hfftn` along the last two dimensions, or those told.
 
@@ -351,7 +351,7 @@ def hfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1)
 
 
 @public("fft_ihfft2", autocast="up")
-def ihfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
+def ihfft2(input: Tensor, s: int | Extents | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
            out: Tensor | None = None) -> Tensor:
     """The inverse of `hfft2`.
 
@@ -364,7 +364,7 @@ def ihfft2(input: Tensor, s: int | Ints | None = None, dim: int | Ints = (-2, -1
 
 
 @public("fft_fftn", autocast="up")
-def fftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
+def fftn(input: Tensor, s: int | Extents | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
          out: Tensor | None = None) -> Tensor:
     """`fft` along several dimensions, one after the other: all of them, or the last ones if their sizes `s` are given.
 
@@ -379,7 +379,7 @@ def fftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = No
 
 
 @public("fft_ifftn", autocast="up")
-def ifftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
+def ifftn(input: Tensor, s: int | Extents | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """The inverse of `fftn`.
 
@@ -392,7 +392,7 @@ def ifftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = N
 
 
 @public("fft_rfftn", autocast="up")
-def rfftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
+def rfftn(input: Tensor, s: int | Extents | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """`fftn` of a real tensor: of the last dimension, the first n // 2 + 1 elements.
 
@@ -404,7 +404,7 @@ def rfftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = N
 
 
 @public("fft_irfftn", autocast="up")
-def irfftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
+def irfftn(input: Tensor, s: int | Extents | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
            out: Tensor | None = None) -> Tensor:
     """The inverse of `rfftn`: real numbers, of the last dimension by default 2 * (size - 1).
 
@@ -417,7 +417,7 @@ def irfftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = 
 
 
 @public("fft_hfftn", autocast="up")
-def hfftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
+def hfftn(input: Tensor, s: int | Extents | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
     """`fftn` of a signal that is Hermitian in the last dimension, of which `input` is the first half: real numbers.
 
@@ -430,7 +430,7 @@ def hfftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = N
 
 
 @public("fft_ihfftn", autocast="up")
-def ihfftn(input: Tensor, s: int | Ints | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
+def ihfftn(input: Tensor, s: int | Extents | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
            out: Tensor | None = None) -> Tensor:
     """The inverse of `hfftn`: of the last dimension, the first n // 2 + 1 elements of `ifftn` of a real tensor.
 

@@ -5,12 +5,13 @@ from operator import index as as_int
 
 import numpy as np
 
+from ...arguments import ints_of
 from ...autograd.op import single
 from ...autograd.public import method, public
 from ...errors import sizes_do_not_match
 from ...lazy import restrided
 from ...tensor import Size, Tensor
-from ...types import Ints, Tensors
+from ...types import Extents, Ints, Tensors
 from .sizes import elements, sizes
 
 __all__ = ["broadcast_shapes", "broadcast_tensors", "broadcast_to"]
@@ -36,7 +37,8 @@ def expand(self: Tensor, *args: int | Ints, size: Ints | None = None, implicit: 
     tensor([[1, 1, 1],
             [2, 2, 2]])
     """
-    asked, shape = sizes(args if size is None else (size,), "expand"), self._array.shape
+    asked = sizes(args, "expand") if size is None else ints_of(size, "expand", "size", None, True)
+    shape = self._array.shape
     lead = len(asked) - len(shape)
     if lead < 0:
         raise RuntimeError(f"expand({_kind(self.dtype)}{{{list(shape)}}}, size={list(asked)}): the number of sizes "
@@ -73,7 +75,7 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 @public(shares=True)
-def broadcast_to(input: Tensor, size: Ints) -> Tensor:
+def broadcast_to(input: Tensor, size: Extents) -> Tensor:
     """`input.expand(size)`.
 
     >>> import tinytorch as torch
@@ -87,7 +89,8 @@ def broadcast_to(input: Tensor, size: Ints) -> Tensor:
 @method("broadcast_to")
 def _broadcast_to_method(self: Tensor, *args: int | Ints, size: Ints | None = None) -> Tensor:
     """`expand`: broadcast_to(2, 2) or broadcast_to((2, 2))."""
-    return expand(self, sizes(args if size is None else (size,), "broadcast_to"))
+    return expand(self, sizes(args, "broadcast_to") if size is None else
+                  ints_of(size, "broadcast_to", "size", None, True))
 
 
 @public(python=True, seen=False)

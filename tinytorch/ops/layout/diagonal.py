@@ -14,7 +14,7 @@ from ...kernels import arrange
 from ...kernels.memory import empty
 from ...memory_format import layout as Layout
 from ...tensor import Tensor, check_dim
-from ...types import Device
+from ...types import Device, Extent
 from ..creation.options import as_dtype, finish, number_of
 from .shape import reshape
 
@@ -183,7 +183,7 @@ def _in_place(function):
 
 
 @public(method=True, inplace=_in_place)
-def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
+def tril(input: Tensor, diagonal: Extent = 0, *, out: Tensor | None = None) -> Tensor:
     """The lower triangle of matrices, up to the given diagonal, with zeros above.
 
     >>> import tinytorch as torch
@@ -195,7 +195,7 @@ def tril(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
 
 
 @public(method=True, inplace=_in_place)
-def triu(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
+def triu(input: Tensor, diagonal: Extent = 0, *, out: Tensor | None = None) -> Tensor:
     """The upper triangle of matrices, from the given diagonal on, with zeros below.
 
     >>> import tinytorch as torch

@@ -17,7 +17,7 @@ from ...kernels import native
 from ...kernels.layout import dense_copy
 from ...kernels.scatter import add_at, owned
 from ...tensor import Tensor, check_dim, wrap
-from ...types import Ints, Number
+from ...types import Extent, Ints, Number
 from .broadcast import common_shape, expand
 from .index import _add_in_zeros, _index, pick
 from .scatter import gather
@@ -203,7 +203,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
 
 
 @public(method=True)
-def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Tensor | None = None) -> Tensor:
+def nonzero_static(input: Tensor, *, size: Extent, fill_value: int = -1, out: Tensor | None = None) -> Tensor:
     """`nonzero` in `size` rows: those that are too many are left out, those that are missing hold `fill_value`.
 
     >>> import tinytorch as torch

@@ -14,7 +14,7 @@ from ...kernels.scatter import owned
 from ...lazy import is_lazy
 from ...memory_format import contiguous_format
 from ...tensor import Tensor, check_dim, wrap
-from ...types import Ints
+from ...types import Extent, Extents, Ints
 from ..elementwise.complex import _neg_view, is_conj, is_neg
 from .shape import reshape as reshaped
 from .sizes import distinct_dims, sizes
@@ -62,7 +62,7 @@ def _rot90(input, k, dims):
 
 
 @public(hot=True, shares=True)
-def reshape(input: Tensor, shape: Ints) -> Tensor:
+def reshape(input: Tensor, shape: Extents) -> Tensor:
     """The same elements in another shape: a view where the strides allow it, else a copy.
 
     >>> import tinytorch as torch
@@ -84,7 +84,8 @@ def repeat(self: Tensor, *args: int | Ints, repeats: Ints | None = None) -> Tens
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    repeats, shape = sizes(args if repeats is None else (repeats,), "repeat", "repeats"), self._array.shape
+    repeats = sizes(args, "repeat", "repeats") if repeats is None else ints_of(repeats, "repeat", "repeats", None, True)
+    shape = self._array.shape
     if len(repeats) < len(shape):
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     if repeats and min(repeats) < 0:
@@ -94,7 +95,7 @@ def repeat(self: Tensor, *args: int | Ints, repeats: Ints | None = None) -> Tens
 
 
 @public()
-def tile(input: Tensor, dims: Ints) -> Tensor:
+def tile(input: Tensor, dims: Extents) -> Tensor:
     """`repeat` that also takes fewer counts than there are dimensions.
 
     >>> import tinytorch as torch
@@ -108,12 +109,12 @@ def tile(input: Tensor, dims: Ints) -> Tensor:
 @method("tile")
 def _tile_method(self: Tensor, *args: int | Ints, dims: Ints | None = None) -> Tensor:
     """`repeat` that also takes fewer counts than there are dimensions: tile(2, 1) or tile((2, 1))."""
-    return tile(self, sizes(args if dims is None else (dims,), "tile", "dims"))
+    return tile(self, sizes(args, "tile", "dims") if dims is None else ints_of(dims, "tile", "dims", None, True))
 
 
 @public(looks=True)
-def repeat_interleave(input: Tensor, repeats: Tensor | int | None = None, dim: int | None = None, *,
-                      output_size: int | None = None) -> Tensor:
+def repeat_interleave(input: Tensor, repeats: Tensor | Extent | None = None, dim: int | None = None, *,
+                      output_size: Extent | None = None) -> Tensor:
     """Each element (slice of `dim`) repeated: `repeats` times, or as often as a tensor says for each.
 
     With one argument: the numbers 0, 1, ... each as often as `input` says. RuntimeError for negative counts.
@@ -203,7 +204,7 @@ def _counts(repeats, alone=None):
 
 
 @public(method=True)
-def roll(input: Tensor, shifts: int | Ints, dims: int | Ints | None = None) -> Tensor:
+def roll(input: Tensor, shifts: int | Extents, dims: int | Ints | None = None) -> Tensor:
     """The elements moved along `dims` by `shifts`, those pushed out re-entering; without `dims`, of the flat tensor.
 
     >>> import tinytorch as torch
@@ -241,7 +242,7 @@ def flip(input: Tensor, dims: Ints) -> Tensor:
 @method("flip")
 def _flip_method(self: Tensor, *args: int | Ints, dims: Ints | None = None) -> Tensor:
     """A copy with the order along `dims` reversed: flip(0, 1) or flip((0, 1))."""
-    return flip(self, sizes(args if dims is None else (dims,), "flip", "dims"))
+    return flip(self, sizes(args, "flip", "dims", False) if dims is None else ints_of(dims, "flip", "dims", None))
 
 
 @public(method=True)

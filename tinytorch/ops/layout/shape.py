@@ -13,7 +13,7 @@ from ...errors import warn
 from ...kernels.copies import in_rows, reshaped, viewable
 from ...kernels.layout import with_new_dims
 from ...tensor import Tensor, check_dim
-from ...types import Ints
+from ...types import Extents, Ints
 from .sizes import distinct_dims, inverse, resolve_size, sizes
 from .strided import view_as_dtype
 
@@ -107,7 +107,7 @@ def view(self: Tensor, *args: int | Ints | dt.dtype, size: Ints | None = None, d
 
 
 @public(hot=True, method=True, shares=True)
-def reshape(input: Tensor, *size: int | Ints, shape: Ints | None = None) -> Tensor:
+def reshape(input: Tensor, *size: int | Ints, shape: Extents | None = None) -> Tensor:
     """The same elements in another shape: a view where the strides allow it, else a copy.
 
     >>> import tinytorch as torch
@@ -154,14 +154,14 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 @public(shares=True)
-def unflatten(input: Tensor, dim: int, sizes: Ints) -> Tensor:
+def unflatten(input: Tensor, dim: int, sizes: Extents) -> Tensor:
     """Dimension `dim` as several of the given sizes, one of which may be -1.
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 12).unflatten(1, (3, -1)).shape
     torch.Size([2, 3, 4])
     """
-    dim, sizes = check_dim(dim, input._array.ndim), ints_of(sizes, "unflatten", "sizes", 3) if sizes else ()
+    dim, sizes = check_dim(dim, input._array.ndim), ints_of(sizes, "unflatten", "sizes", 3, True) if sizes else ()
     shape = input._array.shape
     if not shape:
         raise RuntimeError("unflatten got an unexpected error:\nDimension specified as 0 but tensor has no dimensions")
@@ -234,13 +234,14 @@ def permute(input: Tensor, dims: Ints) -> Tensor:
     """
     if not isinstance(dims, (tuple, list)):
         refuse(permute, input, dims)
-    return _permuted(input, sizes((dims,), "permute", "dims"))
+    return _permuted(input, sizes((dims,), "permute", "dims", False))
 
 
 @method("permute")
 def _permute_method(self: Tensor, *args: int | Ints, dims: Ints | None = None) -> Tensor:
     """A view with the dimensions in the order `dims`: permute(1, 0) or permute((1, 0))."""
-    return _permuted(self, sizes(args if dims is None else (dims,), "permute", "dims"))
+    dims = sizes(args, "permute", "dims", False) if dims is None else ints_of(dims, "permute", "dims", None)
+    return _permuted(self, dims)
 
 
 def _permuted(input, dims):
@@ -256,7 +257,7 @@ def _permuted(input, dims):
 
 
 @public(method=True, shares=True, any_layout=True)
-def movedim(input: Tensor, source: int | Ints, destination: int | Ints) -> Tensor:
+def movedim(input: Tensor, source: Ints | int, destination: Ints | int) -> Tensor:
     """A view with the dimensions `source` (an int or several) moved to `destination`.
 
     >>> import tinytorch as torch
@@ -283,7 +284,7 @@ def movedim(input: Tensor, source: int | Ints, destination: int | Ints) -> Tenso
 
 
 @public(method=True, shares=True, any_layout=True)
-def moveaxis(input: Tensor, source: int | Ints, destination: int | Ints) -> Tensor:
+def moveaxis(input: Tensor, source: Ints | int, destination: Ints | int) -> Tensor:
     """`movedim` under NumPy's name."""
     return movedim(input, source, destination)
 
@@ -356,8 +357,8 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     return _unsqueeze(input, size) if input._view_info is None else _unsqueeze_view(input, size, dim)
 
 
-@public(hot=True, method=True, inplace=changes_itself, shares=True)
-def squeeze(input: Tensor, dim: int | Ints = ..., *more: int) -> Tensor:
+@public(hot=True, method=True, inplace=changes_itself, spread=True, shares=True)
+def squeeze(input: Tensor, dim: Ints | int = ...) -> Tensor:
     """A view without the dimensions of size 1 (or without those among `dim`, an int or several).
 
     >>> import tinytorch as torch
@@ -367,12 +368,12 @@ def squeeze(input: Tensor, dim: int | Ints = ..., *more: int) -> Tensor:
     shape = input._array.shape
     if dim is ...:                             # not given: None is no dimension
         return _squeeze(input, tuple([n for n in shape if n != 1]) if 1 in shape else shape)
-    if more:
-        dim = dim, *more
     if dim.__class__ is int:
         dim = check_dim(dim, len(shape))
         return _squeeze_dim(input, shape[:dim] + shape[dim + 1:] if shape and shape[dim] == 1 else shape)
     several = isinstance(dim, (tuple, list))
+    if not several:
+        refuse(squeeze, input, dim)
     drop = distinct_dims(ints_of(dim if several else (dim,), "squeeze", "dim", 2), len(shape))
     primitive = _squeeze_dims if several else _squeeze_dim
     return primitive(input, tuple([n for i, n in enumerate(shape) if n != 1 or i not in drop]))

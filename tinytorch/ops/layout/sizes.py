@@ -6,8 +6,9 @@ from ...kernels.memory import LARGEST
 from ...tensor import Tensor, check_dim
 
 
-def sizes(args, name="", argument="size"):
-    """The sizes of f(2, 3), f((2, 3)) or f(torch.Size) as a tuple of ints. TypeError for none at all: f()."""
+def sizes(args, name="", argument="size", extents=True):
+    """The sizes (or dimensions, not `extents`) of f(2, 3), f((2, 3)) or f(torch.Size) as a tuple of ints. TypeError for
+    none at all: f()."""
     if len(args) == 1:
         if isinstance(args[0], (tuple, list)):
             args = args[0]
@@ -15,7 +16,7 @@ def sizes(args, name="", argument="size"):
         raise TypeError(f'{name}() missing 1 required positional arguments: "{argument}"')
     for n in args:
         if n.__class__ is not int or n > LARGEST:
-            return ints_of(tuple(args), name, argument, 1)
+            return ints_of(tuple(args), name, argument, 1, extents)
     return tuple(args)
 
 

@@ -12,7 +12,7 @@ from ...autograd.op import single
 from ...autograd.promotion import EXACT, write_out
 from ...autograd.public import public
 from ...tensor import Tensor, check_dim
-from ...types import Ints, Tensors
+from ...types import Extent, Extents, Ints, Tensors
 from ..elementwise.arithmetic import REFUSED, refused
 from ..elementwise.complex import view_as_complex, view_as_real
 from .broadcast import expand
@@ -67,7 +67,7 @@ def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @_copies
-def as_strided_copy(input: Tensor, size: Ints, stride: Ints, storage_offset: int | None = None, *,
+def as_strided_copy(input: Tensor, size: Extents, stride: Extents, storage_offset: Extent | None = None, *,
                     out: Tensor | None = None) -> Tensor:
     """A copy of what `as_strided` gives."""
     return as_strided(input, size, stride, storage_offset)
@@ -80,7 +80,7 @@ def diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, 
 
 
 @_copies
-def expand_copy(input: Tensor, size: Ints, *, implicit: bool = False, out: Tensor | None = None) -> Tensor:
+def expand_copy(input: Tensor, size: Extents, *, implicit: bool = False, out: Tensor | None = None) -> Tensor:
     """A copy of what `Tensor.expand` gives."""
     return expand(input, size)
 
@@ -92,14 +92,14 @@ def permute_copy(input: Tensor, dims: Ints, *, out: Tensor | None = None) -> Ten
 
 
 @_copies
-def select_copy(input: Tensor, dim: int, index: int, *, out: Tensor | None = None) -> Tensor:
+def select_copy(input: Tensor, dim: int, index: Extent, *, out: Tensor | None = None) -> Tensor:
     """A copy of what `select` gives."""
     return select(input, dim, index)
 
 
 @_copies
-def slice_copy(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1, *,
-               out: Tensor | None = None) -> Tensor:
+def slice_copy(input: Tensor, dim: int = 0, start: Extent | None = None, end: Extent | None = None,
+               step: Extent = 1, *, out: Tensor | None = None) -> Tensor:
     """A copy of the slice start:end:step of dimension `dim`."""
     if step <= 0:
         raise RuntimeError("slice step must be positive")
@@ -109,19 +109,20 @@ def slice_copy(input: Tensor, dim: int = 0, start: int | None = None, end: int |
 
 
 @_copies
-def split_copy(input: Tensor, split_size: int, dim: int = 0, *, out: Tensors | None = None) -> Tensors:
+def split_copy(input: Tensor, split_size: Extent, dim: int = 0, *, out: Tensors | None = None) -> Tensors:
     """Copies of what `split` gives; or written to those in `out`."""
     return split(input, split_size, dim)
 
 
 @functools.partial(_copies, unrecorded=True)
-def split_with_sizes_copy(input: Tensor, split_sizes: Ints, dim: int = 0, *, out: Tensors | None = None) -> Tensors:
+def split_with_sizes_copy(input: Tensor, split_sizes: Extents, dim: int = 0, *,
+                          out: Tensors | None = None) -> Tensors:
     """Copies of what `split_with_sizes` gives; or written to those in `out`."""
     return split_with_sizes(input, split_sizes, dim)
 
 
 @functools.partial(_copies, of_dim="squeeze.1")
-def squeeze_copy(input: Tensor, dim: int | Ints = ..., *, out: Tensor | None = None) -> Tensor:
+def squeeze_copy(input: Tensor, dim: Ints | int = ..., *, out: Tensor | None = None) -> Tensor:
     """A copy of what `squeeze` gives."""
     return squeeze(input, dim)
 
@@ -169,7 +170,7 @@ def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @_copies
-def view_copy(input: Tensor, size: Ints | dt.dtype | None = None, dtype: dt.dtype | None = None, *,
+def view_copy(input: Tensor, size: Extents | dt.dtype | None = None, dtype: dt.dtype | None = None, *,
               out: Tensor | None = None) -> Tensor:
     """A copy of what `Tensor.view` gives, of a tensor with gaps too."""
     if size is None or isinstance(size, dt.dtype):

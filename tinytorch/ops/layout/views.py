@@ -6,7 +6,7 @@ from operator import index as as_int
 import numpy as np
 
 from ... import dtypes as dt
-from ...arguments import in_64_bits, int_of, ints_of
+from ...arguments import extent_of, in_64_bits, int_of, ints_of
 from ...autograd.op import op, renamed, single
 from ...autograd.promotion import EXACT, refuse_complex_gradient
 from ...autograd.public import method, public, refuse
@@ -14,7 +14,7 @@ from ...autograd.views import layouts
 from ...kernels.memory import overflow
 from ...lazy import bits_of, resolved
 from ...tensor import Tensor, check_dim
-from ...types import Ints, Tensors
+from ...types import Extent, Extents, Ints, Tensors
 from .diagonal import diagonal
 from .index import _select, _slice
 from .join import joined
@@ -92,7 +92,7 @@ def _unfold_backward(g, shape, dim, size, step):
 
 
 @public(hot=True, method=True, inplace=changes_itself, shares=True)
-def as_strided(input: Tensor, size: Ints, stride: Ints, storage_offset: int | None = None) -> Tensor:
+def as_strided(input: Tensor, size: Extents, stride: Extents, storage_offset: Extent | None = None) -> Tensor:
     """A view of the memory of `input` with any sizes and strides, counted in elements.
 
     RuntimeError if it would reach outside the memory, TypeError for what are no integers.
@@ -108,9 +108,9 @@ def as_strided(input: Tensor, size: Ints, stride: Ints, storage_offset: int | No
 
 def _places(name, position, input, size, stride, storage_offset):
     """The arguments of as_strided, the first of them at `position`, checked: sizes, strides and offset."""
-    size, stride = ints_of(size, name, "size", position), ints_of(stride, name, "stride", position + 1)
+    size, stride = ints_of(size, name, "size", position, True), ints_of(stride, name, "stride", position + 1, True)
     offset = input.storage_offset() if storage_offset is None else (
-        int_of(storage_offset, name, "storage_offset", position + 2))
+        extent_of(storage_offset, name, "storage_offset", position + 2))
     if len(size) != len(stride):
         raise RuntimeError("mismatch in length of strides and shape")
     if min(stride, default=0) < 0:
@@ -124,7 +124,7 @@ def _places(name, position, input, size, stride, storage_offset):
 
 # ------------------------------------------------------------------ one part
 @public(method=True, shares=True)
-def select(input: Tensor, dim: int, index: int) -> Tensor:
+def select(input: Tensor, dim: int, index: Extent) -> Tensor:
     """The slice at `index` of dimension `dim`, which disappears: a view. IndexError out of range.
 
     >>> import tinytorch as torch
@@ -141,7 +141,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
 
 
 @public(method=True, shares=True)
-def narrow(input: Tensor, dim: int, start: Tensor | int, length: int) -> Tensor:
+def narrow(input: Tensor, dim: int, start: Tensor | Extent, length: Extent) -> Tensor:
     """`length` slices of dimension `dim` from `start` (a number or 0-dim integer tensor): a view.
 
     >>> import tinytorch as torch
@@ -172,7 +172,7 @@ def _narrow_copy(input):
 
 @public(method=True, out="Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error "
                          "message be improved?  If so, please report an enhancement request to PyTorch.)")
-def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Tensor | None = None) -> Tensor:
+def narrow_copy(input: Tensor, dim: int, start: Extent, length: Extent, *, out: Tensor | None = None) -> Tensor:
     """A copy of `narrow`.
 
     >>> import tinytorch as torch
@@ -267,7 +267,7 @@ def _length(tensor, dim, name):
 
 
 @public(method=True, shares=True)
-def split_with_sizes(input: Tensor, split_sizes: Ints, dim: int = 0) -> Tensors:
+def split_with_sizes(input: Tensor, split_sizes: Extents, dim: int = 0) -> Tensors:
     """Views of the given sizes along `dim`. RuntimeError unless they sum to its length.
 
     >>> import tinytorch as torch
@@ -279,7 +279,7 @@ def split_with_sizes(input: Tensor, split_sizes: Ints, dim: int = 0) -> Tensors:
 
 def _in_sizes(primitive, input, split_sizes, dim):
     n, dim = _length(input, dim, "split")
-    lengths = ints_of(split_sizes, "split_with_sizes", "split_sizes", 2)
+    lengths = ints_of(split_sizes, "split_with_sizes", "split_sizes", 2, True)
     if any(k < 0 for k in lengths):
         raise RuntimeError(f"split_with_sizes expects split_sizes have only non-negative entries, but got "
                            f"split_sizes={list(lengths)}")
@@ -314,8 +314,8 @@ def _in_chunks(primitive, empty, input, chunks, dim):
 
 
 @public(method=True, shares=True, looks=True)
-def tensor_split(input: Tensor, sections: Tensor | int | Ints | None = None, dim: int = 0, *,
-                 indices: Ints | None = None, tensor_indices_or_sections: Tensor | None = None) -> Tensors:
+def tensor_split(input: Tensor, sections: Tensor | Extent | Extents | None = None, dim: int = 0, *,
+                 indices: Extents | None = None, tensor_indices_or_sections: Tensor | None = None) -> Tensors:
     """Views along `dim`: a number of nearly equal parts (`sections`), or cut before the given indices.
 
     >>> import tinytorch as torch
@@ -337,7 +337,7 @@ def tensor_split(input: Tensor, sections: Tensor | int | Ints | None = None, dim
             raise RuntimeError(f"number of sections must be larger than 0, got {given}")
         cuts = [i * (n // given) + min(i, n % given) for i in range(1, given)]
     else:
-        cuts = ints_of(given, "tensor_split", "indices", 2)
+        cuts = ints_of(given, "tensor_split", "indices", 2, True)
     spans = zip([None, *cuts], [*cuts, None])
     return tuple([_slice(input, (_ALL,) * dim + (slice(start, stop), ...)) for start, stop in spans])
 
@@ -363,8 +363,8 @@ def _split_evenly(name, least, dim, input, sections, indices):
     return tensor_split(input, given, dim)
 
 
-@public(method=True, shares=True)
-def hsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints | None = None) -> Tensors:
+@public(method=True, spread=True, shares=True)
+def hsplit(input: Tensor, sections: Ints | int | None = None, *, indices: Ints | None = None) -> Tensors:
     """`tensor_split` for columns, into equal parts or before `indices`.
 
     >>> import tinytorch as torch
@@ -374,8 +374,8 @@ def hsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints |
     return _split_evenly("hsplit", 1, int(input._array.ndim != 1), input, sections, indices)
 
 
-@public(method=True, shares=True)
-def vsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints | None = None) -> Tensors:
+@public(method=True, spread=True, shares=True)
+def vsplit(input: Tensor, sections: Ints | int | None = None, *, indices: Ints | None = None) -> Tensors:
     """`tensor_split` for rows, into equal parts or before `indices`.
 
     >>> import tinytorch as torch
@@ -385,8 +385,8 @@ def vsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints |
     return _split_evenly("vsplit", 2, 0, input, sections, indices)
 
 
-@public(method=True, shares=True)
-def dsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints | None = None) -> Tensors:
+@public(method=True, spread=True, shares=True)
+def dsplit(input: Tensor, sections: Ints | int | None = None, *, indices: Ints | None = None) -> Tensors:
     """`tensor_split` for depth, into equal parts or before `indices`.
 
     >>> import tinytorch as torch
@@ -397,7 +397,7 @@ def dsplit(input: Tensor, sections: int | Ints | None = None, *, indices: Ints |
 
 
 @public(method=True, shares=True)
-def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> Tensors:
+def unsafe_split(input: Tensor, split_size: Extent, dim: int = 0) -> Tensors:
     """`split` into tensors that share the memory but are no views: nothing keeps them from being written to.
 
     >>> import tinytorch as torch
@@ -408,7 +408,7 @@ def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> Tensors:
 
 
 @public(method=True, shares=True)
-def unsafe_split_with_sizes(input: Tensor, split_sizes: Ints, dim: int = 0) -> Tensors:
+def unsafe_split_with_sizes(input: Tensor, split_sizes: Extents, dim: int = 0) -> Tensors:
     """`split_with_sizes` into tensors that share the memory but are no views.
 
     >>> import tinytorch as torch
@@ -441,7 +441,7 @@ def _replaced(input, src, part):
 
 
 @public(method=True)
-def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+def select_scatter(input: Tensor, src: Tensor, dim: int, index: Extent) -> Tensor:
     """A copy of `input` with input.select(dim, index) replaced by `src`.
 
     >>> import tinytorch as torch
@@ -454,8 +454,8 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
 
 
 @public(out=EXACT, apart=None, method=True)
-def slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None,
-                  step: int = 1) -> Tensor:
+def slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: Extent | None = None, end: Extent | None = None,
+                  step: Extent = 1) -> Tensor:
     """A copy of `input` with the slice start:end:step of dimension `dim` replaced by `src`.
 
     >>> import tinytorch as torch
@@ -480,8 +480,8 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
 
 
 @public(hot=True, method=True)
-def as_strided_scatter(input: Tensor, src: Tensor, size: Ints, stride: Ints,
-                       storage_offset: int | None = None) -> Tensor:
+def as_strided_scatter(input: Tensor, src: Tensor, size: Extents, stride: Extents,
+                       storage_offset: Extent | None = None) -> Tensor:
     """A copy of `input` with the elements of as_strided(size, stride, storage_offset) replaced by `src`.
 
     The copy has all of the memory that `input` is a view of. RuntimeError if those elements lie outside of it, or

@@ -95,7 +95,7 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor |
         raise RuntimeError("tensordot expects dims to be int or tuple[list[int], list[int]] or list[list[int]] "
                            f"containing two lists, but got dims={dims}")
     if isinstance(dims, Tensor):
-        dims = dims.tolist()
+        dims = dims.tolist() if dims._array.size != 1 else int(dims.item())
     if isinstance(dims, (tuple, list)):
         refuse(tensordot, a, b)                # torch's function in C++ takes over here
         if len(dims) != 2:

@@ -7,7 +7,7 @@ from ... import dtypes as dt
 from ...autograd.public import public
 from ...errors import type_name
 from ...tensor import Tensor
-from ...types import Ints
+from ...types import Extent, Ints
 from .decompositions import LinAlgError, inv, solve
 
 
@@ -58,7 +58,7 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Ints | None = None, *, out: 
 
 
 @public("linalg_vander")
-def vander(x: Tensor, *, N: int | None = None) -> Tensor:
+def vander(x: Tensor, *, N: Extent | None = None) -> Tensor:
     """The powers 0 .. N-1 of the elements of `x` (..., n) along a new last dimension, by default n of them.
 
     RuntimeError for bool and half precisions, and for N < 2.

@@ -19,7 +19,7 @@ from ...errors import type_name
 from ...kernels import pool as kernels
 from ...kernels.layout import in_channels_last, operand_order
 from ...tensor import Tensor
-from ...types import Ints
+from ...types import Extents, Ints
 from ..reduction.reductions import masked, raw
 from . import pool
 from .pool import _avg_pool, _avg_pool_grad, back, check_dtype, gather, images, is_last, of_one_axis, scatter, wide
@@ -155,9 +155,9 @@ def _target(function, n, input, output_size):
         output_size = _sizes(output_size, shape)
         several = isinstance(output_size, list)
     if several:
-        out = ints_of(output_size, function, "output_size", 2)
+        out = ints_of(output_size, function, "output_size", 2, "avg" in function and n > 1)
     else:
-        out = (int_of(output_size, function, "output_size", 2),) * n
+        out = (int_of(output_size, function, "output_size", 2, True),) * n
     if len(shape) not in (n + 1, n + 2):
         if n == 1:
             raise RuntimeError(f"Expected 2 to 3 dimensions, but got {len(shape)}-dimensional tensor for argument #1 "
@@ -217,7 +217,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: int | Ints) -> Tensor:
 
 
 @public(python=True)
-def adaptive_avg_pool2d(input: Tensor, output_size: int | Ints) -> Tensor:
+def adaptive_avg_pool2d(input: Tensor, output_size: int | Extents) -> Tensor:
     """Mean of each of the windows that divide the input into `output_size` (an int or two; None keeps a size).
 
     >>> import tinytorch as torch
@@ -228,7 +228,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Ints) -> Tensor:
 
 
 @public(python=True, autocast="up")
-def adaptive_avg_pool3d(input: Tensor, output_size: int | Ints) -> Tensor:
+def adaptive_avg_pool3d(input: Tensor, output_size: int | Extents) -> Tensor:
     """Mean of each of the windows that divide the input into `output_size`; see `adaptive_avg_pool2d`.
 
     >>> import tinytorch as torch
@@ -371,7 +371,7 @@ def _unpool(function, n, input, indices, kernel_size, stride, padding, output_si
     kernel, padding = _repeated(kernel_size, n), _repeated(padding, n)
     stride = kernel if stride is None else _repeated(stride, n)
     size = _unpool_size(input, kernel, stride, padding, output_size)
-    if n > 1:                                  # of one axis torch does not hand them on
+    if n > 2:                                  # of fewer axes torch does not hand them on
         ints_of(stride, function.__name__, "stride", None)
         ints_of(padding, function.__name__, "padding", 5)
     try:
@@ -444,7 +444,7 @@ def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: int | Ints, stride
 
 @public(python=True, autocast="up")
 def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None,
-                 padding: int | Ints = 0, output_size: Ints | None = None) -> Tensor:
+                 padding: int | Ints = 0, output_size: Extents | None = None) -> Tensor:
     """Zeros with the elements of `input` at the places that `max_pool2d(..., return_indices=True)` gave.
 
     >>> import tinytorch as torch
@@ -457,6 +457,6 @@ def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: int | Ints, stride
 
 @public(python=True, autocast="up")
 def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: int | Ints, stride: int | Ints | None = None,
-                 padding: int | Ints = 0, output_size: Ints | None = None) -> Tensor:
+                 padding: int | Ints = 0, output_size: Extents | None = None) -> Tensor:
     """Zeros with the elements of `input` at the places that `max_pool3d(..., return_indices=True)` gave."""
     return _unpool(max_unpool3d, 3, input, indices, kernel_size, stride, padding, output_size)

@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 
 from ... import dtypes as dt
-from ...arguments import ints_of
+from ...arguments import ints_of, is_one_int
 from ...autograd.op import op
 from ...autograd.public import public
 from ...autograd.records import in_float32
@@ -23,7 +23,7 @@ from ...kernels.conv import columns as kernels
 from ...kernels.conv.few_outputs import by_pixel
 from ...kernels.layout import channels_last, in_channels_last
 from ...tensor import Tensor
-from ...types import Ints
+from ...types import Extent, Extents
 from ..layout.shape import squeeze, unsqueeze
 from ..plan import planned
 from ..reduction.reductions import _sum
@@ -130,9 +130,9 @@ _BY_PIXEL = "by pixel"
 def _numbers(value, name, n, dims):
     """`value` (an int or several) as `dims` ints. RuntimeError for another count of them."""
     if isinstance(value, (tuple, list)):
-        value = ints_of(value, "convolution", name, None)
+        value = ints_of(value, "convolution", name, None, True)
     else:
-        value = (whole(value, name),) * n
+        value = (int(value) if is_one_int(value) else whole(value, name),) * n
     if len(value) == 1:
         value *= dims
     if len(value) != dims:
@@ -396,8 +396,8 @@ def _transposed_settings(n, shape, weight, bias, stride, padding, output_padding
 
 
 @public(hot=True, autocast="down")
-def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Ints = 1,
-           padding: int | Ints | str = 0, dilation: int | Ints = 1, groups: int = 1) -> Tensor:
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Extents = 1,
+           padding: int | Extents | str = 0, dilation: int | Extents = 1, groups: Extent = 1) -> Tensor:
     """1-D convolution (cross-correlation).
 
     input (N, C, L) or (C, L), weight (O, C / groups, k), bias (O): output (N, O, L_out) with
@@ -412,8 +412,8 @@ def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: in
 
 
 @public(hot=True, autocast="down")
-def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Ints = 1,
-           padding: int | Ints | str = 0, dilation: int | Ints = 1, groups: int = 1) -> Tensor:
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Extents = 1,
+           padding: int | Extents | str = 0, dilation: int | Extents = 1, groups: Extent = 1) -> Tensor:
     """2-D convolution (cross-correlation); see `conv1d`.
 
     input (N, C, H, W) or (C, H, W), weight (O, C / groups, kH, kW): output (N, O, H_out, W_out).
@@ -428,8 +428,8 @@ def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: in
 
 
 @public(hot=True, autocast="down")
-def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Ints = 1,
-           padding: int | Ints | str = 0, dilation: int | Ints = 1, groups: int = 1) -> Tensor:
+def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Extents = 1,
+           padding: int | Extents | str = 0, dilation: int | Extents = 1, groups: Extent = 1) -> Tensor:
     """3-D convolution (cross-correlation); see `conv1d`.
 
     input (N, C, D, H, W) or (C, D, H, W), weight (O, C / groups, kD, kH, kW).
@@ -442,9 +442,9 @@ def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: in
 
 
 @public(hot=True, autocast="down")
-def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Ints = 1,
-                     padding: int | Ints = 0, output_padding: int | Ints = 0, groups: int = 1,
-                     dilation: int | Ints = 1) -> Tensor:
+def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Extents = 1,
+                     padding: int | Extents = 0, output_padding: int | Extents = 0, groups: Extent = 1,
+                     dilation: int | Extents = 1) -> Tensor:
     """Transposed 1-D convolution: what the input of a convolution receives from its output's gradient.
 
     input (N, C, L) or (C, L), weight (C, O / groups, k), bias (O): output (N, O, L_out) with
@@ -458,9 +458,9 @@ def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
 
 
 @public(hot=True, autocast="down")
-def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Ints = 1,
-                     padding: int | Ints = 0, output_padding: int | Ints = 0, groups: int = 1,
-                     dilation: int | Ints = 1) -> Tensor:
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Extents = 1,
+                     padding: int | Extents = 0, output_padding: int | Extents = 0, groups: Extent = 1,
+                     dilation: int | Extents = 1) -> Tensor:
     """Transposed 2-D convolution; see `conv_transpose1d`. weight (C, O / groups, kH, kW).
 
     >>> import tinytorch as torch
@@ -471,9 +471,9 @@ def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
 
 
 @public(hot=True, autocast="down")
-def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Ints = 1,
-                     padding: int | Ints = 0, output_padding: int | Ints = 0, groups: int = 1,
-                     dilation: int | Ints = 1) -> Tensor:
+def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Extents = 1,
+                     padding: int | Extents = 0, output_padding: int | Extents = 0, groups: Extent = 1,
+                     dilation: int | Extents = 1) -> Tensor:
     """Transposed 3-D convolution; see `conv_transpose1d`. weight (C, O / groups, kD, kH, kW).
 
     >>> import tinytorch as torch
@@ -484,8 +484,8 @@ def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
 
 
 @public()
-def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, dilation: Ints,
-                transposed: bool, output_padding: Ints, groups: int) -> Tensor:
+def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: Extents, padding: Extents,
+                dilation: Extents, transposed: bool, output_padding: Extents, groups: Extent) -> Tensor:
     """The convolution of as many axes as `weight` has beyond two, or its transpose; see `conv1d`.
 
     >>> import tinytorch as torch

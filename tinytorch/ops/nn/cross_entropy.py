@@ -1,12 +1,10 @@
 """Cross entropy and negative log likelihood. Targets that are classes take one node of the tape."""
 from __future__ import annotations
 
-from operator import index as as_int
-
 import numpy as np
 
 from ... import dtypes as dt
-from ...arguments import in_64_bits
+from ...arguments import extent
 from ...autograd.node import shape_of
 from ...autograd.op import op, renamed
 from ...autograd.public import public, refuse
@@ -14,6 +12,7 @@ from ...errors import not_implemented, type_name, warn
 from ...kernels import nll_half, softmax as kernels
 from ...kernels.memory import LARGEST
 from ...tensor import Tensor
+from ...types import Extent
 from .softmax import _log_softmax, log_softmax
 
 REDUCTIONS = ("none", "mean", "sum")
@@ -129,7 +128,7 @@ def _check_sizes(x, t):
 
 @public("nll_loss_nd", hot=True, autocast="up", in_python=True)
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
-             ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
+             ignore_index: Extent = -100, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
     """-input at the target classes: the negative log likelihood, if `input` holds log probabilities.
 
     `input` (N, C), (N, C, d1, ...) or (C); `target` classes (N), (N, d1, ...) or () as int64 or uint8. `weight` (C)
@@ -144,7 +143,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
     x, t = input._array, target._array
     if weight is not None or ignore_index.__class__ is not int or not -LARGEST <= ignore_index <= LARGEST:
         refuse(nll_loss, input, target, weight, None, ignore_index)
-        ignore_index = in_64_bits(as_int(ignore_index))
+        ignore_index = extent(ignore_index)
     _check_sizes(x, t)
     return _batched(_nll_loss_2d if x.ndim > 2 else _nll_loss, input, target, weight, ignore_index, reduction)
 
@@ -178,7 +177,7 @@ def _batched(primitive, input, target, weight, ignore_index, reduction):
 
 @public("cross_entropy_loss", hot=True, autocast="up", in_python=True)
 def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
-                  ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
+                  ignore_index: Extent = -100, reduce: bool | None = None, reduction: str = "mean",
                   label_smoothing: float = 0.0) -> Tensor:
     """-log(softmax(input)) at the target classes, or its mean under target probabilities.
 
@@ -196,7 +195,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
     if weight is not None or label_smoothing.__class__ is not float or ignore_index.__class__ is not int or (
             not -LARGEST <= ignore_index <= LARGEST):
         refuse(cross_entropy, input, target, weight, None, ignore_index, None, reduction, label_smoothing)
-        ignore_index = in_64_bits(as_int(ignore_index))
+        ignore_index = extent(ignore_index)
     if label_smoothing > 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     class_dim = 0 if x.ndim == 1 else 1

@@ -6,6 +6,7 @@ import math
 import numpy as np
 
 from ... import dtypes as dt
+from ...arguments import ints_of
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.public import public, refuse
@@ -42,8 +43,8 @@ def _ctc_loss(log_probs, targets, counts, labels, blank, zero_infinity):
     return kernels.losses(log_probs, *labels, *counts, blank)
 
 
-def _lengths(name, values):
-    values = values._array if isinstance(values, Tensor) else np.array(values, np.int64)
+def _lengths(name, values, position):
+    values = values._array if isinstance(values, Tensor) else np.array(ints_of(values, "ctc_loss", name, position))
     if values.dtype.kind not in dt.INTEGER:
         raise RuntimeError(f"{name} must be integral")
     return np.atleast_1d(values).astype(np.int64)
@@ -68,7 +69,7 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, t
     if isinstance(input_lengths, Tensor) != isinstance(target_lengths, Tensor):
         raise TypeError("ctc_loss() received an invalid combination of arguments - input_lengths and target_lengths "
                         "must both be Tensors or both be tuples of ints")
-    frames, lengths = _lengths("input_lengths", input_lengths), _lengths("target_lengths", target_lengths)
+    frames, lengths = _lengths("input_lengths", input_lengths, 3), _lengths("target_lengths", target_lengths, 4)
     if log_probs._array.dtype.kind not in dt.NATIVE or log_probs._array.itemsize == 2:
         raise not_implemented("ctc_loss_cpu", log_probs)
     single = log_probs._array.ndim == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt
-from ...arguments import int_of
+from ...arguments import extent_of
 from ...autograd.op import op
 from ...autograd.places import count_write
 from ...autograd.promotion import refuse_complex_gradient
@@ -15,6 +15,7 @@ from ...kernels import embedding as kernels
 from ...kernels.memory import empty
 from ...kernels.scatter import owned
 from ...tensor import Tensor, wrap
+from ...types import Extent
 
 
 @op(name="embedding_dense_backward",
@@ -64,7 +65,7 @@ def _padding_row(padding_idx, weight):
     count = weight._array.shape[0]
     if not -count <= padding_idx < count:
         raise AssertionError("Padding_idx must be within num_embeddings")
-    return int_of(padding_idx, "embedding", "padding_idx", 3) % count
+    return extent_of(padding_idx, "embedding", "padding_idx", 3) % count
 
 
 def _check_lookup(input, weight, function="embedding"):
@@ -101,7 +102,7 @@ def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type
 
 
 @public(hot=True, in_python=True, writes="weight")
-def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
+def embedding(input: Tensor, weight: Tensor, padding_idx: Extent | None = None, max_norm: float | None = None,
               norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:
     """The rows of `weight` (V, D) that `input` (*, int64 or int32) numbers: (*, D).
 

@@ -1,17 +1,16 @@
 """unfold and fold: the sliding blocks of images as columns, and columns added up into images."""
 from __future__ import annotations
 
-import operator
+from collections.abc import Iterable
 from typing import Any
 
 from ... import dtypes as dt
-from ...arguments import in_64_bits
+from ...arguments import extent, ints_of
 from ...autograd.op import op
 from ...autograd.public import public
 from ...errors import not_implemented, refuse_records
 from ...kernels.conv import columns as kernels
 from ...tensor import Tensor, check_dim
-from ...types import Ints
 from ..layout.shape import squeeze, unsqueeze
 
 
@@ -32,16 +31,16 @@ def whole(value: Any, name: str) -> int:
     """`value` as an int; TypeError for a bool or what is none, ValueError if 64 bits do not hold it."""
     if isinstance(value, bool):
         raise TypeError(f"{name} must be int, not bool")
-    return in_64_bits(operator.index(value))
+    return extent(value)
 
 
-def _pair(value, name):
-    """`value` (an int or two) as two ints. RuntimeError for another count."""
-    value = (value,) if not isinstance(value, (tuple, list)) else tuple(value)
-    if len(value) not in (1, 2):
+def _pair(value, function, name, position):
+    """`value` (an int, or what gives two) as two ints. RuntimeError for another count."""
+    value = tuple(value) if isinstance(value, Iterable) else (value, value)
+    value = ints_of(value, function, name, position, function == "col2im" and position == 2)
+    if len(value) != 2:
         raise RuntimeError(f"It is expected {name} equals to 2, but got size {len(value)}")
-    value = tuple([whole(v, name) for v in value])
-    return value if len(value) == 2 else value * 2
+    return value
 
 
 def _check_positive(words, name, sizes):
@@ -50,10 +49,11 @@ def _check_positive(words, name, sizes):
                            f"{name}_width: {sizes[1]}")
 
 
-def _sliding(kernel_size, dilation, padding, stride):
-    """The four settings of unfold and fold as checked pairs."""
-    kernel, dilation = _pair(kernel_size, "kernel_size"), _pair(dilation, "dilation")
-    padding, stride = _pair(padding, "padding"), _pair(stride, "stride")
+def _sliding(function, *given):
+    """The four settings of unfold and fold (`function`: im2col or col2im) as checked pairs."""
+    kernel, dilation, padding, stride = [
+        _pair(value, function, name, position) for position, (name, value) in enumerate(
+            zip(("kernel_size", "dilation", "padding", "stride"), given), 2 + (function == "col2im"))]
     _check_positive("kernel size", "kernel", kernel)
     _check_positive("dilation", "dilation", dilation)
     _check_positive("stride", "stride", stride)
@@ -70,8 +70,8 @@ def _check_floating(name, input):
 
 # ------------------------------------------------------------------ public
 @public("im2col", in_python=True)
-def unfold(input: Tensor, kernel_size: int | Ints, dilation: int | Ints = 1, padding: int | Ints = 0,
-           stride: int | Ints = 1) -> Tensor:
+def unfold(input: Tensor, kernel_size: int | Iterable[int], dilation: int | Iterable[int] = 1,
+           padding: int | Iterable[int] = 0, stride: int | Iterable[int] = 1) -> Tensor:
     """The sliding blocks of images, a column each: (N, C, H, W) gives (N, C * kH * kW, number of blocks).
 
     An input (C, H, W) gives a result without N. RuntimeError if no block fits.
@@ -83,7 +83,7 @@ def unfold(input: Tensor, kernel_size: int | Ints, dilation: int | Ints = 1, pad
              [3., 4., 6., 7.],
              [4., 5., 7., 8.]]])
     """
-    kernel, dilation, padding, stride = _sliding(kernel_size, dilation, padding, stride)
+    kernel, dilation, padding, stride = _sliding("im2col", kernel_size, dilation, padding, stride)
     shape = input._array.shape
     for dim in (1, 2):                         # both are looked at before they are counted: IndexError
         check_dim(dim, len(shape))
@@ -103,8 +103,9 @@ def unfold(input: Tensor, kernel_size: int | Ints, dilation: int | Ints = 1, pad
 
 
 @public("col2im", in_python=True)
-def fold(input: Tensor, output_size: int | Ints, kernel_size: int | Ints, dilation: int | Ints = 1,
-         padding: int | Ints = 0, stride: int | Ints = 1) -> Tensor:
+def fold(input: Tensor, output_size: int | Iterable[int], kernel_size: int | Iterable[int],
+         dilation: int | Iterable[int] = 1, padding: int | Iterable[int] = 0,
+         stride: int | Iterable[int] = 1) -> Tensor:
     """Adds sliding blocks up into images of `output_size` (H, W): the adjoint of `unfold`.
 
     input (N, C * kH * kW, number of blocks) or without N: output (N, C, H, W). RuntimeError if the number of
@@ -116,8 +117,9 @@ def fold(input: Tensor, output_size: int | Ints, kernel_size: int | Ints, dilati
               [2., 4., 2.],
               [1., 2., 1.]]]])
     """
-    kernel, dilation, padding, stride = _sliding(kernel_size, dilation, padding, stride)
-    size, shape = _pair(output_size, "output_size"), input._array.shape
+    size = _pair(output_size, "col2im", "output_size", 2)
+    kernel, dilation, padding, stride = _sliding("col2im", kernel_size, dilation, padding, stride)
+    shape = input._array.shape
     if len(shape) not in (2, 3) or 0 in shape[-2:]:
         raise RuntimeError("Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero "
                            f"dimensions for input, but got: {list(shape)}")

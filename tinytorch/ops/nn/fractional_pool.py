@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ... import dtypes as dt
-from ...arguments import check_positive, int_of, ints_of, is_int
+from ...arguments import check_positive, int_of, ints_of, is_int, is_one_int
 from ...autograd.op import op, renamed
 from ...autograd.public import public
 from ...errors import not_a_tensor, not_implemented
@@ -50,8 +50,8 @@ _AXES = ("time", "height", "width")
 
 
 def _numbers(value, name, argument, position, n):
-    if is_int(value):
-        return (int_of(value, name, argument, position),) * n
+    if is_int(value) or is_one_int(value):
+        return (int_of(value, name, argument, position, True),) * n
     return ints_of(value, name, argument, position)
 
 

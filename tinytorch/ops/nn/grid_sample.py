@@ -15,7 +15,7 @@ from ...errors import not_implemented, type_name, warn
 from ...kernels import grid_sample as kernels
 from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor, wrap
-from ...types import Ints
+from ...types import Extents, Ints
 from ..creation.ranges import linspace
 from ..linalg.products import _matmul
 from ..reduction.reductions import like
@@ -244,7 +244,7 @@ def _affine(base, size, align_corners, theta):
 
 
 @public()
-def affine_grid_generator(theta: Tensor, size: Ints, align_corners: bool) -> Tensor:
+def affine_grid_generator(theta: Tensor, size: Extents, align_corners: bool) -> Tensor:
     """`nn.functional.affine_grid` without its checks."""
     size = tuple(map(int, size))
     if len(size) not in (4, 5):

@@ -6,7 +6,7 @@ import operator
 import numpy as np
 
 from ... import dtypes as dt
-from ...arguments import in_64_bits, ints_of
+from ...arguments import ints_of, is_extent
 from ...autograd.op import op, renamed
 from ...autograd.public import public
 from ...autograd.records import in_float32
@@ -99,17 +99,15 @@ def _shown(value):
 
 def _numbers(name, n, output_size, scales, align_corners):
     """Sizes as ints and scales as floats. TypeError in torch's words for anything else."""
-    def fits(values, kinds):
-        return values is None or all([isinstance(v, kinds) and (kinds is not whole or v.__class__ is not bool)
-                                      for v in values])
-    whole, real = (int, np.integer), (int, float, np.number, np.bool_)
+    real = int, float, np.number, np.bool_
     flag = align_corners is None or isinstance(align_corners, bool)
-    if flag and fits(output_size, whole) and fits(scales, real):
-        return (None if output_size is None else tuple(map(int, output_size)),
+    whole = output_size is None or is_extent(output_size[0]) and all(map(_is_whole, output_size))
+    scaled = scales is None or all([isinstance(v, real) for v in scales])
+    if flag and whole and scaled:
+        return (None if output_size is None else ints_of(output_size, name, "output_size", 2, True),
                 None if scales is None else tuple(map(float, scales)))
     corners = "" if align_corners is None else "bool align_corners, "
-    given, fine = [output_size, scales], [fits(output_size, whole) and output_size is not None,
-                                          fits(scales, real) and scales is not None]
+    given, fine = [output_size, scales], [whole and output_size is not None, scaled and scales is not None]
     if align_corners is not None:
         given.insert(1, align_corners)
         fine.insert(1, flag)
@@ -186,13 +184,13 @@ def _spatial(shape, size, scale_factor):
         raise ValueError("only one of size or scale_factor should be defined")
     if size is not None:
         if not isinstance(size, (list, tuple)):
-            return [in_64_bits(size) if isinstance(size, int) else size] * n, None
+            return [size] * n, None
         if len(size) != n:
             raise ValueError(
                 "Input and output must have the same number of spatial dimensions, but got input with spatial "
                 f"dimensions of {axes} and output size of {size}. Please provide input tensor in (N, C, d1, d2, "
                 "...,dK) format and output size in (o1, o2, ...,oK) format.")
-        if not all([_is_whole(m) for m in size]):
+        if not all([_is_whole(m) and not isinstance(m, np.ndarray) for m in size]):
             raise TypeError("expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], "
                             f"but got size with types {[type(m) for m in size]}")
         if max(size) > LARGEST:                # the other faults have other words
@@ -210,16 +208,7 @@ def _spatial(shape, size, scale_factor):
     return None, scale_factor
 
 
-def _as_number(m):
-    """A tensor of one whole number, or an array without dimensions, as that number; anything else as it is."""
-    if isinstance(m, Tensor) and m.numel() == 1 and m._array.dtype.kind in "iu":
-        return m.item()
-    return m.item() if isinstance(m, np.ndarray) and not m.ndim else m
-
-
 def _is_whole(m):
-    if isinstance(m, np.ndarray):
-        return False
     try:
         operator.index(m)
     except TypeError:
@@ -257,10 +246,6 @@ def interpolate(input: Tensor, size: int | Ints | None = None, scale_factor: flo
                              "bicubic | trilinear")
     elif align_corners is None:
         align_corners = False
-    if isinstance(size, (Tensor, np.ndarray)):
-        size = _as_number(size)
-    elif isinstance(size, (list, tuple)) and any([isinstance(m, Tensor) for m in size]):
-        size = [_as_number(m) for m in size]
     output_size, scales = _spatial(input.shape, size, scale_factor)
     if recompute_scale_factor and size is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")

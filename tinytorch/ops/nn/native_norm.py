@@ -11,7 +11,7 @@ from ...autograd.public import public
 from ...kernels.errstate import ignored
 from ...kernels.layout import channels_last
 from ...tensor import Tensor, wrap
-from ...types import Ints
+from ...types import Extent, Extents
 from ..creation.factories import empty
 from .group_norm import _group_norm, check_groups
 from .norm import _batch_norm, _by_batch, _kept_in, _layer_norm, layer_norm, wide
@@ -74,7 +74,7 @@ def _native_batch_norm_legit(input: Tensor, weight: Tensor | None, bias: Tensor 
 
 
 @public()
-def native_layer_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None, bias: Tensor | None,
+def native_layer_norm(input: Tensor, normalized_shape: Extents, weight: Tensor | None, bias: Tensor | None,
                       eps: float) -> tuple[Tensor, Tensor, Tensor]:
     """`torch.nn.functional.layer_norm`, the means and 1 / deviations that it divides by.
 
@@ -134,8 +134,8 @@ _UNMET = ("Expected {} to be true, but got false.  (Could this error message be 
 
 
 @public()
-def native_group_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int, HxW: int, group: int,
-                      eps: float) -> tuple[Tensor, Tensor, Tensor]:
+def native_group_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, N: Extent, C: Extent, HxW: Extent,
+                      group: int, eps: float) -> tuple[Tensor, Tensor, Tensor]:
     """`torch.nn.functional.group_norm`, the means and 1 / deviations (N, group) that it divides by. RuntimeError unless
     `input` has N examples of C channels with HxW elements each, without gaps.
 

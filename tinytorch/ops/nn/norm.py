@@ -18,7 +18,7 @@ from ...kernels.errstate import ignored
 from ...kernels.layout import channels_last, in_channels_last, operand_order
 from ...memory_format import channels_last as CHANNELS_LAST, channels_last_3d as CHANNELS_LAST_3D
 from ...tensor import Size, Tensor
-from ...types import Ints
+from ...types import Extents
 
 __all__ = ["layer_norm", "rms_norm"]
 
@@ -376,7 +376,7 @@ def rounded(computed, input, weight, bias):
 def _check_normalized(input, normalized_shape, weight, bias, star):
     shape, have = normalized_shape, input._array.shape
     if shape.__class__ is not tuple:
-        shape = ints_of(shape, "layer_norm" if star == "*, " else "rms_norm", "normalized_shape", 2)
+        shape = ints_of(shape, "layer_norm" if star == "*, " else "rms_norm", "normalized_shape", 2, True)
     if not shape:
         raise RuntimeError("Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
                            "element, but got normalized_shape = []")
@@ -391,7 +391,7 @@ def _check_normalized(input, normalized_shape, weight, bias, star):
 
 
 @public(hot=True, in_python="nn.functional")
-def layer_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None, bias: Tensor | None = None,
+def layer_norm(input: Tensor, normalized_shape: Extents, weight: Tensor | None = None, bias: Tensor | None = None,
                eps: float = 1e-5) -> Tensor:
     """(input - mean) / sqrt(var + eps) * weight + bias over the last dimensions, which must be `normalized_shape`.
 
@@ -411,7 +411,8 @@ def layer_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = No
 
 
 @public(hot=True, in_python="nn.functional")
-def rms_norm(input: Tensor, normalized_shape: Ints, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
+def rms_norm(input: Tensor, normalized_shape: Extents, weight: Tensor | None = None,
+             eps: float | None = None) -> Tensor:
     """input / sqrt(mean(input**2) + eps) * weight over the last dimensions, which must be `normalized_shape`.
 
     `eps` None: that of the dtype. RuntimeError for other shapes. Zhang and Sennrich 2019.

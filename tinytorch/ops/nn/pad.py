@@ -11,7 +11,7 @@ from ...autograd.public import public, refuse
 from ...errors import not_implemented, refuse_records
 from ...kernels.layout import channels_last, dense_copy, in_channels_last
 from ...tensor import Tensor
-from ...types import Ints, Number
+from ...types import Extents, Number
 
 __all__ = ["constant_pad_nd"]
 
@@ -84,14 +84,14 @@ def _widths(pad, ndim):
 
 
 @public()
-def constant_pad_nd(input: Tensor, pad: Ints, value: Number = 0) -> Tensor:
+def constant_pad_nd(input: Tensor, pad: Extents, value: Number = 0) -> Tensor:
     """`input` with borders of `value`; `pad` as in `torch.nn.functional.pad`. Negative widths cut off.
 
     >>> import tinytorch as torch
     >>> torch.constant_pad_nd(torch.tensor([1, 2]), (1, 2), 7)
     tensor([7, 1, 2, 7, 7])
     """
-    return _constant_pad(input, ints_of(pad, "constant_pad_nd", "pad", 2), value)
+    return _constant_pad(input, ints_of(pad, "constant_pad_nd", "pad", 2, True), value)
 
 
 def _constant_pad(input, pad, value):
@@ -112,7 +112,7 @@ def _constant_pad(input, pad, value):
 
 
 @public(hot=True, autocast="up", in_python=True)
-def pad(input: Tensor, pad: Ints, mode: str = "constant", value: float | None = None) -> Tensor:
+def pad(input: Tensor, pad: Extents, mode: str = "constant", value: float | None = None) -> Tensor:
     """`input` with borders: `pad` = (left, right) of the last dimension, then of the one before, and so on.
 
     Modes: "constant" (`value`, default 0), "reflect" (mirrored, without the edge), "replicate" (the edge), "circular"
@@ -125,7 +125,7 @@ def pad(input: Tensor, pad: Ints, mode: str = "constant", value: float | None = 
     """
     if value is not None and not isinstance(value, (float, int)) or not isinstance(pad, (tuple, list)):
         refuse(_public_pad, input, pad, mode, value)
-    return _pad(input, pad if set(map(type, pad)) == _PLAIN else ints_of(pad, "pad", "pad", 2), mode, value)
+    return _pad(input, pad if set(map(type, pad)) == _PLAIN else ints_of(pad, "pad", "pad", 2, True), mode, value)
 
 
 _public_pad = pad                              # in whose body `pad` is an argument

@@ -9,6 +9,7 @@ from ...errors import refuse_records
 from ...kernels.layout import channels_last, in_channels_last
 from ...seam import twin
 from ...tensor import Tensor
+from ...types import Extent
 from .pool import is_last
 
 __all__ = ["channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
@@ -97,7 +98,7 @@ def _shuffle_channels(input, groups):
 
 
 @public()
-def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+def channel_shuffle(input: Tensor, groups: Extent) -> Tensor:
     """(N, C, ...) with the channels of `groups` groups dealt out in turn: the first of each group, the second ...
 
     Zhang et al. 2018, ShuffleNet. RuntimeError unless `groups` divides the number of channels.

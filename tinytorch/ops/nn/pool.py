@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from ... import dtypes as dt
-from ...arguments import int_of, ints_of, is_int
+from ...arguments import int_of, ints_of, is_int, is_one_int
 from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, write_out
@@ -197,10 +197,10 @@ def _numbers(value, function, name, n, optional=""):
             raise RuntimeError(f"{function}() {name} must be an int, list of ints or tuple of ints of size 1 but got "
                                f"size {len(value)}")
         raise RuntimeError(f"{function}: {name} must either be {optional}a single int, or a tuple of {_HOW_MANY[n]}")
-    if listed or not is_int(value[0]):         # torch asks for several, of which one may stand for all
+    if listed or not is_int(value[0]) and not is_one_int(value[0]):       # one may stand for all
         value = ints_of(value if listed else value[0], function, name, position)
     else:
-        value = (int_of(value[0], function, name, position),)
+        value = (int_of(value[0], function, name, position, True),)
     return value * n if len(value) == 1 else value
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt
-from ...arguments import size_of
+from ...arguments import extent_of, size_of
 from ...autograd.grad_mode import differentiates
 from ...autograd.op import op
 from ...autograd.places import count_write
@@ -23,7 +23,7 @@ from ...memory_format import layout as Layout, memory_format as MemoryFormat
 from ...random import Generator, stream_of
 from ...seam import seam
 from ...tensor import Tensor, wrap
-from ...types import Ints
+from ...types import Extent, Extents, Ints
 from ..creation.factories import elsewhere
 from ..creation.options import as_dtype, check_options, check_pinned, new_without_numbers, require_grad
 from ..elementwise.arithmetic import zeros_like
@@ -92,7 +92,7 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
 
 
 @public(hot=True)
-def rand(*sizes: int, size: Ints = None, generator: Generator | None = None, out: Tensor | None = None,
+def rand(*sizes: int, size: Extents = None, generator: Generator | None = None, out: Tensor | None = None,
          dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device | str | None = None,
          requires_grad: bool | None = False, pin_memory: bool | None = False) -> Tensor:
     """Numbers drawn evenly from [0, 1), in the default or a given floating or complex dtype.
@@ -109,7 +109,7 @@ def rand(*sizes: int, size: Ints = None, generator: Generator | None = None, out
 
 
 @public(hot=True)
-def randn(*sizes: int, size: Ints = None, generator: Generator | None = None, out: Tensor | None = None,
+def randn(*sizes: int, size: Extents = None, generator: Generator | None = None, out: Tensor | None = None,
           dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device | str | None = None,
           requires_grad: bool | None = False, pin_memory: bool | None = False) -> Tensor:
     """Standard normal numbers.
@@ -128,7 +128,7 @@ def randn(*sizes: int, size: Ints = None, generator: Generator | None = None, ou
 
 
 @public(hot=True)
-def randint(low: int = 0, high: int | Ints = None, size: Ints = None, *, generator: Generator | None = None,
+def randint(low: Extent = 0, high: Extent | Ints = None, size: Extents = None, *, generator: Generator | None = None,
             out: Tensor | None = None, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
             device: Device | str | None = None, requires_grad: bool | None = False,
             pin_memory: bool | None = False) -> Tensor:
@@ -141,7 +141,7 @@ def randint(low: int = 0, high: int | Ints = None, size: Ints = None, *, generat
     >>> torch.randint(10, (5,))
     tensor([4, 9, 3, 0, 3])
     """
-    if isinstance(high, (tuple, list)):
+    if isinstance(high, (tuple, list)) and size is None:
         low, high, size = 0, low, high
     elif high is None:
         low, high = 0, low
@@ -206,7 +206,7 @@ def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: dt.d
 
 
 @public()
-def randint_like(input: Tensor, low: int | Tensor = None, high: int = None, *, generator: Generator | None = None,
+def randint_like(input: Tensor, low: Extent | Tensor = None, high: Extent = None, *, generator: Generator | None = None,
                  dtype: dt.dtype | type | None = None, layout: Layout | None = None,
                  device: Device | str | None = None, pin_memory: bool | None = False,
                  requires_grad: bool | None = False, memory_format: MemoryFormat | None = None) -> Tensor:
@@ -221,6 +221,8 @@ def randint_like(input: Tensor, low: int | Tensor = None, high: int = None, *, g
         if low is None:
             raise TypeError("randint_like() missing 1 required positional arguments: \"high\"")
         low, high = 0, low
+    elif isinstance(low, Tensor):              # a single tensor alone is a bound of its own
+        low = extent_of(low, "randint_like", "low", 2)
     if isinstance(high, Tensor) and high._array.ndim:
         raise RuntimeError("high must be a scalar tensor and on CPU")
     bounds = 0 if low is None else int(low), int(high)
@@ -228,7 +230,7 @@ def randint_like(input: Tensor, low: int | Tensor = None, high: int = None, *, g
 
 
 @public()
-def randperm(n: int, *, generator: Generator | None = None, out: Tensor | None = None,
+def randperm(n: Extent, *, generator: Generator | None = None, out: Tensor | None = None,
              dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device | str | None = None,
              requires_grad: bool | None = False, pin_memory: bool | None = False) -> Tensor:
     """The integers 0 .. n-1 in random order, as int64 or a given dtype.
@@ -312,7 +314,7 @@ def _normal_of_bfloat16(stream, mean, std):
 
 
 @public(makes=False)
-def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Ints = None, *, generator: Generator | None = None,
+def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Extents = None, *, generator: Generator | None = None,
            out: Tensor | None = None, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
            device: Device | str | None = None, requires_grad: bool | None = False,
            pin_memory: bool | None = False) -> Tensor:
@@ -349,7 +351,7 @@ def _bernoulli_of(stream, p):
 
 
 @public(method=True)
-def bernoulli(input: Tensor, p: Tensor | float = None, *, generator: Generator | None = None,
+def bernoulli(input: Tensor, p: float = None, *, generator: Generator | None = None,
               out: Tensor | None = None) -> Tensor:
     """1 with the probability that `input` holds for each element, else 0; or with probability `p` everywhere.
 
@@ -369,16 +371,14 @@ def bernoulli(input: Tensor, p: Tensor | float = None, *, generator: Generator |
             result = _bernoulli_of(stream, varied(input, out))
         return refill(out, result)
     refuse_out(out)
-    probability = p._array if isinstance(p, Tensor) else p
     stream = stream_of(generator)
     with stream.lock:
-        result = fill_bernoulli(room(np.empty(input._array.shape, input._array.dtype)), probability,
-                                stream)
+        result = fill_bernoulli(room(np.empty(input._array.shape, input._array.dtype)), p, stream)
     return write_out(out, wrap(result))
 
 
 @public(method=True)
-def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None,
+def multinomial(input: Tensor, num_samples: Extent, replacement: bool = False, *, generator: Generator | None = None,
                 out: Tensor | None = None) -> Tensor:
     """Category numbers (int64) drawn by weight: `input` holds non-negative weights, (categories,) or (rows,
     categories); the result has `num_samples` in place of the categories.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt
+from ...arguments import extent_of
 from ...autograd import above
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
@@ -187,11 +188,7 @@ def fill_log_normal(array, mean, std, stream):
 
 
 def as_integer(function, name, value):
-    if isinstance(value, bool) or not hasattr(value, "__index__") or isinstance(value, Tensor) and value._array.ndim:
-        raise TypeError(f"{function}(): argument '{name}' must be int, not {type(value).__name__}")
-    if not -1 << 63 <= int(value) < 1 << 63:
-        raise ValueError("Overflow when unpacking long long")
-    return int(value)
+    return extent_of(value, function, name, None)
 
 
 # ------------------------------------------------------------------ in place

@@ -404,8 +404,8 @@ def any(input: Tensor, dim: Ints | int | None = None, keepdim: bool = False, *, 
     return _truth("any", np.logical_or, input, dim, keepdim, out)
 
 
-@public(method=True)
-def count_nonzero(input: Tensor, dim: int | Ints | None = None) -> Tensor:
+@public(method=True, spread=True)
+def count_nonzero(input: Tensor, dim: Ints | int | None = None) -> Tensor:
     """How many elements are not zero, in all or along `dim` (an int or several).
 
     >>> import tinytorch as torch

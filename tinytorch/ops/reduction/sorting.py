@@ -13,7 +13,7 @@ from ...kernels import native, order as kernels
 from ...kernels.scatter import owned
 from ...lazy import StandIn
 from ...tensor import Tensor, check_dim, wrap
-from ...types import Number, Tensors
+from ...types import Extent, Number, Tensors
 from .extremes import extreme_at, laid_out_as, picker
 from .reductions import check_nonempty
 
@@ -97,7 +97,7 @@ def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 @public(out=EXACT, method=True)
-def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True, *,
+def topk(input: Tensor, k: Extent, dim: int = -1, largest: bool = True, sorted: bool = True, *,
          out: Tensors | None = None) -> return_types.topk:
     """The k largest (or smallest) elements along `dim`, in order: the named tuple (values, indices).
 
@@ -159,7 +159,7 @@ def _first_top(array, k, dim, largest):
 
 
 @public(out=EXACT, apart=True, method=True)
-def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False, *,
+def kthvalue(input: Tensor, k: Extent, dim: int = -1, keepdim: bool = False, *,
              out: Tensors | None = None) -> return_types.kthvalue:
     """The k-th smallest element (from 1) along `dim`: the named tuple (values, indices).
 

@@ -16,7 +16,7 @@ from ...kernels.layout import as_array
 from ...kernels.memory import empty
 from ...kernels.scatter import owned
 from ...tensor import Tensor, wrap
-from ...types import Ints, Number
+from ...types import Extent, Ints, Number
 from ..elementwise.math import exp
 from ..layout.shape import sizes
 from .reductions import (
@@ -357,7 +357,7 @@ def nanmean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False,
 
 # ------------------------------------------------------------------ counts in bins
 @public(method=True, looks=True)
-def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: Extent = 0) -> Tensor:
     """How often each non-negative integer occurs, or the sum of the weights where it does.
 
     >>> import tinytorch as torch
