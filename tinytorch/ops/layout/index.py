@@ -113,7 +113,7 @@ def _watching(result, index):
     node = result._node
     if node is not None and node.versions is not PACKED:
         versions = []
-        for item in index if index.__class__ is tuple or _is_tuple_in_disguise(index) else (index,):
+        for item in index if isinstance(index, tuple) or _is_tuple_in_disguise(index) else (index,):
             if isinstance(item, Tensor) and item._array.ndim:
                 versions += (item._version_counter, item._version_counter[0])
         node.versions = versions or UNWATCHED
@@ -125,7 +125,8 @@ def parse(shape, index):
     """Split `index` of a tensor of `shape`: (basic index or None if it does nothing, the primitive for
     it, advanced index or None). The basic index ends in Ellipsis; the advanced one is for its result."""
     if index.__class__ is not tuple:
-        index = _told_tuple(index) if _is_tuple_in_disguise(index) else (index,)
+        index = tuple(index) if isinstance(index, tuple) else \
+            _told_tuple(index) if _is_tuple_in_disguise(index) else (index,)
     items = [item if item is None or item is Ellipsis or item.__class__ in (int, slice) else _plain(item)
              for item in index]
     used = 0
@@ -360,7 +361,7 @@ def setitem(self, index, value):
         as_scalar_tensor(value, self._array.dtype)              # refuses it
     basic, primitive, advanced = parse(self._array.shape, index)
     if advanced is not None:
-        check_masks(index if index.__class__ is tuple else (index,), value)
+        check_masks(index if isinstance(index, tuple) else (index,), value)
         if isinstance(value, Tensor) and value._array.ndim > 1 and value._array.shape[0] == 1:
             size = value._array.shape           # which counts without the dimensions of size 1 it begins with
             value = value.reshape(size[next((i for i, n in enumerate(size) if n != 1), len(size)):])
