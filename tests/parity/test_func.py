@@ -316,7 +316,8 @@ AROUND = {
     "jacrev": lambda t, f: t.func.jacrev(f), "hessian": lambda t, f: t.func.hessian(lambda x: f(x).sum()),
     "vmap": lambda t, f: t.func.vmap(f)}
 WRITES = {
-    "add_": lambda t, x: x.add_(1), "of a part": lambda t, x: (x[..., 0].add_(1), x)[1], "mT": lambda t, x: x.mT.mul_(2),
+    "add_": lambda t, x: x.add_(1), "of a part": lambda t, x: (x[..., 0].add_(1), x)[1],
+    "mT": lambda t, x: x.mT.mul_(2),
     "setitem": lambda t, x: (x.__setitem__(0, 2.), x)[1], "detached": lambda t, x: (x.detach().add_(1), x)[1],
     "unsqueeze_": lambda t, x: x.unsqueeze_(0), "copy_": lambda t, x: x.copy_(t.ones(2, 2)), "no_grad": _no_grad,
     "of a copy": lambda t, x: (x * 1).add_(1), "from it": lambda t, x: t.zeros_like(x).copy_(x)}
@@ -347,3 +348,18 @@ def test_writes_to_what_transforms_are_given(outer, inner):
                 found = [text.replace("a view of a leaf", "a leaf") for text in found]
             assert found[0] == found[1], (write, given)
     assert not count or 0 < refused < count
+
+
+@pytest.mark.parametrize("name", ["gelu", "std_mean", "native_group_norm", "matrix_norm", "cond", "embedding"])
+def test_second_derivatives(name):
+    """Batches of gradients, of operations with several outputs and of those that save what they gave."""
+    def act(t):
+        x = (t.arange(16.).reshape(4, 4) % 5 - 2).double() + 3 * t.eye(4).double()
+        f = {"gelu": lambda x: t.nn.functional.gelu(x).sum(), "std_mean": lambda x: sum(t.std_mean(x)),
+             "native_group_norm": lambda x: sum([(y * y * x.exp().sum()).sum() for y in t.native_group_norm(
+                 x.reshape(1, 4, 4), None, None, 1, 4, 4, 2, 1e-5)]),
+             "matrix_norm": lambda x: t.linalg.matrix_norm(x, "nuc"), "cond": lambda x: t.linalg.cond(x),
+             "embedding": lambda x: (t.nn.functional.embedding(t.tensor([0, 2, 2]), x, padding_idx=2) ** 3).sum()}[name]
+        return [t.func.hessian(f)(x), t.func.jacrev(t.func.jacrev(f))(x), t.func.jacfwd(f)(x),
+                t.func.jvp(f, (x,), (x + 1,))[1]]
+    same_outcome(act)

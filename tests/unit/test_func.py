@@ -227,3 +227,29 @@ def test_leaf_stays_one_within_transforms():
     assert x.tolist() == [1, 1]
     y, t = func.jvp(lambda x: x.mul_(2), (torch.ones(2),), (torch.ones(2),))      # of no leaf: nothing refuses it
     assert y.tolist() == t.tolist() == [2, 2]
+
+
+# ------------------------------------------------------------------ gradients in batches
+def test_gradients_in_batches_of_what_is_the_same_for_all():
+    """jacrev computes with a batch of gradients, of an input that is none."""
+    x = torch.tensor([0.5, -1.0])
+    for approximate in ("none", "tanh"):
+        f = lambda x, approximate=approximate: torch.nn.functional.gelu(x, approximate=approximate)
+        assert torch.allclose(torch.func.jacrev(f)(x), torch.func.jacfwd(f)(x))
+
+
+def test_hessian_of_an_operation_of_many_outputs():
+    """A rule that has saved outputs of such an operation is differentiated within a vmap by each of them."""
+    f = lambda x: sum(torch.std_mean(x))
+    x = torch.tensor([1., 2., 4.])
+    found = [way(f)(x) for way in (torch.func.hessian, lambda f: torch.func.jacrev(torch.func.jacrev(f)))]
+    deviations, std = x - x.mean(), x.std()
+    exact = (torch.eye(3) - 1 / 3) / (2 * std) - torch.outer(deviations, deviations) / (4 * std ** 3)
+    assert all([torch.allclose(h, exact, atol=1e-6) for h in found])
+
+
+@pytest.mark.parametrize("options", [{"padding_idx": 1}, {"scale_grad_by_freq": True}, {"sparse": True}])
+def test_tangents_of_an_embedding_are_rows_of_that_of_the_table(options):
+    f = lambda weight: torch.nn.functional.embedding(torch.tensor([1, 2, 1]), weight, **options)
+    tangent = torch.arange(8.).reshape(4, 2)
+    assert torch.func.jvp(f, (torch.ones(4, 2),), (tangent,))[1].tolist() == tangent[[1, 2, 1]].tolist()

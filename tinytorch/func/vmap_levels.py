@@ -187,7 +187,8 @@ def _crossings(roots, level):
             own = node.__dict__.get("level")
             if (own is None or own.alive) and stripped(node._array, level.number) is None:
                 found[node] = None
-        elif _came_in(node, level) or node.sequence_nr > level.start:
+        elif _came_in(node, level) or node.sequence_nr > level.start or (
+                node.op is SELECT and node.edges[0].sequence_nr > level.start):      # of what was saved of outputs
             found[node] = None
         else:
             stack.extend(node.edges)

@@ -5,6 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import extent_of
+from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.places import count_write
 from ...autograd.promotion import refuse_complex_gradient
@@ -34,13 +35,20 @@ def _without_padding(rows, indices, padding):
 _CALLED = {"padding": "padding_idx", "by_frequency": "scale_grad_by_freq"}
 
 
-@op(name="embedding", weight=lambda g, shape, indices, padding, by_frequency: _embedding_backward(
-    g, indices, shape[0], padding, by_frequency), called=_CALLED)
+def _gradient(g, shape, indices, padding, by_frequency):
+    if mode.computing_jvp:                     # a tangent is that of each row as it is
+        padding, by_frequency = -1, False
+    return _embedding_backward(g, indices, shape[0], padding, by_frequency)
+
+
+@op(name="embedding", weight=_gradient, called=_CALLED)
 def _embedding(weight, indices, padding, by_frequency):
     return kernels.lookup(weight, indices)
 
 
 def _rows_gradient(g, shape, indices, padding, by_frequency):
+    if mode.computing_jvp:                     # a tangent is never sparse
+        return _gradient(g, shape, indices, padding, by_frequency)
     return gradient_of_rows(g, shape, indices, padding, by_frequency)
 
 

@@ -72,8 +72,7 @@ def _slopes(approximate, grad, input, share):
         slope *= 2 * share * (1 - share)
     slope *= input
     slope += share
-    slope *= grad
-    return slope
+    return np.multiply(grad, slope, out=slope if slope.shape == np.shape(grad) else None)     # it may be of a batch
 
 
 _SLOPES = {approximate: native.by_element(f"{kernel}_backward")(partial(_slopes, approximate))
