@@ -414,3 +414,19 @@ def test_steps_from_elsewhere_have_state_of_any_shape():
     optimizer.step()
     optimizer.load_state_dict(optimizer.state_dict())
     assert optimizer.state[p]["rows"].shape == (7,)
+
+
+def test_states_after_a_step_that_is_refused():
+    """All parameters of the group have one, as in torch; what has no gradient has none, listed twice too."""
+    params = [torch.zeros(n, requires_grad=True) for n in (2, 0, 3)]
+    for p in params:
+        p.grad = torch.ones_like(p)
+    optimizer = torch.optim.Adafactor(params)
+    with pytest.raises(ZeroDivisionError):
+        optimizer.step()
+    assert len(optimizer.state) == 3
+    p = torch.zeros(2, requires_grad=True)
+    with pytest.warns(UserWarning, match="duplicate parameters"):
+        optimizer = torch.optim.SGD([p, p], lr=0.1, momentum=0.9)
+    optimizer.step()
+    assert not optimizer.state_dict()["state"]

@@ -203,18 +203,25 @@ class ArrayOptimizer(Optimizer):
 
     # -------------------------------------------------------------- state and updates
     def _update_each(self, group, lr, params):
-        """Update those `params` that have gradients, one by one."""
-        for p in params:
-            grad = p._grad
-            if grad is not None:
-                if grad.is_sparse:
-                    check_written(p._array)
-                    self._update_sparse(group, lr, p, grad)
-                else:
-                    state = self._state_of(p, group)
-                    self._check_shapes(p._array, grad._array, state)
-                    self._update(group, lr, p._array, grad._array, state)
-                p._version_counter[0] += 1
+        """Update those `params` that have gradients, one by one. If that is refused, all of them have states: torch
+        makes these first."""
+        try:
+            for p in params:
+                grad = p._grad
+                if grad is not None:
+                    if grad.is_sparse:
+                        check_written(p._array)
+                        self._update_sparse(group, lr, p, grad)
+                    else:
+                        state = self._state_of(p, group)
+                        self._check_shapes(p._array, grad._array, state)
+                        self._update(group, lr, p._array, grad._array, state)
+                    p._version_counter[0] += 1
+        except Exception:
+            for p in params:
+                if p._grad is not None and not p._grad.is_sparse:
+                    self._state_of(p, group)
+            raise
 
     def _state_of(self, p, group):
         state = self.state[p]

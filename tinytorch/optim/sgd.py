@@ -44,6 +44,7 @@ class SGD(ArrayOptimizer):
 
     def _update_each(self, group, lr, params):
         if group["momentum"] != 0 and len(set(map(id, params))) < len(params):
+            params = [p for p in params if p._grad is not None]
             fresh = {id(p) for p in params if self.state[p].get("momentum_buffer") is None}
             for p in params:                   # torch looks for all buffers first: one listed twice has none twice
                 if id(p) in fresh:
