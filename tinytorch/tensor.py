@@ -257,7 +257,7 @@ class Tensor(_Slots):
     @property
     @said(seen=True)
     def _version(self) -> int:
-        if self._version_counter.__class__ is not list:
+        if not getattr(self._version_counter, "counts", True):
             raise RuntimeError("Inference tensors do not track version counter.")
         return int(self._version_counter[0])
 

@@ -253,3 +253,9 @@ def test_tangents_of_an_embedding_are_rows_of_that_of_the_table(options):
     f = lambda weight: torch.nn.functional.embedding(torch.tensor([1, 2, 1]), weight, **options)
     tangent = torch.arange(8.).reshape(4, 2)
     assert torch.func.jvp(f, (torch.ones(4, 2),), (tangent,))[1].tolist() == tangent[[1, 2, 1]].tolist()
+
+
+def test_transforms_of_nothing():
+    assert torch.vmap(torch.argmax)(torch.zeros(0, 1)).shape == (0,)
+    with pytest.raises(RuntimeError, match="non-empty output"):
+        torch.func.jacrev(torch.unbind)(torch.zeros(0, 0))

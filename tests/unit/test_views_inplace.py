@@ -224,3 +224,26 @@ def test_a_base_given_other_memory():
     x.mul_(w)
     (part * 3).sum().backward()                # by place, as if it still were a part
     assert w.grad == 6
+
+
+def test_history_of_a_part_that_was_written_to_is_walked_once():
+    for write in (lambda b: b[0].zero_(), lambda b: b[:, :0].add_(1)):
+        b = torch.ones(2, 2, requires_grad=True) * 1
+        write(b)
+        b.sum().backward()
+        with pytest.raises(RuntimeError, match="a second time"):
+            b.sum().backward()
+
+
+def test_inference_tensor_detached_outside_may_be_written_to():
+    with torch.inference_mode():
+        x = torch.ones(2)
+    for y in (x.detach(), x.data):
+        assert y.is_inference() and y._version == 0
+        y.add_(1)
+        assert y._version == 1 and not y[0]._is_view()
+        with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+            y[:1].mul_(2)
+    assert x.tolist() == [3, 3]
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+        x.add_(1)

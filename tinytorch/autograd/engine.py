@@ -69,6 +69,10 @@ def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor]
         for callback in task.callbacks:        # which may put others behind
             callback()
         return found
+    except ValueError as error:                # NumPy's, of what was given memory of another shape since
+        if "cannot reshape array" not in str(error):
+            raise
+        raise RuntimeError("a function returned an invalid gradient of another shape than that of its input") from None
     finally:
         try:
             errstate.end(begun)
@@ -244,8 +248,9 @@ def _step(node, g, edges, create_graph):
             saved[i] = array if array is None else with_history(node.edges[i - op.first], array)
         grads = _through_decomposition(op, g, [edge is not None for edge in edges], saved)
     elif records and not create_graph:         # the rules for arrays compute with float32
-        grads = (run_by_steps(op.run, g, saved, edges) if op.steps or not narrow else
-                 op.run(dt.widened(g), dt.widened(saved), edges))
+        run = op.run_of_batches or op.run
+        grads = (run_by_steps(run, g, saved, edges) if op.steps or not narrow else
+                 run(dt.widened(g), dt.widened(saved), edges))
     else:
         grads = (op.run_recorded if create_graph else op.run_of_batches or op.run)(g, saved, edges)
     if narrow:

@@ -135,6 +135,7 @@ class InferenceCell(list):
     what saving a tensor for backward does: outside inference mode that is refused."""
 
     __slots__ = ()
+    counts = False
 
     def __getitem__(self, index: int | slice) -> Any:
         if mode.grad_now and not mode.inference:
@@ -148,6 +149,12 @@ class InferenceCell(list):
         if not mode.inference:
             raise RuntimeError(INFERENCE_WRITE)
         list.__setitem__(self, index, value)
+
+
+class OwnCell(list):
+    """That of an inference tensor which was detached outside inference mode: it may be written to, and counts."""
+
+    __slots__ = ()
 
 
 def _new_cell():

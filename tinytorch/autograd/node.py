@@ -22,6 +22,8 @@ FREED = ("freed",)
 
 #: Where a node's `saved` holds the op's output and its aux, whatever the number of arguments.
 ANS, AUX = -2, -1
+#: The versions of a node that saves no tensor, but must not be run twice.
+UNWATCHED = ([0], 0)
 
 _SHAPE, _ARGS = object(), object()
 #: What the parameters of rules stand for that are no arguments of the op.

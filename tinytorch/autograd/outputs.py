@@ -4,11 +4,10 @@ import numpy as np
 from .. import dtypes as dt
 from ..tensor import wrap
 from .grad_mode import mode
-from .node import ANS, SELECT, new_node
+from .node import ANS, SELECT, UNWATCHED, new_node
 from .views import MULTI, track_view
 
 NOTHING = ()
-UNWATCHED = ([0], 0)                           # of a node that saves no tensor but must not be run twice
 
 
 def wrap_outputs(o, args, arrays, tensors, edges, mask, results, extra, recording):

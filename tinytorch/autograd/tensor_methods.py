@@ -16,7 +16,7 @@ from ..tensor import Size, Tensor, method, said, wrap
 from . import above
 from .accumulate import OWN
 from .engine import queue_callback, run_backward
-from .grad_mode import carries_tangents, mode
+from .grad_mode import OwnCell, carries_tangents, mode
 from .hooks import RemovableHandle, add_hook
 from .node import NOWHERE, SELECT, GradientEdge, accumulator, function_of
 from .public import public
@@ -164,8 +164,8 @@ def _grad_fn(self):
 def _data(self):
     """The same numbers outside the graph: writes to it are not tracked, nor counted as versions."""
     tensor = wrap(self._array)
-    if mode.inference and not self.is_inference():             # which what it is made of decides
-        tensor._version_counter = [0]
+    if mode.inference != self.is_inference():  # which what it is made of decides
+        tensor._version_counter = [0] if mode.inference else OwnCell([0])
     return tensor
 
 
@@ -178,6 +178,8 @@ def _set_data(self, value):
     if self._requires_grad and value._array.dtype.kind not in dt.DIFFERENTIABLE:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
     self._array = value._array
+    if self._version_counter.__class__ is OwnCell and not value.is_inference():
+        self._version_counter = [self._version_counter[0]]
 
 
 Tensor.requires_grad = property(_requires_grad, _assign_requires_grad)
@@ -206,7 +208,9 @@ def detach(input: Tensor) -> Tensor:
     tensor = wrap(input._array)
     if tensor._array.__class__ is above.sparse_array:
         return above.sparse("detach", (input,), {})
-    tensor._version_counter = input._version_counter
+    tensor._version_counter = version = input._version_counter
+    if version.__class__ is not list and not mode.inference:
+        tensor._version_counter = OwnCell([0])
     return tensor
 
 

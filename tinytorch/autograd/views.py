@@ -20,9 +20,9 @@ from ..kernels.memory import READ_ONLY, empty, is_given, refusal, unset
 from ..lazy import address_of, bits_of, device_of, is_lazy, raw, root_of, seen
 from ..tensor import Tensor, wrap
 from . import above
-from .grad_mode import INFERENCE_WRITE, differentiates, for_tangents, mode, usual
+from .grad_mode import INFERENCE_WRITE, InferenceCell, OwnCell, differentiates, for_tangents, mode, usual
 from .hooks import Gradient, checked_gradient
-from .node import ANS, AUX, BITS, NOWHERE, SELECT, Node, Op, new_node
+from .node import ANS, AUX, BITS, NOWHERE, SELECT, UNWATCHED, Node, Op, new_node
 from .places import count_write, note_place, note_write
 from .saved import PACKED, Detached, Packed, short_name
 
@@ -65,8 +65,12 @@ def track_view(output: Tensor, source: Tensor, made: str | None = None) -> None:
     """Make `output`, which shares the memory of `source`, a view of it."""
     version = source._version_counter
     output._version_counter = version
-    # An inference tensor has no history to follow.
-    output._view_info = View(source, version[0], made) if version.__class__ is list else None
+    if version.__class__ is list:
+        output._view_info = View(source, version[0], made)
+    else:                                      # an inference tensor has no history to follow
+        output._view_info = None
+        if version.__class__ is OwnCell:
+            output._version_counter = InferenceCell([0])
 
 
 def become(self: Tensor, result: Tensor) -> Tensor:
@@ -269,7 +273,7 @@ def is_apart(tensor: Tensor) -> bool:
 
 def check_inference(tensor: Tensor) -> None:
     """RuntimeError if `tensor`, about to be written to, is an inference tensor and inference mode is over."""
-    if tensor.is_inference() and not mode.inference:
+    if tensor._version_counter.__class__ is InferenceCell and not mode.inference:
         raise RuntimeError(INFERENCE_WRITE)
 
 
@@ -452,7 +456,8 @@ def rebase(self: Tensor, result: Tensor) -> None:
         # What the view was before goes back to the base by place, whatever `as_strided` it came by, in the base's
         # strides; its hooks are for what it was.
         node.edges = (_view_node(base, part, whole), *node.edges[1:])
-    fresh = new_node(COPY_SLICE, (base._node, node), (None, None, part, whole, None, None), (), base._array.shape)
+    fresh = new_node(COPY_SLICE, (base._node, node), (None, None, part, whole, None, None), UNWATCHED,
+                     base._array.shape)
     _tell(fresh, base._array)
     fresh = _apart(base, fresh)
     if base.retains_grad and base._node is not None:

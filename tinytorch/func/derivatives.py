@@ -304,6 +304,9 @@ def _released(tree):
 
 
 def _check_outputs(outputs):
+    if not outputs:
+        raise RuntimeError("vjp(f, *primals): Expected f to be a function that has non-empty output (got output = "
+                           f"{outputs})")
     for y in outputs:
         if not isinstance(y, Tensor):
             raise RuntimeError(f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type "

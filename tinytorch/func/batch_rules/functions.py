@@ -1,4 +1,6 @@
 """NumPy's functions of batches: what is done to the physical arrays, where a sample's dimension is one further on."""
+import math
+
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
@@ -101,7 +103,7 @@ def _along(at, *functions, none=None, axis=None):
         if dim is None and none is None:
             raise NotBatchable("of all elements as one row")
         if none is _ONE and (dim is None or not ndim):
-            physical, ndim, dim = physical.reshape(len(physical), -1), 1, 0
+            physical, ndim, dim = physical.reshape(len(physical), math.prod(physical.shape[1:])), 1, 0
         dim = () if none is _ALL and not ndim else axes_of(dim, ndim)
         if len(args) >= at:
             args[at - 1] = dim

@@ -422,10 +422,10 @@ def setitem(self, index, value):
 
 
 def _is_all(shape, basic):
-    """Whether a basic index takes everything as it is."""
+    """Whether a basic index takes everything, and says so: of a slice such as -1: of one element torch makes a view."""
     dims = [item for item in basic if item is not Ellipsis]
     return all(item.__class__ is slice for item in dims) and all(
-        item.indices(n) == (0, n, 1) for n, item in zip(shape, dims))
+        item.indices(n) == (0, n, 1) and not item.start for n, item in zip(shape, dims))
 
 
 def _spread(value, shape):

@@ -131,7 +131,8 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor |
     left, right = a.permute(free_a + first), b.permute(second + free_b)
     if rows != 1 or columns != 1:
         product = matmul(left.reshape(rows, count), right.reshape(count, columns))
-    elif count != 1 and left._array.flags.c_contiguous and right._array.flags.c_contiguous:
+    elif a._array.dtype == np.bool_ or (        # of which torch multiplies no vectors
+            count != 1 and left._array.flags.c_contiguous and right._array.flags.c_contiguous):
         product = dot(left.reshape(count), right.reshape(count))
     else:
         product = (left.squeeze() * right.squeeze()).sum(dtype=a.dtype)

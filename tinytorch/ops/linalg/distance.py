@@ -206,6 +206,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {type_name(x)}")
     if not p >= 0:
         raise RuntimeError("cdist only supports non-negative p values")
+    check_broadcast(x1._array.shape[:-2], x2._array.shape[:-2])
     full = x1._array.size and x2._array.size
     by_product = full and p == 2 and compute_mode != _MODES[2] and (
         compute_mode == _MODES[1] or max(x1._array.shape[-2], x2._array.shape[-2]) > 25)
