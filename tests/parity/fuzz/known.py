@@ -11,7 +11,7 @@ KNOWN = [
     ("", "error", "not resizable", "torch resizes no memory that NumPy has seen, as it has when values are compared"),
     ("grad", "error", "Function (Conj|NegView)Backward0 returned an invalid gradient", "torch replays the views of a "
      "tensor whose shape was changed in place in its old shape"),
-    ((r"squeeze_\(|\.t_\(|transpose_\(|\.data = ", "grad"), "error",
+    ((r"squeeze_\(|\.t_\(|transpose_\(|\.data = ", "grad|backward"), "error",
      "^no error for RuntimeError: .*Function .* returned an invalid gradient", "as before, or in the shape of other "
      "memory that it was given"),
     ((r"a = .*\.expand\(", r"T\.(nan)?median\(a"), "value", "", "torch takes an expanded tensor for one whose elements "
