@@ -178,6 +178,8 @@ IN_MODES = [
 IN_STATES = [
     (r"load_state_dict\(", "error", "^ValueError: .*loaded state dict does not fit the parameters.* for no error",
      "states of another shape are refused when they are loaded (docs/resuming.md)"),
+    ((r"reversed\(p\)(?s:.*)load_state_dict", ""), "value", "",
+     "states that may have any shape, of a parameter of another, by which a step is refused in the middle"),
 ]
 
 IN_HALVES = [
