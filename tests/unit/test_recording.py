@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
+from tinytorch.autograd.public import public
 from tinytorch.autograd.torch_function import modes
 from tinytorch.capture.schema import bind, form_for, forms_of
-from tinytorch.capture.twice import BakedIn, TracerWarning, changed, larger, leaves, record, record_twice
+from tinytorch.capture.twice import BakedIn, TracerWarning, changed, difference, larger, leaves, record, record_twice
 from tinytorch.fx import GraphModule
 from tinytorch.fx.experimental.proxy_tensor import get_proxy_mode, make_fx
 
@@ -260,3 +261,47 @@ def test_other_inputs():
     assert sorted(a[0][1][0].tolist()) == [0, 2, 4] and a[1]["b"].tolist() == [False, True, False]
     assert [t.shape[0] for t in leaves(larger((x, i, torch.ones(5))))] == [4, 4, 5]
     assert larger((torch.tensor(1.),)) is None
+
+
+@pytest.mark.parametrize("name", ["silu", "hardswish", "mish", "hardsigmoid"])
+def test_activations_in_place(name):
+    def function(x):
+        y = x + 1
+        return getattr(F, name)(y, inplace=True) * 2, y
+    graph = replayed(function, (torch.randn(3),))
+    assert [n.name for n in graph.graph.nodes] == ["x", "add", name + "_", "mul", "output"]
+    x = torch.randn(3)
+    same(graph(x), function(x))
+
+
+def test_what_is_written_out_of_sight_is_refused():
+    @public(python=True)
+    def zeroed(input: torch.Tensor) -> torch.Tensor:
+        y = input + 1                          # which is seen; the write is not
+        input._array[:] = 0
+        input._version_counter[0] += 1
+        return y
+    with pytest.raises(NotImplementedError, match="computes out of sight"):
+        record(lambda x: zeroed(x * 2), (torch.ones(2),))
+
+
+def test_parts_of_shapes_are_sizes_too():
+    def function(x):
+        height, width = x.shape[1:]
+        return x.new_zeros(x.shape[:1] + (width, height)) + F.interpolate(
+            x[None], size=x.shape[1:])[0].reshape(-1, *x.shape[:0:-1])
+    first, second = [record(function, (torch.ones(2, n, 4),), sizes=True) for n in (3, 5)]
+    assert difference(first, second) is None
+    assert [int(n) for n in [*torch.Size([2, 3])[1:]]] == [3]
+
+
+@pytest.mark.parametrize("function, names", [
+    (lambda x: F.dropout3d(x[None, None], 0.5, True), ["feature_dropout"]),
+    (lambda x: F.dropout1d(x, 0.5, True), ["feature_dropout"]),
+    (lambda x: torch.tensordot(x, x, ([0, 1], [0, 1])), ["tensordot"]),
+    (lambda x: torch.tensordot(x.T, x, 1), ["numpy_T", "tensordot"]),
+    (lambda x: F.embedding_bag((x * 0).long(), torch.ones(3, 2)), ["to", "size", "size", "embedding_bag"])])
+def test_functions_whose_operator_takes_other_arguments(function, names):
+    found = [n.target.overloadpacket.__name__ for n in record(function, (torch.ones(2, 3),), sizes=True).graph.nodes
+             if hasattr(n.target, "overloadpacket")]
+    assert [name for name in found if name in names] == names

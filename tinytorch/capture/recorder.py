@@ -92,6 +92,34 @@ for _function in (operator.eq, operator.ne, operator.lt, operator.le, operator.g
     setattr(TracedSize, f"__{_function.__name__}__", _comparison(_function))
 
 
+class TracedShape(Size):
+    """A shape of such sizes: parts of it have them too."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index):
+        item = tuple.__getitem__(self, index)
+        return tuple.__new__(TracedShape, item) if isinstance(index, slice) else item
+
+    def __add__(self, other):
+        return tuple.__new__(TracedShape, tuple.__add__(self, other)) if isinstance(other, tuple) else Size.__add__(
+            self, other)
+
+    def __radd__(self, other):
+        return tuple.__new__(TracedShape, tuple(other) + tuple(self))
+
+    def __mul__(self, times):
+        return tuple.__new__(TracedShape, tuple.__mul__(self, times))
+
+    __rmul__ = __mul__
+
+    def numel(self):
+        n = 1
+        for size in self:
+            n = size * n
+        return n
+
+
 class Recorder:
     """Records the calls in a `with` into `graph`.
 
@@ -248,11 +276,19 @@ class Recorder:
         form, values = found
         if not any(["Tensor" in kind for kind in form.results]):
             return func(*args, **kwargs)
+        parts = self.parts_of(form, func, args, kwargs)
+        if parts is not NotImplemented:
+            return parts
         given = [self.value(x) for x in values]    # before the call, which may write to them
         result = func(*_plain(args), **_plain(kwargs))
         self._add_dtype(form, given, result)
         self.named(result, self.operator(form, given), form)
         return result
+
+    def parts_of(self, form: Form, func: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """What a call of an operator gives that is to be recorded as what it calls; NotImplemented if it is to be a
+        node, as each is here."""
+        return NotImplemented
 
     def _rewritten(self, func, rewrite, args, kwargs):
         state.modes.append(self)               # what is asked of a tensor is recorded, too
@@ -321,9 +357,10 @@ class Recorder:
             self._inside.pop()
         unseen = len(self.graph.nodes) == before
         lost = [x for x in _tensors(result) if not self.is_known(x) and id(x) not in self.attributes]
-        written = versions != [x._version_counter[0] for x in given] or not np.array_equal(
-            drawn._array, default_generator.get_state()._array)
-        if lost and (given or not unseen) or unseen and written:
+        writes = versions != [x._version_counter[0] for x in given]
+        drew = not np.array_equal(drawn._array, default_generator.get_state()._array)
+        hidden = writes and not any([_mutates(node) for node in list(self.graph.nodes)[before:]])
+        if lost and (given or not unseen) or unseen and drew or hidden:
             raise self._out_of_sight(func)
         return result
 
@@ -367,7 +404,7 @@ class Recorder:
         """A shape whose sizes are nodes, where they are recorded and the tensor is known."""
         if not self.sizes or not self.is_known(tensor):
             return shape
-        return tuple.__new__(Size, [self._size(tensor, i, n) for i, n in enumerate(shape)])
+        return tuple.__new__(TracedShape, [self._size(tensor, i, n) for i, n in enumerate(shape)])
 
     def _size(self, tensor, dim, n):
         node = self.aten("size", tensor, dim, form="int")
@@ -579,6 +616,11 @@ def _place(func):
 def target_of(form: Form) -> Callable:
     """torch.ops.aten.name.form."""
     return getattr(getattr(ops.aten, form.name), form.form or "default")
+
+
+def _mutates(node):
+    form = getattr(node.target, "_schema", None)
+    return form is not None and form.mutates
 
 
 def _label(func):

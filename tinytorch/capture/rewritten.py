@@ -78,10 +78,20 @@ def _distances(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"
     return "cdist", "", [x1, x2, float(p), modes.index(compute_mode) or None]
 
 
+def _tensordot(a, b, dims=2, out=None):
+    if isinstance(dims, int):
+        dims = list(range(-dims, 0)), list(range(dims))
+    elif not isinstance(dims, (tuple, list)) or len(dims) != 2:
+        return None
+    return "tensordot", "", [a, b, *[[x] if isinstance(x, int) else list(x) for x in dims]]
+
+
 REWRITTEN: dict[str, Any] = {
     "dropout": _dropped("dropout"), "alpha_dropout": _dropped("alpha_dropout"),
-    "dropout2d": _dropped("feature_dropout"), "feature_alpha_dropout": _dropped("feature_alpha_dropout"),
+    **{f"dropout{n}d": _dropped("feature_dropout") for n in (1, 2, 3)},
+    "feature_alpha_dropout": _dropped("feature_alpha_dropout"),
     "interpolate": _interpolate, "embedding_bag": _bag, "cdist": _distances,
+    "tensordot": _tensordot,
     "logsigmoid": lambda input, out=None: ("log_sigmoid", "", [input]),
     "adaptive_avg_pool1d": _adaptive("adaptive_avg_pool1d", 1),
     "adaptive_avg_pool2d": _adaptive("adaptive_avg_pool2d", 2),

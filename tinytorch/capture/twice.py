@@ -5,9 +5,10 @@ are all invisible in one recording. In two, made with other inputs of the same s
 """
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +21,11 @@ from ..random import fork_rng
 from ..tensor import Size, Tensor, wrap
 from .recorder import Recorder
 
-__all__ = ["BakedIn", "Recording", "TracerWarning", "changed", "difference", "larger", "leaves", "mapped", "record",
-           "record_twice", "words"]
+if TYPE_CHECKING:
+    from ..nn import Module
+
+__all__ = ["BakedIn", "Recording", "TracerWarning", "changed", "difference", "larger", "leaves", "mapped", "names_of",
+           "parameters_of", "record", "record_twice", "undone", "words"]
 
 #: What may be said of a tensor that became a value, in torch's words.
 _READ = {"bool": "a Python boolean", "int": "a Python integer", "float": "a Python float", "index": "a Python index",
@@ -154,22 +158,24 @@ def _like(x, array):
 # ------------------------------------------------------------------ to record
 def record(function: Callable, args: tuple = (), kwargs: dict[str, Any] | None = None, *,
            attributes: dict[int, str] | None = None, sizes: bool = False,
-           reads: Callable[[str], None] = lambda kind: None, suffix: str = "") -> Recording:
+           reads: Callable[[str], None] = lambda kind: None, suffix: str = "",
+           kind: type[Recorder] = Recorder) -> Recording:
     """Records function(*args, **kwargs): see Recording. The arguments are not written to.
 
     attributes  {id of a tensor: path}, those that the graph is to ask for as attributes
     sizes       whether sizes of tensors are nodes
     reads       reads(kind) is called where a tensor becomes a value; an error that it raises ends the recording
     suffix      of the names of placeholders
+    kind        of the recorder
     """
     found = []
 
-    def noted(kind, tensor):
-        found.append(kind)
-        reads(kind)
-    recorder = Recorder(attributes, sizes, noted)
-    parameters = _parameters(function, args)
-    names = iter(_names(parameters, args, kwargs or {}))
+    def noted(what, tensor):
+        found.append(what)
+        reads(what)
+    recorder = kind(attributes, sizes, noted)
+    parameters = parameters_of(function, args)
+    names = iter(names_of(parameters, args, kwargs or {}))
 
     def enter(tensor):
         made = _own(tensor)
@@ -184,7 +190,7 @@ def record(function: Callable, args: tuple = (), kwargs: dict[str, Any] | None =
     return Recording(recorder.graph, recorder.constants, inputs, parameters, result, found)
 
 
-def _parameters(function, args):
+def parameters_of(function: Callable, args: tuple) -> list[str]:
     """A name for each argument: that of the parameter."""
     from ..nn import Module
     target = function.forward if isinstance(function, Module) else function
@@ -197,7 +203,7 @@ def _parameters(function, args):
     return [found[i].name if i < first else f"argument_{i}" for i in range(len(args))]
 
 
-def _names(parameters, args, kwargs):
+def names_of(parameters: list[str], args: tuple, kwargs: dict[str, Any]) -> list[str]:
     """A name for each tensor among the arguments."""
     names = []
     for name, x in [*zip(parameters, args), *kwargs.items()]:
@@ -235,6 +241,20 @@ that the trace might not generalize to other inputs!
     for text in told:
         warn(text, TracerWarning)
     return first
+
+
+@contextlib.contextmanager
+def undone(module: Module) -> Iterator[None]:
+    """A context within which what is drawn, and what is written to parameters and buffers, is undone at its end."""
+    held = [(x, x.detach().clone()) for x in [*module.parameters(), *module.buffers()]]
+    with fork_rng():
+        try:
+            yield
+        finally:
+            with no_grad():
+                for x, before in held:
+                    if x.dtype.is_complex or not bool((x.detach() == before).all()):
+                        x.detach().copy_(before)
 
 
 # ------------------------------------------------------------------ to compare

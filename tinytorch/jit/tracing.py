@@ -1,15 +1,12 @@
 """torch.jit.trace: a call is recorded (capture/), and written as a program that runs here and in PyTorch."""
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from typing import Any
 
-from ..autograd.grad_mode import no_grad
-from ..capture.twice import TracerWarning, changed, difference, larger, leaves, mapped, record, words
+from ..capture.twice import TracerWarning, changed, difference, larger, leaves, mapped, record, undone, words
 from ..errors import warn
 from ..nn import Module
-from ..random import fork_rng
 from ..tensor import Tensor
 from . import archive  # noqa: F401  (which enters what keeps modules)
 from .language import Script
@@ -209,25 +206,11 @@ def _program(module, recordings):
 
 
 # ------------------------------------------------------------------ to compare
-@contextlib.contextmanager
-def _undone(module):
-    """What is drawn and written to parameters and buffers within is undone."""
-    held = [(x, x.detach().clone()) for x in [*module.parameters(), *module.buffers()]]
-    with fork_rng():
-        try:
-            yield
-        finally:
-            with no_grad():
-                for x, before in held:
-                    if x.dtype.is_complex or not bool((x.detach() == before).all()):
-                        x.detach().copy_(before)
-
-
 def _compare(function, module, made, name, given, checks, first, attributes, tolerance):
     """Raises or warns where the program is not what the function does."""
     told = first.values_read
     others = changed(given)
-    with _undone(module):
+    with undone(module):
         try:
             second = _recorded(function, others, attributes)
         except (RuntimeError, ValueError, IndexError, AssertionError, TypeError):
@@ -239,7 +222,7 @@ def _compare(function, module, made, name, given, checks, first, attributes, tol
                                 None if found[0] == "\n" else found)
     grown = larger(given) if not told else None
     if grown is not None:
-        with _undone(module):
+        with undone(module):
             try:
                 third = _recorded(function, grown, attributes)
             except Exception:
@@ -252,9 +235,9 @@ def _compare(function, module, made, name, given, checks, first, attributes, tol
     if told:
         return
     for inputs in [others, *checks]:
-        with _undone(module):
+        with undone(module):
             expected = list(leaves(function(*_copied(inputs[0]), **_copied(inputs[1]))))
-        with _undone(module):
+        with undone(module):
             results = list(leaves(made._run(name, _copied(inputs[0]), _copied(inputs[1]))))
         for i, (a, b) in enumerate(zip(results, expected)):
             _compare_results(i, a.detach(), b.detach(), tolerance)

@@ -123,7 +123,7 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
     tensor([[[0.7378],
              [0.5946]]])
     """
-    shape = input._array.shape
+    shape = input.shape                        # not the array's: a recording keeps its sizes
     if len(shape) < 3:
         raise ValueError(f"Expected 3D or higher dimensionality                          input (got {len(shape)} "
                          "dimensions)")

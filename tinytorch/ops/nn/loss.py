@@ -399,7 +399,7 @@ def kl_div(input: Tensor, target: Tensor, size_average: bool | None = None, redu
     else:
         loss = target.xlogy(target) - target * input
     loss = reduced(loss, reduction, target, input)
-    return loss / input._array.shape[0] if by_batch and input._array.ndim else loss
+    return loss / input.shape[0] if by_batch and input._array.ndim else loss
 
 
 @public(python=True, autocast="up")
