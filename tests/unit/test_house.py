@@ -20,10 +20,10 @@ FLOORS = [
     "_checks _library _prims_common",
     "compiler accelerator backends cpu cuda mps xpu mtia nested monitor package linalg special fft signal masked "
     "functional quasirandom testing _inductor _rare _lowrank _lobpcg",
-    "nn func _functorch _higher_order_ops futures distributed fx capture _dynamo onnx _subclasses ao "
+    "nn func _functorch _higher_order_ops futures distributed fx capture _dynamo _subclasses ao "
     "quantization",
-    "optim distributed.optim distributed.algorithms._checkpoint utils export jit _jit_internal serialization _rebuild "
-    "_storage_reader _whole_file _old_format _weights_only_unpickler _safetensors _zip_reader "
+    "optim distributed.optim distributed.algorithms._checkpoint utils export jit onnx _jit_internal serialization "
+    "_rebuild _storage_reader _whole_file _old_format _weights_only_unpickler _safetensors _zip_reader "
     "hub profiler multiprocessing _vmap_internals tails",
     "c_export distributions vision viz debug autograd.profiler autograd.profiler_util",
 ]
@@ -132,6 +132,8 @@ LISTS = {
     "nn/init.py": "names that calculate_gain takes",
     "ops/layout/scatter.py": "values of the argument `reduce`",
     "ops/reduction/segments.py": "values of the argument `reduce`",
+    "onnx/aten/arithmetic.py": "ATen's names, of operators that ONNX calls otherwise",
+    "onnx/aten/indexing.py": "values of the argument `reduce`",
     "return_types.py": "the fields of each class of results",
 }
 

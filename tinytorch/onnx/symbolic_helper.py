@@ -6,7 +6,8 @@ __all__ = ["parse_args", "quantized_args"]
 #: What such functions call.
 _CALLED = """args_have_same_dtype check_training_mode dequantize_helper is_complex_value quantize_helper
     requantize_bias_helper""".split()
-globals().update({_name: refused(__name__, _name, "nothing is exported") for _name in _CALLED})
+_REASON = "what a program registers is given numbers and values as they are here"
+globals().update({_name: refused(__name__, _name, _REASON) for _name in _CALLED})
 __all__ += _CALLED
 
 

@@ -1,14 +1,37 @@
 """torch.onnx.utils: what surrounds an export."""
+import importlib
 import re
+import threading
 from contextlib import contextmanager
 
-from .._refused import refused
 from ._types import TrainingMode
 from .errors import OnnxExporterError
 
-__all__ = ["export", "register_custom_op_symbolic", "select_model_mode_for_export", "unregister_custom_op_symbolic"]
+__all__ = ["is_in_onnx_export", "register_custom_op_symbolic", "select_model_mode_for_export",
+           "unregister_custom_op_symbolic"]
 
-export = refused(__package__, "export", "a graph of ONNX operators cannot be made; save the state_dict")
+_state = threading.local()
+
+
+def is_in_onnx_export():
+    """Whether a model is called by an export in this thread."""
+    return getattr(_state, "depth", 0) > 0
+
+
+@contextmanager
+def exporting():
+    """A context in which `is_in_onnx_export` is True."""
+    _state.depth = getattr(_state, "depth", 0) + 1
+    try:
+        yield
+    finally:
+        _state.depth -= 1
+
+
+def __getattr__(name):
+    if name == "export":                       # with all that it takes, when it is first asked for
+        return importlib.import_module(f"{__package__}.exporting").export
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
 
 
 def _check_name(name):
@@ -18,13 +41,18 @@ def _check_name(name):
 
 
 def register_custom_op_symbolic(symbolic_name, symbolic_fn, opset_version):
-    """Nothing: nothing is exported. OnnxExporterError for a name that is not domain::name."""
+    """Has exports to this opset, and later ones, call symbolic_fn(g, *arguments) for an operator of ATen's: g.op(name,
+    *inputs, **attributes) writes a node and gives its result. OnnxExporterError for a name that is not domain::name."""
     _check_name(symbolic_name)
+    from .registry import register
+    register(symbolic_name, symbolic_fn, opset_version)
 
 
 def unregister_custom_op_symbolic(symbolic_name, opset_version):
-    """Nothing: nothing is exported. OnnxExporterError for a name that is not domain::name."""
+    """Undoes `register_custom_op_symbolic`. OnnxExporterError for a name that is not domain::name."""
     _check_name(symbolic_name)
+    from .registry import unregister
+    unregister(symbolic_name, opset_version)
 
 
 @contextmanager

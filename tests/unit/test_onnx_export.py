@@ -1,0 +1,445 @@
+"""torch.onnx.export: its signatures, names, sizes that may change, errors, files, and programs in memory."""
+import io
+import os
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import tinytorch as torch
+from tinytorch.capture.twice import TracerWarning
+
+onnx = pytest.importorskip("onnx", reason="files of ONNX are written by the package onnx")
+runtime = pytest.importorskip("onnxruntime", reason="what is compared is computed by onnxruntime")
+
+nn, F = torch.nn, torch.nn.functional
+pytestmark = pytest.mark.filterwarnings("ignore:Exporting a model while it is in training mode:UserWarning")
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear, self.norm = nn.Linear(4, 3), nn.BatchNorm1d(3)
+        self.register_buffer("scale", torch.tensor([1.0, 2.0, 3.0]))
+
+    def forward(self, x, k=2, *, plus=None):
+        y = torch.relu(self.norm(self.linear(x))) * k * self.scale
+        return y if plus is None else y + plus
+
+
+def shapes(values):
+    return [(x.name, [dim.dim_param or dim.dim_value for dim in x.type.tensor_type.shape.dim]) for x in values]
+
+
+def run(source, *inputs):
+    session = runtime.InferenceSession(source, providers=["CPUExecutionProvider"])
+    return session.run(None, {x.name: y.numpy() for x, y in zip(session.get_inputs(), inputs)})
+
+
+# ------------------------------------------------------------------ the signature of scripts
+def test_a_file_as_scripts_write_it(tmp_path):
+    net, x, path = Net(), torch.rand(2, 4), tmp_path / "net.onnx"
+    net(torch.rand(8, 4))
+    result = torch.onnx.export(net, x, str(path), input_names=["in"], output_names=["out"], opset_version=17,
+                               dynamic_axes={"in": {0: "batch"}, "out": {0: "batch"}}, export_params=True,
+                               do_constant_folding=True, verbose=False, dynamo=False)
+    model = onnx.load(path)
+    assert result is None and net.training
+    assert model.opset_import[0].version == 17 and model.ir_version == 8 and model.producer_name == "pytorch"
+    assert shapes(model.graph.input) == [("in", ["batch", 4])] and shapes(model.graph.output) == [("out", ["batch", 3])]
+    assert [x.name for x in model.graph.initializer][:2] == ["linear.weight", "linear.bias"]
+    onnx.checker.check_model(model, full_check=True)
+    net.eval()
+    for n in (2, 1, 5):
+        x = torch.rand(n, 4)
+        np.testing.assert_allclose(run(str(path), x)[0], net(x).detach().numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_a_program_and_a_file(tmp_path):
+    net, x, path = Net().eval(), torch.rand(2, 4), tmp_path / "net.onnx"
+    program = torch.onnx.export(net, (x,), path, kwargs={"plus": torch.ones(3)}, dynamic_shapes={
+        "x": {0: torch.export.Dim("batch", min=1, max=64)}, "plus": None})
+    assert isinstance(program, torch.onnx.ONNXProgram) and program.exported_program is None
+    assert shapes(program.model_proto.graph.input) == [("x", ["batch", 4]), ("plus", [3])]
+    assert program.model_proto == onnx.load(path) and program.model is program.model_proto
+    x = torch.rand(7, 4)
+    torch.testing.assert_close(program(x, plus=torch.ones(3))[0], net(x, plus=torch.ones(3)).detach())
+    assert "input  x: float[batch, 4]" in repr(program)
+
+
+@pytest.mark.parametrize("opset", range(13, 22))
+def test_every_opset(opset):
+    def model(x):
+        y = F.gelu(F.layer_norm(x, (4,))).split(2, 1)
+        return F.hardswish(y[0] + y[1]).sum((0, 1)), torch.tril(x), x.amax(1), F.mish(x), F.pad(x, (1, 1))
+    x = torch.rand(3, 4)
+    program = torch.onnx.export(model, (x,), opset_version=opset)
+    onnx.checker.check_model(program.model_proto, full_check=True)
+    for a, b in zip(program(x), model(x), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("given, names", [
+    ((torch.ones(2, 4),), ["x"]), (torch.ones(2, 4), ["x"]), ((torch.ones(2, 4), 3), ["x"]),
+    ((torch.ones(2, 4), {"k": torch.tensor(2.0)}), ["x", "k"]), ((torch.ones(2, 4), {}), ["x"])])
+def test_arguments(given, names):
+    program = torch.onnx.export(Net().eval(), given)
+    assert [x.name for x in program.model_proto.graph.input] == names
+
+
+def test_names_of_parameters_and_of_outputs_that_are_inputs():
+    def model(x):
+        y = x + 1
+        return x, y, y, torch.ones(2)
+    program = torch.onnx.export(model, (torch.ones(2),), input_names=["a"], output_names=["b", "c", "d"])
+    assert [x.name for x in program.model_proto.graph.output][:3] == ["b", "c", "d"]
+    assert [x.tolist() for x in program(torch.zeros(2))] == [[0, 0], [1, 1], [1, 1], [1, 1]]
+    buffer = io.BytesIO()
+    torch.onnx.export(nn.Linear(2, 2), torch.ones(1, 2), buffer, input_names=["x", "w"], dynamo=False)
+    assert [x.name for x in onnx.load_from_string(buffer.getvalue()).graph.initializer] == ["w", "bias"]
+
+    class Weight(nn.Linear):                   # whose input is called as its parameter
+        def forward(self, weight):
+            return super().forward(weight)
+    program = torch.onnx.export(Weight(2, 2), (torch.ones(1, 2),))
+    assert len({*[x.name for x in program.model_proto.graph.input],
+                *[x.name for x in program.model_proto.graph.initializer]}) == 3
+
+
+def test_unused_inputs_stay_and_unused_weights_do_not():
+    net = Net().eval()
+    program = torch.onnx.export(lambda x, y: net.scale * x, (torch.ones(2, 3), torch.ones(5)))
+    assert shapes(program.model_proto.graph.input) == [("x", [2, 3]), ("y", [5])]
+    assert len(program.model_proto.graph.initializer) == 1
+
+
+# ------------------------------------------------------------------ weights
+def test_weights_apart(tmp_path):
+    net, x = Net().eval(), torch.rand(2, 4)
+    program = torch.onnx.export(net, (x,))
+    program.save(tmp_path / "apart.onnx", external_data=True)
+    assert sorted(os.listdir(tmp_path)) == ["apart.onnx", "apart.onnx.data"]
+    np.testing.assert_allclose(run(str(tmp_path / "apart.onnx"), x)[0], net(x).detach().numpy(), rtol=1e-6)
+    onnx.checker.check_model(str(tmp_path / "apart.onnx"))
+    program.save(tmp_path / "given.onnx", keep_initializers_as_inputs=True)
+    names = [x.name for x in onnx.load(tmp_path / "given.onnx").graph.input]
+    assert names[:3] == ["x", "linear.weight", "linear.bias"]
+    program.save(tmp_path / "without.onnx", include_initializers=False)
+    assert not onnx.load(tmp_path / "without.onnx").graph.initializer
+
+
+def test_weights_of_callers(tmp_path):
+    net, x, path = nn.Linear(3, 2), torch.rand(4, 3), str(tmp_path / "linear.onnx")
+    torch.onnx.export(net, (x,), path, export_params=False, dynamo=False)
+    assert [x.name for x in onnx.load(path).graph.input] == ["input", "weight", "bias"]
+    weight, bias = net.weight.detach(), net.bias.detach()
+    np.testing.assert_allclose(run(path, x, weight, bias)[0], net(x).detach().numpy(), rtol=1e-6)
+
+
+def test_other_weights_and_other_names_of_sizes():
+    net, other, x = nn.Linear(3, 2), nn.Linear(3, 2), torch.rand(4, 3)
+    program = torch.onnx.export(net, (x,), dynamic_shapes=({0: "n"},))
+    program.apply_weights(other.state_dict())
+    program.rename_axes({"n": "rows"})
+    torch.testing.assert_close(program(x)[0], other(x).detach())
+    assert shapes(program.model_proto.graph.output)[0][1] == ["rows", 2]
+    with pytest.raises(torch.onnx.OnnxExporterError, match=r"weight has the shape \(2, 4\)"):
+        program.apply_weights(nn.Linear(4, 2).state_dict())
+
+
+def test_a_program_is_run():
+    net, x = Net().eval(), torch.rand(2, 4)
+    program = torch.onnx.export(net, (x,), opset_version=20, verify=True)
+    program.optimize()
+    torch.testing.assert_close(program.call_reference(x)[0], net(x).detach())
+    hidden = program.compute_values(["linear"], (x,))
+    torch.testing.assert_close(hidden[0], net.linear(x).detach())
+    seen = []
+
+    def start(data):
+        seen.append(data)
+        return runtime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    program.initialize_inference_session(start)
+    program.release()
+    torch.testing.assert_close(program(x)[0], net(x).detach())
+    assert len(seen) == 2
+    with pytest.raises(torch.onnx.OnnxExporterError, match="the model takes 1 tensors"):
+        program(x, x)
+
+
+def test_halves_and_bfloat16_are_stored_as_they_are():
+    for dtype, number in ((torch.float16, 10), (torch.bfloat16, 16), (torch.float64, 11)):
+        net = nn.Linear(3, 2).to(dtype)
+        model = torch.onnx.export(net, (torch.ones(1, 3, dtype=dtype),)).model_proto
+        assert [x.data_type for x in model.graph.initializer] == [number] * 2
+        assert model.graph.initializer[0].raw_data == net.weight.detach().view(torch.int8).numpy().tobytes()
+
+
+# ------------------------------------------------------------------ training
+def test_the_mode_of_a_model():
+    net = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5), nn.BatchNorm1d(4))
+    x = torch.rand(64, 4)
+    before = [y.clone() for y in net.buffers()]
+    with pytest.warns(UserWarning, match="Exporting a model while it is in training mode"):
+        program = torch.onnx.export(net, (x,))
+    assert torch.allclose(program(x)[0].mean(0), torch.zeros(4), atol=1e-5)
+    dropped = torch.onnx.export(net[:2], (x,))(x)[0]
+    assert 64 < (dropped == 0).sum() < 192 and torch.allclose(dropped[dropped != 0], 2 * net[0](x)[dropped != 0])
+    assert all(y.equal(z) for y, z in zip(net.buffers(), before)) and net.training
+    buffer = io.BytesIO()
+    torch.onnx.export(net, (x,), buffer, dynamo=False)
+    np.testing.assert_array_equal(*[run(buffer.getvalue(), x)[0]] * 2)
+    assert "Dropout" not in [node.op_type for node in onnx.load_from_string(buffer.getvalue()).graph.node]
+    buffer = io.BytesIO()
+    torch.onnx.export(net.eval(), (x,), buffer, dynamo=False, training=torch.onnx.TrainingMode.TRAINING)
+    assert "Dropout" in [node.op_type for node in onnx.load_from_string(buffer.getvalue()).graph.node]
+    assert not net.training
+
+
+def test_the_random_stream_and_the_example_are_left_alone():
+    x = torch.ones(3)
+    torch.manual_seed(1)
+    torch.onnx.export(lambda x: torch.randn_like(x.mul_(2)) + torch.rand(3), (x,))
+    after = torch.rand(1)
+    torch.manual_seed(1)
+    assert after.equal(torch.rand(1)) and x.tolist() == [1, 1, 1]
+
+
+def test_models_know_that_they_are_exported():
+    seen = []
+    torch.onnx.export(lambda x: seen.append(torch.onnx.is_in_onnx_export()) or x + 1, (torch.ones(1),))
+    assert seen and all(seen) and not torch.onnx.is_in_onnx_export()
+
+
+# ------------------------------------------------------------------ sizes
+def test_names_of_dynamic_axes():
+    def model(x, y):
+        return x @ y.T, torch.cat([x, y]), x[1:]
+    with pytest.warns(UserWarning, match="No names were found for specified dynamic axes of provided input"):
+        program = torch.onnx.export(
+            model, (torch.rand(3, 4), torch.rand(2, 4)), input_names=["x", "y"], output_names=["product"],
+            dynamic_axes={"x": [0], "y": {0: "m"}, "product": {1: "q"}})
+    assert shapes(program.model_proto.graph.input) == [("x", ["x_dynamic_axes_1", 4]), ("y", ["m", 4])]
+    first, second, third = [sizes for _, sizes in shapes(program.model_proto.graph.output)]
+    assert first == ["x_dynamic_axes_1", "q"] and second == ["cat_dim_0", 4] and third[1] == 4
+    x, y = torch.rand(6, 4), torch.rand(5, 4)
+    for a, b in zip(program(x, y), model(x, y), strict=True):
+        torch.testing.assert_close(a, b)
+
+
+@pytest.mark.parametrize("told", [
+    ({0: "n"}, None), [{0: "n"}, {}], {"x": {0: "n"}}, ((torch.export.Dim("n"), None), None),
+    ({0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.STATIC}, None), ({0: torch.export.Dim.AUTO, 1: 4}, None)])
+def test_dynamic_shapes(told):
+    program = torch.onnx.export(lambda x, y: x.view(x.size(0) * 2, -1) * y, (torch.rand(3, 4), torch.rand(2)),
+                                dynamic_shapes=told)
+    (_, (n, width)), (_, other) = shapes(program.model_proto.graph.input)
+    assert isinstance(n, str) and width == 4 and other == [2]
+    assert program(torch.rand(7, 4), torch.rand(2))[0].shape == (14, 2)
+
+
+def test_what_holds_for_the_examples_sizes_alone_is_an_error():
+    def baked(x):
+        return x.reshape(len(x.tolist()), -1) if False else x.reshape(int(x.shape[0]), 2, 2)
+    with pytest.raises(torch.onnx.OnnxExporterError, match="holds for the example's inputs alone: for other sizes of "
+                                                          r"\['n'\]"):
+        torch.onnx.export(baked, (torch.rand(3, 4),), dynamic_shapes=({0: "n"},))
+    torch.onnx.export(baked, (torch.rand(3, 4),))
+    with pytest.raises(torch.onnx.OnnxExporterError, match=r"cannot be called with other sizes of \['width'\]"):
+        torch.onnx.export(nn.Linear(4, 3), (torch.rand(3, 4),), dynamic_shapes=({1: "width"},))
+
+    def by_size(x):
+        return x * 2 if x.shape[0] > 4 else x + 1
+    with pytest.raises(torch.onnx.OnnxExporterError, match="for other sizes"):
+        torch.onnx.export(by_size, (torch.rand(3),), dynamic_shapes=({0: "n"},))
+
+
+@pytest.mark.parametrize("error, kwargs", [
+    (ValueError, {"dynamic_shapes": {"z": {0: "n"}}}), (ValueError, {"dynamic_shapes": (None, None)}),
+    (ValueError, {"dynamic_shapes": ({5: "n"},)}), (IndexError, {"dynamic_axes": {"x": {5: "n"}}}),
+    (ValueError, {"input_names": ["a", "a"]}), (TypeError, {"output_names": [3]}),
+    (RuntimeError, {"dynamo": False, "f": io.BytesIO(), "output_names": ["a", "b"]}),
+    (RuntimeError, {"dynamo": False, "f": io.BytesIO(), "input_names": list("abcdefghij")}),
+    (ValueError, {"dynamo": False}), (ValueError, {"dynamo": False, "f": io.BytesIO(), "dynamic_shapes": ()}),
+    (NotImplementedError, {"custom_translation_table": {1: 2}}),
+    (NotImplementedError, {"export_modules_as_functions": True}),
+    (torch.onnx.OnnxExporterError, {"opset_version": 12}), (torch.onnx.OnnxExporterError, {"opset_version": 22})])
+def test_bad_arguments(error, kwargs):
+    with pytest.raises(error):
+        torch.onnx.export(Net().eval(), (torch.ones(2, 4),), **kwargs)
+
+
+# ------------------------------------------------------------------ what cannot be exported
+def test_an_operator_without_counterpart_names_itself_and_the_line(tmp_path):
+    def model(x):
+        y = x + 1
+        return torch.linalg.svdvals(y)         # the line
+    with pytest.raises(torch.onnx.errors.UnsupportedOperatorError) as found:
+        torch.onnx.export(model, (torch.ones(2, 2),), tmp_path / "x.onnx")
+    text = str(found.value)
+    assert "Exporting the operator 'aten::linalg_svdvals' to ONNX opset version 20 is not supported" in text
+    assert f'File "{__file__}", line {model.__code__.co_firstlineno + 2}' in text and "# the line" in text
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_operator_of_a_later_opset():
+    with pytest.raises(torch.onnx.errors.UnsupportedOperatorError, match="added in version 16, try exporting"):
+        torch.onnx.export(F.grid_sample, (torch.rand(1, 1, 3, 3), torch.rand(1, 2, 2, 2)), opset_version=15,
+                          kwargs={"align_corners": False})
+
+
+def test_an_operator_with_other_arguments_says_why():
+    with pytest.raises(torch.onnx.errors.UnsupportedOperatorError, match="'aten::lstm' .*(projections of the outputs)"):
+        torch.onnx.export(nn.LSTM(3, 4, proj_size=2), (torch.rand(5, 2, 3),))
+
+
+def test_an_operator_without_counterpart_is_what_it_is_made_of():
+    x = torch.rand(3, 4)
+    program = torch.onnx.export(lambda x: (torch.trapezoid(x), F.triplet_margin_loss(x, x + 1, x - 1)), (x,))
+    torch.testing.assert_close(program(x)[0], torch.trapezoid(x))
+
+
+def test_control_flow_and_values(tmp_path):
+    def model(x):
+        return x * 2 if x.sum() > 0 else -x
+    x, path = torch.ones(2), tmp_path / "x.onnx"
+    with pytest.raises(torch.onnx.OnnxExporterError, match="Converting a tensor to a Python boolean") as found:
+        torch.onnx.export(model, (x,), path)
+    assert "return x * 2 if x.sum() > 0 else -x" in str(found.value) and not path.exists()
+    with pytest.warns(TracerWarning, match="Converting a tensor to a Python boolean"):
+        torch.onnx.export(model, (x,), path, dynamo=False)
+    assert run(str(path), -x)[0].tolist() == [-2, -2]
+
+    calls = []
+
+    def counts(x):
+        calls.append(0)
+        return x + len(calls)
+    with pytest.raises(torch.onnx.OnnxExporterError, match="for other numbers it differs"):
+        torch.onnx.export(counts, (x,))
+    with pytest.raises(torch.onnx.OnnxExporterError, match="computed out of sight"):
+        torch.onnx.export(lambda x: torch.func.grad(lambda y: (y ** 2).sum())(x), (x,))
+    with pytest.raises(torch.onnx.OnnxExporterError, match="(?s)cannot be recorded.*line .*F.max_unpool1d"):
+        torch.onnx.export(lambda x: F.max_unpool1d(*F.max_pool1d(x, 2, return_indices=True), 2), (torch.rand(1, 4),))
+
+
+def test_errors_of_the_model_are_its_own():
+    with pytest.raises(RuntimeError, match="mat1 and mat2 shapes cannot be multiplied"):
+        torch.onnx.export(nn.Linear(3, 2), (torch.ones(2, 5),))
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        torch.onnx.export(nn.Linear(3, 2), ())
+
+
+def test_a_file_is_whole_or_as_it_was(tmp_path, monkeypatch):
+    path = tmp_path / "net.onnx"
+    program = torch.onnx.export(nn.Linear(2, 2), (torch.ones(1, 2),), path)
+    before = path.read_bytes()
+
+    def fails(*args):
+        raise OSError("no space left")
+    monkeypatch.setattr(os, "replace", fails)
+    for external in (False, True):
+        with pytest.raises(OSError, match="no space left"):
+            program.save(path, external_data=external)
+    monkeypatch.undo()
+    assert os.listdir(tmp_path) == ["net.onnx"] and path.read_bytes() == before
+    with pytest.raises(FileNotFoundError):
+        program.save(tmp_path / "nowhere" / "net.onnx")
+
+
+# ------------------------------------------------------------------ writes
+def test_writes_to_views_change_what_shares_their_memory():
+    def model(x):
+        whole = x.clone()
+        rows, columns = whole[1:], whole.t()
+        early = columns.sum()
+        rows[0] = 5
+        columns[0].mul_(2)
+        whole.view(-1)[-1] += rows.sum()
+        first, second = whole.chunk(2, 1)
+        second.neg_()
+        whole[..., 0].copy_(first[:, 1])
+        return whole, rows, columns, early, first, second, whole.reshape(-1)[::2]
+    x = torch.rand(3, 4)
+    program = torch.onnx.export(model, (x,), dynamic_shapes=({0: "n"},))
+    for inputs in (x, torch.rand(5, 4)):
+        for a, b in zip(program(inputs), model(inputs), strict=True):
+            torch.testing.assert_close(a, b)
+
+
+def test_activations_in_place():
+    def model(x):
+        y = x + 1
+        F.silu(y, inplace=True)
+        z = F.hardswish(y, inplace=True)
+        F.dropout(z, 0.5, False, inplace=True)
+        return y, F.relu_(z - 1), torch.sigmoid_(y)
+    x = torch.rand(3)
+    for a, b in zip(torch.onnx.export(model, (x,))(x), model(x), strict=True):
+        torch.testing.assert_close(a, b)
+
+
+# ------------------------------------------------------------------ what programs say
+def test_a_programs_own_translation():
+    def erfinv(g, x):
+        return g.op("com.example::ErfInv", x, scale_f=0.5)
+
+    def relu(g, x):
+        zero = g.op("Constant", value_float=0.0)
+        return g.op("Max", x, zero)
+    torch.onnx.register_custom_op_symbolic("aten::erfinv", erfinv, 13)
+    torch.onnx.register_custom_op_symbolic("aten::relu", relu, 15)
+    try:
+        model = torch.onnx.export(lambda x: torch.erfinv(x).relu(), (torch.ones(2),), custom_opsets={
+            "com.example": 3}).model_proto
+        assert [(node.domain, node.op_type) for node in model.graph.node] == [
+            ("com.example", "ErfInv"), ("", "Constant"), ("", "Max")]
+        assert {x.domain: x.version for x in model.opset_import} == {"": 20, "com.example": 3}
+        old = torch.onnx.export(torch.relu, (torch.ones(2),), opset_version=14).model_proto
+        assert [node.op_type for node in old.graph.node] == ["Relu"]
+    finally:
+        torch.onnx.unregister_custom_op_symbolic("aten::erfinv", 13)
+        torch.onnx.unregister_custom_op_symbolic("aten::relu", 15)
+    with pytest.raises(torch.onnx.errors.UnsupportedOperatorError):
+        torch.onnx.export(torch.erfinv, (torch.ones(2),))
+
+
+def test_traced_exported_and_scripted_models():
+    net, x = Net().eval(), torch.rand(2, 4)
+    traced = torch.jit.trace(net, x)
+    torch.testing.assert_close(torch.onnx.export(traced, (x,))(x)[0], net(x).detach())
+    program = torch.export.export(net, (x,))
+    torch.testing.assert_close(torch.onnx.export(program)(x)[0], net(x).detach())
+    torch.testing.assert_close(torch.onnx.export(program, (x,))(x)[0], net(x).detach())
+    scripted = torch.jit.script(nn.Sequential(nn.Linear(4, 3), nn.ReLU()))
+    torch.testing.assert_close(torch.onnx.export(scripted, (x,))(x)[0], scripted(x).detach())
+
+
+def test_folding():
+    def model(x):
+        return x + torch.arange(3).float().cos() * 2
+    folded = torch.onnx.export(model, (torch.ones(3),)).model_proto
+    assert [node.op_type for node in folded.graph.node] == ["Add"]
+    whole = torch.onnx.export(model, (torch.ones(3),), optimize=False).model_proto
+    assert [node.op_type for node in whole.graph.node] == ["Range", "Cast", "Cos", "Mul", "Add"]
+
+
+def test_nothing_of_it_is_imported_before_it_is_used():
+    code = ("import sys, tinytorch as torch; torch.onnx; print([x for x in sys.modules if x.split('.')[0] in ('onnx', "
+            "'onnxruntime', 'google') or x.startswith(('tinytorch.onnx.aten', 'tinytorch.onnx.exporting', "
+            "'tinytorch.capture'))])")
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_without_the_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(torch.onnx.OnnxExporterError, match="Module onnx is not installed!.*pip install onnx"):
+        torch.onnx.export(nn.Linear(2, 2), (torch.ones(1, 2),))
+
+
+def test_no_warnings_of_its_own():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        torch.onnx.export(Net().eval(), (torch.ones(2, 4),), dynamic_shapes=({0: "n"},))

@@ -1,0 +1,1 @@
+"""ATen's operators as nodes of ONNX, a module for each family."""
