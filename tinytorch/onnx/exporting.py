@@ -21,7 +21,7 @@ from .lowering import Lowering, Watcher, line, place_of
 from .package import require
 from .program import ONNXProgram
 from .utils import exporting, select_model_mode_for_export
-from .writer import OPSETS, Value, Writer, element_type
+from .writer import OPSETS, Record, Value, Writer, element_type
 
 __all__ = ["DEFAULT_OPSET", "export"]
 
@@ -277,11 +277,8 @@ class _Export:
             name = g.name_of(x)
             wanted = self.given_outputs[i] if i < len(self.given_outputs) else None
             if name not in made or name in taken or name in inputs:
-                g.hint(wanted or "output")
-                fresh = g.op("Identity", x)
-                record = g.records[-1]
-                name = wanted or fresh
-                record.outputs[0] = name
+                source, name = name, wanted or g.unique("output")
+                g.records.append(Record("Identity", "", [source], [name], {}))
             elif wanted is not None and wanted != name:
                 for record in g.records:
                     for items in (record.inputs, record.outputs):

@@ -216,7 +216,10 @@ class Lowering:
         for view in seen.views[:-1]:
             chain.append(self._through(view, chain[-1]))
         for view, whole in zip(reversed(seen.views), reversed(chain)):
-            value = self._put(view, whole, value)
+            try:
+                value = self._put(view, whole, value)
+            except (Refusal, Unwritable) as error:
+                raise self._error(view.node, error) from None
         seen.place.value = value
         seen.place.version += 1
 
@@ -240,7 +243,7 @@ class Lowering:
             return _as(g.op("Concat", *parts, axis=values[-1] % whole.rank), whole)
         result = self._value(None, node) if view.part is None else None
         if not whole.is_static or result is not None and not result.is_static:
-            raise self._error(node, Refusal("writing to such a view of a tensor whose sizes may change"))
+            raise Refusal("writing to such a view of a tensor whose sizes may change")
         places = np.arange(int(np.prod(whole.shape, dtype=np.int64))).reshape(whole.shape)
         with no_grad():
             found = run(form, [wrap(places), *values[1:]])
