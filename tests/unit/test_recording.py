@@ -292,6 +292,8 @@ def test_parts_of_shapes_are_sizes_too():
             x[None], size=x.shape[1:])[0].reshape(-1, *x.shape[:0:-1])
     first, second = [record(function, (torch.ones(2, n, 4),), sizes=True) for n in (3, 5)]
     assert difference(first, second) is None
+    ends = [record(lambda x: x[:, -x.shape[0]:], (torch.ones(n, 4),), sizes=True) for n in (2, 3)]
+    assert difference(*ends) is None and ends[0].result.shape == (2, 2)
     assert [int(n) for n in [*torch.Size([2, 3])[1:]]] == [3]
 
 

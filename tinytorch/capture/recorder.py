@@ -58,6 +58,9 @@ class TracedSize(int):
 
     __index__ = __int__
 
+    def __neg__(self):
+        return self * -1 if self.recorder.open else int.__neg__(self)
+
 
 def _arithmetic(function, reflected=False):
     plain = getattr(int, f"__{'r' if reflected else ''}{function.__name__}__")
