@@ -830,3 +830,70 @@ def nested_inputs(t):
         y, (z,) = more
         return {"sum": x + y, "pair": (x * z, z)}
     return run
+
+
+# ------------------------------------------------------------------ as libraries write them
+@case(shaped((2, 12, 4)), STEPS)
+def relative_places(t):
+    def forward(self, x):
+        n = x.shape[1]
+        apart = t.arange(n)[None, :] - t.arange(n)[:, None]
+        found = (apart > 0).to(t.long) * 8
+        apart = t.abs(apart)
+        far = 4 + (t.log(apart.float() / 4) / 3.5 * 4).to(t.long)
+        found += t.where(apart < 4, apart, t.min(far, t.full_like(far, 7)))
+        return self.bias(found).permute(2, 0, 1).unsqueeze(0) + (x @ x.transpose(1, 2))[:, None]
+    return module(t, forward, bias=t.nn.Embedding(16, 2))
+
+
+@case(shaped((2, 3, 4), (2, 6, 4)), ({0: "batch", 1: "time"}, {0: "batch", 1: "past"}))
+def cached_keys(t):
+    def run(x, past):
+        keys = t.cat([past, x], 1)
+        places = t.arange(past.shape[1], keys.shape[1])
+        seen = t.full((x.shape[1], keys.shape[1]), t.finfo(x.dtype).min)
+        seen.masked_fill_(t.arange(keys.shape[1]) <= places[:, None], 0)
+        places = places.unsqueeze(0).expand(x.shape[0], -1)
+        return (x @ keys.mT + seen).softmax(-1) @ keys, places, keys[:, -x.shape[1]:]
+    return run
+
+
+@case(lambda t: (t.rand(2, 5, 4), t.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]])), (*STEPS, *STEPS))
+def sentence_mean(t):
+    def run(states, mask):
+        wide = mask.unsqueeze(-1).expand(states.size()).float()
+        hidden = (1.0 - mask[:, None, None, :].to(states.dtype)) * t.finfo(states.dtype).min
+        return t.sum(states * wide, 1) / t.clamp(wide.sum(1), min=1e-9), hidden
+    return run
+
+
+@case(shaped((2, 15, 4, 6)), IMAGE)
+def detection_head(t):
+    def run(x):
+        n, _, height, width = x.shape
+        rows, columns = t.meshgrid(t.arange(height), t.arange(width), indexing="ij")
+        grid = t.stack((columns, rows), 2).view(1, 1, height, width, 2).float()
+        y = x.view(n, 3, 5, height, width).permute(0, 1, 3, 4, 2).contiguous().sigmoid()
+        y[..., 0:2] = (y[..., 0:2] * 2 - 0.5 + grid) * 8
+        y[..., 2:4] = (y[..., 2:4] * 2) ** 2
+        return y.view(n, -1, 5)
+    return run
+
+
+@case(shaped((2, 5, 6)), ({0: "batch", 2: "time"},))
+def gated_convolutions(t):
+    nn = t.nn
+    return nn.Sequential(nn.Conv1d(5, 8, 3, padding=1), nn.GLU(1), nn.BatchNorm1d(4), nn.AvgPool1d(2),
+                         nn.Upsample(scale_factor=2), nn.InstanceNorm1d(4, affine=True))
+
+
+@case(shaped((4, 5)), BATCH)
+def sampled_logits(t):
+    def run(x):
+        values, _ = t.topk(x, 2)
+        y = x.clone()
+        y[y < values[:, [-1]]] = -float("inf")
+        ordered, places = x.sort(1, descending=True)
+        tail = ordered.softmax(1).cumsum(1) > 0.8
+        return y.softmax(-1), x.masked_fill(tail.scatter(1, places, tail), 0.0), (x - x.mean()) / x.std()
+    return run

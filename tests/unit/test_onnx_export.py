@@ -246,6 +246,19 @@ def test_dynamic_shapes(told):
     assert program(torch.rand(7, 4), torch.rand(2))[0].shape == (14, 2)
 
 
+def test_arithmetic_of_sizes():
+    def model(x, past):
+        both = torch.cat([past, x])
+        n = x.shape[0]
+        return (both[-n:], both[:n // 2], both[:-(-n // 2)], x.new_zeros(n * 2 - 1, n % 3 + 1), both[(1 - n) // 2:],
+                torch.arange(past.size(0), both.size(0)), x.expand(2, *x.shape).flatten(0, 1), both[::n])
+    program = torch.onnx.export(model, (torch.rand(3, 2), torch.rand(4, 2)), dynamic_shapes=({0: "n"}, {0: "m"}))
+    for n, m in ((3, 4), (5, 1), (2, 7)):
+        x, past = torch.rand(n, 2), torch.rand(m, 2)
+        for a, b in zip(program(x, past), model(x, past), strict=True):
+            torch.testing.assert_close(a, b)
+
+
 def test_what_holds_for_the_examples_sizes_alone_is_an_error():
     def baked(x):
         return x.reshape(len(x.tolist()), -1) if False else x.reshape(int(x.shape[0]), 2, 2)

@@ -256,8 +256,7 @@ class Lowering:
         if node.target is operator.getitem:
             return self._part(node)
         if node.target in _ARITHMETIC:
-            a, b = [self.read(x) if isinstance(x, Node) else x for x in node.args]
-            self._seen[node] = self.g.arithmetic(_ARITHMETIC[node.target], a, b)
+            self._seen[node] = self._sized(node)
             return None
         form = _form(node)
         if form is None:
@@ -276,6 +275,13 @@ class Lowering:
         else:
             self._enter(node, result)
         return None
+
+    def _sized(self, node):
+        """Arithmetic of sizes. What is divided is rounded down, also where it may be negative."""
+        g, (a, b) = self.g, [self.read(x) if isinstance(x, Node) else x for x in node.args]
+        if node.target is operator.floordiv and isinstance(a, Value) and _form(node.args[0]) is None:
+            a = g.arithmetic("Sub", a, g.arithmetic("Mod", a, b))
+        return g.arithmetic(_ARITHMETIC[node.target], a, b)
 
     def _part(self, node):
         """One of several results."""

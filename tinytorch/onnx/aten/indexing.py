@@ -360,6 +360,10 @@ def slice_scatter(g, x, source, dim=0, start=None, end=None, step=1):
         if isinstance(start, int) and isinstance(end, int) and 0 <= end < start:
             end = start
         return _between(g, x, source, dim, start, end)
+    if x.dynamic[dim] and isinstance(start, int) and start >= 0 and isinstance(end, int) and end >= 1 << 62:
+        rows = g.op("Range", g.cast(start, dt.int64), g.cast(g.size(x, dim), dt.int64), g.cast(step, dt.int64))
+        history = (source.history[dim],) if source.history else ()
+        return scattered(g, x, dim, _rows(g, x, dim, Value(rows, (source.shape[dim],), dt.int64, history)), source)
     if x.dynamic[dim] or not isinstance(start, int) or not isinstance(end, int):
         raise Refusal("steps in a size that may change")
     places = np.arange(x.shape[dim])[start:end:step]
