@@ -10,7 +10,7 @@ pytest.importorskip("onnx", reason="files of ONNX are written by the package onn
 runtime = pytest.importorskip("onnxruntime", reason="what is compared is computed by onnxruntime")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-OPERATORS = samples_of(("bernoulli",), 2)  # whose few numbers may be drawn alike twice
+OPERATORS = samples_of(("bernoulli",), 2)  # whose few numbers may be drawn alike
 #: Operators of which every sample that is looked at must be written.
 WRITTEN = """add sub mul div pow exp log clamp sum mean amax var std cumsum sort topk gather scatter cat stack split
     chunk transpose permute reshape expand flip matmul bmm baddbmm nn.functional.relu nn.functional.gelu

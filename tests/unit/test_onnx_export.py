@@ -213,6 +213,19 @@ def test_the_random_stream_and_the_example_are_left_alone():
     assert after.equal(torch.rand(1)) and x.tolist() == [1, 1, 1]
 
 
+def test_draws():
+    def model(x):
+        return (torch.randn(400) + 5, torch.rand_like(x), torch.normal(x, 0.0), torch.normal(3.0, 0.1, (400,)),
+                torch.normal(0.0, x * 0), x.clone().uniform_(2, 3), x.clone().normal_(-4, 0.1),
+                torch.bernoulli(x * 0 + 1), torch.bernoulli(x, 0.0), x.clone().bernoulli_(1.0),
+                F.dropout(x, 1.0), F.dropout2d(x[None, None], 0.5))
+    x = torch.rand(20, 20)
+    means = [y.mean().item() for y in torch.onnx.export(model, (x,), opset_version=20)(x)]
+    expected = [5, 0.5, x.mean().item(), 3, 0, 2.5, -4, 1, 0, 1, 0]
+    np.testing.assert_allclose(means[:-1], expected, atol=0.25)
+    assert means[-1] == 0 or abs(means[-1] / 2 - x.mean().item()) < 1e-5
+
+
 def test_models_know_that_they_are_exported():
     seen = []
     torch.onnx.export(lambda x: seen.append(torch.onnx.is_in_onnx_export()) or x + 1, (torch.ones(1),))

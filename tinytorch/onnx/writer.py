@@ -23,7 +23,7 @@ _NUMBERS = {dt.float32: "FLOAT", dt.uint8: "UINT8", dt.int8: "INT8", dt.int16: "
             dt.uint32: "UINT32", dt.uint64: "UINT64", dt.complex64: "COMPLEX64", dt.complex128: "COMPLEX128",
             dt.bfloat16: "BFLOAT16"}
 #: Operators that draw: two nodes of the same inputs are two.
-_DRAW = ("Dropout", "RandomUniformLike", "RandomNormalLike", "Bernoulli", "Multinomial")
+_DRAW = ("Dropout", "RandomUniformLike", "RandomNormalLike", "Multinomial")
 
 
 def element_type(dtype: dt.dtype) -> int:

@@ -5,6 +5,7 @@ import math
 
 from ... import dtypes as dt
 from ..registry import Refusal, entered, translation
+from ..writer import Value
 
 
 @translation("relu")
@@ -174,8 +175,10 @@ def feature_dropout(g, x, p, train):
         return g.op("Identity", x)
     if p == 1:
         return g.op("Mul", x, g.number(0.0, x.dtype))
-    ones = g.expand(g.number(1.0, x.dtype), [*g.sizes(x)[:2], *[1] * (x.rank - 2)])
-    return g.op("Mul", x, g.op("Dropout", ones, g.number(p, dt.float32), g.number(True, dt.bool)))
+    # not by Dropout of ones, which onnxruntime takes for a constant
+    ones = g.expand(g.number(1.0, dt.float32), [*g.sizes(x)[:2], *[1] * (x.rank - 2)])
+    kept = g.op("GreaterOrEqual", g.op("RandomUniformLike", ones), g.number(p, dt.float32))
+    return g.op("Mul", x, g.op("Mul", g.cast(Value(kept, (), dt.bool), x.dtype), g.number(1 / (1 - p), x.dtype)))
 
 
 @translation("alpha_dropout", "feature_alpha_dropout")

@@ -98,7 +98,8 @@ def _eye(g, n, m):
 # ------------------------------------------------------------------ random numbers
 def _drawn(g, kind, sizes, **told):
     shape = g.expand(g.number(0.0, dt.float32), sizes)
-    return g.cast(Value(g.op(kind, shape, dtype=element_type(dt.float32), **told), (), dt.float32), g.out.dtype)
+    drawn = g.op(kind, shape, dtype=element_type(dt.float32), **told)
+    return g.cast(Value(drawn, (), dt.float32), g.out.dtype)
 
 
 @translation("rand")
@@ -128,15 +129,28 @@ def uniform(g, x, low=0, high=1, generator=None):
 
 @translation("normal")
 def normal(g, x, mean=0, std=1, generator=None):
-    if isinstance(x, list) or isinstance(mean, Value) or isinstance(std, Value):
-        raise Refusal("means and deviations that are tensors, or sizes")
     return _drawn(g, "RandomNormalLike", g.sizes(x), mean=float(mean), scale=float(std))
+
+
+@translation("normal.float_float")
+def normal_of_sizes(g, mean, std, sizes, *options):
+    return _drawn(g, "RandomNormalLike", sizes, mean=float(mean), scale=float(std))
+
+
+@translation("normal.Tensor_float", "normal.float_Tensor", "normal.Tensor_Tensor")
+def normal_of_tensors(g, mean, std=1.0, generator=None):
+    given = [x for x in (mean, std) if isinstance(x, Value)]
+    if len({x.shape for x in given}) > 1:
+        raise Refusal("means and deviations of different shapes")
+    drawn = g.cast(_drawn(g, "RandomNormalLike", g.sizes(given[0])), g.out.dtype)
+    return g.op("Add", g.cast(mean, g.out.dtype), g.op("Mul", drawn, g.cast(std, g.out.dtype)))
 
 
 @translation("bernoulli")
 def bernoulli(g, p, generator=None):
-    return g.op("Bernoulli", p) if g.opset >= 15 else g.cast(Value(g.op(
-        "Less", g.op("RandomUniformLike", p), p), (), dt.bool), p.dtype)
+    # not by Bernoulli, whose definition in ONNX gives 1 where a uniform number is greater than p
+    drawn = g.op("RandomUniformLike", p, dtype=element_type(dt.float32))
+    return g.cast(Value(g.op("Less", drawn, g.cast(p, dt.float32)), (), dt.bool), g.out.dtype)
 
 
 @translation("bernoulli.p", "bernoulli.float", "bernoulli.Tensor")
