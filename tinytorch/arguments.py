@@ -102,7 +102,8 @@ def extent(x: object) -> int:
 
 def _check_no_truth(x):
     if isinstance(x, Tensor) and x._array.dtype.kind == dt.BOOL:
-        raise RuntimeError("Expected scalar.isIntegral( false) to be true, but got false.")
+        raise RuntimeError("Expected scalar.isIntegral( false) to be true, but got false.  (Could this error message "
+                           "be improved?  If so, please report an enhancement request to PyTorch.)")
 
 
 def in_64_bits(n: int) -> int:
@@ -125,9 +126,6 @@ def _ints(args, name, argument, position, listed, extents=True):
                                 f"error \"type must be tuple of ints,but got {given}\"")
             found = f"but found element of type {given} at pos 0" if listed else f"not {given}"
             raise TypeError(f"{name}(): argument '{argument}'{_at(position)} must be tuple of ints, {found}")
-        if isinstance(n, Tensor) and n._array.dtype.kind in dt.BOOL and argument not in ("dim", "dims"):
-            raise RuntimeError("Expected scalar.isIntegral( false) to be true, but got false.  (Could this error "
-                               "message be improved?  If so, please report an enhancement request to PyTorch.)")
         if not -LARGEST - 1 <= as_int(n) <= LARGEST:
             raise TypeError(f"{name}(): argument '{argument}' failed to unpack the object at pos {i + 1} with error "
                             "\"Overflow when unpacking long long\"")
@@ -138,7 +136,7 @@ def _ints(args, name, argument, position, listed, extents=True):
 
 def _is_size(n, place):
     """Whether `n` counts as an int among sizes: True and False do, save in the first place, and so do integer arrays
-    without dimensions and integer tensors of one element, and among dimensions bool ones too."""
+    without dimensions and integer or bool tensors of one element."""
     try:
         as_int(n)
     except TypeError:

@@ -316,6 +316,8 @@ def _infer(x, told=None, depth=0, first=True):
                 raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
             raise TypeError(f"must be real number, not {type(x).__name__}")
         raise RuntimeError(f"Could not infer dtype of {type(x).__name__}")
+    if depth > _DEEPEST:                       # lists that hold each other
+        raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
     found = None
     check_not_in_itself(x)
     for i, item in enumerate(x):

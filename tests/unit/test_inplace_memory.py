@@ -32,7 +32,7 @@ def _smaller(monkeypatch):
 
 def above(patch, size):
     """What has more elements than `size` is changed in pieces."""
-    for module in (memory, in_place, power, conversion):
+    for module in (memory, in_place, power, conversion, samplers):
         patch.setattr(module, "WHOLE", size)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 import tinytorch as torch
 from tinytorch.kernels import arithmetic, copies, native
+from tinytorch.kernels.expressions import EXPRESSIONS
 from tinytorch.kernels.native.table import KERNELS, by_element, parsed
 
 from .test_native import FAMILIES, draws, kernels, needs_library
@@ -68,6 +69,11 @@ def elements(width, seed, dtype):
         out = np.empty(width, dtype)
         native.run(name, width, *[draws(seed + i, width) for i in range(by_element(name))], out)
         yield out
+    for expression in EXPRESSIONS:
+        for kind in (np.float32, np.float64):
+            program = expression.program_of(np.dtype(kind))
+            if program is not None:
+                yield program.run([draws(seed + i, width).astype(kind) for i in range(expression.arrays)], (0.5,) * 4)
 
 
 @pytest.fixture

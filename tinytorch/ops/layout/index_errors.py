@@ -75,11 +75,11 @@ def check_apart(target, value, advanced, index, accumulate=False):
     shares memory with the target. One number that goes where one mask says is read first, as torch does with
     masked_fill, and the mask may be the target itself."""
     array = target._array
-    if isinstance(value, Tensor) and may_share(array, value._array):
+    if isinstance(value, Tensor) and (value._array is array or may_share(array, value._array)):
         if _is_filling(value, advanced, accumulate):
             value = value.clone()
         else:
-            check_overlap(target, value, True)
+            check_overlap(value if value._array is array else target, value, True)
     if array.dtype.kind in dt.INTEGRAL:        # which an index can be of too
         for x in index:
             if isinstance(x, Tensor) and may_share(array, x._array):
