@@ -3,30 +3,11 @@ import sys as _sys
 
 from .autograd.overridable import complete as _complete
 from .missing import namespace as _namespace
+from .ops.fft import transforms as _transforms
 from .ops.fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
-from .ops.fft.transforms import (
-                                 fft,
-                                 fft2,
-                                 fftn,
-                                 hfft,
-                                 hfft2,
-                                 hfftn,
-                                 ifft,
-                                 ifft2,
-                                 ifftn,
-                                 ihfft,
-                                 ihfft2,
-                                 ihfftn,
-                                 irfft,
-                                 irfft2,
-                                 irfftn,
-                                 rfft,
-                                 rfft2,
-                                 rfftn,
-)
+from .ops.fft.transforms import *
 
-__all__ = ["fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn",
-           "ifftshift", "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn"]
+__all__ = [*_transforms.__all__, "fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 
 __getattr__ = _namespace(__name__)
 

@@ -41,14 +41,18 @@ def single_or_double(kernel, array):
     return array
 
 
-def without_derivative(call):
-    """A function for which torch has none: it does not look whether `out` requires grad."""
+def without_derivative(forward, primitive, like):
+    """The function of torch.special with the name and documentation of `forward`, for which torch has no derivative: it
+    does not look whether `out` requires grad. `like` makes it, with its signature, of what computes."""
     def compute(*operands, out=None):
         if out is None:
-            return call(*operands)
+            return primitive(*operands)
         with unrecorded():
-            return call(*operands, out=out)
-    return compute
+            return primitive(*operands, out=out)
+    call = like(compute)
+    call.__name__ = call.__qualname__ = forward.__name__
+    call.__doc__, call.__module__ = forward.__doc__, forward.__module__
+    return public("special_" + forward.__name__)(call)
 
 
 @binary(name="sigmoid_backward", method=False, inplace=False,
