@@ -320,10 +320,14 @@ class _Program:
 
 
 # ------------------------------------------------------------------ the door
-def expression(text: Callable, arrays: int = 1) -> Callable[..., Any]:
+def expression(text: Callable | None = None, arrays: int = 1) -> Callable[..., Any]:
     """An expression as a function of so many arrays, which are broadcast, and of Python numbers: the other parameters
-    of `text`. What has 16 bits is computed in single precision and rounded at the end."""
-    count = text.__code__.co_argcount - arrays
+    of `text`, whose names and documentation it has. What has 16 bits is computed in single precision and rounded at the
+    end. Without `text`: a decorator of one."""
+    if text is None:
+        return lambda text: expression(text, arrays)
+    written = text.__code__
+    count = written.co_argcount - arrays
     padding = (0.0,) * (_NUMBERS - count)
     programs, quick = {}, {}                   # by dtype: a _Program or None, and what `native.held` says of it
 
@@ -359,6 +363,11 @@ def expression(text: Callable, arrays: int = 1) -> Callable[..., Any]:
         return result.astype(dtype) if isinstance(result, ndarray) else dtype.type(result)
 
     call = native.walker(arrays, count, quick, general)
+    code = call.__code__
+    call.__code__ = code.replace(
+        co_varnames=written.co_varnames[:written.co_argcount] + code.co_varnames[written.co_argcount:],
+        co_name=written.co_name, co_filename=written.co_filename, co_firstlineno=written.co_firstlineno)
+    call.__name__, call.__doc__, call.__module__ = text.__name__, text.__doc__, text.__module__
     call.text, call.arrays, call.program_of = text, arrays, program_of
     EXPRESSIONS.append(call)
     return call

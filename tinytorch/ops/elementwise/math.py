@@ -54,11 +54,9 @@ def exp2(input):
     return np.exp(power)
 
 
-_expm1 = expression(lambda x: expressions.expm1(x))
-_expm1_slope = expression(lambda g, y: g * conj(y + 1), 2)
-
-
-@unary(lambda g, ans: _expm1_slope(g, ans), to_float=True, kernel="expm1_vml_cpu", foreach=True, of_zero=True)
+@unary(expression(lambda g, ans: g * conj(ans + 1), 2), to_float=True, kernel="expm1_vml_cpu", foreach=True,
+       of_zero=True)
+@expression
 def expm1(input):
     """exp(input) - 1, exact near zero.
 
@@ -66,7 +64,7 @@ def expm1(input):
     >>> torch.expm1(torch.tensor([0., 1.]))
     tensor([0.0000, 1.7183])
     """
-    return _expm1(input)
+    return expressions.expm1(input)
 
 
 @unary(lambda g, input: g / conj(input), to_float=True, ufunc=np.log, kernel="log_vml_cpu", foreach=True)
@@ -104,10 +102,10 @@ def log10(input):
 
 
 _log1p = expression(lambda x: expressions.log1p(x))
-_log1p_slope = expression(lambda g, x: g / conj(x + 1), 2)
 
 
-@unary(lambda g, input: _log1p_slope(g, input), to_float=True, kernel="log1p_vml_cpu", foreach=True, of_zero=True)
+@unary(expression(lambda g, input: g / conj(input + 1), 2), to_float=True, kernel="log1p_vml_cpu", foreach=True,
+       of_zero=True)
 def log1p(input):
     """log(1 + input), exact near zero.
 
@@ -229,12 +227,9 @@ def acos(input):
     return np.arccos(input)
 
 
-_atan = expression(lambda x: expressions.arctan(x))
-_atan_slope = expression(lambda g, x: g / conj(x * x + 1), 2)
-
-
-@unary(lambda g, input: _atan_slope(g, input), to_float=True, aliases="arctan", kernel="atan_vml_cpu",
-       foreach=True, of_zero=True)
+@unary(expression(lambda g, input: g / conj(input * input + 1), 2), to_float=True, aliases="arctan",
+       kernel="atan_vml_cpu", foreach=True, of_zero=True)
+@expression
 def atan(input):
     """Inverse tangent.
 
@@ -242,7 +237,7 @@ def atan(input):
     >>> torch.atan(torch.tensor([0., 1.]))
     tensor([0.0000, 0.7854])
     """
-    return _atan(input)
+    return expressions.arctan(input)
 
 
 @unary(lambda g, input: g * conj(cosh(input)), to_float=True, ufunc=np.sinh, foreach=True, of_zero=True)

@@ -231,11 +231,10 @@ def _refuse_integers(name, x):
 
 
 _hypot = expression(lambda x, y: expressions.hypot(x, y), 2)
-_hypot_slope = expression(lambda g, y, x: g * x / y, 3)
+_hypot_slope = expression(lambda g, ans, input: g * input / ans, 3)
 
 
-@binary(numbers="none", input=lambda g, ans, input: _hypot_slope(g, ans, input),
-        other=lambda g, ans, other: _hypot_slope(g, ans, other))
+@binary(numbers="none", input=_hypot_slope, other=lambda g, ans, other: _hypot_slope(g, ans, other))
 def hypot(input, other):
     """sqrt(input^2 + other^2) without overflow. NotImplementedError for integers.
 
@@ -251,13 +250,10 @@ def _inverse(square):
     return expressions.where(square == 0, 0.0, expressions.reciprocal(square))
 
 
-_atan2 = expression(lambda y, x: expressions.arctan2(y, x), 2)
-_atan2_slope = expression(lambda g, input, other: g * other * _inverse(input * input + other * other), 3)
-_atan2_other_slope = expression(lambda g, input, other: g * -input * _inverse(input * input + other * other), 3)
-
-
-@binary(numbers="none", input=lambda g, input, other: _atan2_slope(g, input, other),
-        other=lambda g, input, other: _atan2_other_slope(g, input, other), to_float=True, aliases="arctan2")
+@binary(numbers="none", to_float=True, aliases="arctan2",
+        input=expression(lambda g, input, other: g * other * _inverse(input * input + other * other), 3),
+        other=expression(lambda g, input, other: g * -input * _inverse(input * input + other * other), 3))
+@expression(arrays=2)
 def atan2(input, other):
     """The angle of the point (other, input) in radians, in (-pi, pi].
 
@@ -265,20 +261,20 @@ def atan2(input, other):
     >>> torch.atan2(torch.tensor([1., 0.]), torch.tensor([1., -1.]))
     tensor([0.7854, 3.1416])
     """
-    return _atan2(input, other)
+    return expressions.arctan2(input, other)
 
 
-def _log_of_sum(x, y):
+@expression(arrays=2)
+def _logaddexp(x, y):
     # The logarithm of 2 is added where the two are equal, which may be infinities.
     return (expressions.maximum(x, y)
             + expressions.log1p(expressions.exp(expressions.where(x == y, 0.0, -abs(x - y)))))
 
 
-_logaddexp = expression(_log_of_sum, 2)
-_logaddexp_slope = expression(lambda g, x, y: g / conj(1 + expressions.exp(y - x)), 3)
+_logaddexp_slope = expression(lambda g, input, other: g / conj(1 + expressions.exp(other - input)), 3)
 
 
-@binary(input=lambda g, input, other: _logaddexp_slope(g, input, other),
+@binary(input=_logaddexp_slope,
         other=lambda g, input, other: _logaddexp_slope(g, other, input), inplace=False, numbers="none")
 def logaddexp(input, other):
     """log(exp(input) + exp(other)) without overflow. NotImplementedError for integers.

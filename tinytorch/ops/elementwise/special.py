@@ -135,10 +135,8 @@ def logit(input: Tensor, eps: float | bool | None = None, *, out: Tensor | None 
     return _logit(input, eps if eps is None else scalar_of(eps, input._array.dtype, True))
 
 
-_erf_slope = expression(lambda g, x: _SLOPE * expressions.exp(-expressions.square(x)) * g, 2)
-
-
-@unary(lambda g, input: _erf_slope(g, input), to_float=True, kernel="erf_vml_cpu", foreach=True, of_zero=True)
+@unary(expression(lambda g, input: _SLOPE * expressions.exp(-expressions.square(input)) * g, 2), to_float=True,
+       kernel="erf_vml_cpu", foreach=True, of_zero=True)
 def erf(input):
     """The error function.
 
@@ -149,10 +147,8 @@ def erf(input):
     return erf_kernels.erf(real(input))
 
 
-_erfc_slope = expression(lambda g, x: -_SLOPE * expressions.exp(-expressions.square(x)) * g, 2)
-
-
-@unary(lambda g, input: _erfc_slope(g, input), to_float=True, kernel="erfc_vml_cpu", foreach=True)
+@unary(expression(lambda g, input: -_SLOPE * expressions.exp(-expressions.square(input)) * g, 2), to_float=True,
+       kernel="erfc_vml_cpu", foreach=True)
 def erfc(input):
     """1 - erf(input), exact where erf is nearly 1.
 
@@ -197,10 +193,8 @@ def entr(input):
     return np.where(input <= 0, zero_or_less, -input * np.log(input))
 
 
-_lgamma_slope = expression(lambda g, x: g * gamma_kernels.word_digamma(x), 2)
-
-
-@unary(lambda g, input: _lgamma_slope(g, input), to_float=True, kernel="lgamma_vml_cpu", foreach=True)
+@unary(expression(lambda g, input: g * gamma_kernels.word_digamma(input), 2), to_float=True,
+       kernel="lgamma_vml_cpu", foreach=True)
 def lgamma(input):
     """Natural logarithm of the absolute value of the gamma function.
 
@@ -211,10 +205,7 @@ def lgamma(input):
     return gamma_kernels.lgamma(real(input))
 
 
-_digamma_slope = expression(lambda g, x: g * gamma_kernels.word_trigamma(x), 2)
-
-
-@unary(lambda g, input: _digamma_slope(g, input), to_float=True)
+@unary(expression(lambda g, input: g * gamma_kernels.word_trigamma(input), 2), to_float=True)
 def digamma(input):
     """The derivative of lgamma.
 

@@ -63,13 +63,11 @@ def _addcdiv(input, tensor1, tensor2, value):
 _from_start = expression(lambda x, y, weight: x + weight * (y - x), 2)
 _from_end = expression(lambda x, y, rest: y - (y - x) * rest, 2)
 _between = expression(lambda x, y, w: where(abs(w) < 0.5, x + w * (y - x), y - (y - x) * (1 - w)), 3)
-_lerp_slope = expression(lambda g, w: g * conj(1 - w), 2)
-_lerp_weight_slope = expression(lambda g, x, y: g * conj(y - x), 3)
 
 
 @op(name="lerp", kernel="lerp_kernel_scalar", steps=True, elementwise=True,
-    input=lambda g, weight: _lerp_slope(g, weight), end=lambda g, weight: g * conj(weight),
-    weight=lambda g, input, end: _lerp_weight_slope(g, input, end))
+    input=expression(lambda g, weight: g * conj(1 - weight), 2), end=lambda g, weight: g * conj(weight),
+    weight=expression(lambda g, input, end: g * conj(end - input), 3))
 def _lerp(input, end, weight):
     # From the nearer end: exact at both.
     if isinstance(weight, (int, float)):

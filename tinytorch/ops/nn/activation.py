@@ -30,20 +30,18 @@ _INT64 = np.dtype(np.int64)
 
 
 # ------------------------------------------------------------------ of straight pieces
-#: `x` moved into [low, high]; a zero that equals one of them stays as it is.
-limited = expression(lambda x, low, high: minimum(high, maximum(low, x)))
-_limited_slope = expression(lambda g, x, low, high: where((x <= low) | (x >= high), 0.0, g), 2)
-
-
 @op(name="hardtanh_backward", grad=lambda g, input, low, high: _hardtanh_backward(g, input, low, high),
     input=zeros_like)
+@expression(arrays=2)
 def _hardtanh_backward(grad, input, low, high):
-    return _limited_slope(grad, input, low, high)
+    return where((input <= low) | (input >= high), 0.0, grad)
 
 
 @op(name="hardtanh", elementwise=True, input=lambda g, input, low, high: _hardtanh_backward(g, input, low, high))
+@expression
 def _hardtanh(input, low, high):
-    return limited(input, low, high)
+    """A zero that equals one of the two stays as it is."""
+    return minimum(high, maximum(low, input))
 
 
 @public(elementwise=True)
@@ -63,19 +61,17 @@ def hardtanh(input: Tensor, min_val: Number = -1, max_val: Number = 1) -> Tensor
     return _hardtanh(input, min_val, max_val)
 
 
-_above = expression(lambda x, threshold, value: where(x <= threshold, value, x))
-_above_slope = expression(lambda g, x, threshold: where(x <= threshold, 0.0, g), 2)
-
-
 @op(name="threshold_backward", grad=lambda g, input, threshold: _threshold_backward(g, input, threshold),
     input=zeros_like)
+@expression(arrays=2)
 def _threshold_backward(grad, input, threshold):
-    return _above_slope(grad, input, threshold)
+    return where(input <= threshold, 0.0, grad)
 
 
 @op(name="threshold", elementwise=True, input=lambda g, input, threshold: _threshold_backward(g, input, threshold))
+@expression
 def _threshold(input, threshold, value):
-    return _above(input, threshold, value)
+    return where(input <= threshold, value, input)
 
 
 @public(dtypes=dt.INTEGER + dt.FLOATING, kernel="threshold_cpu", elementwise=True)
@@ -90,19 +86,16 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
     return _threshold(input, scalar_of(threshold, dtype), scalar_of(value, dtype, True))
 
 
-_shrunk = expression(lambda x, low, high: where((x >= low) & (x <= high), 0.0, x))
-_shrunk_slope = expression(lambda g, x, low, high: where((x >= low) & (x <= high), 0.0, g), 2)
-_moved = expression(lambda x, low, high: x - minimum(high, maximum(low, x)))
-
-
 @op(name="hardshrink_backward", grad=lambda g, input, lambd: _shrink_backward(g, input, lambd), input=zeros_like)
+@expression(arrays=2)
 def _shrink_backward(grad, input, lambd):
-    return _shrunk_slope(grad, input, -lambd, lambd)
+    return where((input >= -lambd) & (input <= lambd), 0.0, grad)
 
 
 @op(name="hardshrink", elementwise=True, input=lambda g, input, lambd: _shrink_backward(g, input, lambd))
+@expression
 def _hardshrink(input, lambd):
-    return _shrunk(input, -lambd, lambd)
+    return where((input >= -lambd) & (input <= lambd), 0.0, input)
 
 
 @public(dtypes=dt.FLOATING, kernel="hardshrink_cpu", out=FOUND, method=True)
@@ -120,8 +113,9 @@ _softshrink_backward = renamed(_shrink_backward, "softshrink_backward")
 
 
 @op(name="softshrink", elementwise=True, input=lambda g, input, lambd: _softshrink_backward(g, input, lambd))
+@expression
 def _softshrink(input, lambd):
-    return _moved(input, -lambd, lambd)
+    return input - minimum(lambd, maximum(-lambd, input))
 
 
 @public(dtypes=dt.FLOATING, kernel="softshrink_check", out=FOUND)
@@ -143,14 +137,11 @@ def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
 _SIXTH = float(np.float32(1 / 6))
 
 
-_hard = expression(lambda x: minimum(6.0, maximum(0.0, x + 3.0)) / 6.0)
-_hard_slope = expression(lambda g, x: where((x > -3.0) & (x < 3.0), g * _SIXTH, 0.0), 2)
-
-
 @op(name="hardsigmoid_backward", backward_name=REFUSED, grad=refused("hardsigmoid_backward"),
     input=refused("hardsigmoid_backward"))
+@expression(arrays=2)
 def _hardsigmoid_backward(grad, input):
-    return _hard_slope(grad, input)
+    return where((input > -3.0) & (input < 3.0), grad * _SIXTH, 0.0)
 
 
 def _hardsigmoid_slope(g, input):
@@ -159,8 +150,9 @@ def _hardsigmoid_slope(g, input):
 
 
 @op(name="hardsigmoid", elementwise=True, input=_hardsigmoid_slope)
+@expression
 def _hardsigmoid(input):
-    return _hard(input)
+    return minimum(6.0, maximum(0.0, input + 3.0)) / 6.0
 
 
 @public(dtypes=dt.FLOATING, kernel="hardsigmoid_cpu", elementwise=True)
@@ -174,19 +166,17 @@ def hardsigmoid(input: Tensor) -> Tensor:
     return _hardsigmoid(input)
 
 
-_hard_gate = expression(lambda x: x * (minimum(6.0, maximum(0.0, x + 3.0)) / 6.0))
-_hard_gate_slope = expression(lambda g, x: g * where(x <= -3.0, 0.0, where(x < 3.0, x / 3.0 + 0.5, 1.0)), 2)
-
-
 @op(name="hardswish_backward", grad=lambda g, input: _hardswish_backward(g, input),
     input=lambda g, grad, input: pick((input > -3) * (input < 3), g * grad / 3, 0.0))
+@expression(arrays=2)
 def _hardswish_backward(grad, input):
-    return _hard_gate_slope(grad, input)
+    return grad * where(input <= -3.0, 0.0, where(input < 3.0, input / 3.0 + 0.5, 1.0))
 
 
 @op(name="hardswish", elementwise=True, input=lambda g, input: _hardswish_backward(g, input))
+@expression
 def _hardswish(input):
-    return _hard_gate(input)
+    return input * (minimum(6.0, maximum(0.0, input + 3.0)) / 6.0)
 
 
 @public(dtypes=dt.FLOATING, kernel="hardswish_cpu", elementwise=True)
@@ -236,18 +226,16 @@ def silu(input: Tensor) -> Tensor:
     return _silu(input)
 
 
-def _mish_gradient(g, x):
-    t = tanh(log1p(exp(x)))
-    return g * (t + x * sigmoid_of(x) * (1 - t * t))
+@expression(arrays=2)
+def _mish_slope(g, input):
+    t = tanh(log1p(exp(input)))
+    return g * (t + input * sigmoid_of(input) * (1 - t * t))
 
 
-_mish_value = expression(lambda x: x * tanh(maximum(x, 0.0) + log1p(exp(-abs(x)))))
-_mish_slope = expression(_mish_gradient, 2)
-
-
-@op(name="mish", elementwise=True, input=lambda g, input: _mish_slope(g, input))
+@op(name="mish", elementwise=True, input=_mish_slope)
+@expression
 def _mish(input):
-    return _mish_value(input)
+    return input * tanh(maximum(input, 0.0) + log1p(exp(-abs(input))))
 
 
 @public(dtypes=dt.FLOATING, kernel="mish_cpu", elementwise=True)
@@ -266,30 +254,21 @@ def _softplus_curvature(g, grad, input, beta, threshold):
     return sigmoid_backward(g * grad, sigmoid(scaled)) * (scaled < threshold) * beta
 
 
-def _softplus_value(x, beta, threshold):
-    scaled = x * beta
-    return where(scaled > threshold, x, log1p(exp(scaled)) / beta)
-
-
-def _softplus_gradient(g, x, beta, threshold):
-    scaled = x * beta
-    grown = exp(scaled)
-    return where(scaled > threshold, g, g * grown / (grown + 1.0))
-
-
-_softplus_of, _softplus_slope = expression(_softplus_value), expression(_softplus_gradient, 2)
-
-
 @op(name="softplus_backward", grad=lambda g, input, beta, threshold: _softplus_backward(g, input, beta, threshold),
     input=_softplus_curvature)
+@expression(arrays=2)
 def _softplus_backward(grad, input, beta, threshold):
-    return _softplus_slope(grad, input, beta, threshold)
+    scaled = input * beta
+    grown = exp(scaled)
+    return where(scaled > threshold, grad, grad * grown / (grown + 1.0))
 
 
 @op(name="softplus", elementwise=True,
     input=lambda g, input, beta, threshold: _softplus_backward(g, input, beta, threshold))
+@expression
 def _softplus(input, beta, threshold):
-    return _softplus_of(input, beta, threshold)
+    scaled = input * beta
+    return where(scaled > threshold, input, log1p(exp(scaled)) / beta)
 
 
 @public(dtypes=dt.FLOATING, kernel="softplus_cpu", out=FOUND)
@@ -304,13 +283,13 @@ def softplus(input: Tensor, beta: Number = 1, threshold: Number = 20) -> Tensor:
 
 
 _log_sigmoid_of = expression(lambda x: minimum(x, 0.0) - log1p(exp(-abs(x))))
-_log_sigmoid_slope = expression(lambda g, x: g * sigmoid_of(-x), 2)
 
 
 @op(name="log_sigmoid_backward", grad=lambda g, input: _log_sigmoid_backward(g, input),
     input=lambda g, grad, input: sigmoid(input) * (sigmoid(input) - 1) * g * grad)
+@expression(arrays=2)
 def _log_sigmoid_backward(grad, input):
-    return _log_sigmoid_slope(grad, input)
+    return grad * sigmoid_of(-input)
 
 
 @op(name="log_sigmoid", batches="elements", input=lambda g, input: _log_sigmoid_backward(g, input))

@@ -137,26 +137,24 @@ def _limited(difference, delta):
     return _hardtanh.op.forward(difference, -delta, delta)
 
 
+@expression(arrays=3)
+def _huber_slope(g, input, target, delta):
+    difference = input - target
+    if isinstance(difference, Symbol):
+        return g * expressions.minimum(delta, expressions.maximum(-delta, difference))
+    return g * _limited(difference, delta)
+
+
 @op(name="huber_loss", elementwise=True, steps=True,
-    input=lambda g, input, target, delta: _huber_slope(g, input, target, delta),
-    target=lambda g, input, target, delta: _huber_slope(g, target, input, delta),
+    input=_huber_slope, target=lambda g, input, target, delta: _huber_slope(g, target, input, delta),
     in_bfloat16=lambda input, target, delta: _huber_by_size(np.abs(stepwise(input) - stepwise(target)), delta))
+@expression(arrays=2)
 def _huber_of(input, target, delta):
-    return _huber_value(input, target, delta)
+    return _huber_by_size(abs(input - target), delta)
 
 
 def _huber_by_size(size, delta):
     return expressions.where(size <= delta, plain(0.5 * size * size), plain(delta * (size - 0.5 * delta)))
-
-
-def _within(x, delta):
-    if isinstance(x, Symbol):
-        return expressions.minimum(delta, expressions.maximum(-delta, x))
-    return _limited(x, delta)
-
-
-_huber_value = expression(lambda x, y, delta: _huber_by_size(abs(x - y), delta), 2)
-_huber_slope = expression(lambda g, x, y, delta: g * _within(x - y, delta), 3)
 
 
 def _huber(kernel, input, target, delta, divisor=None):
@@ -299,16 +297,14 @@ def _check_chances(name, array):
         raise RuntimeError(f"all elements of {name} should be between 0 and 1")
 
 
-_logits_value = expression(lambda x, y: (1.0 - y) * x + (
-    expressions.log1p(expressions.exp(-abs(x))) - expressions.minimum(x, 0.0)), 2)
-_logits_slope = expression(lambda g, x, y: g * (expressions.sigmoid(x) - y), 3)
-
-
 @op(name="binary_cross_entropy_with_logits",
-    input=lambda g, input, target: _logits_slope(g, input, target),
+    input=expression(lambda g, input, target: g * (expressions.sigmoid(input) - target), 3),
     target=lambda g, input, target: g * -input)
+@expression(arrays=2)
 def _bce_logits(input, target):
-    return _logits_value(input, target)        # infinite scores stay infinite
+    """Infinite scores stay infinite."""
+    return (1.0 - target) * input + (
+        expressions.log1p(expressions.exp(-abs(input))) - expressions.minimum(input, 0.0))
 
 
 def _weighted_part(input, target, pos_weight):
@@ -324,11 +320,10 @@ def _weighted_slope(g, input, target, pos_weight):
     return g * ((positive + 1 - target) * sigmoid(input) - positive)
 
 
-@op(name="binary_cross_entropy_with_logits", elementwise=True, steps=True, input=_weighted_slope,
+_bce_weighted_logits = op(
+    name="binary_cross_entropy_with_logits", elementwise=True, steps=True, input=_weighted_slope,
     target=lambda g, input, target, pos_weight: g * (_log_sigmoid(-input) - _log_sigmoid(input) * pos_weight),
-    in_bfloat16=by_steps(_weighted_logits))
-def _bce_weighted_logits(input, target, pos_weight):
-    return _weighted_logits(input, target, pos_weight)
+    in_bfloat16=by_steps(_weighted_logits))(_weighted_logits)
 
 
 @public(python=True, autocast="up")

@@ -105,8 +105,7 @@ relu_ = Tensor.relu_
 
 _leaky = expression(lambda x, slope: where(x > 0.0, x, x * slope))
 _leaky_slope = expression(lambda g, x, slope: where(x > 0.0, g, g * slope), 2)
-_leaky_by_array = expression(lambda x, slope: where(x > 0.0, x, x * slope), 2)
-_prelu_weight_slope = expression(lambda g, x: where(x > 0.0, 0.0, g * x), 2)
+_leaky_by_array = expression(lambda input, weight: where(input > 0.0, input, input * weight), 2)
 _leaky_slope_by_array = expression(lambda g, x, slope: where(x > 0.0, g, g * slope), 3)
 
 
@@ -162,15 +161,13 @@ def _prelu_leak(grad, input, weight):
 
 @op(name="prelu_kernel_backward", grad=lambda g, input: g * (input * ~(input >= 0)),
     input=lambda g, grad, input: g * grad * ~(input >= 0))
+@expression(arrays=2)
 def _prelu_slope(grad, input):
-    return _prelu_weight_slope(grad, input)
+    return where(input > 0.0, 0.0, grad * input)
 
 
-@op(name="prelu_kernel",
-    input=lambda g, input, weight: _prelu_leak(g, input, weight),
-    weight=lambda g, input, weight: _prelu_slope(g, input))
-def _prelu(input, weight):
-    return _leaky_by_array(input, weight)
+_prelu = op(name="prelu_kernel", input=lambda g, input, weight: _prelu_leak(g, input, weight),
+            weight=lambda g, input, weight: _prelu_slope(g, input))(_leaky_by_array)
 
 
 @public(method=True, autocast="down")
