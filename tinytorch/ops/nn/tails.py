@@ -28,6 +28,11 @@ from .loss import _bce, _bce_backward, _bce_curvature, _bce_logits, _bce_target_
 from .softmax import _log_softmax, _softmax
 
 
+def _like(primitive, **said):
+    """The operation of that name with other derivatives, computed as torch computes it."""
+    return op(name=primitive.op.name, **said)(primitive.__wrapped__)
+
+
 # ------------------------------------------------------------------ sigmoid and tanh
 def _curve(x):
     """exp(-|x|) / (1 + exp(-|x|))^2."""
@@ -50,12 +55,6 @@ def _tanh_slope(input):
 
 
 @single(name="sigmoid", input=lambda g, input: g * _sigmoid_slope(input))
-def _sigmoid(input):
-    """As torch computes it."""
-    return sigmoid.op.forward(input)
-
-
-@single(name="sigmoid", input=lambda g, input: g * _sigmoid_slope(input))
 def _logistic(input):
     """sigmoid, right to the last place far below zero too: it is the derivative of others."""
     if input.dtype.char == "e":
@@ -64,19 +63,8 @@ def _logistic(input):
     return np.where(input < 0, small, 1) / (1 + small)
 
 
-@single(name="tanh", input=lambda g, input: g * _tanh_slope(input))
-def _tanh(input):
-    return tanh.op.forward(input)
-
-
-@op(name="softplus", elementwise=True, input=lambda g, input, beta: g * _logistic(input * beta))
-def _softplus_in_tails(input, beta, threshold):
-    return _softplus.op.forward(input, beta, threshold)
-
-
-@op(name="log_sigmoid", input=lambda g, input: g * _logistic(-input))
-def _log_sigmoid_in_tails(input):
-    return _log_sigmoid.op.forward(input)
+_tanh = _like(tanh, input=lambda g, input: g * _tanh_slope(input))
+_log_sigmoid_in_tails = _like(_log_sigmoid, input=lambda g, input: g * _logistic(-input))
 
 
 # ------------------------------------------------------------------ softmax
@@ -185,39 +173,29 @@ def _chance_slope(grad, input, target):
     return np.where(cut, expected, grad * ((input - target) / (p * (1 - p))))
 
 
-@op(name="binary_cross_entropy", elementwise=True, input=lambda g, input, target: _chance_slope(g, input, target),
-    target=lambda g, input: g * (log1p(-input) - log(input)))
-def _bce_in_tails(input, target):
-    return _bce.op.forward(input, target)
-
-
-@op(name="binary_cross_entropy_with_logits",
-    input=lambda g, input, target: g * ((1 - target) * _logistic(input) - target * _logistic(-input)),
-    target=lambda g, input: g * -input)
-def _bce_logits_in_tails(input, target):
-    return _bce_logits.op.forward(input, target)
-
-
-@op(name="binary_cross_entropy_with_logits", elementwise=True, steps=True,
-    input=lambda g, input, target, pos_weight: g * (
-        (1 - target) * _logistic(input) - pos_weight * target * _logistic(-input)),
-    target=lambda g, input, pos_weight: g * (
-        _log_sigmoid_in_tails(-input) - _log_sigmoid_in_tails(input) * pos_weight))
-def _bce_weighted_logits_in_tails(input, target, pos_weight):
-    return _bce_weighted_logits.op.forward(input, target, pos_weight)
-
-
 # ------------------------------------------------------------------ on the tape
-def _pairs(*pairs):
-    return {(found.op.name, len(found.op.params), found.op.aux): instead.op for found, instead in pairs}
-
-
 #: Name, number of arguments and whether it has an aux, of an op -> the op with these derivatives.
-INSTEAD: dict[tuple[str, int, bool], Op] = _pairs(
-    (sigmoid, _sigmoid), (tanh, _tanh), (_softplus, _softplus_in_tails), (_log_sigmoid, _log_sigmoid_in_tails),
-    (_softmax, _softmax_in_tails), (_log_softmax, _log_softmax_in_tails), (_bce, _bce_in_tails),
-    (_bce_logits, _bce_logits_in_tails), (_bce_weighted_logits, _bce_weighted_logits_in_tails),
-    (_cross_entropy, _cross_entropy_like(_cross_entropy)), (_cross_entropy_2d, _cross_entropy_like(_cross_entropy_2d)))
+INSTEAD: dict[tuple[str, int, bool], Op] = {
+    (found.op.name, len(found.op.params), found.op.aux): instead.op for found, instead in (
+        (sigmoid, _like(sigmoid, input=lambda g, input: g * _sigmoid_slope(input))),
+        (tanh, _tanh),
+        (_softplus, _like(_softplus, elementwise=True, input=lambda g, input, beta: g * _logistic(input * beta))),
+        (_log_sigmoid, _log_sigmoid_in_tails),
+        (_softmax, _softmax_in_tails),
+        (_log_softmax, _log_softmax_in_tails),
+        (_bce, _like(_bce, elementwise=True, input=lambda g, input, target: _chance_slope(g, input, target),
+                     target=lambda g, input: g * (log1p(-input) - log(input)))),
+        (_bce_logits, _like(
+            _bce_logits, target=lambda g, input: g * -input,
+            input=lambda g, input, target: g * ((1 - target) * _logistic(input) - target * _logistic(-input)))),
+        (_bce_weighted_logits, _like(
+            _bce_weighted_logits, elementwise=True, steps=True,
+            input=lambda g, input, target, pos_weight: g * (
+                (1 - target) * _logistic(input) - pos_weight * target * _logistic(-input)),
+            target=lambda g, input, pos_weight: g * (
+                _log_sigmoid_in_tails(-input) - _log_sigmoid_in_tails(input) * pos_weight))),
+        (_cross_entropy, _cross_entropy_like(_cross_entropy)),
+        (_cross_entropy_2d, _cross_entropy_like(_cross_entropy_2d)))}
 
 
 def replace(node: Node, result: Any, args: Sequence[Any]) -> None:
