@@ -41,12 +41,8 @@ def _array_ufunc(self, ufunc, method, *inputs, out=None, **options):
 Meta.__array_ufunc__ = _array_ufunc
 
 
-def _sample(x):
-    """A small array of the dtype of a meta one; anything else as it is."""
-    return np.zeros((), x.dtype).reshape((1,) * x.ndim) if isinstance(x, ndarray) else x
-
-
 def _as_ones(x):
+    """A small array of the dtype of a meta one; anything else as it is."""
     return np.ones((1,) * x.ndim, x.dtype) if isinstance(x, ndarray) else x
 
 
@@ -219,7 +215,7 @@ def _where(condition, *values):
         raise no_values()
     _without_numbers((condition, *values))
     shape = np.broadcast_shapes(*[np.shape(x) for x in (condition, *values)])
-    return _shaped(shape, np.where(True, *map(_sample, values)).dtype, (condition, *values))
+    return _shaped(shape, np.where(True, *map(_as_ones, values)).dtype, (condition, *values))
 
 
 def _copyto(target, source, casting="same_kind", where=True):
@@ -233,11 +229,7 @@ def _shares(a, b, *bound):
 
 
 def _about(function: Callable) -> Callable:
-    return lambda *args: function(*[_sample(x) if is_meta(x) else x for x in args])
-
-
-def _broadcast_to(array, shape, subok=False):
-    return Meta(np.broadcast_to(array.raw, shape))
+    return lambda *args: function(*[_as_ones(x) if is_meta(x) else x for x in args])
 
 
 def _broadcast_arrays(*arrays, subok=False):
@@ -248,7 +240,8 @@ def _broadcast_arrays(*arrays, subok=False):
 FUNCTIONS.update({
     np.concatenate: _joined, np.stack: _stacked, np.where: _where, np.copyto: _copyto,
     np.may_share_memory: _shares, np.shares_memory: _shares, np.shape: lambda x: x.shape, np.ndim: lambda x: x.ndim,
-    np.size: lambda x: x.size, np.broadcast_to: _broadcast_to, np.broadcast_arrays: _broadcast_arrays,
+    np.size: lambda x: x.size, np.broadcast_arrays: _broadcast_arrays,
+    np.broadcast_to: lambda a, shape, subok=False: Meta(np.broadcast_to(a.raw, shape)),
     np.take_along_axis: _taken_along, np.tile: _tiled, np.nonzero: _nonzero, np.argwhere: _nonzero,
     np.flatnonzero: _nonzero, np.atleast_1d: lambda a: a if a.ndim else a.reshape(1),
     np.take: lambda a, *args, **options: a.take(*args, **options),

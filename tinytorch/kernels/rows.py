@@ -6,8 +6,8 @@ import numpy as np
 SHORT = 32           # rows below this length are faster turned into columns first
 
 
-@lru_cache(16)
-def _ones(n, char):
+@lru_cache(64)
+def ones(n, char):
     return np.ones(n, char)
 
 
@@ -15,7 +15,7 @@ def row_sum(x):
     """Sum over the last axis (not kept): as a product with ones BLAS does it several times as fast."""
     if x.dtype.char not in "fd":
         return np.add.reduce(x, axis=-1)
-    return x.dot(_ones(x.shape[-1], x.dtype.char))
+    return x.dot(ones(x.shape[-1], x.dtype.char))
 
 
 def row_max(x):

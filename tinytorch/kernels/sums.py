@@ -5,6 +5,7 @@ from math import prod
 import numpy as np
 
 from . import native
+from .rows import ones
 
 _PIECE = 16384            # elements that a thread adds up in one go
 _FEW = min(native.LEAST, np.getbufsize())      # elements of which it may matter where they lie
@@ -30,15 +31,10 @@ def add_up(x, axes, keepdims=False):
     return np.add.reduce(x, axis=axes, keepdims=keepdims)
 
 
-@lru_cache(64)
-def _ones(n, char):
-    return np.ones(n, char)
-
-
 def of_batch(x):
     """Sum of floats over the first axis. A product takes half as long as a sum of few."""
     if x.ndim == 2 and x.size < _PIECE:
-        return _ones(len(x), x.dtype.char).dot(x)
+        return ones(len(x), x.dtype.char).dot(x)
     return add_up(x, (0,))
 
 

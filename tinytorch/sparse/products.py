@@ -122,14 +122,9 @@ def _of_mat2(g, mat1, alpha):
     return scaled(_matrix_product(adjoint(mat1), g), alpha)
 
 
-@sparse_op("sparse_addmm", input=lambda g, beta: scaled(g, beta), mat1=_of_sparse_mat1, mat2=_of_mat2)
-def _sparse_addmm(input, mat1, mat2, beta, alpha):
-    return _addmm(input, mat1, mat2, beta, alpha)
-
-
-@sparse_op("addmm", input=lambda g, beta: scaled(g, beta), mat1=_of_mat1, mat2=_of_mat2)
-def _plain_addmm(input, mat1, mat2, beta, alpha):
-    return _addmm(input, mat1, mat2, beta, alpha)
+_sparse_addmm, _plain_addmm = [
+    sparse_op(name, input=lambda g, beta: scaled(g, beta), mat1=of_mat1, mat2=_of_mat2)(_addmm)
+    for name, of_mat1 in (("sparse_addmm", _of_sparse_mat1), ("addmm", _of_mat1))]
 
 
 @sparse_op("sparse_sampled_addmm", input=lambda g, beta: scaled(g, beta), mat1=_of_mat1, mat2=_of_mat2)

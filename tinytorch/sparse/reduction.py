@@ -190,29 +190,18 @@ def _group_sums(values, ans, dim):
     return _sums(values, *_groups(ans, dim))
 
 
-@sparse_op("sparse_softmax_backward")
-def _softmax_back(g, ans, dim):
-    d = values_at(g, ans)
-    return ans.with_values(ans.values * (d - _group_sums(ans.values * d, ans, dim)))
+def softmax_of(name, logarithm):
+    @sparse_op(f"sparse_{name}_backward")
+    def backward(g, ans, dim):
+        d = values_at(g, ans)
+        if logarithm:
+            return ans.with_values(d - np.exp(ans.values) * _group_sums(d, ans, dim))
+        return ans.with_values(ans.values * (d - _group_sums(ans.values * d, ans, dim)))
 
+    @sparse_op(f"sparse_{name}", input=lambda g, ans, dim: backward(g, ans, dim))
+    def primitive(input, dim):
+        return _softmax(input, dim, logarithm)
 
-@sparse_op("sparse_log_softmax_backward")
-def _log_softmax_back(g, ans, dim):
-    d = values_at(g, ans)
-    return ans.with_values(d - np.exp(ans.values) * _group_sums(d, ans, dim))
-
-
-@sparse_op("sparse_softmax", input=lambda g, ans, dim: _softmax_back(g, ans, dim))
-def _sparse_softmax(input, dim):
-    return _softmax(input, dim, False)
-
-
-@sparse_op("sparse_log_softmax", input=lambda g, ans, dim: _log_softmax_back(g, ans, dim))
-def _sparse_log_softmax(input, dim):
-    return _softmax(input, dim, True)
-
-
-def softmax_of(name, primitive):
     def function(input, dim, dtype):
         if not is_sparse(input) or input.layout is not sparse_coo:
             raise NotImplementedError(f"tinytorch has sparse.{name} of sparse_coo tensors only, not of "
@@ -225,5 +214,4 @@ def softmax_of(name, primitive):
     return function
 
 
-sparse_softmax = softmax_of("softmax", _sparse_softmax)
-sparse_log_softmax = softmax_of("log_softmax", _sparse_log_softmax)
+sparse_softmax, sparse_log_softmax = softmax_of("softmax", False), softmax_of("log_softmax", True)

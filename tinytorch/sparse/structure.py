@@ -213,18 +213,14 @@ def _joined(arrays):
     return np.concatenate([dt.cast(x, dtype.numpy) for x in arrays])
 
 
-def _with_dim(array, dim):
-    """A sparse_coo array with a new dimension of one element."""
-    shape = array.shape[:dim] + (1,) + array.shape[dim:]
-    if dim > array.sparse_dim:
-        values = np.expand_dims(array.values, dim - array.sparse_dim + 1)
-        return SparseArray(sparse_coo, array.plan, values, shape, array.nnz < 2)
-    return SparseArray(sparse_coo, np.insert(array.plan, dim, 0, 0), array.values, shape, array.nnz < 2)
-
-
 @sparse_op("unsqueeze", input=lambda g, dim: _dense_alone("as_strided", g).squeeze(dim))
 def _unsqueeze(input, dim):
-    return _with_dim(input, dim)
+    """A sparse_coo array with a new dimension of one element."""
+    shape = input.shape[:dim] + (1,) + input.shape[dim:]
+    if dim > input.sparse_dim:
+        values = np.expand_dims(input.values, dim - input.sparse_dim + 1)
+        return SparseArray(sparse_coo, input.plan, values, shape, input.nnz < 2)
+    return SparseArray(sparse_coo, np.insert(input.plan, dim, 0, 0), input.values, shape, input.nnz < 2)
 
 
 @of_sparse("unsqueeze", in_place=False)
@@ -246,7 +242,7 @@ def _stack_backward(g, wanted, dim):
 
 @sparse_op("stack", first=1, joint=_stack_backward)
 def _stack(dim, *arrays):
-    return _cat.__wrapped__(dim, range(1, len(arrays) + 1), *[_with_dim(x, dim) for x in arrays])
+    return _cat.__wrapped__(dim, range(1, len(arrays) + 1), *[_unsqueeze.__wrapped__(x, dim) for x in arrays])
 
 
 @of_primitive("_stack")

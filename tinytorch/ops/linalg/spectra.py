@@ -115,6 +115,13 @@ def _no_convergence(name, array):
     return f"{name}: {where}The algorithm failed to converge because the input matrix {what}"
 
 
+def _check_svd(A, driver=None):
+    _check("linalg.svd", A, square=False, kernel="linalg_svd_cpu")
+    if driver is not None:
+        raise RuntimeError("torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with "
+                           "cuSOLVER backend.")
+
+
 @public(out=EXACT, apart=None, autocast="up")
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None,
                out: Tensors | None = None) -> return_types.linalg_svd:
@@ -124,10 +131,7 @@ def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = No
     >>> torch.linalg.svd(torch.tensor([[3., 0.], [0., 4.]])).S
     tensor([4., 3.])
     """
-    _check("linalg.svd", A, square=False, kernel="linalg_svd_cpu")
-    if driver is not None:
-        raise RuntimeError("torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with "
-                           "cuSOLVER backend.")
+    _check_svd(A, driver)
     return return_types.linalg_svd(*_svd(A, full_matrices))
 
 
@@ -139,10 +143,7 @@ def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) 
     >>> torch.linalg.svdvals(torch.tensor([[3., 0.], [0., 4.]]))
     tensor([4., 3.])
     """
-    _check("linalg.svd", A, square=False, kernel="linalg_svd_cpu")
-    if driver is not None:
-        raise RuntimeError("torch.linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with "
-                           "cuSOLVER backend.")
+    _check_svd(A, driver)
     return _svd(A, False)[1]
 
 
@@ -154,7 +155,7 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Tenso
     >>> torch.svd(torch.tensor([[3., 0.], [0., 4.]])).S
     tensor([4., 3.])
     """
-    _check("linalg.svd", input, square=False, kernel="linalg_svd_cpu")
+    _check_svd(input)
     U, S, Vh = _svd(input, compute_uv and not some)
     if not compute_uv:
         batch, m, n = input._array.shape[:-2], *input._array.shape[-2:]

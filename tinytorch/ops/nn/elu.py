@@ -48,12 +48,8 @@ def _elu(input, alpha, scale, rate):
     return _value(input, alpha * scale, scale, rate)
 
 
-@op(name="elu.1", elementwise=True,
-    input=lambda g, ans, alpha, scale, rate: _elu_backward_by_output(g, ans, alpha, scale, rate))
-def _elu_over(input, alpha, scale, rate):
-    return _elu.op.forward(input, alpha, scale, rate)
-
-
+_elu_over = op(name="elu.1", elementwise=True, input=lambda g, ans, alpha, scale, rate: _elu_backward_by_output(
+    g, ans, alpha, scale, rate))(_elu.op.forward)
 _celu = renamed(_elu, "celu")
 _elu.op.over, _celu.op.over = _elu_over.op, _elu_over.op.renamed("celu.1")
 

@@ -132,11 +132,7 @@ def _leak_by_output(g, ans, slope):
     return _leak(g, ans, slope)
 
 
-@op(name="leaky_relu.1", elementwise=True, input=_leak_by_output)
-def _leaky_relu_over(input, slope):
-    return _leaky_relu.op.forward(input, slope)
-
-
+_leaky_relu_over = op(name="leaky_relu.1", elementwise=True, input=_leak_by_output)(_leaky_relu.op.forward)
 _rrelu = renamed(_leaky_relu, "rrelu_with_noise")
 _leaky_relu.op.over, _rrelu.op.over = _leaky_relu_over.op, _leaky_relu_over.op.renamed("rrelu_with_noise.1")
 
