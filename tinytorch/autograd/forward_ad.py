@@ -84,10 +84,6 @@ class dual_level(_GradContext):
         exit_dual_level()
 
 
-def _is_differentiable(tensor):
-    return tensor.is_floating_point() or tensor.is_complex()
-
-
 def check_size(shape: tuple[int, ...], tangent: Tensor) -> None:
     """RuntimeError for a tangent that has not the shape of its tensor."""
     if tangent.shape != shape:
@@ -112,7 +108,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to "
                            "enter_dual_level() first.")
     for name, t in (("primal", tensor), ("tangent", tangent)):
-        if not _is_differentiable(t):
+        if not (t.is_floating_point() or t.is_complex()):
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {t.dtype}")
     _check_level(level, "_make_dual")
     if _tangent_of(tensor) is not None:
@@ -149,11 +145,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     return UnpackedDualTensor(_without_level(release, tensor), tangent)
 
 
-def _printed(tensor):
-    return (tensor, None) if mode.dual_level is None else unpack_dual(tensor)
-
-
-printing.dual.unpacked = _printed
+printing.dual.unpacked = lambda tensor: (tensor, None) if mode.dual_level is None else unpack_dual(tensor)
 
 
 def _tangent_of(tensor):

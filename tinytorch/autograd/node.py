@@ -524,12 +524,8 @@ def _leads_on(node, inside):
 _step_classes = {}
 
 
-def _select(outputs, index):
-    return outputs[index]
-
-
 #: The op of one output of an operation with many: the engine hands its gradient to slot `saved[0]`.
-SELECT = Op(_select)
+SELECT = Op(lambda outputs, index: outputs[index], name="select")
 
 
 #: The op of a view without history whose base requires gradients: it requires them too, but they go no further.

@@ -258,15 +258,11 @@ def _pack_one(node, place, pack, unpack):
         for number in range(len(node.versions) // 2):
             i, array = _watched(node, number)
             guard = _unless_written(*node.versions[2 * number:2 * number + 2], array, _what_and_who(node, number)[1])
-            guarded = Packed(wrap(array), _same, guard)
+            guarded = Packed(wrap(array), lambda tensor: tensor, guard)
             several = saved[i].__class__ is tuple          # the outputs of an op of many
             saved[i] = tuple([guarded if s is array else s for s in saved[i]]) if several else guarded
     saved[place] = Packed(wrap(node.saved[place]), pack, unpack)
     node.saved, node.versions = saved, PACKED
-
-
-def _same(tensor):
-    return tensor
 
 
 def _unless_written(cell, version, array, maker):
@@ -369,8 +365,4 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
         mode.saved_tensors_hooks_disabled = before
 
 
-def _dir(node):
-    return [*object.__dir__(node), *saved_names(node)]
-
-
-Node.__getattr__, Node.__dir__ = look_up, _dir
+Node.__getattr__, Node.__dir__ = look_up, lambda node: [*object.__dir__(node), *saved_names(node)]

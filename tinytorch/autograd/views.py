@@ -482,13 +482,10 @@ def _history_of(g):
     return zeros
 
 
-def _one_of_two(g, wanted):
-    return (_history_of(g), g) if mode.pushing else (g, None)
-
-
 #: A tensor written to without grad mode inside a level of forward mode: gradients go where they went before the write,
 #: tangents come from what was written.
-WRITTEN_APART = Op(lambda before, after: after, name="written_apart", joint=_one_of_two)
+WRITTEN_APART = Op(lambda before, after: after, name="written_apart", joint=lambda g, wanted: (
+    (_history_of(g), g) if mode.pushing else (g, None)))
 
 
 def _apart(tensor, node):

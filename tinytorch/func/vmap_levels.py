@@ -95,29 +95,17 @@ def _entering(x, level, dim):
     return x
 
 
-def _out_again(g, level, dim):
-    return leave([g], [dim], level)[0] if isinstance(g, Tensor) else _physical(g, level, dim)
-
-
 #: A batch as it comes in; saved: (None, level, dim, ..., what leaf it is outside).
-ENTER = Op(_entering, name="alias", rules={"x": _out_again})
+ENTER = Op(_entering, name="alias", rules={"x": lambda g, level, dim: (
+    leave([g], [dim], level)[0] if isinstance(g, Tensor) else _physical(g, level, dim))})
 ENTER.enters = True
 
-
-def _out_for_a_while(g, level):
-    return taken_out(g, level) if isinstance(g, Tensor) else _physical(g, level, 0)
-
-
 #: What was computed of batches that had been taken out for a while. Its gradient stays within the vmap.
-ENTER_AGAIN = Op(_entering, name="alias", rules={"x": _out_for_a_while})
-
-
-def _in_again(g, level):
-    return enter(g, level, 0, True) if isinstance(g, Tensor) else entered(g, level.number, 0)
-
-
+ENTER_AGAIN = Op(_entering, name="alias", rules={"x": lambda g, level: (
+    taken_out(g, level) if isinstance(g, Tensor) else _physical(g, level, 0))})
 #: A batch, or what is the same for all samples, taken out for a while; saved: (None, level, ...).
-TAKE_OUT = Op(lambda x, level: x, name="alias", rules={"x": _in_again})
+TAKE_OUT = Op(lambda x, level: x, name="alias", rules={"x": lambda g, level: (
+    enter(g, level, 0, True) if isinstance(g, Tensor) else entered(g, level.number, 0))})
 
 
 def taken_out(x: Tensor, level: VmapLevel) -> Tensor:

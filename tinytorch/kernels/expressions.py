@@ -129,14 +129,6 @@ def reciprocal(x: Any) -> Any:
     return _above["reciprocal"](x) if isinstance(x, Tensor) else np.reciprocal(x)
 
 
-def _signs(x):
-    return np.where(np.isnan(x), x.dtype.type(0), np.sign(x))
-
-
-def _sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
 where, minimum, maximum = word("where", np.where), word("minimum", np.minimum), word("maximum", np.maximum)
 sqrt, exp, log, log1p, expm1, tanh = [word(_f.__name__, _f) for _f in (
     np.sqrt, np.exp, np.log, np.log1p, np.expm1, np.tanh)]
@@ -144,7 +136,8 @@ arctan2, hypot = word("arctan2", np.arctan2), word("hypot", np.hypot)
 floor, trunc, fmod, remainder, copysign = [word(_f.__name__, _f) for _f in (
     np.floor, np.trunc, np.fmod, np.remainder, np.copysign)]
 #: -1, 0 or 1; 0 of NaN.
-sign, sigmoid = word("sign", _signs), word("sigmoid", _sigmoid)
+sign = word("sign", lambda x: np.where(np.isnan(x), x.dtype.type(0), np.sign(x)))
+sigmoid = word("sigmoid", lambda x: 1 / (1 + np.exp(-x)))
 
 
 # ------------------------------------------------------------------ programs

@@ -329,11 +329,8 @@ def _swapped(targets, n):
 
 
 # ------------------------------------------------------------------ bernoulli
-def _bernoulli_natively(out, n, dtype, p, stream):
-    return dtype.kind in dt.BOOL and stream.natively("below", n, (math.ceil(p * 2.0 ** 53),), out)
-
-
-@fills(_bernoulli_natively)
+@fills(lambda out, n, dtype, p, stream: (
+    dtype.kind in dt.BOOL and stream.natively("below", n, (math.ceil(p * 2.0 ** 53),), out)))
 def bernoulli(out, p, stream):
     """1 with probability p (a number), else 0: the low 53 bits of two words, times 2**-53, are compared with p."""
     if out.size:
@@ -394,11 +391,7 @@ def _natively(kernel, parameters):
     return natively
 
 
-def _of_exponential(rate):
-    return -1.0 / rate, 0.0
-
-
-@fills(_natively("exponential", _of_exponential))
+@fills(_natively("exponential", lambda rate: (-1.0 / rate, 0.0)))
 def exponential(out, rate, stream):
     """-log(1 - u) / rate."""
     scale = -1.0 / rate

@@ -66,14 +66,6 @@ def _set_part(part, value):
     part.copy_(value if isinstance(value, Tensor) else wrap(as_scalar_tensor(value, part._array.dtype)))
 
 
-def _set_real(self, value):
-    _set_part(real(self), value)
-
-
-def _set_imag(self, value):
-    _set_part(imag(self), value)
-
-
 @single(name="conj", view=True, input=lambda g: _conj_view(g))
 def _conj_view(input):
     return toggled(input if input.__class__ is np.ndarray else np.asarray(input), conj=True)
@@ -333,5 +325,5 @@ def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
     return _polar(abs, angle)
 
 
-Tensor.real = property(real, _set_real)
-Tensor.imag = property(imag, _set_imag)
+Tensor.real = property(real, lambda self, value: _set_part(real(self), value))
+Tensor.imag = property(imag, lambda self, value: _set_part(imag(self), value))

@@ -55,16 +55,9 @@ def _clamp(input, low, high):
     return _at_least(input, low) if high is None else _at_most(input, high)
 
 
-def _low_slope(g, input, low, high):
-    return pick(input < low if high is None else (input < low) * (low < high), g, 0.0)
-
-
-def _high_slope(g, input, low, high):
-    return pick(input > high if low is None else (input > high) + (high < low), g, 0.0)
-
-
 @op(name="clamp", elementwise=True, input=lambda g, input, low, high: pick(_inside(input, low, high), g, 0.0),
-    low=_low_slope, high=_high_slope)
+    low=lambda g, input, low, high: pick(input < low if high is None else (input < low) * (low < high), g, 0.0),
+    high=lambda g, input, low, high: pick(input > high if low is None else (input > high) + (high < low), g, 0.0))
 def _clamp_tensor(input, low, high):
     if low is not None:
         input = np.maximum(input, low)

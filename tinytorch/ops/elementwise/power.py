@@ -53,7 +53,8 @@ def _exponent_slope(g, ans, input, other):
 @binary(input=_power_slope, other=_exponent_slope, method=False, inplace=False, name="pow", kernel="pow",
         in_bfloat16=lambda input, other: _pow_in_bfloat16(input, other), number_counts=False,
         of_number=lambda input, number: _pow_number(input, number),
-        of_first_number=lambda number, input, other: _number_first(number, input, other),
+        of_first_number=lambda number, input, other: _number_to_power(
+            input, other, number.__class__ is not bool and number == 1),
         called={"other": "exponent"})
 def _pow(input, other):
     kind = input.dtype.kind
@@ -163,10 +164,6 @@ def _number_to_power(input, other, is_one):
     if is_one:
         return np.full(other.shape, dt.cast(np.asarray(1), other.dtype))
     return np.asarray(_pow.op.forward(input, other), order="C")        # whatever the order of `other`, as in torch
-
-
-def _number_first(number, input, other):
-    return _number_to_power(input, other, number.__class__ is not bool and number == 1)
 
 
 @public(hot=True, method=True, inplace=True, elementwise=True)

@@ -119,11 +119,8 @@ def signbit(input):
     return np.signbit(input) if input.dtype.kind in dt.NATIVE else input < 0
 
 
-def _copysign_slope(g, ans, input):
-    return g * pick(input == 0, 0.0, ans / input)
-
-
-@binary(numbers="other", input=_copysign_slope, other=zeros_like, to_float=True, ufunc=np.copysign)
+@binary(numbers="other", input=lambda g, ans, input: g * pick(input == 0, 0.0, ans / input), other=zeros_like,
+        to_float=True, ufunc=np.copysign)
 def copysign(input, other):
     """The size of `input` with the sign of `other`.
 

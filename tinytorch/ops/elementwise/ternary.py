@@ -41,14 +41,11 @@ def _added(compute, input, tensor1, tensor2, value):
     return input + compute(_scaled(tensor1, value), tensor2)
 
 
-def _addcmul_halves(input, tensor1, tensor2, value):
-    return half_multiply_add(input, half_product(value, tensor1), tensor2)
-
-
 @op(name="addcmul", steps=True, elementwise=True, input=lambda g: g,
     tensor1=lambda g, tensor2, value: g * conj(_scaled(tensor2, value)),
     tensor2=lambda g, tensor1, value: g * conj(_scaled(tensor1, value)),
-    stored=dt.ONLY_COMPLEX32, kernel="addcmul_cpu_out", on_records=_addcmul_halves)
+    stored=dt.ONLY_COMPLEX32, kernel="addcmul_cpu_out",
+    on_records=lambda input, tensor1, tensor2, value: half_multiply_add(input, half_product(value, tensor1), tensor2))
 def _addcmul(input, tensor1, tensor2, value):
     return _added(np.multiply, input, tensor1, tensor2, value)
 

@@ -55,11 +55,8 @@ def _blocks(sizes):
     return places
 
 
-def _block_diag_grad(g, wanted, sizes, shapes):
-    return [g[place].reshape(shape) if want else None for want, place, shape in zip(wanted, _blocks(sizes), shapes)]
-
-
-@op(name="block_diag", first=2, joint=_block_diag_grad)
+@op(name="block_diag", first=2, joint=lambda g, wanted, sizes, shapes: [
+    g[place].reshape(shape) if want else None for want, place, shape in zip(wanted, _blocks(sizes), shapes)])
 def _block_diag(sizes, shapes, *blocks):
     result = np.zeros([sum(n) for n in zip(*sizes)], blocks[0].dtype)
     for place, size, block in zip(_blocks(sizes), sizes, blocks):

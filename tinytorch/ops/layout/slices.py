@@ -146,11 +146,6 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     return _index_select(input, dim, index)
 
 
-def _check_kind(index, name):
-    if index._array.dtype not in (np.int64, np.int32):
-        raise RuntimeError(f"{name}_(): Expected dtype int32/int64 for index but got: {type_name(index)}")
-
-
 def _slices(input, dim, index, source, name):
     """The dimension, after the checks of index_add and index_reduce."""
     shape, there, places = input._array.shape, source._array.shape, index._array.shape
@@ -158,7 +153,8 @@ def _slices(input, dim, index, source, name):
     if len(places) > 1:
         raise IndexError(f"{name}_(): Index is supposed to be a vector, but got dim: {len(places)} with type: "
                          f"{type_name(index)} and size: {list(places)}")
-    _check_kind(index, name)
+    if index._array.dtype not in (np.int64, np.int32):
+        raise RuntimeError(f"{name}_(): Expected dtype int32/int64 for index but got: {type_name(index)}")
     if source._array.dtype != input._array.dtype:
         raise RuntimeError(f"{name}_(): self ({type_name(input)}) and source ({type_name(source)}) must have the same "
                            "scalar type")

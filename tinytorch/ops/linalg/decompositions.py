@@ -150,11 +150,6 @@ def _factored(array):
     return u, s, vh, np.linalg.det(np.matmul(u, vh)).conjugate(), finite
 
 
-def _others(s, k):
-    """The product of all but the k-th."""
-    return np.delete(s, k, -1).prod(-1)
-
-
 def _cofactors_grad(g, input):
     if not isinstance(g, Tensor):
         return _cofactors_slopes.op.forward(g, input)
@@ -188,7 +183,7 @@ def _cofactors_slopes(g, input):
 def _cofactors(input):
     """The derivative of det: det(A) A^-H without a division, so that singular matrices have theirs too."""
     u, s, vh, sign, finite = _factored(input)
-    others = np.stack([_others(s, k) for k in range(s.shape[-1])], -1)
+    others = np.stack([np.delete(s, k, -1).prod(-1) for k in range(s.shape[-1])], -1)
     return np.where(finite, sign[..., None, None] * np.matmul(u * others[..., None, :], vh), np.nan)
 
 

@@ -167,11 +167,8 @@ def _refuse(name, input):
         raise not_implemented(name, input)
 
 
-def _cholesky_inverse_grad(g, upper, input, ans):
-    return _factor_grad(_matmul(ans, _matmul(g + mT(g), ans)), input, upper)
-
-
-@op(name="cholesky_inverse", first=1, input=lambda g, upper, input, ans: _cholesky_inverse_grad(g, upper, input, ans))
+@op(name="cholesky_inverse", first=1, input=lambda g, upper, input, ans: _factor_grad(
+    _matmul(ans, _matmul(g + mT(g), ans)), input, upper))
 def _cholesky_inverse(upper, input):
     diagonal = input.diagonal(0, -2, -1)
     if not (diagonal != 0).all():

@@ -39,10 +39,6 @@ def reduction_of(reduction, size_average=None, reduce=None, late=False):
     return reduction
 
 
-def _nll_gradient(g, input, target, weight, ignore_index, reduction):
-    return _nll_backward(g, input, target, weight, ignore_index, reduction)
-
-
 @op(name="nll_loss_backward", input=lambda g: g * 0, grad=lambda g, target, weight, ignore_index, reduction: _nll_loss(
     g, target, weight, ignore_index, reduction))
 def _nll_backward(grad, input, target, weight, ignore_index, reduction):
@@ -51,7 +47,8 @@ def _nll_backward(grad, input, target, weight, ignore_index, reduction):
     return kernels.nll_backward(grad, target, weight, input.shape, ignore_index, reduction)
 
 
-@op(name="nll_loss", steps=True, input=_nll_gradient)
+@op(name="nll_loss", steps=True, input=lambda g, input, target, weight, ignore_index, reduction: _nll_backward(
+    g, input, target, weight, ignore_index, reduction))
 def _nll_loss(input, target, weight, ignore_index, reduction):
     if input.itemsize == 2:
         return _nll_in_half(input, target, weight, ignore_index, reduction)

@@ -230,10 +230,6 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
 _TINY = 1e-12
 
 
-def _bce_slope(g, input, target):
-    return g * (input - target) / ((input + _TINY) * (1 - input + _TINY))
-
-
 def _bce_curvature(g, grad, input, target):
     return (g * grad * (input * input - 2 * input * target + target)
             / ((input + _TINY) ** 2 * (1 - input + _TINY) ** 2))
@@ -243,7 +239,8 @@ def _bce_target_slope(g, grad, input):
     return -g * grad / _clamp((1 - input) * input, _TINY, None)
 
 
-@op(name="binary_cross_entropy_backward", grad=_bce_slope, input=_bce_curvature, target=_bce_target_slope)
+@op(name="binary_cross_entropy_backward", input=_bce_curvature, target=_bce_target_slope,
+    grad=lambda g, input, target: g * (input - target) / ((input + _TINY) * (1 - input + _TINY)))
 def _bce_backward(grad, input, target):
     return grad * (input - target) / np.maximum((1 - input) * input, np.asarray(_TINY, input.dtype))
 

@@ -105,14 +105,10 @@ def _by_tensors(rule):
     return of_any
 
 
-def _share(input, reduction):
-    return 1.0 / input.numel() if reduction == "mean" and input.numel() else 1.0
-
-
 @_by_tensors
 def _soft_margin_slope(g, input, target, reduction):
-    z = exp(-target * input)
-    return target * z * input.new_full((), -_share(input, reduction)) / (z + 1) * g
+    z, share = exp(-target * input), 1.0 / input.numel() if reduction == "mean" and input.numel() else 1.0
+    return target * z * input.new_full((), -share) / (z + 1) * g
 
 
 @_by_tensors

@@ -260,11 +260,8 @@ def _permutation(array, n, stream):
     return _fill_permutation(array, n, stream)
 
 
-def _fill_permutation_natively(array, size, dtype, n, stream):
-    return array.ndim == 1 and dtype == np.int64 and samplers.permutation_into(array, stream)
-
-
-@samplers.fills(_fill_permutation_natively)
+@samplers.fills(lambda array, size, dtype, n, stream: (
+    array.ndim == 1 and dtype == np.int64 and samplers.permutation_into(array, stream)))
 def _fill_permutation(array, n, stream):
     """Of each row, if there are several."""
     for row in array.reshape(-1, n) if n else ():
@@ -412,15 +409,11 @@ def multinomial(input: Tensor, num_samples: Extent, replacement: bool = False, *
 
 @op(name="multinomial")
 def _categories(weights, count, replacement, stream):
-    check = _check_replaced if replacement and count > 1 else _check_weights
-    return samplers.categorical(weights, count, replacement, stream, check)
+    return samplers.categorical(weights, count, replacement, stream,
+                                lambda weights: _check_weights(weights, replacement and count > 1))
 
 
-def _check_replaced(weights):
-    _check_weights(weights, True)
-
-
-def _check_weights(weights, replaced=False):
+def _check_weights(weights, replaced):
     if weights.size:
         most = np.maximum.reduce(weights, -1)
         if np.minimum.reduce(weights, None) >= 0 and np.minimum.reduce(most, None) > 0 and (

@@ -67,14 +67,6 @@ def _over(total, n):
     return parts
 
 
-def _variance(array, dim, freedom, keepdim):
-    return _moments(array, dim, freedom, keepdim)[0].astype(array.real.dtype, copy=False)
-
-
-def _deviance(array, dim, freedom, keepdim):
-    return np.sqrt(_moments(array, dim, freedom, keepdim)[0]).astype(array.real.dtype, copy=False)
-
-
 def _var_grad(g, input, dim, freedom, whole):
     """`whole`: no dimensions were given, for which torch has another answer without degrees of freedom."""
     mean = _mean(input, dim, True, _number_of(input, dim))
@@ -93,13 +85,13 @@ def _std_grad(g, deviation, input, dim, freedom, whole):
 @op(name="var", batches="dims", steps=True,
     input=lambda g, input, dim, freedom, whole: _var_grad(g, input, dim, freedom, whole))
 def _var(input, dim, freedom, keepdim, whole):
-    return _variance(input, dim, freedom, keepdim)
+    return _moments(input, dim, freedom, keepdim)[0].astype(input.real.dtype, copy=False)
 
 
 @op(name="std", batches="dims", steps=True,
     input=lambda g, ans, input, dim, freedom, whole: _std_grad(g, ans, input, dim, freedom, whole))
 def _std(input, dim, freedom, keepdim, whole):
-    return _deviance(input, dim, freedom, keepdim)
+    return np.sqrt(_moments(input, dim, freedom, keepdim)[0]).astype(input.real.dtype, copy=False)
 
 
 def _running_mean(array, dim, mean):
