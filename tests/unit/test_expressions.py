@@ -1,4 +1,5 @@
 """Every expression of the machine for elementwise work beside its NumPy twin, which is the same text."""
+import inspect
 import re
 import threading
 
@@ -41,6 +42,26 @@ def twin(f, *operands):
 @pytest.fixture(params=expressions.EXPRESSIONS, ids=named)
 def f(request):
     return request.param
+
+
+def test_an_expression_has_the_name_the_parameters_and_the_documentation_of_its_text():
+    @expression(arrays=2)
+    def scaled_sum(n, shape, alpha):
+        """(n + shape) * alpha."""
+        return (n + shape) * alpha
+    text, a = scaled_sum.text, np.arange(3, dtype=np.float32)
+    assert list(inspect.signature(scaled_sum).parameters) == ["n", "shape", "alpha"] and scaled_sum.arrays == 2
+    assert (scaled_sum.__name__, scaled_sum.__doc__, scaled_sum.__module__) == (
+        "scaled_sum", "(n + shape) * alpha.", __name__)
+    assert inspect.getsource(scaled_sum) == inspect.getsource(text)
+    assert scaled_sum(a, a, 0.5).tolist() == [0, 1, 2]
+
+
+def test_an_expression_is_the_forward_of_an_operation():
+    assert inspect.getsource(torch.atan).startswith("@unary(expression(") and torch.atan.op.forward.arrays == 1
+    x = torch.tensor([1., 3.], requires_grad=True)
+    torch.atan(x).sum().backward()
+    assert torch.atan.op.params == ("input",) and x.grad.tolist() == pytest.approx([0.5, 0.1])
 
 
 def test_there_are_many_and_each_has_a_program():
