@@ -139,7 +139,7 @@ def test_errors_of_operators_are_called_as_torchs():
 def test_models_of_torchvision(tmp_path):
     if importlib.util.find_spec("torchvision") is None:
         pytest.skip("torchvision, whose models these are, is not installed")
-    program = Path(__file__).with_name("onnx_torchvision.py")
+    program = Path(__file__).parent / "_children" / "onnx_torchvision.py"
     variables = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join([str(ROOT)] + [
         path for path in sys.path if path.endswith("-packages")])}
     found = []

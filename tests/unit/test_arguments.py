@@ -1,6 +1,7 @@
 """Devices, foreign arrays and indices that are refused; tests/parity/test_arguments.py compares them with torch."""
 import collections
 import copy
+import warnings
 
 import numpy as np
 import pytest
@@ -71,7 +72,9 @@ def test_arrays_and_tensors_keep_their_own_shapes():
     given, y = x.numpy(), torch.from_numpy(a)
     given[0, 0] = a[0, 0] = 5
     for array in given, a:
-        array.shape = (6,)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)        # of NumPy 2.5
+            array.shape = (6,)
         array.flags.writeable = False
     assert x.shape == y.shape == (2, 3)
     assert x.add_(1)[0, 0] == 6 == y.add_(1)[0, 0] and given[0] == a[0] == 6

@@ -188,8 +188,8 @@ def allow_mutation_on_saved_tensors() -> Iterator[_SavedCopies]:
         with saved_tensors_hooks(copies.pack, copies.unpack):
             yield copies
     finally:
+        _SavedCopies.open = None               # at first: an interrupt may come later
         copies.clear()
-        _SavedCopies.open = None
 
 
 def _flag(name):
