@@ -1,4 +1,5 @@
 """vmap beside torch's: programs of several operations, transforms in each other, in-place writes, random numbers."""
+import itertools
 import warnings
 
 import pytest
@@ -246,6 +247,26 @@ for _randomness in ("same", "different", "error"):
 @pytest.mark.parametrize("name", CASES)
 def test_same_as_torch(name):
     same_outcome(CASES[name])
+
+
+#: Of v, a view of the sample x with a dimension more, of a number y and the index i of one slice.
+NO_DIMENSIONS_FOR_ONE = ["v.copy_(x)", "v.add_(x)", "v.mul_(x)", "v.addcmul_(x, x)", "v.lerp_(x, .5)",
+                         "t.index_add(x[0], 0, i, x[1:2])", "t.index_add(x, 0, i, x[1])", "t.index_add(y, 0, i, x[:1])",
+                         "(x[0] * 1).index_add_(0, i, y[None])", "t.index_add(x[:1], 0, i, y)",
+                         "t.index_add(y, 0, i, y[None])"]
+#: torch's gradient of this one adds up over the samples (the right one is in tests/unit/test_vmap.py).
+ADDED_UP = ("t.index_add(x, 0, i, x[1])", True)
+
+
+@pytest.mark.parametrize("line, differentiated", [
+    pair for pair in itertools.product(NO_DIMENSIONS_FOR_ONE, [False, True]) if pair != ADDED_UP])
+def test_dimensions_that_torch_gives_samples(line, differentiated):
+    def program(t):
+        def f(x, y):
+            return eval(line, {"t": t, "x": x, "v": x.unsqueeze(0), "y": y, "i": t.tensor([0])})
+        g = t.func.grad(lambda x, y: f(x * 1, y).sum()) if differentiated else f
+        return t.vmap(g, (0, None))(M(t), t.tensor(2.))
+    same_outcome(program)
 
 
 #: Operations that compute bfloat16 in steps of their own, and of dtypes that they convert.

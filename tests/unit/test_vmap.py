@@ -207,3 +207,15 @@ def test_an_error_in_a_rule_is_an_error(monkeypatch):
     monkeypatch.setattr(torch.sin.op, "of_batches", dispatch.forward_of(fails))
     with pytest.raises(KeyError, match="a mistake"):
         torch.vmap(torch.sin)(x)
+
+
+def test_a_sample_without_dimensions_is_added_to_a_vector():
+    """As one of one element is. Its derivative is that of its own sample."""
+    x, place = torch.tensor([[1., 2., 3.], [4., 5., 6.]]), torch.tensor([0])
+
+    def f(x):
+        return torch.index_add(x, 0, place, x[1])
+    assert torch.vmap(f)(x).tolist() == [[3, 2, 3], [9, 5, 6]]
+    assert torch.vmap(torch.func.grad(lambda x: f(x).sum()))(x).tolist() == [[1, 2, 1], [1, 2, 1]]
+    with pytest.raises(RuntimeError, match="source tensor shape must match"):
+        f(x[0])

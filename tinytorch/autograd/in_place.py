@@ -168,7 +168,7 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
             shared = [x for x in args if isinstance(x, Tensor) and may_share(self._array, x._array)]
         for x in shared:
             if x is not self:
-                check_overlap(self, x)
+                check_overlap(self, x, aligned=len(args) == 1)
         if elementwise and self._array.size > WHOLE and by_pieces(method, self, args, kwargs):
             return self
         if elementwise and self._view_info is not None and by_rows(method, self, args, kwargs):

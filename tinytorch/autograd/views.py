@@ -324,9 +324,11 @@ def may_share(a: np.ndarray, b: np.ndarray) -> bool:
     return (a is b or a.base is not None or b.base is not None) and np.may_share_memory(a, b)
 
 
-def check_overlap(out: Tensor, input: Tensor, apart: bool | str = False, copying: bool = False) -> None:
+def check_overlap(out: Tensor, input: Tensor, apart: bool | str = False, copying: bool = False,
+                  aligned: bool = False) -> None:
     """RuntimeError if `out` shares memory with `input`; the very same elements in place are fine unless `apart`. Lazy
-    conjugates and negatives may share it, but for copies (`copying`): their numbers are computed first."""
+    conjugates and negatives may share it, but for copies (`copying`): their numbers are computed first. `aligned`: a
+    sample of a vmap is first given as many dimensions as `out` has, as torch does in copies and of two operands."""
     a, b = out._array, input._array
     if not copying and (is_lazy(a) or is_lazy(b)):
         return
@@ -335,8 +337,8 @@ def check_overlap(out: Tensor, input: Tensor, apart: bool | str = False, copying
         if not (layout.is_dense(a) and layout.is_dense(b)):
             return                             # torch too leaves those with gaps alone: too hard to tell
         # torch compares the steps in elements, not the shapes: the same memory read as another dtype may pass for it.
-        same = (a.ndim == b.ndim and a.nbytes == b.nbytes and _steps(a) == _steps(b)
-                and out.data_ptr() == input.data_ptr())
+        alike = a.ndim == b.ndim or aligned and a.ndim > b.ndim and hasattr(b, "level")
+        same = alike and a.nbytes == b.nbytes and _steps(a) == _steps(b) and out.data_ptr() == input.data_ptr()
         if same and not apart:
             return
     raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "

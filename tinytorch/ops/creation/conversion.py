@@ -334,7 +334,7 @@ def copy_values(self, other, non_blocking=False):
         count_write(self)
         return self
     if not same and may_share(self._array, other._array):
-        check_overlap(self, other, copying=True)
+        check_overlap(self, other, copying=True, aligned=True)
         part, whole = layouts(other._array, self._array)
         same = part == whole
     return assign(self, _copy(self, to(other, self.dtype)), np.copyto if same else None)

@@ -146,6 +146,10 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None =
     return _index_select(input, dim, index)
 
 
+def _are_samples(*tensors):
+    return any([hasattr(x._array, "level") for x in tensors])
+
+
 def _slices(input, dim, index, source, name):
     """The dimension, after the checks of index_add and index_reduce."""
     shape, there, places = input._array.shape, source._array.shape, index._array.shape
@@ -165,6 +169,8 @@ def _slices(input, dim, index, source, name):
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         raise RuntimeError(f"{name}_(): Number of indices ({index._array.size}) should be equal to source.size(dim): "
                            f"({there[dim]}), for dim: {dim}")
+    if name == "index_add" and len(there) + len(shape) == 1 and _are_samples(input, source):
+        return dim                             # torch's rule for batches takes no dimensions for one of size 1
     if len(there) != len(shape) or there[:dim] != shape[:dim] or there[dim + 1:] != shape[dim + 1:]:
         raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got "
                            f"self.shape = {list(shape)} source.shape = {list(there)}")
