@@ -206,7 +206,7 @@ def _push_forward(func, args, argnums, has_aux, where):
 
 def linearize(func, *primals):
     """(func(*primals), jvp_fn): jvp_fn(*tangents) is the derivative at the primals in that direction; it
-    does not run func again.
+    does not run func again. What func gives besides tensors is in both results as it is.
 
     >>> import tinytorch as torch
     >>> y, f = torch.func.linearize(torch.square, torch.tensor(3.))
@@ -215,8 +215,19 @@ def linearize(func, *primals):
     """
     leaves, spec = tree_flatten(primals)
     _need_tensors(leaves, "linearize", "primals")
-    results, push, _ = _push_forward(func, primals, None, False, "linearize")
-    outputs, output_spec = tree_flatten(results)
+    others, output_spec = [], None             # a tuple for each output that is no tensor, None for each that is one
+
+    def tensors(*args):
+        nonlocal others, output_spec
+        outputs, output_spec = tree_flatten(func(*args))
+        others = [None if isinstance(y, Tensor) else (y,) for y in outputs]
+        return [y for y in outputs if isinstance(y, Tensor)]
+
+    def whole(found):
+        found = iter(found)
+        return tree_unflatten([next(found) if other is None else other[0] for other in others], output_spec)
+
+    outputs, push, _ = _push_forward(tensors, primals, None, False, "linearize")
 
     def jvp_fn(*tangents):
         directions, tangent_spec = tree_flatten(tangents)
@@ -228,8 +239,8 @@ def linearize(func, *primals):
                     raise RuntimeError(f"tangent:{i} with {what} {getattr(t, what)} in flattened pytree doesn't match "
                                        f"the {what} {getattr(x, what)} of the corresponding primal.")
         found = push(directions)
-        return tree_unflatten([zeros_like(y) if t is None else t for y, t in zip(outputs, found)], output_spec)
-    return results, jvp_fn
+        return whole([zeros_like(y) if t is None else t for y, t in zip(outputs, found)])
+    return whole(outputs), jvp_fn
 
 
 def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):

@@ -78,6 +78,8 @@ def _padding_row(padding_idx, weight):
 
 def _check_lookup(input, weight, function="embedding"):
     if weight._array.ndim != 2:
+        if not weight._array.ndim and weight.requires_grad:
+            raise IndexError("Dimension specified as 0 but tensor has no dimensions")
         raise RuntimeError("'weight' must be 2-D")
     if input._array.dtype.char not in "ilq":
         found = "CPUBoolType" if input._array.dtype.kind in dt.BOOL else f"torch.{input.dtype.tensor_type}"
