@@ -3,7 +3,8 @@ import re
 
 from . import known_by_family
 
-#: (the line where it shows, the kind of difference, what it says, why): the first and third are regular expressions.
+#: (the line where it shows, the kind of difference, what it says, why): the first and third are regular expressions;
+#: instead of the third, a function that looks at what it says.
 #: Instead of the first, two: one for the program up to the line, one for the line (empty at the end of the program).
 KNOWN = [
     ("", "stride of one", "", "no element is reached by the stride of a dimension of size 1: NumPy sets it as it likes "
@@ -378,6 +379,7 @@ def reason_for(lines, found):
     before = "\n".join(lines[:found.line + 1])
     for where, kind, says, reason in KNOWN + known_by_family.KNOWN:
         earlier, where = where if isinstance(where, tuple) else ("", where)
-        if found.kind == kind and re.search(earlier, before) and re.search(where, line) and re.search(says, found.text):
+        if found.kind == kind and re.search(earlier, before) and re.search(where, line) and (
+                says(found.text) if callable(says) else re.search(says, found.text)):
             return reason
     return None

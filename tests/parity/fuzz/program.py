@@ -92,7 +92,8 @@ def run(lines, exact=False):
         warnings.simplefilter("ignore")
         for number, line in enumerate(lines):
             overlaps = _reads_what_it_writes(line, theirs)
-            before, versions = dict(theirs), {name: x._version for name, x in ours.items() if _can_be_filled(x)}
+            before = dict(theirs)
+            versions = {path: x._version for path, x in _held(ours) if _can_be_filled(x)}
             states = _states(ours), _states(theirs)
             error = _attempt(line, theirs, number, "torch")
             our_error = _attempt(line, ours, number, "tinytorch")
@@ -101,8 +102,10 @@ def run(lines, exact=False):
             if overlaps and error is None:
                 return                         # what is read after it was written hangs on torch's order of elements
             if error is not None:              # torch may have written a part before it raised
-                for name in [name for name, version in versions.items() if ours[name]._version == version]:
-                    _fill(ours[name], theirs[name])
+                in_torch = dict(_held(theirs))
+                for path, x in _held(ours):
+                    if path in versions and versions[path] == x._version and path in in_torch:
+                        _fill(x, in_torch[path])
                 _catch_up(ours, theirs, *states)
             for name in [name for name, value in theirs.items() if name[0] != "_" and before.get(name) is not value]:
                 if name not in ours:
@@ -209,6 +212,19 @@ def _fill(ours, theirs):
     memory = ours.detach()._array
     if memory.size and memory.shape == theirs.shape and memory.flags.writeable:
         memory[...] = tinytorch.dtypes.cast(array_of(theirs), memory.dtype)
+
+
+def _held(names):
+    """(path, tensor) of the tensors that names stand for, by themselves, in a list or in the state of an optimiser."""
+    for name, x in names.items():
+        if isinstance(x, (torch.Tensor, tinytorch.Tensor)):
+            yield (name,), x
+        elif isinstance(x, (list, tuple)):
+            yield from (((name, i), e) for i, e in enumerate(x) if isinstance(e, (torch.Tensor, tinytorch.Tensor)))
+        elif hasattr(x, "param_groups") and hasattr(x, "state"):
+            for i, state in enumerate(x.state.values()):
+                yield from (((name, i, key), e) for key, e in state.items()
+                            if isinstance(e, (torch.Tensor, tinytorch.Tensor)))
 
 
 def _states(names):
