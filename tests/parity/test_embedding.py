@@ -7,6 +7,8 @@ import torch
 
 import tinytorch
 
+from .adapter import same_outcome
+
 pytestmark = pytest.mark.filterwarnings("ignore")
 TABLE = np.random.default_rng(0).normal(size=(6, 3))
 INDEX = np.array([[1, 3, 3], [0, 1, 5]])
@@ -27,6 +29,12 @@ def test_lookup(options, index):
     for ours, theirs in zip(*found, strict=True):
         assert ours.shape == theirs.shape
         np.testing.assert_allclose(ours, theirs, 1e-9, 1e-12)
+
+
+@pytest.mark.parametrize("requires_grad", [True, False])
+@pytest.mark.parametrize("sizes", [(), (2,), (2, 3, 1)])
+def test_the_weight_is_a_matrix(sizes, requires_grad):
+    same_outcome(lambda t: t.nn.functional.embedding(t.tensor([0]), t.ones(sizes, requires_grad=requires_grad)))
 
 
 @pytest.mark.parametrize("rows,words,width", [(50, 40, 3), (50, 40, 4), (50, 120, 4), (5, 120, 4), (50, 40, 0)])

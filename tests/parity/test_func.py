@@ -163,6 +163,9 @@ CASES = {
     "jvp integers": lambda t: t.func.jvp(lambda x: x, (t.tensor([1]),), (t.tensor([1]),)),
     "jvp number": lambda t: t.func.jvp(lambda x: 3.0, (X(t),), (X(t),)),
     "linearize": lambda t: (lambda y, f: (y, f(t.ones(2)), f(X(t))))(*t.func.linearize(lambda x: x ** 3, X(t))),
+    "linearize besides tensors": lambda t: (lambda y, f: (y, f(t.ones(2))))(
+        *t.func.linearize(lambda x: (True, {"a": x * x}, None, [2.5, x.sum()]), X(t))),
+    "linearize a number": lambda t: (lambda y, f: (y, f(t.ones(2))))(*t.func.linearize(lambda x: 3, X(t))),
     "linearize shape": lambda t: t.func.linearize(lambda x: x ** 3, X(t))[1](t.ones(3)),
     "linearize dtype": lambda t: t.func.linearize(lambda x: x ** 3, X(t))[1](t.ones(2, dtype=t.float64)),
     "linearize structure": lambda t: t.func.linearize(lambda x: x ** 3, X(t))[1](X(t), X(t)),

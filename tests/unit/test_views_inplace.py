@@ -217,6 +217,14 @@ def test_overlap_is_seen_through_data_too():
             write()
 
 
+@pytest.mark.parametrize("index", [0, 5, slice(0)])
+def test_a_tensor_without_elements_is_not_written_to_itself_by_indices(index):
+    x, at = torch.zeros(0, 2), torch.arange(6)[index].reshape(-1)
+    for write in (lambda: x.__setitem__(at, x), lambda: x.index_put_((at,), x)):
+        with pytest.raises(RuntimeError, match="refer to a single memory location"):
+            write()
+
+
 def test_a_base_given_other_memory():
     x, w = torch.zeros(4), torch.tensor(2., requires_grad=True)
     part = x[1:3]
