@@ -167,6 +167,19 @@ c = T.renorm(T.zeros(0, 3), float('inf'), 0, 0.); d = T.renorm(T.zeros(3, 0), 2,
 c = T.polygamma(1, T.tensor([float('inf'), float('nan'), 1e30, 0., -0.]))
 x = T.ones(2, 3).bfloat16().requires_grad_(); c = T.cdist(T.zeros(0, 3), x); g = T.autograd.grad(c.sum(), x)
 x = T.ones(0, 3).bfloat16().requires_grad_(); c = T.cdist(x, T.ones(2, 3)); g = T.autograd.grad(c.sum(), x)
+x = T.tensor([[T.nan, 2.], [1., 1.]]).requires_grad_(); g = T.autograd.grad(T.cdist(x, T.ones(2, 2), 1).sum(), x)
+x = T.tensor([[T.nan, 2.], [1., 1.]]).requires_grad_(); g = T.autograd.grad(T.pdist(x, 1).sum(), x)
+x = T.zeros(4); x[T.tensor([True, True])] = x
+x = T.zeros(4); x[T.tensor([True, True])] = x[:2]
+x = T.zeros(4); x[T.tensor([True, True])] = x[:1]
+x = T.zeros(4); x[T.tensor([True, True])] = T.zeros(4)
+x = T.zeros(4); x[T.tensor([True, True]), ...] = x
+x = T.zeros(4); x[T.tensor([True, True]), 0] = x
+x = T.zeros(4); x.index_put_((T.tensor([True, True]),), x)
+x = T.zeros(4); x.index_put_((T.tensor([True, True]),), x[:1], True)
+x = T.zeros(4); x.index_put_((T.tensor([True, True]),), x[:1])
+x = T.zeros(4, requires_grad=True); y = x * 1; y[T.tensor([True, True])] = y
+x = T.zeros(4, requires_grad=True); y = x * 1; y.index_put_((T.tensor([True, True]),), y.detach())
 v = T.zeros(2, 4, 1, 0); v[0, T.tensor([[False], [False], [True], [True]])] = T.zeros(4, 1, 0)
 v = T.zeros(2, 4, 1, 0); v[0, T.tensor([[False], [False], [True], [True]])] = T.zeros(1, 2, 0)
 a = T.full((2, 3), float('inf')); b = T.ones(3, 2); c = T.addmm(b[:2], a, b, alpha=0)

@@ -22,7 +22,7 @@ import importlib
 import pkgutil
 
 #: The modules here that are no families.
-_OTHERS = {"__main__", "program", "values", "known", "known_by_family", "rounding", "forward", "spoilt", "test_fuzz",
+_OTHERS = {"__main__", "program", "values", "known", "known_by_family", "rounding", "reruns", "spoilt", "test_fuzz",
            "test_spoilt"}
 
 

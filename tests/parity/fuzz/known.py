@@ -126,7 +126,7 @@ KNOWN = [
      "them, infinite numbers too"),
     ((r"\.data = ", "^g+ = "), "error", "^no error for RuntimeError: .*view_as_real is only supported", "torch replays "
      "the views of what a tensor was before it was given other memory"),
-    ("^g+ = ", "error", "^no error for RuntimeError: .*(derivative for set_ is not implemented|output with shape .* "
+    ("^g+ = |backward", "error", "^no error for RuntimeError: .*(derivative for set_ is not implemented|output with shape .* "
      "doesn't match the broadcast shape)", "as before: views are replayed in the shape that they had"),
     (r"out=\w\)", "shape", "", "torch gives `out` its shape before it refuses to write there"),
     (("out=[a-h]\\)", "^$"), "shape", "", "as before"),
@@ -173,8 +173,8 @@ KNOWN = [
      "that it does not write to"),
     (r"out=e\)$", "error", "^RuntimeError: .*doesn't match the broadcast shape.* for no error$", "an `out` that is a "
      "conjugate of other memory"),
-    ((r"\.data = ", "^g = "), "error", "^ValueError: .* for no error$", "views replayed in a shape that they have "
-     "lost"),
+    ((r"\.data = ", "^g = |backward"), "error", "^(ValueError|IndexError: .*for array).* for no error$",
+     "views replayed in a shape that they have lost"),
     (r"index_select\(", "error", "^IndexError: .* for RuntimeError: .*INDICES element", "of no elements, in other "
      "words"),
     (r"T\.matmul\(.*out=", "error", "^no error for RuntimeError: .*functions with out=", "of no elements"),
@@ -270,11 +270,9 @@ KNOWN = [
      "large for half precision: which step overflows hangs on the rounding before"),
     ((r"o\.step\(\)", "^[gv] = "), "value", r"result: np\.float32\((-?\d+\.?\d{2})\S* for np\.float32\(\1",
      "sums of large numbers of both signs, in single precision"),
-    ((r"(?m)^\w\.data = ", "^g = "), "value", "", "torch saves an operand as the tensor that it is, and so sees the "
-     "memory that `.data` gave it afterwards; views it replays from what a base was given"),
-    ((r"(?m)^\w\.data = ", "^g = "), "error", "^ValueError: .* for RuntimeError: .*returned an invalid gradient",
+    ((r"\.data = ", "^g = |backward"), "error", "^ValueError: .* for RuntimeError: .*returned an invalid gradient",
      "as before: another of two refusals of shapes that do not fit"),
-    ((r"(?m)^\w\.data = ", "^g = "), "error", "^UFuncTypeError", "as before, of memory of another dtype"),
+    ((r"\.data = ", "^g = |backward"), "error", "^UFuncTypeError", "views replayed of memory of another dtype"),
     ((r"\.expand\((?s:.*)\.conj_physical_\(", "^g = "), "error", "^no error for .*more than one element of the written",
      "torch writes nothing to a real tensor here, but its derivative then does so to a view as it lies"),
     ((r"(?s)(conj|_neg_view|mH|adjoint)\(?.*\.t_\(\)", "^g = "), "value", "", "torch replays views of a square "

@@ -145,7 +145,6 @@ IN_FOREIGN = [
 ]
 
 IN_MODES = [
-    (("inference_mode", ""), "value", "", "torch writes to an inference tensor before it refuses to"),
     (("inference_mode", ""), "error",
      "^RuntimeError: .*[Ii]nference tensors? .* for no error|^no error for RuntimeError: .*" "[Ii]nference tensor",
      "torch lets a detached inference tensor be written to"),
@@ -157,6 +156,8 @@ IN_MODES = [
     ((r"\.data = ", "^g|backward"), "error", "^RuntimeError: .*returned an invalid gradient",
      "a gradient has the shape that the leaf has now, which torch looks at later, or not at all"),
     ("", "error", "^(IndexError|no error): .* for RuntimeError: .*(view was created in|leaf Variable that requires)",
+     "another of two refusals comes first"),
+    ("", "error", "^IndexError: .* for RuntimeError: .*is a view and its base or another view of its base has been",
      "another of two refusals comes first"),
     (r"retain_grad|requires_grad = ", "error", "^RuntimeError: .*view was created in",
      "torch looks at a view's history later"),

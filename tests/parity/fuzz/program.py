@@ -11,7 +11,7 @@ import torch
 import tinytorch
 
 from ..adapter import TOLERANCE, Different, array_of, convert, same
-from . import forward
+from . import reruns
 from .known import reason_for
 from .rounding import explains
 
@@ -79,7 +79,7 @@ def run(lines, exact=False):
         found = Difference(kind, number, f"{name}: {text}")
         if (id(value), kind) not in known and reason_for(lines, found) is None and not (
                 exact and kind == "value" and (
-                    explains(lines, number, name, ours, value, names_for(torch), state) or forward.explains(
+                    explains(lines, number, name, ours, value, names_for(torch), state) or reruns.explains(
                         lines, number, name, ours, names_for(torch), tolerance_for(name)))):
             raise found from None
         known[id(value), kind] = value
@@ -93,7 +93,7 @@ def run(lines, exact=False):
         for number, line in enumerate(lines):
             overlaps = _reads_what_it_writes(line, theirs)
             before = dict(theirs)
-            versions = {path: x._version for path, x in _held(ours) if _can_be_filled(x)}
+            written = {path: _writes(x) for path, x in _held(ours)}
             states = _states(ours), _states(theirs)
             error = _attempt(line, theirs, number, "torch")
             our_error = _attempt(line, ours, number, "tinytorch")
@@ -104,7 +104,7 @@ def run(lines, exact=False):
             if error is not None:              # torch may have written a part before it raised
                 in_torch = dict(_held(theirs))
                 for path, x in _held(ours):
-                    if path in versions and versions[path] == x._version and path in in_torch:
+                    if path in written and written[path] == _writes(x) and path in in_torch:
                         _fill(x, in_torch[path])
                 _catch_up(ours, theirs, *states)
             for name in [name for name, value in theirs.items() if name[0] != "_" and before.get(name) is not value]:
@@ -203,8 +203,11 @@ def compare(ours, theirs, name, differs, tolerance=TOLERANCE):
         _fill(ours, theirs)
 
 
-def _can_be_filled(x):
-    return isinstance(x, tinytorch.Tensor) and not x.is_inference()
+def _writes(x):
+    """What tells that one of our tensors was written to: its version, or its elements if it has none."""
+    if isinstance(x, tinytorch.Tensor):
+        return x._array.tobytes() if x.is_inference() else x._version
+    return None
 
 
 def _fill(ours, theirs):

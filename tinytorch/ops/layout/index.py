@@ -40,7 +40,7 @@ from ...kernels.scatter import add_at, add_flat
 from ...lazy import StandIn, is_lazy
 from ...tensor import Tensor, wrap
 from ...types import Tensors
-from .index_errors import check_apart, check_mask, check_masks
+from .index_errors import check_apart, check_apart_first, check_mask, check_masks
 from .index_values import pick, put_values
 from .strided import sliced_to_nothing
 
@@ -359,7 +359,11 @@ def setitem(self, index, value):
         self, index = self.unsqueeze(0), Ellipsis
     if isinstance(value, complex) and not dt.is_complex(self._array.dtype):
         as_scalar_tensor(value, self._array.dtype)              # refuses it
-    basic, primitive, advanced = parse(self._array.shape, index)
+    try:
+        basic, primitive, advanced = parse(self._array.shape, index)
+    except IndexError as error:
+        check_apart_first(error, self, value)
+        raise
     if advanced is not None:
         check_masks(index if isinstance(index, tuple) else (index,), value)
         if isinstance(value, Tensor) and value._array.ndim > 1 and value._array.shape[0] == 1:
@@ -478,14 +482,18 @@ def _put_in_place(self, indices, values, accumulate, index=None):
     check_in_place(self, values)
     if not accumulate:
         check_masks(indices, values)
-    if not mode.grad_now or not (has_history(self) or has_history(values)):
+    try:
         advanced = _parse_put(self._array.shape, indices)
+    except IndexError as error:
+        check_apart_first(error, self, values, accumulate)
+        raise
+    if not mode.grad_now or not (has_history(self) or has_history(values)):
         values = check_apart(self, _fitting(self, values, advanced, accumulate), advanced, indices, accumulate)
         if self._array.flags.c_contiguous or not accumulate and 0 not in self._array.strides:
             put_values(self._array, values._array, advanced, accumulate)
             count_write(self)
             return self
-    values = check_apart(self, values, _parse_put(self._array.shape, indices), indices, accumulate)
+    values = check_apart(self, values, advanced, indices, accumulate)
     return assign(self, _put(self, indices, values, accumulate, index),
                   lambda memory, _: _put_expanded(memory, values._array, _parse_put(memory.shape, indices), accumulate))
 

@@ -55,10 +55,13 @@ def check_in_range(shape, index):
             raise IndexError
 
 
+_OF_MASKS = "The shape of the mask"
+
+
 def check_mask(mask, at, there, shape):
     for i, (n, m) in enumerate(zip(mask.shape, there)):
         if n != m:
-            raise IndexError(f"The shape of the mask {list(mask.shape)} at index {i} does not match the shape of the "
+            raise IndexError(f"{_OF_MASKS} {list(mask.shape)} at index {i} does not match the shape of the "
                              f"indexed tensor {list(shape)} at index {at + i}")
 
 
@@ -87,6 +90,14 @@ def check_apart(target, value, advanced, index, accumulate=False):
                 if filling or x._array.dtype != bool:
                     check_overlap(target, x, not filling)
     return value
+
+
+def check_apart_first(error, target, value, accumulate=False):
+    """The RuntimeError of memory that a value shares with its target, where the `error` of an index is the shape of a
+    mask: torch looks at that later, but for one number."""
+    if isinstance(value, Tensor) and (accumulate or value._array.size != 1) and str(error).startswith(_OF_MASKS) and (
+            value is target or may_share(target._array, value._array)):
+        check_overlap(target, value, True)
 
 
 def _is_filling(value, advanced, accumulate):

@@ -112,8 +112,8 @@ def distances_grad(g, difference, p, ans):
     place of the last."""
     if p == 0:
         return masked(g * difference, False)
-    if p == 1:
-        return g * sgn(difference)
+    if p == 1:                                 # the sign of NaN is NaN here, as torch's kernel has it
+        return g * pick(raw(difference) != raw(difference), difference, sgn(difference))
     size = absolute(difference)
     if p == float("inf"):
         return g * sgn(difference) * like(g, 1 - np.minimum(np.ceil(np.abs(raw(size) - raw(ans))), 1))

@@ -1,5 +1,7 @@
-"""Whether a difference of values is PyTorch's between its own two modes: derivatives taken forwards are also taken
-backwards, twice, which gives the same numbers by other formulas."""
+"""Whether a difference of values is one between two ways of PyTorch's own: the program runs under torch again, another
+way. What is differentiated forwards is also differentiated backwards, twice, which gives the same numbers by other
+formulas; and where a tensor was given other memory (`.data = `), what was saved before is kept as memory, not as the
+tensor that has another since."""
 import contextlib
 import re
 import types
@@ -12,6 +14,7 @@ from ..adapter import Different, same
 _DUAL = re.compile(r"^with T\.autograd\.forward_ad\.dual_level\(\): g = .* in flat\((\w)\(\*map\(\S+, (\(a, b\)), "
                    r"(\(.*\))\)\)\) if isinstance\(e, T\.Tensor\)\]$")
 _FORWARD = re.compile(r"forward_ad|jvp|jacfwd|hessian|linearize")
+_GIVEN = re.compile(r"\.data = ")
 
 
 def _of_copies(function):
@@ -60,18 +63,31 @@ class _Backwards(types.ModuleType):
         return getattr(torch, name)
 
 
-def explains(lines, number, name, ours, names, tolerance):
-    """Whether ours is what torch computes backwards of the program up to statement `number`, for the tensor called
-    `name`. `names`: what statements find."""
-    if not any(_FORWARD.search(line) for line in lines[:number + 1]):
-        return False
+def _backwards(line, names):
     layers = types.SimpleNamespace(**{**vars(torch.nn.functional), "layer_norm": _layer_norm})
     names |= {"T": _Backwards("torch"), "F": layers, "duals": _duals}
+    exec(_DUAL.sub(r"g = duals(\1, \2, \3)", line), names)                    # noqa: S102
+
+
+def _saving_memory(line, names):
+    with torch.autograd.graph.saved_tensors_hooks(torch.Tensor.detach, lambda saved: saved):
+        exec(line, names)                      # noqa: S102
+
+
+def explains(lines, number, name, ours, names, tolerance):
+    """Whether ours is what torch computes another way, in the program up to statement `number`, for the tensor called
+    `name`. `names`: what statements find."""
+    return any(any(map(where.search, lines[:number + 1])) and _is_result(run, lines[:number + 1], name, ours, {**names},
+                                                                     tolerance)
+               for where, run in ((_FORWARD, _backwards), (_GIVEN, _saving_memory)))
+
+
+def _is_result(run, lines, name, ours, names, tolerance):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for line in lines[:number + 1]:
+        for line in lines:
             with contextlib.suppress(Exception):               # what is refused makes nothing
-                exec(_DUAL.sub(r"g = duals(\1, \2, \3)", line), names)         # noqa: S102
+                run(line, names)
     try:
         same(ours.detach(), eval(name, names).detach(), tolerance=tolerance, bits=False)       # noqa: S307
     except (Different, NameError, IndexError, AttributeError, TypeError):
