@@ -249,6 +249,21 @@ def test_same_as_torch(name):
     same_outcome(CASES[name])
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("sizes", [(0,), (1, 0), (0, 2), (2, 0)])
+@pytest.mark.parametrize("norm", ["t.nn.functional.layer_norm(x, x.shape[-1:], w[:, 0], w[:, 0])",
+                                  "t.nn.functional.rms_norm(x, x.shape[-1:])",
+                                  "t.nn.functional.group_norm(x.expand(1, 2, *x.shape), 2)"])
+def test_norms_of_samples_without_elements(norm, sizes, dtype):
+    def program(t):
+        def f(x, w):
+            return eval(norm, {"t": t, "x": x, "w": w})
+        x, w = t.zeros(3, *sizes, dtype=getattr(t, dtype)), t.ones(sizes[-1], 1, dtype=getattr(t, dtype))
+        return (t.vmap(t.func.grad(lambda x: f(x, w).sum()))(x), t.vmap(lambda x: t.func.jvp(f, (x, w), (x, w)))(x),
+                t.vmap(t.func.grad(lambda w: f(x, w).sum()))(w[None]))
+    same_outcome(program)
+
+
 #: Of v, a view of the sample x with a dimension more, of a number y and the index i of one slice.
 NO_DIMENSIONS_FOR_ONE = ["v.copy_(x)", "v.add_(x)", "v.mul_(x)", "v.addcmul_(x, x)", "v.lerp_(x, .5)",
                          "t.index_add(x[0], 0, i, x[1:2])", "t.index_add(x, 0, i, x[1])", "t.index_add(y, 0, i, x[:1])",

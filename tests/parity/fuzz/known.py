@@ -126,8 +126,9 @@ KNOWN = [
      "them, infinite numbers too"),
     ((r"\.data = ", "^g+ = "), "error", "^no error for RuntimeError: .*view_as_real is only supported", "torch replays "
      "the views of what a tensor was before it was given other memory"),
-    ("^g+ = |backward", "error", "^no error for RuntimeError: .*(derivative for set_ is not implemented|output with shape .* "
-     "doesn't match the broadcast shape)", "as before: views are replayed in the shape that they had"),
+    ("^g+ = |backward", "error",
+     "^no error for RuntimeError: .*(derivative for set_ is not implemented|output with shape .* doesn't match the "
+     "broadcast shape)", "as before: views are replayed in the shape that they had"),
     (r"out=\w\)", "shape", "", "torch gives `out` its shape before it refuses to write there"),
     (("out=[a-h]\\)", "^$"), "shape", "", "as before"),
     (("out=[a-h]\\)", "^$"), "memory", "", "an `out` that is too small a view grows in torch in the memory of its "

@@ -53,6 +53,9 @@ def _layer_norm_gradient(level, run, g, saved, edges):
     count, width = size_of(level, g, saved), math.prod(size)
     rows = math.prod(input.shape[:input.ndim - len(size)])
     wanted = [edge is not None for edge in edges]
+    if not count * rows * width:               # rows without elements have no statistics
+        return [batch(np.zeros((count, *like.shape), like.dtype), level) if want else None
+                for want, like in zip(wanted, (input, weight, bias))]
 
     g, x, mean, rate = [v if v is None else norm.wide(spread(v, level, count)).reshape(count, rows, n)
                         for v, n in ((g, width), (input, width), (mean, 1), (rate, 1))]
@@ -90,10 +93,10 @@ def _group_norm_gradient(level, run, g, saved, edges):
     shape, axes = like.shape, (1, *range(3, like.ndim + 1))
     g, x, mean, rate = [x if x is None else norm.wide(spread(x, level, count)) for x in (g, input, mean, rate)]
     found = [None, None, g.sum(axes) if wanted[2] else None]
-    if wanted[0] or wanted[1]:
-        if x is None or not x.size:            # NaN from the mean over nothing
-            weights = np.full((count, shape[1]), math.nan if shape[0] else 0, g.dtype)
-            return [batch(x, level) for x in (np.zeros(g.shape, g.dtype), weights, np.zeros_like(weights))]
+    if (wanted[0] or wanted[1]) and (x is None or not x.size):
+        weights = np.full((count, shape[1]), math.nan if shape[0] else 0, g.dtype)     # from the mean over nothing
+        found = [v if want else None for v, want in zip((np.zeros_like(g), weights, np.zeros_like(weights)), wanted)]
+    elif wanted[0] or wanted[1]:
         rows = (count, shape[0] * groups, -1)
         w = None if weight is None else aligned(_of_channels(norm.wide(weight), like.ndim), level, like.ndim)
         scaled = g if w is None else g * w

@@ -32,7 +32,7 @@ def _recorded_group_norm_gradient(g, wanted, input, weight, bias, groups, eps):
     decides."""
     shape, narrow = input.shape, input._array.itemsize == 2
     dtypes = [None if v is None else v._array.dtype for v in (input, weight)] + [None if bias is None else bias[1]]
-    if narrow and all([dtype is None or dtype == dtypes[0] for dtype in dtypes]):
+    if narrow and input._array.size and all([dtype is None or dtype == dtypes[0] for dtype in dtypes]):
         return gradients_by_steps(g, wanted, input, weight, bias and bias[0], groups, eps)
     x, d, scale = (v if v is None or not narrow else v.float() for v in (input, g, weight))
     size = shape[0], groups, shape[1] // groups, math.prod(shape[2:])
