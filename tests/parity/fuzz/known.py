@@ -273,6 +273,8 @@ KNOWN = [
      "sums of large numbers of both signs, in single precision"),
     ((r"\.data = ", "^g = |backward"), "error", "^ValueError: .* for RuntimeError: .*returned an invalid gradient",
      "as before: another of two refusals of shapes that do not fit"),
+    ((r"(conj\(|mH|adjoint\()(?s:.*)\.data = ", "^g+ = "), "value", "np.complex", "a conjugate given other memory is "
+     "replayed by its place in that, which torch conjugates as the memory that it had"),
     ((r"\.data = ", "^g = |backward"), "error", "^UFuncTypeError", "views replayed of memory of another dtype"),
     ((r"\.expand\((?s:.*)\.conj_physical_\(", "^g = "), "error", "^no error for .*more than one element of the written",
      "torch writes nothing to a real tensor here, but its derivative then does so to a view as it lies"),
