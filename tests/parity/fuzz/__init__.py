@@ -10,7 +10,8 @@ A family is a module here with a function `program(rng)`, which draws a program 
 what all families need: shapes, dtypes, tensors of odd strides, special values. Names of gradients begin with g; `loss`
 makes a number of any tensors to differentiate. A program that ends differently is
 reduced: lines go, and numbers become simple ones, as long as the difference stays. What differs on purpose, or cannot
-be the same, stands in known.py (and known_by_family.py) with the reason.
+be the same, stands in known.py (and known_by_family.py) with the reason. Numbers that differ by rounding, or as those
+of two ways that torch itself has, are found by asking torch again (rounding.py, reruns.py).
 
     python -m tests.parity.fuzz elementwise --programs 2000 --seed 7
     python -m tests.parity.fuzz                                          # all families, 1000 programs each
