@@ -278,6 +278,8 @@ KNOWN = [
     ((r"\.data = ", "^g = |backward"), "error", "^UFuncTypeError", "views replayed of memory of another dtype"),
     ((r"\.expand\((?s:.*)\.conj_physical_\(", "^g = "), "error", "^no error for .*more than one element of the written",
      "torch writes nothing to a real tensor here, but its derivative then does so to a view as it lies"),
+    ((r"(?s)T\.(imag|real)\(.*\.unsqueeze_\(.*\.cum(sum|prod)_\(", "^g+ = "), "value", "np.complex", "torch replays "
+     "parts whose shape was changed in place in their old shape, in which they are added up along another dimension"),
     ((r"(?s)(conj|_neg_view|mH|adjoint)\(?.*\.t_\(\)", "^g = "), "value", "", "torch replays views of a square "
      "matrix that was transposed in place: they are of the transposed one"),
     ((r"(?s)= (\w) / \1\n.*T\.(acos|asin)\(", "^g+ = "), "value", "np.complex", "at a branch point the derivative is "

@@ -256,11 +256,17 @@ def _plain(item):
                          f"indices (got {kind_of(item)})") from None
 
 
+#: The kinds of arrays that NumPy makes of numbers that are no integers, and of bytes.
+_NO_INDICES = (*dt.NATIVE, "c", "S")
+
+
 def _of_numbers(array, item):
     """The array of a list of numbers as torch makes it: of uint8 or bool if all are, else of int64."""
     if array.dtype == np.uint8 or array.dtype == bool or not array.size:
         return array
-    if array.dtype.kind in dt.NATIVE or any([isinstance(x, np.bool_) for x in item]):
+    if array.dtype.kind == "U" and array.size == 1:
+        raise TypeError("new(): invalid data type 'str'")
+    if array.dtype.kind in _NO_INDICES or any([isinstance(x, np.bool_) for x in item]):
         return array_of(list(item), dt.int64)  # which refuses what is no integer, but takes Python's floats
     if array.dtype.kind not in dt.INTEGER:
         return array
