@@ -31,7 +31,7 @@ class Interrupt:
     block and before its lock is released. Nor at the first line of a `finally`. No signal is handled there: Python
     looks for one when a function is called and when it has returned, and at the end of a turn of a loop. Nor where a
     comprehension goes on to its next element: Python 3.12 and 3.13 leave out the `with` around it if a trace function
-    raises there, which a signal does not. Nor at `try:`, which does nothing, and which the `with` around it leaves out."""
+    raises there, which a signal does not. Nor at `try:`, which does nothing, and which a `with` around it omits."""
 
     def __init__(self, at):
         self.left, self.raised, self.leaving, self._entered, self.place = at, False, False, set(), None
