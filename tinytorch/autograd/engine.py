@@ -70,7 +70,7 @@ def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor]
             callback()
         return found
     except ValueError as error:                # NumPy's, of what was given memory of another shape since
-        if "cannot reshape array" not in str(error):
+        if not any([text in str(error) for text in ("cannot reshape array", "non-broadcastable output operand")]):
             raise
         raise RuntimeError("a function returned an invalid gradient of another shape than that of its input") from None
     finally:

@@ -131,6 +131,9 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
                                f"but got size {shape[wrong]} for tensor number "
                                f"{next(i for i, t in enumerate(tensors) if t is tensor)} "
                                "in the list.")
+    if len(kept) < len(tensors) and any([tensor.requires_grad for tensor in tensors]):
+        nothing = (*first[:dim], 0, *first[dim + 1:])          # of what is skipped the result has a history too
+        kept = [t.reshape(nothing) if t._array.shape == (0,) else t for t in tensors]
     result = _cat(dim, tuple([t._array.shape[dim] for t in kept]), *kept)
     return result if out is None else write_out(out, result, *tensors, apart="resized")
 
