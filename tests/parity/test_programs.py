@@ -170,7 +170,7 @@ x = T.ones(0, 3).bfloat16().requires_grad_(); c = T.cdist(x, T.ones(2, 3)); g = 
 x = T.tensor([[T.nan, 2.], [1., 1.]]).requires_grad_(); g = T.autograd.grad(T.cdist(x, T.ones(2, 2), 1).sum(), x)
 x = T.tensor([[T.nan, 2.], [1., 1.]]).requires_grad_(); g = T.autograd.grad(T.pdist(x, 1).sum(), x)
 x = T.zeros(0, requires_grad=True); y = T.cat([x, T.ones(2, 1)], 1); g = T.autograd.grad(y.sum(), x)
-x = T.zeros(0, requires_grad=True); w = T.ones(2, 1, requires_grad=True); g = T.autograd.grad(loss(T.cat([w, x])), [x, w])
+x = T.zeros(0).requires_grad_(); w = T.ones(2, 1).requires_grad_(); g = T.autograd.grad(loss(T.cat([w, x])), [x, w])
 x = T.zeros(0); w = T.ones(2, 1, requires_grad=True); g = T.autograd.grad(T.cat([x, w, x, w], 1).sum(), [w])
 with T.no_grad(): y = T.cat([T.zeros(0, requires_grad=True), T.ones(2, 1)])
 x = T.zeros(4); y = x[['0']]

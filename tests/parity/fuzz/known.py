@@ -45,6 +45,11 @@ KNOWN = [
     ((r"(?s)complex\(.*(inf|nan)", r"T\.pairwise_distance\("), "value", r"for np\.float\d+\(nan\)", "torch's absolute "
      "value of infinity and nan is nan in whole vectors, and infinite elsewhere"),
     (r"T\.addbmm\(.*out=", "error", "^no error for .*functions with out=", "of no products nothing is recorded"),
+    ((r"nn\.(RNN|LSTM|GRU)\w*\((?s:.*)\.to\(T\.b?float16\)", r"^y = m\(|^g"), "value",
+     r"np\.(b?float\d+)\((-?\d+\.\d)\S* for np\.\1\(\2", "as before, in the digits of half precision"),
+    ((r"float16(?s:.*)channels_last(?s:.*)F\.batch_norm\(", "^g = "), "value", r"for np\.float(16|32)\(-?0\.0\)",
+     "torch rounds the statistics to half precision in contiguous memory, and not in this: what is left of a gradient "
+     "that cancels"),
     ((r"\.set_\(", ""), "history", "setStorage", "a view of what was given other memory, which is too small for it"),
     (r"index_(fill|copy|reduce)", "error", r"setStorage|index \d is out of bounds for dimension \d with size 0",
      "torch goes through memory that is not there: what it says hangs on how much there is"),
