@@ -105,6 +105,8 @@ IN_TRANSFORMS = [
     ((r"squeeze_\(\)(?s:.*)\.mT\b", r"vmap\("), "error",
      "^RuntimeError: .*mT is only supported on matrices.* for no error",
      "torch counts the dimension of a batch among those of what was squeezed in place within it"),
+    ((r"F\.glu\(", _FORWARD), "error", "for NotImplementedError: .*glu_jvp_cpu",
+     "torch has no kernel for tangents of glu in half precision"),
     (("huber_loss", _FORWARD), "error", "for NotImplementedError: .*use forward AD",
      "torch has no forward derivative of the derivative of a loss"),
     ((r"F\.prelu\(", r"vmap\(.*jac|jac.*vmap\("), "error", "^no error for RuntimeError: .*split_with_sizes",
