@@ -31,7 +31,7 @@ COMPARED = [name for name in HERE if OPS[name].supports_autograd and OPS[name].s
 #: Operations whose node has another number of inputs: one with a place for a number that torch gives a node of its own
 #: (or the reverse: dropout), `cat`, where torch leaves out empty tensors, `lu_solve`, whose integer pivots count too,
 #: and products of batches, which torch ends with a view.
-OTHER_COUNT = {"cat", "clamp_max", "clamp_min", "fill", "index_fill", "lerp", "linalg.lu_solve", "lu_solve",
+OTHER_COUNT = {"clamp_max", "clamp_min", "fill", "index_fill", "lerp", "linalg.lu_solve", "lu_solve",
                "masked_fill", "nn.functional.dropout", "nn.functional.dropout2d", "nn.functional.dropout3d",
                "nn.functional.feature_alpha_dropout.with_train",
                "nn.functional.scaled_dot_product_attention", "pca_lowrank", "scatter",
