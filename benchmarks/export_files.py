@@ -2,8 +2,8 @@
 
     python benchmarks/export_files.py [--runs 7] [--onnx]
 
-The model is the MNIST network of examples/mnist_cnn.py (86,070 numbers). Each row is the size of the file and the median
-time of the whole process; processes alternate. PyTorch's rows need torch.
+The model is the MNIST network of examples/mnist_cnn.py (86,070 numbers). Each row is the size of the file and the
+median time of the whole process; processes alternate. PyTorch's rows need torch.
 """
 import argparse
 import os
