@@ -81,6 +81,7 @@ class Program:
         return made
 
     def input(self, name: str, shape: Sequence[int], dtype: np.dtype) -> Value:
+        """A tensor that the caller gives."""
         storage = Storage(self.unique(name), kind_of(dtype), math.prod(shape), "input")
         self.inputs.append(Value(storage, shape))
         return self.inputs[-1]
@@ -141,6 +142,7 @@ class Program:
 
     @staticmethod
     def argument(x: Any) -> str:
+        """An argument of a function as C writes it."""
         if x is None:
             return "NULL"
         if isinstance(x, Value):

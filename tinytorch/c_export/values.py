@@ -41,10 +41,12 @@ class Value:
 
     @property
     def size(self) -> int:
+        """How many elements it has."""
         return math.prod(self.shape)
 
     @property
     def kind(self) -> str:
+        """That of its storage."""
         return self.storage.kind
 
     def is_dense(self) -> bool:
@@ -52,6 +54,7 @@ class Value:
         return all([n == 1 or a == b for n, a, b in zip(self.shape, self.strides, dense_strides(self.shape))])
 
     def viewed(self, shape: Sequence[int], strides: Sequence[int], offset: int | None = None) -> Value:
+        """The same memory in another shape; without `offset` from where this one begins."""
         return Value(self.storage, shape, strides, self.offset if offset is None else offset)
 
     def expanded(self, shape: Sequence[int]) -> Value:

@@ -77,7 +77,9 @@ def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = No
     """Writes a program to a path that ends in .pt2, or to a binary file, as torch.export.load reads it here and in
     PyTorch. Nothing is left at the path if it fails.
 
-    extra_files  {name: text or bytes}, written beside it
+    extra_files      {name: text or bytes}, written beside it
+    opset_version    {namespace: version} to be written in place of {"aten": 10}
+    pickle_protocol  of the example's file
 
     TypeError for what is no ExportedProgram.
     """
@@ -87,7 +89,7 @@ def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = No
     named = "archive"
     if isinstance(f, (str, os.PathLike)):
         named = os.path.splitext(os.path.basename(os.fspath(f)))[0] or "archive"
-    records = _records(ep, extra_files, opset_version)
+    records = _records(ep, extra_files, opset_version, pickle_protocol)
     if isinstance(f, (str, os.PathLike)):
         with replacing(os.fspath(f)) as file:
             _zipped(file, named, records)
@@ -106,7 +108,7 @@ def _zipped(file, named, records):
             _aligned(archive, f"{named}/{name}", content)
 
 
-def _records(ep, extra_files, opset_version):
+def _records(ep, extra_files, opset_version, pickle_protocol):
     from ..serialization import save as save_objects
     model = {"graph_module": _graph_module(ep), "opset_version": opset_version or {"aten": 10},
              "range_constraints": {name: {"min_val": r.lower, "max_val": r.upper}
@@ -127,7 +129,7 @@ def _records(ep, extra_files, opset_version):
     records["models/model.json"] = _json(model)
     if ep.example_inputs is not None:
         example = io.BytesIO()
-        save_objects(ep.example_inputs, example)
+        save_objects(ep.example_inputs, example, pickle_protocol=pickle_protocol)
         records["data/sample_inputs/model.pt"] = example.getvalue()
     for name, content in (extra_files or {}).items():
         records[f"extra/{name}"] = content.encode() if isinstance(content, str) else bytes(content)
@@ -355,7 +357,8 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None,
          expected_opset_version: dict[str, int] | None = None) -> ExportedProgram:
     """The program in a .pt2 file at a path, or in a binary file: one that torch.export.save wrote here or in PyTorch.
 
-    extra_files  {name: anything}: what was written beside it takes the place of the values
+    extra_files             {name: anything}: what was written beside it takes the place of the values
+    expected_opset_version  as in PyTorch nothing depends on it: the version of the schema decides
 
     FileNotFoundError; RuntimeError for a file that is no such archive, is damaged, or asks for something that there is
     not here.

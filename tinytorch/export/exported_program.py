@@ -134,7 +134,7 @@ class ExportedProgram:
         """The same program in ATen's core operators; `decomp_table` says which operators are taken apart, those of
         `default_decompositions` if it is None. What is written in place is an output of the graph then, which
         `module()` writes to the buffer. An operator without a rule stays as it is. NotImplementedError for rules of
-        one's own, and for writes to views."""
+        one's own, and for writes to views. `decompose_custom_triton_ops` changes nothing: there is no Triton."""
         return APART["program"](self, decomp_table)
 
     def validate(self) -> None:

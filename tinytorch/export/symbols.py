@@ -34,10 +34,12 @@ class Expression:
 
     @classmethod
     def symbol(cls, name: str) -> Expression:
+        """One symbol alone."""
         return cls({(name,): 1})
 
     @classmethod
     def number(cls, n: int) -> Expression:
+        """A number, without symbols."""
         return cls({(): n})
 
     def __add__(self, other: Expression | int) -> Expression:

@@ -65,6 +65,7 @@ def export(mod: Module, args: tuple[Any, ...], kwargs: dict[str, Any] | None = N
     dynamic_shapes  {name of an argument: {dimension: Dim}}, or a list of these in the order of the arguments: sizes
                     that may vary. Dim.AUTO varies if it can, Dim.DYNAMIC must
     strict          only False: Python runs as it is, and what it does with tensors is recorded
+    prefer_deferred_runtime_asserts_over_guards  changes nothing: sizes are checked when the program is called
 
     ValueError if mod is no Module; UserError for arguments that are no tuple, and for a size that was said to vary and
     cannot; GuardOnDataDependentSymNode (a RuntimeError) where a value of a tensor decides what is done;
