@@ -1,5 +1,5 @@
 """What keeping freed memory costs and brings: resident memory while a program grows, frees and grows again, and the
-time of a CNN's training step, with the allocator's setting (see tinytorch/allocator.py) and without.
+time of a CNN's training step, with the allocator's setting (see tinytorch/kernels/allocator.py) and without.
 
     python benchmarks/memory.py
 """

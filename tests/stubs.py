@@ -11,6 +11,7 @@ from pathlib import Path
 
 import tinytorch
 from tinytorch import dtypes
+from tinytorch.ops.creation import legacy
 
 ROOT = Path(tinytorch.__file__).parent
 tensor = sys.modules["tinytorch.tensor"]    # tinytorch.tensor is the function of that name
@@ -23,7 +24,7 @@ _WORDS = {"int": "_int", "float": "_float", "bool": "_bool", "complex": "_comple
 _KNOWN = {"Tensor", "Tensors", "Ints", "Number", "None", "str", "tuple", "list", "dict", "Any", "Size", "Generator",
           "ndarray", "Callable", "Sequence", "Iterator", "Iterable", "Device", "object", *_WORDS.values()}
 #: Where the names in the stubs come from.
-_SOURCES = {"collections.abc": ("Callable", "Iterable", "Iterator", "Sequence"), "typing": ("Any",),
+_SOURCES = {"collections.abc": ("Callable", "Iterable", "Iterator", "Sequence"), "types": ("ModuleType",), "typing": ("Any",),
             "numpy": ("ndarray",), ".": ("return_types",), ".random": ("Generator",), ".tensor": ("Size", "Tensor"),
             ".types": ("Device", "Ints", "Number", "Tensors", "_bool", "_complex", "_device", "_dtype", "_float",
                        "_int")}
@@ -162,8 +163,13 @@ def _member(name, value):
 
 
 #: Parts of the package that are no part of torch's.
-_INTERNAL = {"allocator", "arguments", "data", "dtypes", "errors", "kernels", "legacy", "memory_format", "ops",
-             "printing", "runtime", "seam", "stored", "tensor"}
+_INTERNAL = {"arguments", "capture", "checkpoint", "dtypes", "environment", "errors", "kernels", "kinds",
+             "memory_format", "missing", "ops", "printing", "runtime", "seam", "tensor"}
+
+
+def _is_standin(module):
+    """Whether type checkers find no file for a module: those of tinytorch/standins."""
+    return "standins" in Path(sys.modules[module].__file__ or "").parts
 
 
 def package_stub():
@@ -175,13 +181,16 @@ def package_stub():
             continue
         if isinstance(value, types.ModuleType):
             if value.__name__.startswith(tinytorch.__name__ + ".") and name not in _INTERNAL:
-                modules.append(f"from . import {name} as {name}")
-        elif value in tinytorch.legacy.TYPES.values():
+                standin = _is_standin(value.__name__)
+                modules.append(f"{name}: ModuleType" if standin else f"from . import {name} as {name}")
+        elif value in legacy.TYPES.values():
             values.append(f"{name}: type[Tensor]")
         elif getattr(value, "__name__", name) in vars(tinytorch.storage)["_KINDS"]:      # made when asked for
             values.append(f"{name}: type[TypedStorage]")
         elif isinstance(value, type) and value.__module__.startswith(tinytorch.__name__ + "."):
-            classes.append(f"from {value.__module__.removeprefix('tinytorch')} import {value.__name__} as {name}")
+            room = value.__module__
+            classes.append(f"{name}: Any" if _is_standin(room) else
+                           f"from {room.removeprefix('tinytorch')} import {value.__name__} as {name}")
         elif _is_function(value):
             functions += definition(name, value)
         else:

@@ -1,6 +1,10 @@
 """tinytorch: PyTorch's API on NumPy. `import tinytorch as torch`, and the script runs."""
 import atexit as _atexit
 import gc as _gc
+import os as _os
+
+# Modules for which there is little to do have a folder of their own: standins/README.md.
+__path__.append(_os.path.join(__path__[0], "standins"))
 
 
 class _NoCollection:
@@ -24,7 +28,7 @@ _no_collection = _NoCollection()
 # When the process ends, cycles among tens of thousands of objects were looked for, which took as long as the import.
 _atexit.register(_gc.freeze)
 
-from .allocator import keep_freed_memory as _keep_freed_memory
+from .kernels.allocator import keep_freed_memory as _keep_freed_memory
 from .kernels.linalg.blas import openblas as _openblas
 
 _keep_freed_memory()
@@ -42,7 +46,7 @@ from .dtypes import (bfloat16, bool, can_cast, complex32, complex64, complex128,
                      float8_e4m3fnuz, float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float16, float32, float64,
                      get_default_dtype, iinfo, int8, int16, int32, int64, promote_types, set_default_dtype, uint8,
                      uint16, uint32, uint64)
-from .legacy import *
+from .ops.creation.legacy import *
 from .missing import namespace as _namespace
 from .memory_format import (channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format,
                             sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided)
@@ -132,7 +136,7 @@ from .random import (Generator, default_generator, get_rng_state, initial_seed, 
                      thread_safe_generator)
 from .runtime import *
 from .storage import *
-from . import sharing as _sharing
+from .checkpoint import sharing as _sharing
 from .tensor import Size, Tensor
 from .torch_version import __version__
 
@@ -166,8 +170,8 @@ _OF = {"export_c": "c_export", "load": "serialization", "save": "serialization",
                         "ScriptMethod"), "_C"),
        "PyTorchFileReader": "_C", "PyTorchFileWriter": "_C", "SymBool": "_C",
        "SymFloat": "_C", "SymInt": "_C", "ScriptModule": "_C", "Future": "futures",
-       "GradScaler": "amp", "autocast": "amp", "install": "finder", "uninstall": "finder",
-       "Stream": "cpu", "Event": "cpu", "precise_tails": "tails",
+       "GradScaler": "amp", "autocast": "amp", "install": "environment.finder", "uninstall": "environment.finder",
+       "Stream": "cpu", "Event": "cpu", "precise_tails": "func.tails",
        **dict.fromkeys(("eig", "lstsq", "matrix_rank", "solve", "symeig"), "_removed"),
        **dict.fromkeys("""addmv_ as_strided_ batch_norm binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss
            embedding frobenius_norm hinge_embedding_loss instance_norm kl_div margin_ranking_loss norm_except_dim

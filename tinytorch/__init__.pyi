@@ -1,6 +1,7 @@
 # Written by tests/stubs.py. Do not edit.
 from collections.abc import Callable as Callable
 from collections.abc import Sequence as Sequence
+from types import ModuleType as ModuleType
 from typing import Any as Any
 from numpy import ndarray as ndarray
 from .types import Device as Device
@@ -12,13 +13,13 @@ from .types import _dtype as _dtype
 from .types import _float as _float
 from .types import _int as _int
 
-from . import accelerator as accelerator
+accelerator: ModuleType
 from . import amp as amp
 from . import ao as ao
 from . import autograd as autograd
 from . import backends as backends
 from . import compiler as compiler
-from . import cpu as cpu
+cpu: ModuleType
 from . import cuda as cuda
 from . import debug as debug
 from . import distributed as distributed
@@ -26,70 +27,66 @@ from . import distributions as distributions
 from . import export as export
 from . import fft as fft
 from . import func as func
-from . import functional as functional
+functional: ModuleType
 from . import futures as futures
 from . import fx as fx
 from . import hub as hub
 from . import jit as jit
-from . import kinds as kinds
-from . import lazy as lazy
 from . import library as library
 from . import linalg as linalg
 from . import masked as masked
-from . import missing as missing
-from . import monitor as monitor
-from . import mps as mps
-from . import mtia as mtia
+monitor: ModuleType
+mps: ModuleType
+mtia: ModuleType
 from . import multiprocessing as multiprocessing
-from . import nested as nested
+nested: ModuleType
 from . import nn as nn
 from . import onnx as onnx
 from . import optim as optim
 from . import overrides as overrides
-from . import package as package
+package: ModuleType
 from . import profiler as profiler
 from . import quantization as quantization
 from . import quasirandom as quasirandom
 from . import random as random
 from . import return_types as return_types
 from . import serialization as serialization
-from . import sharing as sharing
 from . import signal as signal
 from . import sparse as sparse
 from . import special as special
 from . import storage as storage
 from . import testing as testing
-from . import torch_version as torch_version
+torch_version: ModuleType
 from . import types as types
 from . import utils as utils
 from . import version as version
 from . import vision as vision
 from . import viz as viz
-from . import xpu as xpu
-from ._rare import AcceleratorError as AcceleratorError
+xpu: ModuleType
+AcceleratorError: Any
 from .jit import CompilationUnit as CompilationUnit
 from .autograd.torch_function import DisableTorchFunction as DisableTorchFunction
 from .autograd.torch_function import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
-from ._C import DispatchKey as DispatchKey
-from ._C import DispatchKeySet as DispatchKeySet
-from .cpu import Event as Event
-from ._rare import FatalError as FatalError
+DispatchKey: Any
+DispatchKeySet: Any
+Event: Any
+FatalError: Any
 from .futures import Future as Future
 from .random import Generator as Generator
 from .amp.grad_scaler import GradScaler as GradScaler
 from .jit import Error as JITException
-from ._rare import OutOfMemoryError as OutOfMemoryError
-from ._C import PyTorchFileReader as PyTorchFileReader
-from ._C import PyTorchFileWriter as PyTorchFileWriter
+OutOfMemoryError: Any
+PyTorchFileReader: Any
+PyTorchFileWriter: Any
 from .jit.modules import ScriptFunction as ScriptFunction
-from ._C import ScriptMethod as ScriptMethod
-from ._C import ScriptModule as ScriptModule
+ScriptMethod: Any
+ScriptModule: Any
 from .tensor import Size as Size
-from .cpu import Stream as Stream
-from ._C import SymBool as SymBool
-from ._C import SymFloat as SymFloat
-from ._C import SymInt as SymInt
-from ._rare import Tag as Tag
+Stream: Any
+SymBool: Any
+SymFloat: Any
+SymInt: Any
+Tag: Any
 from .tensor import Tensor as Tensor
 from .storage import TypedStorage as TypedStorage
 from .storage import UntypedStorage as UntypedStorage
@@ -103,8 +100,8 @@ from .autograd.grad_mode import inference_mode as inference_mode
 from .memory_format import layout as layout
 from .memory_format import memory_format as memory_format
 from .autograd.grad_mode import no_grad as no_grad
-from .tails import precise_tails as precise_tails
-from ._rare import qscheme as qscheme
+from .func.tails import precise_tails as precise_tails
+qscheme: Any
 from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
 
 AnyType: Any

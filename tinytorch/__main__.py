@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from .finder import install
+from .environment.finder import install
 
 _USAGE = "usage: python -m tinytorch [-m module | -c code | script] [arguments]"
 

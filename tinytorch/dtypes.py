@@ -10,8 +10,7 @@ import builtins
 
 import numpy as np
 
-from .seam import door
-from .stored import (
+from .kinds.records import (
     BFLOAT16,
     COMPLEX32,
     FLOAT8_E4M3FN,
@@ -25,6 +24,7 @@ from .stored import (
     from_bfloat16,
     to_bfloat16,
 )
+from .seam import door
 
 #: Kinds of dtypes, for `array.dtype.kind in FLOATING`: each is the letters that NumPy has for them ("V": a record,
 #: which is bfloat16, or one of those that torch has hardly any kernels for). They add up: FLOATING + COMPLEX.

@@ -7,7 +7,7 @@ import numpy as np
 
 from . import dtypes as dt
 from .kernels.errstate import ignored
-from .lazy import StandIn
+from .kinds.lazy import StandIn
 from .tensor import Tensor, method, wrap
 
 __all__ = ["get_printoptions", "set_printoptions"]

@@ -2,9 +2,9 @@
 
 The direction numbers are those of S. Joe and F. Y. Kuo, "Constructing Sobol sequences with better two-dimensional
 projections", SIAM J. Sci. Comput. 30 (2008), set D(6), https://web.maths.unsw.edu.au/~fkuo/sobol/new-joe-kuo-6.21201;
-their licence is in sobol.txt. `sobol.bin` holds them bit by bit: of each odd number below 2^19, whether it stands for a
-polynomial (they are all the primitive ones up to degree 18, in rising order), then the initial numbers m_1 ... m_s of
-each polynomial of degree s, of m_k the k - 1 bits between the first and the last, which is 1.
+their licence is in kernels/random/sobol.txt. `sobol.bin` holds them bit by bit: of each odd number below 2^19, whether
+it stands for a polynomial (they are all the primitive ones up to degree 18, in rising order), then the initial numbers
+m_1 ... m_s of each polynomial of degree s, of m_k the k - 1 bits between the first and the last, which is 1.
 """
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HALF = 1 << 18                                # odd numbers below 2^19
 @functools.cache
 def _table():
     """The polynomials of the dimensions from the second on, and where the bits of each begin; all bits."""
-    data = np.frombuffer(Path(__file__).with_name("sobol.bin").read_bytes(), np.uint8)
+    data = np.frombuffer((Path(__file__).parent / "kernels/random/sobol.bin").read_bytes(), np.uint8)
     polynomials = 2 * np.flatnonzero(np.unpackbits(data[:_HALF // 8])) + 1
     degrees = np.frexp(polynomials.astype(float))[1].astype(int) - 1
     starts = np.concatenate([[0], np.cumsum(degrees * (degrees - 1) // 2)])

@@ -44,7 +44,7 @@ def _made(name):
         "__slots__": (), "__module__": __name__, "_fields": fields, "n_fields": len(fields),
         "n_sequence_fields": len(fields), "n_unnamed_fields": 0,
         **{field: property(itemgetter(i)) for i, field in enumerate(fields)}})
-    likeness = sys.modules.get(f"{__package__}.likeness")
+    likeness = sys.modules.get(f"{__package__}.environment.likeness")
     if likeness is not None:                   # this package may stand in for torch, and has been looked through
         likeness.made_since(made)
     return made

@@ -19,8 +19,9 @@ from typing import Any
 import numpy as np
 
 from . import dtypes as dt
-from ._names import torch_name
-from ._rebuild import (
+from .arguments.data import StorageBase
+from .autograd.torch_function import DisableTorchFunction
+from .checkpoint.rebuild import (
     KNOWN,
     STORAGES,
     UNTYPED,
@@ -37,13 +38,12 @@ from ._rebuild import (
     _rebuild_tensor_v3,
     guard,
 )
-from ._storage_reader import reader, typed
-from ._whole_file import replacing
-from .autograd.torch_function import DisableTorchFunction
-from .data import StorageBase
+from .checkpoint.storage_reader import reader, typed
+from .checkpoint.whole_file import replacing
 from .device import device
+from .environment.names import torch_name
 from .errors import warn
-from .lazy import address_of, bits_of
+from .kinds.lazy import address_of, bits_of
 from .memory_format import layout, strided
 from .nn.parameter import Parameter, is_lazy
 from .storage import UntypedStorage, _load_from_bytes, is_storage, memory_of
@@ -193,7 +193,7 @@ def _pickled(obj, base, protocol, more=(), shown=None):
 
 def _compactly_pickled(obj, base, protocol, more=()):
     """The same, of memory that holds no more than the tensors show: written twice, first to see what that is."""
-    from ._shown import Shown  # imported where used, as few do
+    from .checkpoint.shown import Shown  # imported where used, as few do
     shown = Shown()
     _pickled(obj, base, protocol, more, shown)
     shown.settle()
@@ -364,7 +364,7 @@ def _archive(obj, pickled, name):
 
 def _old(obj, pickled, name):
     """The same for the format before PyTorch 1.6."""
-    from ._old_format import write
+    from .checkpoint.old_format import write
 
     def finish(file):
         write(obj, pickled, file)
@@ -478,8 +478,8 @@ def get_unsafe_globals_in_checkpoint(f):
     """
     import pickletools
 
-    from ._weights_only_unpickler import ALLOWED, called
-    from ._zip_reader import Archive
+    from .checkpoint.unpickler import ALLOWED, called
+    from .checkpoint.zip_reader import Archive
     opened = open(f, "rb") if isinstance(f, (str, os.PathLike)) else contextlib.nullcontext(f)
     with opened as file:
         name, (begin, zipped) = _name_of(file), _begin(file)
@@ -558,7 +558,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
                              pickle_load_args=pickle_load_args)
     if isinstance(f, (str, os.PathLike)):
         if os.fspath(f).endswith(".safetensors"):
-            from ._safetensors import read as read_safetensors
+            from .checkpoint.safetensors import read as read_safetensors
             return read_safetensors(os.fspath(f), map_location)
         with open(f, "rb") as file:
             return read(file, mapped=os.fspath(f) if mmap else None)
@@ -590,7 +590,7 @@ def _read(file, map_location, pickle_module, weights_only, pickle_load_args, map
     def unpickle(content, at, storage, guard=guard):
         checked = functools.partial(guard, name)
         if weights_only:
-            from ._weights_only_unpickler import Unpickler
+            from .checkpoint.unpickler import Unpickler
             unpickler = Unpickler(content, _safe, storage, checked, at=at, **pickle_load_args)
             return unpickler.load(), unpickler.at
         make = _Unpickler
@@ -612,7 +612,7 @@ def _read(file, map_location, pickle_module, weights_only, pickle_load_args, map
                                    "_use_new_zipfile_serialization=True), please torch.save your checkpoint with this "
                                    "option in order to use mmap.")
             return _read_old(file, begin, name, weights_only, map_location, unpickle)
-        from ._zip_reader import Archive  # imported where used, as zipfile is
+        from .checkpoint.zip_reader import Archive  # imported where used, as zipfile is
         archive = Archive(file, begin, name)
         text = archive.read("data.pkl")
         if weights_only and "constants.pkl" in archive:
@@ -626,7 +626,7 @@ def _read(file, map_location, pickle_module, weights_only, pickle_load_args, map
 
 
 def _read_old(file, begin, name, weights_only, map_location, unpickle):
-    from ._old_format import guarded, read
+    from .checkpoint.old_format import guarded, read
     file.seek(begin)
     content = file.read()
     if content[257:262] == b"ustar":

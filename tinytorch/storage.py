@@ -14,18 +14,18 @@ import numpy as np
 
 from . import dtypes as dt
 from .arguments import int_of, ints_of
+from .arguments.data import StorageBase, array_of
 from .autograd.grad_mode import mode
 from .autograd.op import op
 from .autograd.places import count_write
 from .autograd.public import method
 from .autograd.views import check_in_place, check_written
-from .data import StorageBase, array_of
 from .device import META
 from .errors import C_NAMES, not_a_tensor, warn
 from .kernels.layout import strided
 from .kernels.memory import LARGEST, empty, is_given
 from .kernels.shared import segment_of
-from .lazy import address_of, bits_of, device_of, is_lazy, raw, root_of, seen
+from .kinds.lazy import address_of, bits_of, device_of, is_lazy, raw, root_of, seen
 from .ops.layout.strided import _memory
 from .tensor import Tensor, as_torch_does, wrap
 from .types import Ints

@@ -14,7 +14,7 @@ import numpy as np
 from . import dtypes as dt
 from .device import CPU, META, device as Device
 from .errors import kind_of, warn
-from .lazy import StandIn, address_of, bits_of, device_of, resolved, root_of
+from .kinds.lazy import StandIn, address_of, bits_of, device_of, resolved, root_of
 from .memory_format import dense_steps, strided
 from .seam import seam
 

@@ -109,7 +109,7 @@ class Stranger:
     """Writes what looks like the name of one of our functions, as a word."""
 
     def __init__(self):
-        self.words = ["ctinytorch._rebuild\nwritten_rebuild_tensor_v2\n", "ctinytorch.dtypes\nfloat32\n"]
+        self.words = ["ctinytorch.checkpoint.rebuild\nwritten_rebuild_tensor_v2\n", "ctinytorch.dtypes\nfloat32\n"]
 
 
 def test_names_in_data_are_left_alone():

@@ -357,7 +357,7 @@ def limited(load, file, guarded):
 
 def state(t):
     """What a file might change in this process: the classes and functions that it can name."""
-    from tinytorch import _rebuild
+    from tinytorch.checkpoint import rebuild as _rebuild
     named = [*_rebuild.KNOWN.values(), t.nn.Module, t.storage.TypedStorage, t.storage.UntypedStorage,
              collections.OrderedDict]
     kept = [(obj, dict(vars(obj))) for obj in named if hasattr(obj, "__dict__")]

@@ -8,7 +8,7 @@ import torch
 
 import tinytorch
 from tinytorch import viz
-from tinytorch.lazy import raw, root_of
+from tinytorch.kinds.lazy import raw, root_of
 from tinytorch.viz.tape import ACTIVATION, Tape
 
 from .adapter import OPS, Untranslatable, convert, described, error_of, namesake, samples, tensors

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tinytorch
-from tinytorch._children import sitecustomize
+from tinytorch.environment._children import sitecustomize
 
 from .test_environment import made, put_pytorch, written
 
@@ -129,7 +129,7 @@ print(sys.path)
 
 STATE = """
 import os, sys, tinytorch
-from tinytorch import finder
+from tinytorch.environment import finder
 def state():
     return os.environ.get("PYTHONPATH"), list(sys.path), list(sys.meta_path), tinytorch.__name__
 """

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import tinytorch
-from tinytorch import environment, finder
+from tinytorch.environment import distribution as environment, finder
 
 ROOT = Path(tinytorch.__file__).parent.parent
 

@@ -3,9 +3,9 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
-from tinytorch import stored
 from tinytorch.kernels import expressions, halves
 from tinytorch.kernels.expressions import expression, where
+from tinytorch.kinds import records as stored
 
 from .test_native import draws, kernels, needs_library
 

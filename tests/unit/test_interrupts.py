@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 import tinytorch as torch
-from tinytorch import debug, tails
+from tinytorch import debug
 from tinytorch.autograd import accumulate, casts, grad_mode
 from tinytorch.autograd.grad_mode import mode, usual
 from tinytorch.autograd.torch_function import state
+from tinytorch.func import tails
 from tinytorch.overrides import TorchFunctionMode
 from tinytorch.seam import seam
 from tinytorch.utils import _device

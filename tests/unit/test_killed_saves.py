@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import tinytorch as torch
-from tinytorch import _whole_file
+from tinytorch.checkpoint import whole_file as _whole_file
 
 pytestmark = pytest.mark.skipif(not _whole_file._boot(), reason="no locks, or no id of the kernel's boot")
 

@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
-from tinytorch import kinds
-from tinytorch.lazy import StandIn, is_lazy
+from tinytorch.kinds import table as kinds
+from tinytorch.kinds.lazy import StandIn, is_lazy
 from tinytorch.seam import UNSEEN
 from tinytorch.tensor import Tensor, wrap
 

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 import tinytorch as torch
-from tinytorch import _old_format
+from tinytorch.checkpoint import old_format as _old_format
 
 REFUSALS = RuntimeError, pickle.UnpicklingError, EOFError, NotImplementedError
 

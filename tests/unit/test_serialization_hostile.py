@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
-from tinytorch import _rebuild
+from tinytorch.checkpoint import rebuild as _rebuild
 
 FOUR = struct.pack("<4f", 1, 2, 3, 4)
 

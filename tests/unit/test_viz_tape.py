@@ -11,7 +11,7 @@ import tinytorch as torch
 from tinytorch import nn, viz
 from tinytorch.autograd.grad_mode import unwatch, watch
 from tinytorch.kernels import native
-from tinytorch.lazy import raw, root_of
+from tinytorch.kinds.lazy import raw, root_of
 from tinytorch.utils.checkpoint import checkpoint
 from tinytorch.viz.tape import Tape
 

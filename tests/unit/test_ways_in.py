@@ -107,7 +107,7 @@ def test_install_and_uninstall():
     """In a program, and after PyTorch was imported."""
     out = printed("""
 import os, sys, types, tinytorch
-from tinytorch import finder
+from tinytorch.environment import finder
 tinytorch.uninstall()
 tinytorch.uninstall()
 print("PYTHONPATH" in os.environ, tinytorch.__name__, "torch" in sys.modules, str(finder.DIRECTORY) in sys.path)

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import tinytorch as torch
-from tinytorch import _whole_file
+from tinytorch.checkpoint import whole_file as _whole_file
 
 KILLED = """
 import os, signal, sys, tinytorch as torch
@@ -49,7 +49,8 @@ def test_errors(path, error, zipped, monkeypatch):
         refuse.asked = True
         return real(data)
     refuse.asked = False
-    from tinytorch import _old_format, serialization
+    from tinytorch import serialization
+    from tinytorch.checkpoint import old_format as _old_format
     for module in serialization, _old_format:
         monkeypatch.setattr(module, "memoryview", refuse, raising=False)
     with pytest.raises(type(error)):

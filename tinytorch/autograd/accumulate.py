@@ -11,7 +11,7 @@ from .. import dtypes as dt
 from ..kernels.errstate import as_outside
 from ..kernels.layout import operand_order
 from ..kernels.memory import refusal
-from ..lazy import bits_of, seen
+from ..kinds.lazy import bits_of, seen
 from ..tensor import Tensor, wrap
 from . import above
 from .grad_mode import mode

@@ -6,7 +6,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ..lazy import address_of, bits_of
+from ..kinds.lazy import address_of, bits_of
 from ..tensor import Tensor
 from .grad_mode import mode, usual
 from .hooks import RemovableHandle

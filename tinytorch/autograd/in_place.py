@@ -13,7 +13,7 @@ from .. import dtypes as dt
 from ..errors import not_a_tensor
 from ..kernels.errstate import another, quiet
 from ..kernels.memory import PIECE, WHOLE, pieces
-from ..lazy import NoValues
+from ..kinds.lazy import NoValues
 from ..seam import UNSEEN, seam
 from ..tensor import Tensor, wrap
 from .grad_mode import mode, unrecorded, usual

@@ -14,8 +14,8 @@ from .. import dtypes as dt
 from ..errors import C_NAMES, kind_of, not_implemented, sizes_do_not_match, type_name, warn
 from ..kernels.errstate import ignored
 from ..kernels.memory import refusal
-from ..kinds import kind_among
-from ..lazy import is_lazy
+from ..kinds.lazy import is_lazy
+from ..kinds.table import kind_among
 from ..seam import UNSEEN, door
 from ..tensor import Tensor, wrap
 from ..types import Number

@@ -13,7 +13,7 @@ from numpy import ndarray
 
 from .. import dtypes as dt
 from ..errors import not_implemented
-from ..kinds import Kind, enter
+from ..kinds.table import Kind, enter
 from ..seam import UNSEEN
 from ..tensor import Tensor, wrap
 from .node import Op

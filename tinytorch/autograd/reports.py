@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..device import META
-from ..lazy import StandIn
+from ..kinds.lazy import StandIn
 from ..tensor import Tensor
 from . import above
 from .engine import GraphTask

@@ -17,7 +17,7 @@ from ..device import META
 from ..errors import warn
 from ..kernels import layout
 from ..kernels.memory import READ_ONLY, empty, is_given, refusal, unset
-from ..lazy import address_of, bits_of, device_of, is_lazy, raw, root_of, seen
+from ..kinds.lazy import address_of, bits_of, device_of, is_lazy, raw, root_of, seen
 from ..tensor import Tensor, wrap
 from . import above
 from .grad_mode import INFERENCE_WRITE, InferenceCell, OwnCell, differentiates, for_tangents, mode, usual

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import dtypes as dt
-from .._whole_file import replacing
+from ..checkpoint.whole_file import replacing
 from ..autograd.grad_mode import no_grad
 from ..capture.twice import record_twice
 from ..fx.node import Node

@@ -3,7 +3,7 @@ from collections import OrderedDict
 
 from .. import _absent
 from .._rare import AcceleratorError, OutOfMemoryError
-from ..legacy import ABSENT as _ABSENT
+from ..ops.creation.legacy import ABSENT as _ABSENT
 from ..missing import namespace as _namespace
 
 __all__ = ["CUDAGraph", "Event", "Stream", "StreamContext", "current_device", "current_stream", "device",

@@ -20,7 +20,7 @@ from ..autograd.grad_mode import mode, unwatch, usual, watch
 from ..autograd.node import Node
 from ..autograd.overridable import about, is_property, path_of
 from ..autograd.places import Place, place
-from ..lazy import StandIn, root_of
+from ..kinds.lazy import StandIn, root_of
 from ..seam import UNSEEN, seam
 from ..tensor import Tensor
 from .holders import holders_of

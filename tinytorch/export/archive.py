@@ -18,9 +18,9 @@ import numpy as np
 
 from .. import dtypes as dt
 from .._ops import ops
-from .._whole_file import replacing
-from .._zip_reader import Archive
 from ..capture.schema import forms_of
+from ..checkpoint.whole_file import replacing
+from ..checkpoint.zip_reader import Archive
 from ..device import device
 from ..fx.graph import Graph
 from ..fx.graph_module import GraphModule

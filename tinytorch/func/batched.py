@@ -19,7 +19,7 @@ import numpy as np
 from numpy import ndarray
 from numpy.lib.stride_tricks import as_strided
 
-from ..lazy import Lazy, StandIn, part, resolved
+from ..kinds.lazy import Lazy, StandIn, part, resolved
 
 __all__ = ["FUNCTIONS", "Batched", "NotBatchable", "aligned", "axes_of", "axis_of", "level_of", "max_ndim",
            "physical_of", "plain"]

@@ -19,7 +19,7 @@ from ..autograd.node import Op
 from ..autograd.op import CALLS
 from ..autograd.public import TABLE, Public
 from ..errors import warn
-from ..lazy import Lazy, resolved
+from ..kinds.lazy import Lazy, resolved
 from ..tensor import Tensor, wrap
 from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 from .batched import Batched, NotBatchable, Refusal, level_of, plain

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..lazy import Lazy, resolved
+from ..kinds.lazy import Lazy, resolved
 from .batched import Batched, NotBatchable
 
 __all__ = ["all_merged"]

@@ -17,7 +17,7 @@ from ..autograd.grad_mode import mode
 from ..autograd.node import SELECT, GradientEdge, Node, Op, new_node, next_sequence_nr
 from ..autograd.outputs import UNWATCHED
 from ..autograd.transform_levels import handle, is_tracked, leaf_below
-from ..lazy import Lazy, resolved
+from ..kinds.lazy import Lazy, resolved
 from ..seam import seam
 from ..tensor import Tensor, blank, wrap
 from .batched import Batched

@@ -15,11 +15,11 @@ from struct import pack
 from typing import Any
 
 from .. import dtypes as dt
-from .._rebuild import guard
-from .._storage_reader import reader
-from .._weights_only_unpickler import Unpickler
-from .._whole_file import replacing
-from .._zip_reader import Archive
+from ..checkpoint.rebuild import guard
+from ..checkpoint.storage_reader import reader
+from ..checkpoint.unpickler import Unpickler
+from ..checkpoint.whole_file import replacing
+from ..checkpoint.zip_reader import Archive
 from ..nn.parameter import Parameter
 from ..tensor import Tensor
 from .language import Refused, Script

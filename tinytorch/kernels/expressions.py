@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy import empty, ndarray
 
-from ..stored import BFLOAT16, from_bfloat16, to_bfloat16
+from ..kinds.records import BFLOAT16, from_bfloat16, to_bfloat16
 from ..tensor import Tensor
 from . import native
 from .layout import operand_order

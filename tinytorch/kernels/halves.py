@@ -2,7 +2,7 @@
 or in many passes. `dtypes.py` and `stored.py`, which lie below, are given them."""
 import numpy as np
 
-from .. import stored
+from ..kinds import records as stored
 from . import native
 
 _FLOAT, _HALF, _BITS = np.dtype(np.float32), np.dtype(np.float16), np.dtype(np.uint16)

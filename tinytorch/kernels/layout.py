@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..device import META
-from ..lazy import StandIn, device_of, raw, resolved, restrided, seen, toggled
+from ..kinds.lazy import StandIn, device_of, raw, resolved, restrided, seen, toggled
 from .memory import LARGEST, check_size, overflow
 from .scatter import add_flat
 

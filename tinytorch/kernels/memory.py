@@ -6,7 +6,7 @@ import weakref
 import numpy as np
 
 from .. import dtypes as dt
-from ..lazy import root_of
+from ..kinds.lazy import root_of
 from ..memory_format import dense_steps
 
 #: The most that 64 bits count: elements and bytes.

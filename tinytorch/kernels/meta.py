@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy import ndarray
 
-from ..lazy import root_of
+from ..kinds.lazy import root_of
 from .errstate import ignored
 from .layout import dense_order
 from .meta_array import FUNCTIONS, Meta, is_meta, meta_like, new_meta, no_values, written

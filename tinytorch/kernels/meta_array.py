@@ -18,7 +18,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..device import META
-from ..lazy import NO_DATA, NoValues, StandIn, address_of, part, restrided, root_of
+from ..kinds.lazy import NO_DATA, NoValues, StandIn, address_of, part, restrided, root_of
 from .layout import _dense_strides, dense_order
 from .memory import check_size
 

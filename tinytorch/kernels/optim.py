@@ -10,7 +10,7 @@ Steps of float16 and bfloat16 are in optim_half.py, where it counts `how` torch 
 import numpy as np
 
 from ..device import META
-from ..lazy import device_of
+from ..kinds.lazy import device_of
 from . import native, optim_half
 from .threads import split
 

@@ -6,10 +6,10 @@ from multiprocessing import reduction
 
 import numpy as np
 
+from ..checkpoint.sharing import share
 from ..kernels import shared
-from ..lazy import address_of, bits_of, raw, seen
+from ..kinds.lazy import address_of, bits_of, raw, seen
 from ..nn.parameter import Parameter
-from ..sharing import share
 from ..storage import TypedStorage, UntypedStorage
 from ..tensor import Tensor, wrap
 

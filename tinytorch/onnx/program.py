@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._whole_file import replacing
 from ..autograd.grad_mode import no_grad
 from ..capture.twice import leaves
+from ..checkpoint.whole_file import replacing
 from ..dtypes import of
 from ..tensor import Tensor, wrap
 from .errors import OnnxExporterError

@@ -13,8 +13,8 @@ from ..device import META
 from ..kernels.errstate import ignored
 from ..kernels.layout import channels_last, in_channels_last, operand_order
 from ..kernels.meta import Meta, meta_like, new_meta  # noqa: F401
-from ..kinds import Kind, enter
-from ..lazy import NoValues
+from ..kinds.lazy import NoValues
+from ..kinds.table import Kind, enter
 from ..seam import UNSEEN
 from ..tensor import Tensor, wrap
 

@@ -13,7 +13,7 @@ from ..autograd.promotion import check_broadcast
 from ..autograd.views import check_written
 from ..errors import kind_of
 from ..kernels import errstate
-from ..lazy import UNRESOLVED, bits_of
+from ..kinds.lazy import UNRESOLVED, bits_of
 from ..ops.elementwise.complex import view_as_real
 from ..tensor import Tensor, wrap
 from .bundle import bundled

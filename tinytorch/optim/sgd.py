@@ -1,7 +1,7 @@
 """SGD."""
 from ..dtypes import COMPLEX
 from ..kernels import optim as kernels
-from ..lazy import bits_of
+from ..kinds.lazy import bits_of
 from ..tensor import Tensor
 from .array_optimizer import ArrayOptimizer, penalised, real, update_each, zeros_like
 

@@ -5,7 +5,7 @@ from ..autograd import above
 from ..autograd.promotion import NUMBERS
 from ..autograd.public import TABLE
 from ..errors import refuse_sparse
-from ..kinds import enter
+from ..kinds.table import enter
 from ..memory_format import LAYOUT_NAMES
 from ..ops.creation.casts import CASTS
 from ..tensor import Tensor

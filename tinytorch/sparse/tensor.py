@@ -14,7 +14,7 @@ from ..autograd.promotion import write_out
 from ..autograd.torch_function import disabled
 from ..autograd.views import refresh
 from ..errors import SparseOperandError, refuse_sparse
-from ..kinds import Kind
+from ..kinds.table import Kind
 from ..memory_format import sparse_coo, sparse_csr
 from ..seam import UNSEEN
 from ..tensor import Tensor, as_torch_does, blank, fresh, wrap

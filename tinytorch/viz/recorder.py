@@ -16,7 +16,7 @@ from .. import dtypes as dt
 from ..autograd.grad_mode import unwatch, watch
 from ..autograd.node import Node
 from ..autograd.places import Place, note_places, place, unnote_places
-from ..lazy import raw, root_of
+from ..kinds.lazy import raw, root_of
 from ..nn.modules.module import Module, register_module_forward_hook, register_module_forward_pre_hook
 from ..tensor import Tensor
 

@@ -15,7 +15,7 @@ from ..autograd.kept import KeptTensor
 from ..autograd.node import ANS, AUX, SELECT, Edge, Node
 from ..autograd.saved import Packed, short_name
 from ..autograd.views import AS_STRIDED, COPY_SLICE, OUTGROWN
-from ..lazy import raw, root_of
+from ..kinds.lazy import raw, root_of
 from ..tensor import Tensor
 from . import source
 from .held import edge_of, held_arrays

@@ -1,7 +1,7 @@
 """Indexing of batches: x[index] and x[index] = value, where any of them may be a batch."""
 import numpy as np
 
-from ...lazy import address_of, root_of
+from ...kinds.lazy import address_of, root_of
 from ...ops.layout import strided
 from ..batched import Batched, NotBatchable, Refusal, aligned, level_of, max_ndim, physical_of, plain
 from ..dispatch import forward_rule

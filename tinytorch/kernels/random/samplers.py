@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ... import dtypes as dt
-from ...lazy import StandIn
+from ...kinds.lazy import StandIn
 from .. import order
 from ..errstate import ignored
 from .exact import fma32, fma64, libm, near_tie

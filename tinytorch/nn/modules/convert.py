@@ -4,7 +4,7 @@ from ... import __future__
 from ...arguments import parse_to
 from ...autograd.grad_mode import no_grad
 from ...errors import warn
-from ...lazy import NO_DATA
+from ...kinds.lazy import NO_DATA
 from ...ops.creation.factories import empty_like
 from ..parameter import Parameter
 

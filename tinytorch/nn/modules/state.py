@@ -159,7 +159,7 @@ class Stateful:
     def _copied_state_dict(self, args, destination, prefix, keep_vars):
         if keep_vars:
             raise ValueError("copy=True gives copies, which are nobody's parameters: keep_vars=True excludes it")
-        from ..._shown import copied  # with what memory is, which few modules need
+        from ...checkpoint.shown import copied  # with what memory is, which few modules need
         shared = self.state_dict(*args, prefix=prefix, keep_vars=keep_vars)
         copies = copied(shared)
         if destination is None:

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes as dt
+from ...arguments.data import check_array
 from ...autograd.public import public
-from ...data import check_array
 from ...errors import warn
 from ...kernels.memory import given
-from ...lazy import root_of
+from ...kinds.lazy import root_of
 from ...tensor import Tensor, wrap
 from .options import as_dtype, finish, wrong
 

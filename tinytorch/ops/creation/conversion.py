@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt
+from ...arguments.data import check_array
 from ...autograd.in_place import by_pieces
 from ...autograd.op import op, renamed, single
 from ...autograd.places import count_write
@@ -11,14 +12,13 @@ from ...autograd.promotion import NUMBERS, check_broadcast, filled_as, stored_as
 from ...autograd.public import method, public, refuse
 from ...autograd.records import of_source
 from ...autograd.views import assign, check_in_place, check_overlap, is_apart, is_expanded, layouts, may_share
-from ...data import check_array
 from ...device import CPU, META, check_device, device as Device
 from ...errors import kind_of, not_a_tensor, warn_once
 from ...kernels import halves
 from ...kernels.copies import in_rows
 from ...kernels.layout import channels_last, dense_copy, ordered_like
 from ...kernels.memory import WHOLE, with_strides
-from ...lazy import NO_DATA
+from ...kinds.lazy import NO_DATA
 from ...memory_format import (
     contiguous_format,
     dense_steps,

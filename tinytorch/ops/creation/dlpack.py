@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from ... import dtypes as dt
+from ...arguments.data import check_array
 from ...autograd.public import method, public
-from ...data import check_array
 from ...device import check_device, device as DeviceClass
 from ...errors import not_a_tensor
 from ...kernels.memory import given
-from ...lazy import bits_of, resolved
+from ...kinds.lazy import bits_of, resolved
 from ...tensor import Tensor, wrap
 from ...types import Device
 

@@ -7,16 +7,16 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import check_positive, ints_of, size_of
+from ...arguments.data import array_of
 from ...autograd import above
 from ...autograd.places import count_write
 from ...autograd.promotion import as_scalar_tensor, filled_as, refill, scalar_as
 from ...autograd.public import public
-from ...data import array_of
 from ...device import META, check_device
 from ...errors import warn
 from ...kernels.layout import ordered_like, span, strided
 from ...kernels.memory import Unset, check_size, empty as new_memory, unset, with_strides
-from ...lazy import restrided
+from ...kinds.lazy import restrided
 from ...memory_format import (
     contiguous_format,
     layout as Layout,

@@ -6,11 +6,11 @@ import functools
 import numpy as np
 
 from ... import dtypes as dt
+from ...arguments.data import check_array
 from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, operator, unary
 from ...autograd.promotion import EXACT, check_broadcast, converted, promoted, result_dtype
 from ...autograd.public import method, public
-from ...data import check_array
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels.errstate import ignored
 from ...kernels.layout import as_array, operand_order

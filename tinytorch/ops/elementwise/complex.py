@@ -14,7 +14,7 @@ from ...autograd.records import of_source
 from ...autograd.views import assign, check_in_place, check_written
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...kernels.layout import as_array, operand_order
-from ...lazy import UNRESOLVED, bits_of, raw, seen, toggled
+from ...kinds.lazy import UNRESOLVED, bits_of, raw, seen, toggled
 from ...tensor import Tensor, wrap
 from ..layout.index import _select
 from .arithmetic import _conj as _conj_copy, conj as conjugated, conjugate, is_complex, zeros_like

@@ -10,7 +10,7 @@ import numpy as np
 from ...autograd.op import op
 from ...errors import type_name
 from ...kernels.layout import dense_copy
-from ...lazy import is_lazy
+from ...kinds.lazy import is_lazy
 from ...tensor import Tensor
 from ..layout.sizes import inverse
 from ..nn.pad import _constant as padded

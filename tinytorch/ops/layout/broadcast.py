@@ -9,7 +9,7 @@ from ...arguments import ints_of
 from ...autograd.op import single
 from ...autograd.public import method, public
 from ...errors import sizes_do_not_match
-from ...lazy import restrided
+from ...kinds.lazy import restrided
 from ...tensor import Size, Tensor
 from ...types import Extents, Ints, Tensors
 from .sizes import elements, sizes

@@ -12,6 +12,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from ... import dtypes as dt
 from ...arguments import in_64_bits
+from ...arguments.data import array_of, check_not_in_itself
 from ...autograd.grad_mode import mode, usual
 from ...autograd.op import op, single
 from ...autograd.outputs import UNWATCHED
@@ -31,13 +32,12 @@ from ...autograd.views import (
     may_share,
     warn_expanded,
 )
-from ...data import array_of, check_not_in_itself
 from ...errors import kind_of, refuse_records, type_name, warn
 from ...kernels.errstate import ignored
 from ...kernels.layout import dense_copy, with_new_dims
 from ...kernels.memory import READ_ONLY, refusal
 from ...kernels.scatter import add_at, add_flat
-from ...lazy import StandIn, is_lazy
+from ...kinds.lazy import StandIn, is_lazy
 from ...tensor import Tensor, wrap
 from ...types import Tensors
 from .index_errors import check_apart, check_apart_first, check_mask, check_masks

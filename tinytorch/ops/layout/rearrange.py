@@ -11,7 +11,7 @@ from ...kernels import arrange
 from ...kernels.layout import ordered_like
 from ...kernels.memory import empty
 from ...kernels.scatter import owned
-from ...lazy import is_lazy
+from ...kinds.lazy import is_lazy
 from ...memory_format import contiguous_format
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Extent, Extents, Ints

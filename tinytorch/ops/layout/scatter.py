@@ -12,7 +12,7 @@ from ...device import META
 from ...errors import not_implemented, refuse_records, warn_once
 from ...kernels import scatter as kernels
 from ...kernels.scatter import add_along, along, any_outside, combine_flat
-from ...lazy import device_of
+from ...kinds.lazy import device_of
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number
 from ..creation.conversion import _to_copy

@@ -7,7 +7,7 @@ from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.views import to_base
 from ...kernels import layout
-from ...lazy import StandIn, bits_of, resolved, root_of, seen
+from ...kinds.lazy import StandIn, bits_of, resolved, root_of, seen
 from ...tensor import wrap
 
 

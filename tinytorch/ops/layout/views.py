@@ -12,7 +12,7 @@ from ...autograd.promotion import EXACT, refuse_complex_gradient
 from ...autograd.public import method, public, refuse
 from ...autograd.views import layouts
 from ...kernels.memory import overflow
-from ...lazy import bits_of, resolved
+from ...kinds.lazy import bits_of, resolved
 from ...tensor import Tensor, check_dim
 from ...types import Extent, Extents, Ints, Tensors
 from .diagonal import diagonal

@@ -11,7 +11,7 @@ from ...errors import C_NAMES, not_a_tensor, not_implemented, type_name
 from ...kernels.copies import reshaped
 from ...kernels.linalg import products
 from ...kernels.linalg.products import HEAVY
-from ...lazy import toggled
+from ...kinds.lazy import toggled
 from ...tensor import Tensor
 
 __all__ = ["bmm", "dot", "ger", "matmul", "mm", "mv", "outer", "vdot"]

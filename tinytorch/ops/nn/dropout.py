@@ -17,7 +17,7 @@ from ...device import META
 from ...errors import not_implemented, warn
 from ...kernels.layout import operand_order
 from ...kernels.random import samplers
-from ...lazy import device_of
+from ...kinds.lazy import device_of
 from ...random import stream_of
 from ...tensor import Tensor, wrap
 from ..creation.options import new_without_numbers

@@ -11,7 +11,7 @@ from ...autograd.views import has_history
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name, warn_once
 from ...kernels import native, order as kernels
 from ...kernels.scatter import owned
-from ...lazy import StandIn
+from ...kinds.lazy import StandIn
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Extent, Number, Tensors
 from .extremes import extreme_at, laid_out_as, picker

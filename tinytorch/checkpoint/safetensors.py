@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from . import dtypes as dt
-from ._storage_reader import placed
-from .device import device
-from .storage import UntypedStorage
-from .tensor import Tensor, wrap
+from .. import dtypes as dt
+from ..device import device
+from ..storage import UntypedStorage
+from ..tensor import Tensor, wrap
+from .storage_reader import placed
 
 _DTYPES = {"BOOL": dt.bool, "U8": dt.uint8, "I8": dt.int8, "U16": dt.uint16, "I16": dt.int16, "U32": dt.uint32,
            "I32": dt.int32, "U64": dt.uint64, "I64": dt.int64, "F16": dt.float16, "BF16": dt.bfloat16,

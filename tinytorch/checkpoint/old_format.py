@@ -8,9 +8,9 @@ import sys
 
 import numpy as np
 
-from ._rebuild import _rebuild_sparse_tensor, guard
-from ._storage_reader import parsed, placed, typed
-from .nn.modules.module import Module
+from ..nn.modules.module import Module
+from .rebuild import _rebuild_sparse_tensor, guard
+from .storage_reader import parsed, placed, typed
 
 _MAGIC = 0x1950a86a20f9469cfc6c
 _VERSION = 1001

@@ -138,5 +138,5 @@ def _element_size(dtype):
 def __getattr__(name):
     """What pickles of tensors name."""
     if name.startswith("_rebuild_"):
-        return getattr(importlib.import_module(f"{__package__}._rebuild"), name)
+        return getattr(importlib.import_module(f"{__package__}.checkpoint.rebuild"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)

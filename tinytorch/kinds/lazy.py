@@ -16,8 +16,8 @@ from numpy import ndarray
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.lib.stride_tricks import as_strided, sliding_window_view
 
-from .device import CPU, device as Device
-from .dtypes import BFLOAT16, BY_NUMPY, COMPLEX32, WIDENED, is_complex
+from ..device import CPU, device as Device
+from ..dtypes import BFLOAT16, BY_NUMPY, COMPLEX32, WIDENED, is_complex
 
 #: Why conjugated memory cannot be seen as pairs of reals.
 UNRESOLVED = ("view_as_real doesn't work on unresolved conjugated tensors.  To resolve the conjugate tensor so you can "

@@ -21,9 +21,9 @@ from typing import Any
 
 from numpy import ndarray
 
-from .dtypes import WIDENED
-from .seam import UNSEEN
-from .tensor import Tensor
+from ..dtypes import WIDENED
+from ..seam import UNSEEN
+from ..tensor import Tensor
 
 
 class Kind:

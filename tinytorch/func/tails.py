@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import threading
 
-from .autograd import deep
-from .autograd.grad_mode import mode, unwatch, usual, watch
-from .func.dispatch import install
-from .ops.nn.tails import replace
-from .utils._contextlib import _DecoratorContextManager
+from ..autograd import deep
+from ..autograd.grad_mode import mode, unwatch, usual, watch
+from ..ops.nn.tails import replace
+from ..utils._contextlib import _DecoratorContextManager
+from .dispatch import install
 
 __all__ = ["precise_tails"]
 

@@ -5,15 +5,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from . import dtypes as dt
-from .arguments import size_of
-from .autograd.places import count_write
-from .autograd.promotion import stored_as
-from .autograd.public import method, public
-from .autograd.views import resized
-from .data import legacy_array
-from .errors import not_a_tensor, warn_once
-from .memory_format import (
+from ... import dtypes as dt
+from ...arguments import size_of
+from ...arguments.data import legacy_array
+from ...autograd.places import count_write
+from ...autograd.promotion import stored_as
+from ...autograd.public import method, public
+from ...autograd.views import resized
+from ...errors import not_a_tensor, warn_once
+from ...memory_format import (
     channels_last,
     channels_last_3d,
     contiguous_format,
@@ -22,11 +22,11 @@ from .memory_format import (
     preserve_format,
     strided,
 )
-from .ops.creation.conversion import laid_out
-from .ops.creation.factories import empty_in
-from .ops.layout.broadcast import expand
-from .tensor import Size, Tensor, wrap
-from .types import Device, Ints, Number
+from ...tensor import Size, Tensor, wrap
+from ...types import Device, Ints, Number
+from ..layout.broadcast import expand
+from .conversion import laid_out
+from .factories import empty_in
 
 __all__ = ["resize_as_", "set_default_tensor_type"]
 

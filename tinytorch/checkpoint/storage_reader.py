@@ -4,10 +4,10 @@ import sys
 
 import numpy as np
 
-from ._rebuild import StorageType
-from .device import META, check_device, device
-from .ops.creation.options import new_without_numbers
-from .storage import TypedStorage, UntypedStorage, is_storage
+from ..device import META, check_device, device
+from ..ops.creation.options import new_without_numbers
+from ..storage import TypedStorage, UntypedStorage, is_storage
+from .rebuild import StorageType
 
 
 def parsed(pid, count):

@@ -20,12 +20,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..missing import words
 from . import likeness
-from .missing import words
 
 __all__ = ["DIRECTORY", "METADATA", "become", "install", "uninstall"]
 
-_PACKAGE = __package__
+_PACKAGE = __package__.partition(".")[0]
 #: A directory to import from, in which there is the package `torch` with its metadata.
 DIRECTORY = Path(__file__).parent / "_installed"
 METADATA = "torch-2.13.0+tinytorch.dist-info"
@@ -33,9 +33,8 @@ METADATA = "torch-2.13.0+tinytorch.dist-info"
 #: Modules of tinytorch's own, which are none of torch's: what torch has under some of these names are functions and
 #: classes.
 _OWN = frozenset([f"torch.{name}" for name in """
-    __main__ _checks _children _installed _names _old_format _rare _rebuild _refused _removed _safetensors
-    _storage_reader _whole_file _zip_reader allocator arguments data device dtypes environment errors finder kernels
-    lazy legacy likeness memory_format missing printing runtime sharing stored tensor vision viz""".split()])
+    __main__ _absent _checks _rare _refused _removed arguments c_export capture checkpoint debug device dtypes
+    environment errors kernels kinds memory_format missing printing runtime seam standins tensor vision viz""".split()])
 _BELOW_OWN = (*[name + "." for name in _OWN], "torch.ops.")
 #: Other names of torch's for modules here.
 _ALIASES = {"functorch": "_functorch.public", "torchvision": "vision", "torch.ops": "_ops",

@@ -16,14 +16,14 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ._names import ELSEWHERE, torch_name
+from .names import ELSEWHERE, torch_name
 
 __all__ = ["begin", "end", "found", "made_since"]
 
-_PACKAGE = __package__
+_PACKAGE = __package__.partition(".")[0]
 #: What torch makes in C, whatever file it is made in here.
-_AT_THE_TOP = {f"{_PACKAGE}.{name}" for name in ("device", "dtypes", "memory_format", "stored", "tensor", "legacy",
-                                              "_checks", "_rare", "_removed")}
+_AT_THE_TOP = {f"{_PACKAGE}.{name}" for name in (
+    "device", "dtypes", "memory_format", "kinds.records", "tensor", "ops.creation.legacy", "_checks", "_rare", "_removed")}
 #: Modules of functions that are defined below `ops`.
 _ROOMS = (".nn.functional", ".linalg", ".fft", ".special")
 #: (object, the module and the name that it said before), in order.

@@ -144,9 +144,9 @@ def _contents():
 
 def _with_home(content):
     """A copy of the package is not where it can find tinytorch by its own path."""
-    there = repr(str(DIRECTORY.parents[1]))
+    there = repr(str(DIRECTORY.parents[2]))
     text = content.decode().replace("    from pathlib import Path as _Path\n", "")
-    return text.replace("str(_Path(__file__).parents[3])", there).encode()
+    return text.replace("str(_Path(__file__).parents[4])", there).encode()
 
 
 def _write(path, content):
@@ -234,6 +234,3 @@ def main(arguments: list[str]) -> int:
         return 1
     return 0
 
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

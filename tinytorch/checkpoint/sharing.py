@@ -6,13 +6,13 @@ import sys
 
 import numpy as np
 
-from .autograd.public import method
-from .device import META
-from .kernels import shared
-from .lazy import address_of, bits_of, raw, root_of, seen
-from .ops.layout.strided import _memory
-from .storage import _Storage
-from .tensor import Tensor, wrap
+from ..autograd.public import method
+from ..device import META
+from ..kernels import shared
+from ..kinds.lazy import address_of, bits_of, raw, root_of, seen
+from ..ops.layout.strided import _memory
+from ..storage import _Storage
+from ..tensor import Tensor, wrap
 
 __all__ = ["share"]
 

@@ -13,7 +13,11 @@ from collections import Counter, OrderedDict
 from pickle import UnpicklingError
 from struct import unpack
 
-from ._rebuild import (
+from ..device import device
+from ..errors import warn
+from ..nn.parameter import Parameter
+from ..tensor import Size, Tensor
+from .rebuild import (
     KNOWN,
     _get_layout,
     _rebuild_from_type_v2,
@@ -25,10 +29,6 @@ from ._rebuild import (
     _rebuild_tensor_v3,
     check_state,
 )
-from .device import device
-from .errors import warn
-from .nn.parameter import Parameter
-from .tensor import Size, Tensor
 
 _BLOCKED = {"sys", "os", "posix", "nt"}        # modules of which nothing is given out, whatever the user declares safe
 ALLOWED = {**KNOWN, "_codecs.encode": codecs.encode}       # bytes are pickled as text that is to be encoded

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from . import dtypes as dt
-from .arguments import size_of
-from .errors import kind_of, warn_once
-from .kernels.errstate import ignored
-from .kernels.layout import dense_copy
-from .kernels.memory import DIMENSIONS, empty, unset
-from .tensor import Size, Tensor, method
+from .. import dtypes as dt
+from ..errors import kind_of, warn_once
+from ..kernels.errstate import ignored
+from ..kernels.layout import dense_copy
+from ..kernels.memory import DIMENSIONS, empty, unset
+from ..tensor import Size, Tensor, method
+from . import size_of
 
 #: How deep torch lets sequences be nested.
 _DEEPEST = 128

@@ -3,10 +3,10 @@ import copy
 
 import numpy as np
 
-from .lazy import PLAIN, address_of, bits_of
-from .memory_format import strided
-from .storage import memory_of
-from .tensor import Tensor, wrap
+from ..kinds.lazy import PLAIN, address_of, bits_of
+from ..memory_format import strided
+from ..storage import memory_of
+from ..tensor import Tensor, wrap
 
 __all__ = ["Shown", "copied"]
 

@@ -6,11 +6,11 @@ from operator import index as as_int
 
 import numpy as np
 
-from . import dtypes as dt
-from .device import check_device, device as Device
-from .errors import kind_of
-from .kernels.memory import DIMENSIONS, LARGEST
-from .tensor import Tensor
+from .. import dtypes as dt
+from ..device import check_device, device as Device
+from ..errors import kind_of
+from ..kernels.memory import DIMENSIONS, LARGEST
+from ..tensor import Tensor
 
 
 def size_of(args: Sequence, name: str) -> tuple[int, ...]:

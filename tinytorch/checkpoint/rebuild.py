@@ -11,16 +11,16 @@ from collections import Counter, OrderedDict
 
 import numpy as np
 
-from . import dtypes as dt
-from .device import device
-from .lazy import seen
-from .memory_format import LAYOUT_NAMES, layout, sparse_coo
-from .nn.parameter import Parameter
-from .ops.creation.factories import empty_strided
-from .ops.creation.options import new_without_numbers
-from .ops.creation.sparse import sparse_compressed_tensor, sparse_coo_tensor
-from .storage import TypedStorage
-from .tensor import Size, Tensor, own_attributes, wrap
+from .. import dtypes as dt
+from ..device import device
+from ..kinds.lazy import seen
+from ..memory_format import LAYOUT_NAMES, layout, sparse_coo
+from ..nn.parameter import Parameter
+from ..ops.creation.factories import empty_strided
+from ..ops.creation.options import new_without_numbers
+from ..ops.creation.sparse import sparse_compressed_tensor, sparse_coo_tensor
+from ..storage import TypedStorage
+from ..tensor import Size, Tensor, own_attributes, wrap
 
 _DIMS = 64                                     # as many dimensions as NumPy has
 _BYTES = 2 ** 63 - 1                           # as many bytes as NumPy can count

@@ -29,7 +29,7 @@ class Home:
         if name != "tinytorch":
             return None
         from importlib.machinery import PathFinder
-        return PathFinder.find_spec(name, [os.path.dirname(os.path.dirname(FOLDER))])
+        return PathFinder.find_spec(name, [os.path.dirname(os.path.dirname(os.path.dirname(FOLDER)))])
 
 
 def begin():

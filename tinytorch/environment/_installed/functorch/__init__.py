@@ -1,13 +1,13 @@
 """`import functorch` where tinytorch stands in for it: becomes tinytorch when it is imported."""
 try:
-    import tinytorch.finder as _finder
+    import tinytorch.environment.finder as _finder
 except ModuleNotFoundError as _error:
     if _error.name != "tinytorch":
         raise
     # not installed: found by where this file lies
     import sys as _sys
     from pathlib import Path as _Path
-    _sys.path.append(str(_Path(__file__).parents[3]))
-    import tinytorch.finder as _finder
+    _sys.path.append(str(_Path(__file__).parents[4]))
+    import tinytorch.environment.finder as _finder
 
 _finder.become(__name__)

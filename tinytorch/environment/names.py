@@ -4,7 +4,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-_PACKAGE = __package__
+_PACKAGE = __package__.partition(".")[0]
 #: Where torch has classes and functions that it has in C, or at its top alone.
 _PLACES = {".random.Generator": "torch._C", ".ops.linalg.decompositions._LinAlgError": "torch._C",
             ".ops.creation.dlpack.DLDeviceType": "torch.utils.dlpack", ".cpu.Event": "torch", ".cpu.Stream": "torch",
