@@ -24,7 +24,8 @@ _WORDS = {"int": "_int", "float": "_float", "bool": "_bool", "complex": "_comple
 _KNOWN = {"Tensor", "Tensors", "Ints", "Number", "None", "str", "tuple", "list", "dict", "Any", "Size", "Generator",
           "ndarray", "Callable", "Sequence", "Iterator", "Iterable", "Device", "object", *_WORDS.values()}
 #: Where the names in the stubs come from.
-_SOURCES = {"collections.abc": ("Callable", "Iterable", "Iterator", "Sequence"), "types": ("ModuleType",), "typing": ("Any",),
+_SOURCES = {"collections.abc": ("Callable", "Iterable", "Iterator", "Sequence"),
+            "types": ("ModuleType",), "typing": ("Any",),
             "numpy": ("ndarray",), ".": ("return_types",), ".random": ("Generator",), ".tensor": ("Size", "Tensor"),
             ".types": ("Device", "Ints", "Number", "Tensors", "_bool", "_complex", "_device", "_dtype", "_float",
                        "_int")}

@@ -131,7 +131,7 @@ class Tensor(_Slots):
     def __new__(cls, *data, device=None):
         self = instance_of(cls)
         self._node, self._requires_grad, self._version_counter, self._view_info = None, False, [0], None
-        contents = self._contents(data)        # of data.py, which stands on this file
+        contents = self._contents(data)        # of arguments/data.py, which stands on this file
         if not isinstance(contents, Tensor):
             self._array = contents
             return self

@@ -15,8 +15,8 @@ FLOORS = [
     "arguments random printing types kinds.table",
     "autograd",
     "ops sparse",
-    "storage checkpoint.sharing checkpoint.shown ops.creation.legacy runtime overrides _C _ops library _custom_ops amp __config__ _tensor _tensor_str "
-    "_checks _library _prims_common",
+    "storage checkpoint.sharing checkpoint.shown ops.creation.legacy runtime overrides _C _ops library _custom_ops amp "
+    "__config__ _tensor _tensor_str _checks _library _prims_common",
     "compiler accelerator backends cpu cuda mps xpu mtia nested monitor package linalg special fft signal masked "
     "functional quasirandom testing _inductor _rare _lowrank _lobpcg",
     "nn func _functorch _higher_order_ops futures distributed fx capture _dynamo _subclasses ao "

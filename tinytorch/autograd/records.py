@@ -1,4 +1,4 @@
-"""Records: the arrays of bfloat16 and of the other dtypes that NumPy does not have, as a kind of arrays (kinds.py).
+"""Records: the arrays of bfloat16 and of the other dtypes that NumPy lacks, as a kind of arrays (kinds/table.py).
 
 Their memory is an ndarray of a structured dtype, so that views, copies and indexing are NumPy's own. What computes with
 them converts: bfloat16 in float32, each operation rounded, the others by the operations that torch has of them.

@@ -33,8 +33,8 @@ METADATA = "torch-2.13.0+tinytorch.dist-info"
 #: Modules of tinytorch's own, which are none of torch's: what torch has under some of these names are functions and
 #: classes.
 _OWN = frozenset([f"torch.{name}" for name in """
-    __main__ _absent _checks _rare _refused _removed arguments c_export capture checkpoint debug device dtypes
-    environment errors kernels kinds memory_format missing printing runtime seam standins tensor vision viz""".split()])
+    __main__ _checks _rare _refused _removed arguments checkpoint device dtypes environment errors kernels
+    kinds memory_format missing printing runtime standins tensor vision viz""".split()])
 _BELOW_OWN = (*[name + "." for name in _OWN], "torch.ops.")
 #: Other names of torch's for modules here.
 _ALIASES = {"functorch": "_functorch.public", "torchvision": "vision", "torch.ops": "_ops",

@@ -1,8 +1,8 @@
 """The arrays of tensors inside vmap: one that holds a batch, and shows the shape of a single sample.
 
-A Batched stands in for the ndarray of a sample, as Lazy (lazy.py) does for conjugated numbers: it has the shape, dtype
-and methods of one sample, and `physical`, whose first dimension counts the samples. NumPy's ufuncs and functions reach
-it by NumPy's own protocols and compute on all samples at once. So operations, their checks, the tape and its
+A Batched stands in for the ndarray of a sample, as Lazy (kinds/lazy.py) does for conjugated numbers: it has the shape,
+dtype and methods of one sample, and `physical`, whose first dimension counts the samples. NumPy's ufuncs and functions
+reach it by NumPy's own protocols and compute on all samples at once. So operations, their checks, the tape and its
 derivative rules run on it as they are, and know nothing of vmap. It says that its class is ndarray, as proxies do, but
 is none, and there is no conversion to one: whatever needs the memory, or asks what differs from sample to sample, gets
 NotBatchable. Then the operation is computed sample by sample (dispatch.py).

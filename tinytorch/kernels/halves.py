@@ -1,5 +1,5 @@
 """Conversions between numbers of 16 bits and float32: those of native/convert.c, which NumPy makes one number at a time
-or in many passes. `dtypes.py` and `stored.py`, which lie below, are given them."""
+or in many passes. `dtypes.py` and `kinds/records.py`, which lie below, are given them."""
 import numpy as np
 
 from ..kinds import records as stored

@@ -1,10 +1,10 @@
 """The arrays of tensors on the device `meta`: shapes, strides and dtypes without numbers.
 
-A Meta stands in for an ndarray, as Lazy (lazy.py) and Batched (func/batched.py) do: it has the sizes and strides of
-`raw`, a view of memory that is reserved and never used, so views, offsets and the question who shares memory with whom
-are NumPy's own. NumPy's ufuncs and functions reach it by NumPy's own protocols and give the shape and dtype of what
-they would compute (meta.py); what is written to it goes nowhere. There is no conversion to an ndarray: whatever asks
-for numbers gets NoValues or, from what Python calls, torch's error.
+A Meta stands in for an ndarray, as Lazy (kinds/lazy.py) and Batched (func/batched.py) do: it has the sizes and strides
+of `raw`, a view of memory that is reserved and never used, so views, offsets and the question who shares memory with
+whom are NumPy's own. NumPy's ufuncs and functions reach it by NumPy's own protocols and give the shape and dtype of
+what they would compute (meta.py); what is written to it goes nowhere. There is no conversion to an ndarray: whatever
+asks for numbers gets NoValues or, from what Python calls, torch's error.
 """
 from __future__ import annotations
 

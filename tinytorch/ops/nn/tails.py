@@ -1,4 +1,4 @@
-"""Derivatives that are right in the tails: what nodes of the tape get for rules under `precise_tails` (tails.py).
+"""Derivatives that are right in the tails: what nodes of the tape get for rules under `precise_tails` (func/tails.py).
 
 torch's rules compute sigmoid' as s (1 - s), tanh' as 1 - t t, and the gradient of cross entropy as softmax - 1 at the
 right class. Each is a difference of nearly equal numbers where the function is flat, and zero long before the
