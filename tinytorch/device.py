@@ -100,7 +100,7 @@ def _contexts():
 
 def check_device(d):
     """The CPU for None and every spelling of it, or `meta`; torch's error for a device that is not there."""
-    if d is None or d is CPU:
+    if d is None or d is CPU or d.__class__ is str and d == "cpu":
         return CPU
     d = device(d)
     if d.type == "cpu":

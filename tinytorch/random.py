@@ -28,7 +28,8 @@ _WORDS = 624                            # length of the engine's state
 _LOW24, _LOW53, _LOW64 = np.uint64((1 << 24) - 1), np.uint64((1 << 53) - 1), (1 << 64) - 1
 _STEP24, _STEP53 = np.float32(2.0 ** -24), 2.0 ** -53
 _32 = np.uint64(32)
-_UNIT = 0.0, 1.0, 1.0                   # numbers from 0 on of a range of 1, below 1
+_UNIT = 0.0, 1.0                        # numbers from 0 on, below 1
+_LEAST_OF, _ONE_PIECE = native.LEAST_OF, native.ONE_PIECE
 
 
 def _memory_of(engine):
@@ -51,6 +52,7 @@ class Stream:
         self.lock = threading.RLock()
         self._engine = None                    # made at the first draw: importing numpy.random takes a while
         self._key = None                       # its state in memory, for native kernels
+        self._draws = None                     # those of them that NumPy calls
         #: What native kernels share of it: whether the second half of the last Box-Muller pair is left, that number,
         #: and whether the kernel drew words.
         self._source = np.zeros(3)
@@ -86,7 +88,8 @@ class Stream:
         self._seeder = np.random.RandomState(self._engine)
         self._seeder.seed(self.seed & 0xFFFFFFFF)
         self._words = self._engine.random_raw
-        self._key = _memory_of(self._engine)
+        self._key = key = _memory_of(self._engine)
+        self._draws = None if key is None else native.Draws(key, self._source)
 
     # -------------------------------------------------------------- state
     def state(self):
@@ -131,25 +134,42 @@ class Stream:
     # -------------------------------------------------------------- draws (for the kernels)
     def natively(self, kernel, n, numbers, *arrays):
         """Whether a native kernel has drawn what is wanted of n elements: it is given n, `numbers`, the state of the
-        engine, and the arrays. Not for few, nor where there is none."""
-        if not native.many(kernel, n):
+        engine, and the arrays, contiguous, aligned and in its dtypes. Not for few, nor where there is none."""
+        draws = self._draws
+        if draws is None or not _LEAST_OF[kernel] <= n <= _ONE_PIECE:
+            return self._at_length(kernel, n, numbers, arrays)
+        function, keep, _ = draws[kernel]
+        if function is None:
+            return self._at_length(kernel, n, numbers, arrays)
+        self._idle = None                      # before the words are drawn: an interrupt may follow at once
+        keep(*numbers)
+        function(*arrays)
+        return True
+
+    def _at_length(self, kernel, n, numbers, arrays):
+        """The same of the first draw, of many elements, and of kernels that NumPy does not call."""
+        if n < _LEAST_OF[kernel]:
             return False
-        key = self._key
-        if key is None:
-            if self._engine is None:
-                self._make_engine()
-            if (key := self._key) is None:
-                return False
-        native.run(kernel, n, *numbers, key, *arrays)
+        if self._engine is None:
+            self._make_engine()
+            return self.natively(kernel, n, numbers, *arrays)
+        if self._key is None:
+            return False
+        takes_source, idle = self._draws[kernel][2], self._idle
         self._idle = None
+        try:
+            native.run(kernel, n, *numbers, self._key, *[self._source][:takes_source], *arrays)
+        except ValueError:                     # nothing was drawn
+            self._idle = idle
+            raise
         return True
 
     def rejected(self, kernel, n, numbers, *arrays):
         """The same of a kernel that draws as many words as it needs, and normal numbers."""
-        idle, source = self._idle, self._source
-        if not self.natively(kernel, n, numbers, source, *arrays):
+        idle = self._idle
+        if not self.natively(kernel, n, numbers, *arrays):
             return False
-        if idle is not None and not source[2]:
+        if idle is not None and not self._source[2]:
             self._idle = idle                  # it needed none
         return True
 
@@ -298,7 +318,11 @@ class Generator:
         return f"<torch._C.Generator object at {id(self):#x}>"
 
 
-_here = threading.local()
+class _Here(threading.local):
+    stream = None                              # of this thread alone: see _DefaultGenerator
+
+
+_here = _Here()
 
 
 class _DefaultGenerator(Generator):
@@ -307,19 +331,19 @@ class _DefaultGenerator(Generator):
 
     @property
     def stream(self):
-        return getattr(_here, "stream", None) or self._stream
+        return _here.stream or self._stream
 
 
 def exchange_stream(stream):
     """Have this thread's default generator draw from `stream` (None: what threads share). Returns what it drew from."""
-    before, _here.stream = getattr(_here, "stream", None), stream
+    before, _here.stream = _here.stream, stream
     return before
 
 
 def stream_of(generator):
     """The stream to draw from, for an argument `generator` (None: the default one). TypeError if it is none."""
     if generator is None:
-        return getattr(_here, "stream", None) or default_generator._stream
+        return _here.stream or default_generator._stream
     if not isinstance(generator, Generator):
         raise TypeError(f"argument 'generator' must be torch.Generator, not {type(generator).__name__}")
     return generator.stream

@@ -326,6 +326,30 @@ def test_every_context_manager_is_tried():
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no such timer on this system")
+@pytest.mark.parametrize("draw", [lambda: torch.rand(3), lambda: torch.zeros(3).normal_(), lambda: torch.randperm(4),
+                                  lambda: torch.zeros(3, dtype=torch.int64).random_(), lambda: torch.rand(20_000)])
+def test_the_state_of_a_generator(draw):
+    """An interrupt in a draw comes before it or after it: the state says which, and is one to continue from."""
+    def following():
+        return torch.rand(4).tolist()
+    torch.manual_seed(1)
+    before = following()
+    torch.manual_seed(1)
+    draw()
+    after = following()
+    for at in range(10_000):
+        torch.manual_seed(1)
+        with contextlib.suppress(KeyboardInterrupt), Interrupt(at) as interrupt:
+            draw()
+        state = torch.get_rng_state()
+        first = following()
+        torch.set_rng_state(state)
+        assert first == following() and first in (before, after), (at, interrupt.place)
+        if not interrupt.raised:
+            break
+    assert first == after and at > 5
+
+
 def test_at_random_times():
     """SIGINT while forward, backward, optimisers, draws and a loader are at work: then the numbers are right again."""
     program = """

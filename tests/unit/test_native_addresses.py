@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
+from tinytorch import random
 from tinytorch.kernels import arithmetic, copies, native
 from tinytorch.kernels.expressions import EXPRESSIONS
 from tinytorch.kernels.native.table import KERNELS, by_element, parsed
@@ -32,8 +33,10 @@ def others(width, seed, dtype):
     yield torch.randn(700).numpy()
     yield torch.randn(700, dtype=torch.float64).numpy()
     yield torch.randn(70, dtype=torch.float16).numpy()
-    yield torch.randint(5, (700,)).numpy()
-    yield torch.randint(2 ** 40, (700,)).numpy()
+    for whole in (torch.int64, torch.float32, torch.float64):
+        yield torch.randint(5, (700,), dtype=whole).numpy()
+        yield torch.zeros(700, dtype=whole).random_().numpy()
+    yield torch.zeros(700, dtype=torch.int64).random_(-2 ** 63, None).numpy()
     yield torch.zeros(700, dtype=torch.int32).random_().numpy()
     yield torch.zeros(700, dtype=torch.uint8).random_().numpy()
     yield torch.rand(700).bernoulli_().numpy()
@@ -101,6 +104,7 @@ def replayed(monkeypatch):
                 counted[name, parameter] += i in wanted
     monkeypatch.setattr(native, "run", replay)
     monkeypatch.setattr(native, "done", native._looked_at)             # which calls `run`
+    monkeypatch.setattr(random, "_ONE_PIECE", 0)                       # draws of many call it too
     monkeypatch.setattr(copies, "_FEW", 0)
     monkeypatch.setattr(copies, "_SHORT", sys.maxsize)
     for name in ("MANY", "_MORE"):

@@ -164,6 +164,36 @@ def test_gradients_and_classes():
 
 
 @needs_library
+@pytest.mark.parametrize("dtype, most", [(torch.int64, 63), (torch.float64, 53), (torch.float32, 24)])
+def test_integers_of_any_range_as_their_twin(dtype, most):
+    """Of one word and of two, at either side of the powers of 2, to the ends of what 64 bits hold."""
+    for bits in (1, 20, 24, 27, 28, 31, 32, 33, 40, 52, 53, 62, 63, 64):
+        for width in (2 ** bits - 1, 2 ** bits, 2 ** bits + 1, 3 * 2 ** bits // 4):
+            for low in (0, -width // 2, 5 - 2 ** most):
+                if low < -2 ** most or low + width > 2 ** most - (most == 63):
+                    continue
+                found = []
+                for there in (True, False):
+                    with kernels(there):
+                        torch.manual_seed(bits)
+                        found.append((torch.zeros(700, dtype=dtype).random_(low, low + width), torch.get_rng_state()))
+                assert all([torch.equal(a, b) for a, b in zip(*found)]), (low, width)
+
+
+@needs_library
+def test_draws_leave_no_error_to_numpy():
+    """What comes up in C is nobody's warning."""
+    with np.errstate(all="raise"):
+        for dtype in (torch.float32, torch.float64):
+            for n in (3, 50):
+                x = torch.zeros(n, dtype=dtype)
+                for name, arguments in (("normal_", (1e38, 1e300)), ("log_normal_", (0, 1e9)), ("cauchy_", (0, 1e300)),
+                                        ("exponential_", (1e-300,)), ("exponential_", (1e300,)),
+                                        ("uniform_", (0, 1e-320)), ("geometric_", (1e-300,))):
+                    getattr(x, name)(*arguments)
+
+
+@needs_library
 def test_permutations_as_their_twin():
     for n in (1, 2, 3, 399, 400, 10_000):
         found = []

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
+from tinytorch import random
 from tinytorch.kernels import native
 from tinytorch.kernels.native.table import KERNELS, parsed
 
@@ -26,15 +27,17 @@ def programs():
     index = torch.arange(96).flip(0).expand(64, 96).contiguous()
     target = torch.arange(64) % 96
     torch.manual_seed(0)
-    yield lambda: (torch.rand(700), torch.randn(700), torch.rand(300, dtype=torch.float64))
-    yield lambda: torch.randint(2 ** 40, (300,))
+    yield lambda: (torch.rand(700), torch.randn(700), torch.rand(700, dtype=torch.float64))
+    for dtype in (torch.int64, torch.float32, torch.float64):
+        yield lambda: (torch.randint(9, (700,), dtype=dtype), torch.zeros(700, dtype=dtype).random_())
     yield lambda: (F.dropout(torch.ones(3000), .3), torch.bernoulli(torch.full((3000,), .3, dtype=torch.float64)))
     yield lambda: (torch.poisson(torch.full((700,), 3.0)), torch._standard_gamma(torch.full((700,), 3.0)))
     yield lambda: (torch.randperm(700), torch.binomial(torch.full((700,), 9.0), torch.full((700,), .3)))
-    yield lambda: [torch.zeros(700).exponential_(), torch.zeros(700).cauchy_(), torch.zeros(700).log_normal_()]
-    yield lambda: (torch.zeros(700).geometric_(0.3), torch.zeros(700, dtype=torch.uint8).random_(),
-                   torch.randint(9, (700,)))
-    yield lambda: (torch.randn(320, dtype=torch.float64), torch.randn(320, dtype=torch.float16))
+    for dtype in (torch.float32, torch.float64):
+        some = torch.zeros(700, dtype=dtype)
+        yield lambda: (some.exponential_(), some.cauchy_(), some.log_normal_(), some.geometric_(0.3))
+    yield lambda: (torch.zeros(700, dtype=torch.uint8).random_(), torch.zeros(700).long().random_(-2 ** 63, None))
+    yield lambda: (torch.randn(700, dtype=torch.float64), torch.randn(700, dtype=torch.float16))
     yield lambda: (x[0].abs().multinomial(9), x.abs().multinomial(9, True), x.topk(5))
     yield lambda: (x.gather(1, index), torch.zeros(64, 96).scatter_add(1, index, x))
     yield lambda: (x.cumsum(0), x.cumprod(1), x.cummax(1))
@@ -62,6 +65,7 @@ def recorded(monkeypatch):
     plain = native.run
     monkeypatch.setattr(native, "run", run)
     monkeypatch.setattr(native, "done", native._looked_at)             # which calls `run`
+    monkeypatch.setattr(random, "_ONE_PIECE", 0)                       # as draws of many do
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:

@@ -22,10 +22,10 @@ import numpy as np
 
 from ...errors import warn
 from ..threads import free, team
-from .table import KERNELS, failing, fingerprint, parsed
+from .table import KERNELS, drawn, failing, fingerprint, parsed
 
-__all__ = ["LEAST", "by_element", "done", "held", "level", "made", "many", "operations", "result", "run", "takes",
-           "walker"]
+__all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "done", "held", "level", "made", "many",
+           "operations", "result", "run", "takes", "walker"]
 
 
 class _Unaligned(Exception):
@@ -209,7 +209,8 @@ _loaded = _load()
 _known = {name: partial(_first_call, 0, name) for name in KERNELS} if _loaded else {}
 #: And that which says whether it has called it: see `done`.
 _done = {name: partial(_first_call, 1, name) for name in KERNELS} if _loaded else {}
-_least = {name: least if name in _known else sys.maxsize for name, (least, _) in KERNELS.items()}
+#: How many elements a kernel takes at least: more than there are where it is not to be had.
+LEAST_OF = _least = {name: least if name in _known else sys.maxsize for name, (least, _) in KERNELS.items()}
 _given = {name: _arrays(declared) for name, (_, declared) in KERNELS.items()}
 #: Fewer elements no kernel takes: for those to look at whose twin takes hardly longer than to ask.
 LEAST = 512 if _loaded else sys.maxsize
@@ -223,7 +224,7 @@ def level():
 #: What the machine's doors are called with: threads and sizes, numbers, addresses.
 _pack_walk = struct.Struct("7q4d6P").pack
 #: Elements of which one piece of work is made at most (GRAIN of elementwise.c): no other thread is asked to help.
-_ONE_PIECE = 16384
+ONE_PIECE = 16384
 
 
 @lru_cache
@@ -270,7 +271,7 @@ def walker(arrays, numbers, programs, general):
     """A function of so many arrays and numbers, which has the machine walk over contiguous arrays of one dtype that is
     in `programs`, where `held` has put a plan, and of one shape (or of one element, but for the first); for what else
     it is given it calls `general`. For few elements NumPy calls the machine."""
-    return _maker_of_calls(arrays, numbers)(_address_of, _place_of, _pack_walk, free, _NDARRAY, np.empty, _ONE_PIECE,
+    return _maker_of_calls(arrays, numbers)(_address_of, _place_of, _pack_walk, free, _NDARRAY, np.empty, ONE_PIECE,
                                             _least, programs, general)
 
 
@@ -304,16 +305,53 @@ _read_for_good = []
 
 def _ufunc(loop, dtype, count, data=None):
     """A function of NumPy's of so many operands, of which C computes runs of elements: as quick as those that it has
-    itself, because what finds the addresses of arrays for ctypes takes longer than they do. It is made as extensions of
-    NumPy make theirs, by PyUFunc_FromFuncAndData of its interface in C. None where that is not to be had."""
+    itself, because what finds the addresses of arrays for ctypes takes longer than they do. None where that is not to
+    be had."""
+    types = bytes([dtype.num] * (count + 1))
+    function, kept = _ufunc_of(loop, types, count, None if data is None else data.ctypes.data)
+    _read_for_good.append((kept, data))
+    return function
+
+
+def _ufunc_of(loop, types, inputs, data):
+    """(a function of NumPy's of operands of these types, so many of which are read, whose loop is given the address
+    `data`; what it reads for as long as it lives). It is made as extensions of NumPy make theirs, by
+    PyUFunc_FromFuncAndData of its interface in C."""
     make = _maker_of_ufuncs()
     if make is None:
-        return None
+        return None, None
     place = ctypes.cast(getattr(_loaded[1], loop), ctypes.c_void_p).value
-    pointers, types, text = ctypes.c_void_p * 1, bytes([dtype.num] * (count + 1)), loop.encode()
-    kept = pointers(place), pointers(None if data is None else data.ctypes.data), types, text, data
-    _read_for_good.append(kept)
-    return make(kept[0], kept[1], types, 1, count, 1, -1, text, b"", 0)
+    pointers, text = ctypes.c_void_p * 1, loop.encode()
+    kept = pointers(place), pointers(data), types, text
+    return make(kept[0], kept[1], types, 1, inputs, len(types) - inputs, -1, text, b"", 0), kept
+
+
+class Draws(dict):
+    """What draws from one twister for few elements, by the kernel: (a function of the kernel's arrays that NumPy calls,
+    None where there is none; what keeps its numbers for that; whether it takes `source` as well).
+
+    The functions read `memory`: the addresses of the twister and of `source`, which stay where they are for as long as
+    this does, and then the numbers that were kept last. Who keeps and draws holds the lock of the twister."""
+
+    __slots__ = ("memory", "_kept")
+
+    def __init__(self, key, source):
+        self.memory = bytearray(8 * 6)
+        struct.pack_into("2P", self.memory, 0, _address(key, key.size, np.dtype(np.uint32), True),
+                         _address(source, source.size, np.dtype(np.float64), True))
+        self._kept = [key, source, _place_of(self.memory)]
+
+    def __missing__(self, name):
+        declared, arrays, function = list(parsed(KERNELS[name][1])), drawn(name), None
+        layout = "".join(["d" if marks else "q" for marks, _, kind, *_ in declared[1:] if not kind])
+        if arrays:
+            types = bytes([np.dtype(dtype or np.float32).num for dtype, _ in arrays])
+            read = len([written for _, written in arrays if not written])
+            function, kept = _ufunc_of("loop_" + name, types, read, _address_of(self._kept[2]))
+            self._kept.append(kept)
+        keep = partial(struct.Struct(layout).pack_into, self.memory, 16)
+        made = self[name] = function, keep, any([x == "source" for _, x, *_ in declared])
+        return made
 
 
 @lru_cache
@@ -478,7 +516,7 @@ def by_element(name):
             run(name, first.size, *arrays, result)
             return result
         return _maker_by_element(count)(_address_of, _place_of, pack, free, team, _NDARRAY, np.empty, _FLOAT,
-                                        _ONE_PIECE, _least, name, ufunc, enter, general)
+                                        ONE_PIECE, _least, name, ufunc, enter, general)
     return decorate
 
 

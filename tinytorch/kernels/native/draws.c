@@ -7,10 +7,12 @@ a product and a sum are rounded once it says so, and nothing else may be. */
 #endif
 #include "twister.h"
 
-/* low + width u, and `low` for what is rounded up to `high`, of numbers u in [0, 1): the low 24 bits of a word each. */
-void uniform(int64_t threads, int64_t n, float low, float width, float high, twister *key, float *out)
+/* low + (high - low) u, and `low` for what is rounded up to `high`, of numbers u in [0, 1): the low 24 bits of a word
+each. */
+void uniform(int64_t threads, int64_t n, float low, float high, twister *key, float *out)
 {
     uint32_t drawn[WORDS];
+    const float width = high - low;
     const int plain = low == 0.0f && high == 1.0f;
     (void)threads;
     for (int64_t start = 0; start < n; start += WORDS) {
@@ -27,9 +29,10 @@ void uniform(int64_t threads, int64_t n, float low, float width, float high, twi
 }
 
 /* The same of 53 bits of two words each. */
-void uniform53_each(int64_t threads, int64_t n, double low, double width, double high, twister *key, double *out)
+void uniform53_each(int64_t threads, int64_t n, double low, double high, twister *key, double *out)
 {
     uint32_t drawn[WORDS];
+    const double width = high - low;
     const int plain = low == 0.0;
     (void)threads;
     for (int64_t start = 0; start < n; start += WORDS / 2) {
@@ -47,46 +50,97 @@ void uniform53_each(int64_t threads, int64_t n, double low, double width, double
     }
 }
 
-/* low + what remains of a word each when it is divided by `width`, which is below 2^31. The quotient is found by a
-product, and is one more or less than it should be now and then. */
-void integers(int64_t threads, int64_t n, int64_t low, int64_t width, twister *key, int64_t *out)
+/* What remains of a word when it is divided by `width`, which is below 2^31. The quotient is found by a product, and is
+one more or less than it should be now and then. */
+INLINE int32_t remainder_of(uint32_t drawn, double part, double width)
 {
-    uint32_t drawn[WORDS];
-    const double part = 1.0 / (double)width;
-    (void)threads;
-    for (int64_t start = 0; start < n; start += WORDS) {
-        const int64_t count = n - start < WORDS ? n - start : WORDS;
-        draw_words(key, drawn, count);
-        for (int64_t i = 0; i < count; i++) {
-            const double word = (double)(int32_t)(drawn[i] ^ 0x80000000u) + 2147483648.0;
-            const double rest = word - floor(word * part) * (double)width;
-            const int32_t whole = (int32_t)(rest < 0 ? rest + (double)width : rest);
-            out[start + i] = (int64_t)((uint64_t)low + (uint64_t)(whole >= width ? whole - (int32_t)width : whole));
-        }
-    }
+    const double word = (double)(int32_t)(drawn ^ 0x80000000u) + 2147483648.0;
+    const double rest = word - floor(word * part) * width;
+    const int32_t whole = (int32_t)(rest < 0 ? rest + width : rest);
+    return whole >= (int32_t)width ? whole - (int32_t)width : whole;
 }
 
-/* 0 .. n-1 after swaps of each place i with place i + word % (n - i), which is one of those after it. */
+/* low + what remains of a word each when it is divided by `width`, which is below 2^31. */
+#define OF_WORD(name, type)                                                                                           \
+void name(int64_t threads, int64_t n, int64_t low, int64_t width, twister *key, type *out)                            \
+{                                                                                                                     \
+    uint32_t drawn[WORDS];                                                                                            \
+    const double whole = (double)width, part = 1.0 / whole;                                                           \
+    (void)threads;                                                                                                    \
+    for (int64_t start = 0; start < n; start += WORDS) {                                                              \
+        const int64_t count = n - start < WORDS ? n - start : WORDS;                                                  \
+        draw_words(key, drawn, count);                                                                                \
+        for (int64_t i = 0; i < count; i++)                                                                           \
+            out[start + i] = (type)(int64_t)((uint64_t)low + (uint64_t)remainder_of(drawn[i], part, whole));          \
+    }                                                                                                                 \
+}
+
+OF_WORD(integers, int64_t)
+OF_WORD(integers_in_float, float)
+OF_WORD(integers_in_double, double)
+
+/* What remains of 64 bits when they are divided by `width`, whose inverse is rounded down: the quotient is too small by
+one at most. A width of 2^64 is 0. */
+INLINE uint64_t remainder_of_two(uint64_t drawn, uint64_t width, uint64_t inverse)
+{
+#ifdef __SIZEOF_INT128__
+    const uint64_t rest = drawn - (uint64_t)((unsigned __int128)drawn * inverse >> 64) * width;
+    return rest >= width ? rest - width : rest;
+#else
+    (void)inverse;
+    return width ? drawn % width : drawn;
+#endif
+}
+
+/* The same of two words each, the first of which is the high half, and of a width that 64 bits hold. */
+#define OF_TWO_WORDS(name, type)                                                                                      \
+void name(int64_t threads, int64_t n, int64_t low, int64_t width, twister *key, type *out)                            \
+{                                                                                                                     \
+    uint32_t drawn[WORDS];                                                                                            \
+    const uint64_t whole = (uint64_t)width, inverse = whole ? UINT64_MAX / whole : 0;                                 \
+    (void)threads;                                                                                                    \
+    for (int64_t start = 0; start < n; start += WORDS / 2) {                                                          \
+        const int64_t count = n - start < WORDS / 2 ? n - start : WORDS / 2;                                          \
+        draw_words(key, drawn, 2 * count);                                                                            \
+        for (int64_t i = 0; i < count; i++) {                                                                         \
+            const uint64_t both = (uint64_t)drawn[2 * i] << 32 | drawn[2 * i + 1];                                    \
+            out[start + i] = (type)(int64_t)((uint64_t)low + remainder_of_two(both, whole, inverse));                 \
+        }                                                                                                             \
+    }                                                                                                                 \
+}
+
+OF_TWO_WORDS(long_integers, int64_t)
+OF_TWO_WORDS(long_integers_in_double, double)
+
+/* 0 .. n-1 after swaps of each place i with place i + word % (n - i), which is one of those after it. A quotient of
+doubles is rounded by less than it is away from the next whole number. */
 void permutation(int64_t threads, int64_t n, twister *key, int64_t *out)
 {
     uint32_t drawn[WORDS];
+    int32_t beyond[WORDS];
     (void)threads;
     for (int64_t i = 0; i < n; i++)
         out[i] = i;
     for (int64_t start = 0; start < n - 1; start += WORDS) {
-        const int64_t count = n - 1 - start < WORDS ? n - 1 - start : WORDS;
+        const int32_t count = (int32_t)(n - 1 - start < WORDS ? n - 1 - start : WORDS);
+        const double left = (double)(n - start);
+        int64_t *to = out + start;
         draw_words(key, drawn, count);
-        for (int64_t i = start; i < start + count; i++) {
-            const int64_t k = i + drawn[i - start] % (uint32_t)(n - i), there = out[k];
-            out[k] = out[i];
-            out[i] = there;
+        for (int32_t i = 0; i < count; i++) {
+            const double word = (double)(int32_t)(drawn[i] ^ 0x80000000u) + 2147483648.0, width = left - (double)i;
+            beyond[i] = (int32_t)(word - floor(word / width) * width) + i;
+        }
+        for (int32_t i = 0; i < count; i++) {
+            const int64_t there = to[beyond[i]];
+            to[beyond[i]] = to[i];
+            to[i] = there;
         }
     }
 }
 
-/* A kernel of numbers u in [0, 1) in double precision, one for each element of whichever array is given. */
-#define OF_UNIFORM(name, value)                                                                                       \
-void name(int64_t threads, int64_t n, double a, double b, twister *key, float *single, double *whole)                 \
+/* A kernel of numbers u in [0, 1) in double precision, one for each element. */
+#define OF_UNIFORM(name, type, value)                                                                                 \
+void name(int64_t threads, int64_t n, double a, double b, twister *key, type *out)                                    \
 {                                                                                                                     \
     uint32_t drawn[WORDS];                                                                                            \
     (void)threads;                                                                                                    \
@@ -94,11 +148,8 @@ void name(int64_t threads, int64_t n, double a, double b, twister *key, float *s
         const int64_t count = n - start < WORDS / 2 ? n - start : WORDS / 2;                                          \
         draw_words(key, drawn, 2 * count);                                                                            \
         for (int64_t i = 0; i < count; i++) {                                                                         \
-            const double u = of_two_words(drawn[2 * i], drawn[2 * i + 1]), x = value;                                 \
-            if (single)                                                                                               \
-                single[start + i] = (float)x;                                                                         \
-            if (whole)                                                                                                \
-                whole[start + i] = x;                                                                                 \
+            const double u = of_two_words(drawn[2 * i], drawn[2 * i + 1]);                                            \
+            out[start + i] = (type)(value);                                                                           \
         }                                                                                                             \
     }                                                                                                                 \
     (void)b;                                                                                                          \
@@ -160,33 +211,35 @@ INLINE double scaled(double z, double mean, double deviation)
     return mean == 0 ? z * deviation + 0.0 : fma(z, deviation, mean);
 }
 
-static OF_UNIFORM(whole_exponential, a * log1p(-u))
-OF_UNIFORM(geometric, ceil(log(u) / a))
-OF_UNIFORM(cauchy, scaled(tan(3.141592653589793 * (u - 0.5)), a, b))
+OF_UNIFORM(exponential53, double, a * log1p(-u))
+OF_UNIFORM(geometric, float, ceil(log(u) / a))
+OF_UNIFORM(geometric53, double, ceil(log(u) / a))
+OF_UNIFORM(cauchy, float, scaled(tan(3.141592653589793 * (u - 0.5)), a, b))
+OF_UNIFORM(cauchy53, double, scaled(tan(3.141592653589793 * (u - 0.5)), a, b))
 
-void exponential(int64_t threads, int64_t n, double a, double b, twister *key, float *single, double *whole)
+void exponential(int64_t threads, int64_t n, double a, double b, twister *key, float *out)
 {
-    if (single)
-        exponentials(key, a, n, single);
-    else
-        whole_exponential(threads, n, a, b, key, NULL, whole);
+    (void)threads;
+    (void)b;
+    exponentials(key, a, n, out);
 }
 
 /* Normal numbers made one by one, in pairs, or exp of them. */
-void normals(int64_t threads, int64_t n, double mean, double deviation, int64_t exponents, twister *key, double *source,
-             float *single, double *whole)
-{
-    struct numbers s = numbers_of(key, source, 0);
-    (void)threads;
-    for (int64_t i = 0; i < n; i++) {
-        const double z = scaled(normal_number(&s), mean, deviation), x = exponents ? exp(z) : z;
-        if (single)
-            single[i] = (float)x;
-        if (whole)
-            whole[i] = x;
-    }
-    leave(&s);
+#define ONE_BY_ONE(name, type)                                                                                        \
+void name(int64_t threads, int64_t n, double mean, double deviation, int64_t exponents, twister *key, double *source, \
+          type *out)                                                                                                  \
+{                                                                                                                     \
+    struct numbers s = numbers_of(key, source, 0);                                                                    \
+    (void)threads;                                                                                                    \
+    for (int64_t i = 0; i < n; i++) {                                                                                 \
+        const double z = scaled(normal_number(&s), mean, deviation);                                                  \
+        out[i] = (type)(exponents ? exp(z) : z);                                                                      \
+    }                                                                                                                 \
+    leave(&s);                                                                                                        \
 }
+
+ONE_BY_ONE(normals, float)
+ONE_BY_ONE(normals53, double)
 
 /* Uniform to normal numbers, in place: in each block of 16, number k and k + 8 make a pair. */
 static void box_muller53(int64_t blocks, double mean, double deviation, double *u)
@@ -203,10 +256,10 @@ static void box_muller53(int64_t blocks, double mean, double deviation, double *
 void normal(int64_t threads, int64_t n, float mean, float deviation, twister *key, float *out)
 {
     float last[16];
-    uniform(threads, n, 0, 1, 1, key, out);
+    uniform(threads, n, 0, 1, key, out);
     box_muller(threads, n / 16, mean, deviation, out);
     if (n % 16) {
-        uniform(threads, 16, 0, 1, 1, key, last);
+        uniform(threads, 16, 0, 1, key, last);
         box_muller(threads, 1, mean, deviation, last);
         memcpy(out + n - 16, last, sizeof last);
     }
@@ -215,10 +268,10 @@ void normal(int64_t threads, int64_t n, float mean, float deviation, twister *ke
 void normal53(int64_t threads, int64_t n, double mean, double deviation, twister *key, double *out)
 {
     double last[16];
-    uniform53_each(threads, n, 0, 1, 1, key, out);
+    uniform53_each(threads, n, 0, 1, key, out);
     box_muller53(n / 16, mean, deviation, out);
     if (n % 16) {
-        uniform53_each(threads, 16, 0, 1, 1, key, last);
+        uniform53_each(threads, 16, 0, 1, key, last);
         box_muller53(1, mean, deviation, last);
         memcpy(out + n - 16, last, sizeof last);
     }

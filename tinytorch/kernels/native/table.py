@@ -15,17 +15,20 @@ import zlib
 #: alone: they read a number once, and say whether there is such a place. `x[625]:twister`: the 624 words of a Mersenne
 #: twister, and which comes next; of a kernel that draws from it, the numbers that are wanted are counted.
 KERNELS = {
-    **dict.fromkeys(("words", "double_words"), (32, "n >key[625]:twister >out[n]:u8")),
+    **dict.fromkeys(("words", "double_words"), (1, "n >key[625]:twister >out[n]:u8")),
     "below": (1, "n limit >key[625]:twister >out[n]:?"),
-    "uniform": (1, "n .low .width .high >key[625]:twister >out[n]"),
-    "uniform53_each": (1, "n .low:f8 .width:f8 .high:f8 >key[625]:twister >out[n]:f8"),
-    "integers": (1, "n low width >key[625]:twister >out[n]:i8"),
+    "uniform": (1, "n .low .high >key[625]:twister >out[n]"),
+    "uniform53_each": (1, "n .low:f8 .high:f8 >key[625]:twister >out[n]:f8"),
+    **{name: (1, f"n low width >key[625]:twister >out[n]{kind}") for name, kind in (
+        ("integers", ":i8"), ("integers_in_float", ""), ("integers_in_double", ":f8"), ("long_integers", ":i8"),
+        ("long_integers_in_double", ":f8"))},
     "permutation": (1, "n >key[625]:twister >out[n]:i8"),
-    **dict.fromkeys("exponential geometric cauchy".split(),
-                    (1, "n .a:f8 .b:f8 >key[625]:twister ?>single[n] ?>whole[n]:f8")),
+    **{name + suffix: (1, f"n .a:f8 .b:f8 >key[625]:twister >out[n]{kind}")
+       for name in "exponential geometric cauchy".split() for suffix, kind in (("", ""), ("53", ":f8"))},
     "normal": (16, "n .mean .deviation >key[625]:twister >out[n]"),
     "normal53": (16, "n .mean:f8 .deviation:f8 >key[625]:twister >out[n]:f8"),
-    "normals": (1, "n .mean:f8 .deviation:f8 exponents >key[625]:twister >source[3]:f8 ?>single[n] ?>whole[n]:f8"),
+    **{name: (1, f"n .mean:f8 .deviation:f8 exponents >key[625]:twister >source[3]:f8 >out[n]{kind}")
+       for name, kind in (("normals", ""), ("normals53", ":f8"))},
     "poisson": (1, "n >key[625]:twister >source[3]:f8 rate[n]:f8 >out[n]:f8"),
     "standard_gamma": (1, "n single >key[625]:twister >source[3]:f8 shape[n]:f8 >out[n]:f8"),
     "binomial": (1, "n single >key[625]:twister >source[3]:f8 count[n]:f8 prob[n]:f8 >out[n]:f8"),
@@ -177,16 +180,35 @@ def by_element(name):
     return len(arrays) - 2
 
 
+def drawn(name):
+    """The arrays of a kernel that draws a number for each of n elements: (type, whether it is written to) of each that
+    is of so many, those to be read first. None of any other kernel."""
+    if not any([dtype == "twister" for *_, dtype, _ in parsed(KERNELS[name][1])]):
+        return None
+    arrays = [(dtype, ">" in marks, size) for marks, x, kind, size, dtype, _ in parsed(KERNELS[name][1])
+              if kind and x not in ("key", "source")]
+    return [array[:2] for array in arrays] if all([size == "n" for *_, size in arrays]) else None
+
+
 def fingerprint():
     """A number that tells tables, and what `entries` makes of them, apart: a library knows that of the one it was built
     with."""
-    return zlib.crc32(repr(("loops", [(name, declared) for name, (_, declared) in KERNELS.items()])).encode())
+    return zlib.crc32(repr(("loops of draws", [(name, declared) for name, (_, declared) in KERNELS.items()])).encode())
+
+
+#: NumPy would warn of what came up in C, or raise an error.
+_FORGET = """static void forget_errors(void)
+{
+    if (fetestexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW))
+        feclearexcept(FE_ALL_EXCEPT);
+}"""
 
 
 def entries():
     """C's side of the door: of each kernel a function that takes all arguments in one piece of memory, for ctypes takes
     long over each."""
-    lines = ['#include "common.h"', "", "union argument { int64_t whole; double real; void *place; };", "",
+    lines = ['#include <fenv.h>', '#include "common.h"', "", _FORGET, "",
+             "union argument { int64_t whole; double real; void *place; };", "",
              "KERNEL int64_t fingerprint(void)", "{", f"    return {fingerprint()}LL;", "}"]
     for name, (_, declared) in KERNELS.items():
         types, given = ["int64_t"], ["a[0].whole"]
@@ -210,4 +232,24 @@ def entries():
                       "{", f"    const intptr_t n = *sizes, run = {even} ? n : 1;",
                       "    for (intptr_t i = 0; i < n; i += run)",
                       f"        {name}(1, run, {given}, (float *)(a[{count}] + i * steps[{count}]));", "}"]
+        if drawn(name):                        # the same: see `Draws` there
+            lines += ["", f"KERNEL void loop_{name}(char **a, const intptr_t *sizes, const intptr_t *steps, void *d)",
+                      "{", "    const union argument *given = d;", f"    {name}({', '.join(_of_draws(declared))});",
+                      "    forget_errors();", "}"]
     return "\n".join(lines) + "\n"
+
+
+def _of_draws(declared):
+    """What C's function for NumPy gives to a kernel: its arrays as NumPy has them, and all else from a piece of memory
+    that holds the twister, what is left of it, and numbers."""
+    given, numbers, arrays = ["1", "*sizes"], 2, 0
+    for marks, x, kind, _, dtype, _ in list(parsed(declared))[1:]:
+        if x in ("key", "source"):
+            given.append(f"given[{int(x == 'source')}].place")
+        elif kind:
+            given.append(f"({'' if '>' in marks else 'const '}{_TYPES[dtype]} *)a[{arrays}]")
+            arrays += 1
+        else:
+            given.append(f"({_TYPES[dtype]})given[{numbers}].real" if marks else f"given[{numbers}].whole")
+            numbers += 1
+    return given

@@ -11,31 +11,25 @@ import numpy as np
 from ... import dtypes as dt
 from .. import native
 from .exact import fma32, fma64, libm
-from .samplers import f16, f32, f64, fills, in_precision, parts_of, rounded, store
+from .samplers import f16, f64, fills, in_precisions, parts_of, rounded, store
 
 _CHUNK = 16384                          # pairs per pass: the work arrays stay in the cache
 _SHORT = 16                             # up to so many pairs, plain Python is faster
 
 
-def _one_by_one_natively(exponents):
-    """For `fills`: a kernel that makes normal numbers one by one, or exp of them."""
-    def natively(out, n, dtype, mean, std, stream):
-        arrays = in_precision(out, dtype)
-        return arrays is not None and stream.rejected("normals", n, (mean, std, exponents), *arrays)
-    return natively
+_ONE_BY_ONE, _IN_BLOCKS = in_precisions("normals"), in_precisions("normal")
 
 
-_few_natively = _one_by_one_natively(False)
+def normal_natively(out, mean, std, stream):
+    """Whether a native kernel has filled an array."""
+    if type(out) is not np.ndarray or (kernel := _IN_BLOCKS.get(out.dtype)) is None or not out.flags.carray:
+        return False
+    if (n := out.size) < 16:
+        return stream.rejected(_ONE_BY_ONE[out.dtype], n, (mean, std, False), out)
+    return stream.natively(kernel, n, (mean, std), out)
 
 
-def _normal_natively(out, n, dtype, mean, std, stream):
-    if n < 16:
-        return _few_natively(out, n, dtype, mean, std, stream)
-    kernel = "normal" if dtype == f32 else "normal53" if dtype == f64 else None
-    return kernel is not None and stream.natively(kernel, n, (mean, std), out)
-
-
-@fills(_normal_natively)
+@fills(normal_natively)
 def normal(out, mean, std, stream):
     """Fill `out` with normal numbers; complex ones have independent parts of std / sqrt(2)."""
     n, dtype = out.size, out.dtype
@@ -69,7 +63,12 @@ def normal(out, mean, std, stream):
     return out
 
 
-@fills(_one_by_one_natively(True))
+def _log_normal_natively(out, mean, std, stream):
+    return out.dtype in _ONE_BY_ONE and out.flags.carray and stream.rejected(
+        _ONE_BY_ONE[out.dtype], out.size, (mean, std, True), out)
+
+
+@fills(_log_normal_natively)
 def log_normal(out, mean, std, stream):
     """exp of normal numbers."""
     return store(out, rounded(_drawn(out.size, mean, std, True, stream), out.dtype)) if out.size else out
@@ -79,7 +78,7 @@ def log_normal(out, mean, std, stream):
 def _drawn(n, mean, std, exponents, stream):
     """n normal numbers in float64, or exp of them."""
     out = np.empty(n)
-    if stream.rejected("normals", n, (mean, std, exponents), None, out):
+    if stream.rejected("normals53", n, (mean, std, exponents), out):
         return out
     values = scaled(one_by_one(n, stream), mean, std)
     return libm.exp(values) if exponents else values

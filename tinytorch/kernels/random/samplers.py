@@ -21,14 +21,13 @@ DIGITS = {f64: 53, f32: 24, f16: 11, dt.BFLOAT16: 8}       # of the significand
 
 
 def fills(natively=None):
-    """Decorator of a sampler: what stands in for its array has it filled. natively(out, its size, its dtype,
-    *arguments) says whether a native kernel has filled a contiguous array; what NumPy says of numbers is ignored of the
-    others alone."""
+    """Decorator of a sampler: what stands in for its array has it filled. natively(out, *arguments) says whether a
+    native kernel has filled an ndarray; what NumPy says of numbers is ignored of the others alone."""
     def decorate(function):
         @functools.wraps(function)
         def fill(out, *arguments):
             if type(out) is np.ndarray:
-                if natively is not None and out.flags.c_contiguous and natively(out, out.size, out.dtype, *arguments):
+                if natively is not None and natively(out, *arguments):
                     return out
             elif isinstance(out, StandIn):
                 return out.filled(fill, *arguments)
@@ -107,18 +106,20 @@ def rounded(values, dtype):
 
 
 # ------------------------------------------------------------------ uniform
-def _uniform_natively(out, n, dtype, low, high, stream):
-    if dtype == f32:
-        if low != 0 or high != 1:
-            low, high = np.float32(low), np.float32(high)
-        return stream.natively("uniform", n, (low, high - low, high), out)
-    if dtype != f64:
+#: The kernels by the dtype, and the largest number of that.
+_UNIFORM = {f32: ("uniform", float(np.finfo(f32).max)), f64: ("uniform53_each", float(np.finfo(f64).max))}
+
+
+def uniform_natively(out, low, high, stream):
+    """Whether a native kernel has filled an array, in a range that there is in its dtype."""
+    if type(out) is not np.ndarray or (found := _UNIFORM.get(out.dtype)) is None:
         return False
-    low, high = float(low), float(high)
-    return stream.natively("uniform53_each", n, (low, high - low, high), out)
+    kernel, top = found
+    return (-top <= low <= high <= top and high - low <= top and out.flags.carray
+            and stream.natively(kernel, out.size, (low, high), out))
 
 
-@fills(_uniform_natively)
+@fills(uniform_natively)
 def uniform(out, low, high, stream):
     """Numbers in [low, high)."""
     n = out.size
@@ -185,7 +186,32 @@ def _exclude(x, high, low):
 
 
 # ------------------------------------------------------------------ integers
-@fills()
+#: The kernels of integers by the dtype: of a range below 2**28, and of others, which float32 does not hold.
+_INTEGERS = {np.dtype(np.int64): ("integers", "long_integers"), f32: ("integers_in_float",),
+             f64: ("integers_in_double", "long_integers_in_double")}
+
+
+def _drawn_natively(out, low, width, stream):
+    """Whether a native kernel has drawn integers from `low` on, below low + width: one word each for a width under
+    2**28, else two. A width of 64 bits is given to it as that of the same bits."""
+    kernels = _INTEGERS.get(out.dtype)
+    if kernels is None or not out.flags.carray:
+        return False
+    if width < 1 << 28:
+        return stream.natively(kernels[0], out.size, (low, width), out)
+    return stream.natively(kernels[1], out.size, (low, width if width < 1 << 63 else width - (1 << 64)), out)
+
+
+_WHOLE_RANGE = {np.dtype(np.int64): 1 << 63, f64: (1 << 53) + 1, f32: (1 << 24) + 1}
+
+
+def whole_range_natively(out, stream):
+    """Whether a native kernel has filled an array."""
+    return type(out) is np.ndarray and (width := _WHOLE_RANGE.get(out.dtype)) is not None and _drawn_natively(
+        out, 0, width, stream)
+
+
+@fills(whole_range_natively)
 def whole_range(out, stream):
     """random_(): every value of an integer dtype from 0 on; for a floating one the integers it holds exactly."""
     n, dtype = out.size, out.dtype
@@ -211,12 +237,16 @@ def from_integers(values, dtype):
     return values.astype(dtype)
 
 
-def _integers_natively(out, n, dtype, low, high, stream):
-    return dtype == np.int64 and high is not None and high - low < 1 << 28 and stream.natively(
-        "integers", n, (low, high - low), out)
+def integers_natively(out, low, high, stream):
+    """Whether a native kernel has filled an array, where its dtype holds all integers of a range that 64 bits hold."""
+    if type(out) is not np.ndarray or high is None or low >= high:
+        return False
+    if (digits := DIGITS.get(out.dtype)) and max(-low, high) > 1 << digits:
+        return False
+    return _drawn_natively(out, low, high - low, stream)
 
 
-@fills(_integers_natively)
+@fills(integers_natively)
 def integers(out, low, high, stream):
     """Integers from low to high - 1; to the largest of the dtype if `high` is None."""
     n, dtype = out.size, out.dtype
@@ -246,15 +276,15 @@ def _rounding_inwards(value, direction, bound, digits, dtype):
 
 def _modulo(stream, n, width, low):
     """n integers in [low, low + width): one word each for a width under 2**28, else two."""
+    values = np.empty(n, np.int64)
+    if _drawn_natively(values, low, width, stream):
+        return values
     if width >= 1 << 28:
         values = stream.double_words(n)
         if width < 1 << 64:
             values %= np.uint64(width)
         values = values.view(np.int64)
     else:
-        values = np.empty(n, np.int64)
-        if stream.natively("integers", n, (low, width), values):
-            return values
         words = stream.words(n).astype(np.uint32)
         quotient = words // np.uint32(width)                 # NumPy vectorises this but not %
         quotient *= np.uint32(width)
@@ -270,9 +300,14 @@ _ONE_WORD_STEPS = 214748364             # shorter permutations draw one word a s
 _LOOP_STEPS = 400                       # shorter ones are faster in a Python loop
 
 
-def permutation_into(out, stream):
+def permutation_natively(out, n, stream):
     """Whether a native kernel has shuffled 0 .. n-1 in an int64 array of n elements."""
-    return 1 < out.size < _ONE_WORD_STEPS and stream.natively("permutation", out.size, (), out)
+    if type(out) is not np.ndarray or out.dtype != np.int64 or out.shape != (n,) or not out.flags.carray:
+        return False
+    if n == 1:
+        out[0] = 0                             # no word is drawn
+        return True
+    return n < _ONE_WORD_STEPS and stream.natively("permutation", n, (), out)
 
 
 def permutation(n, stream):
@@ -282,7 +317,7 @@ def permutation(n, stream):
     if n < 2:
         return np.arange(n)
     shuffled = np.empty(n, np.int64)
-    if permutation_into(shuffled, stream):
+    if permutation_natively(shuffled, n, stream):
         return shuffled
     words = stream.words(n - 1)
     steps = np.arange(n - 1, dtype=np.uint32)
@@ -329,8 +364,8 @@ def _swapped(targets, n):
 
 
 # ------------------------------------------------------------------ bernoulli
-@fills(lambda out, n, dtype, p, stream: (
-    dtype.kind in dt.BOOL and stream.natively("below", n, (math.ceil(p * 2.0 ** 53),), out)))
+@fills(lambda out, p, stream: (out.dtype.kind == dt.BOOL and out.flags.carray and stream.natively(
+    "below", out.size, (math.ceil(p * 2.0 ** 53),), out)))
 def bernoulli(out, p, stream):
     """1 with probability p (a number), else 0: the low 53 bits of two words, times 2**-53, are compared with p."""
     if out.size:
@@ -375,19 +410,22 @@ def rrelu_slopes(out, array, lower, upper, stream):
 def _drawn(kernel, n, parameters, function, stream):
     """What function(u) makes of n uniform numbers, in float64. The native kernel of it takes the two parameters."""
     out = np.empty(n)
-    return out if stream.natively(kernel, n, parameters, None, out) else function(stream.uniform64(n))
+    return out if stream.natively(kernel + "53", n, parameters, out) else function(stream.uniform64(n))
 
 
-def in_precision(out, dtype):
-    """What kernels are given that write to an array of float32 or to one of float64; None of any other."""
-    return (out, None) if dtype == f32 else (None, out) if dtype == f64 else None
+def in_precisions(kernel):
+    """The two kernels of a name, by the dtype that they write."""
+    return {f32: kernel, f64: kernel + "53"}
 
 
 def _natively(kernel, parameters):
     """For `fills`: a kernel that takes two parameters, which parameters(*arguments) gives."""
-    def natively(out, n, dtype, *arguments):
-        arrays = in_precision(out, dtype)
-        return arrays is not None and arguments[-1].natively(kernel, n, parameters(*arguments[:-1]), *arrays)
+    kernels = in_precisions(kernel)
+
+    def natively(out, *arguments):
+        kernel = kernels.get(out.dtype)
+        return kernel is not None and out.flags.carray and arguments[-1].natively(
+            kernel, out.size, parameters(*arguments[:-1]), out)
     return natively
 
 

@@ -17,7 +17,7 @@ from ...autograd.public import public
 from ...autograd.views import resized
 from ...device import META, check_device, device as Device
 from ...errors import refuse_records, type_name
-from ...kernels.memory import empty
+from ...kernels.memory import LARGEST, empty
 from ...kernels.random import rejection, samplers
 from ...memory_format import layout as Layout, memory_format as MemoryFormat
 from ...random import Generator, stream_of
@@ -53,24 +53,23 @@ def _shape(name, args, size):
     return size_of(args if size is None else (size,), name)
 
 
-def _new(fill, arguments, shape, generator, out, dtype, default, device, requires_grad, pin_memory):
-    """A tensor of `shape`, filled by fill(array, *arguments, stream); or `out`, resized and filled."""
+def _new(fill, low, high, shape, generator, out, dtype, default, device, requires_grad, pin_memory):
+    """A tensor of `shape`, filled by fill(array, low, high, stream); or `out`, resized and filled."""
     stream = stream_of(generator)
     on_meta = device is not None and check_device(device) is META
     if requires_grad.__class__ is not bool:
         check_options("rand", requires_grad=requires_grad)
     if pin_memory:
         check_pinned(pin_memory)
-    if dtype is not None:
+    if dtype is not None and dtype.__class__ is not dt.dtype:
         dtype = as_dtype(dtype, "rand")
     if out is None:
-        made = new_without_numbers if on_meta else empty
-        array = made(shape, (dtype or default or dt.get_default_dtype()).numpy)
+        array = (new_without_numbers if on_meta else empty)(shape, (dtype or default or dt.get_default_dtype()).numpy)
         result = wrap(room(array) if seam.up else array)       # within vmap the seam is up
         if requires_grad:
             require_grad(result)
         with stream.lock:
-            fill(result._array, *arguments, stream)
+            fill(result._array, low, high, stream)
         return result
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
@@ -84,7 +83,7 @@ def _new(fill, arguments, shape, generator, out, dtype, default, device, require
         out._array = resized(out._array, empty(shape, out._array.dtype))
     check_written(out._array)
     with stream.lock:
-        fill(out._array, *arguments, stream)
+        fill(out._array, low, high, stream)
     count_write(out)
     if requires_grad:
         require_grad(out)
@@ -104,7 +103,7 @@ def rand(*sizes: int, size: Extents = None, generator: Generator | None = None, 
     """
     if layout is not None:
         check_options("rand", layout)
-    return _new(fill_uniform, (0.0, 1.0), _shape("rand", sizes, size), generator, out, dtype, None, device,
+    return _new(fill_uniform, 0.0, 1.0, _shape("rand", sizes, size), generator, out, dtype, None, device,
                 requires_grad, pin_memory)
 
 
@@ -123,7 +122,7 @@ def randn(*sizes: int, size: Extents = None, generator: Generator | None = None,
         check_options("randn", layout)
     if isinstance(out, Tensor) and out.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
-    return _new(fill_normal, (0.0, 1.0), _shape("randn", sizes, size), generator, out, dtype, None, device,
+    return _new(fill_normal, 0.0, 1.0, _shape("randn", sizes, size), generator, out, dtype, None, device,
                 requires_grad, pin_memory)
 
 
@@ -147,25 +146,31 @@ def randint(low: Extent = 0, high: Extent | Ints = None, size: Extents = None, *
         low, high = 0, low
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"randint(): argument 'size' must be tuple of ints, not {type(size).__name__}")
-    bounds = as_integer("randint", "low", low), as_integer("randint", "high", high)
+    if low.__class__ is not int or high.__class__ is not int or low < -LARGEST or high > LARGEST:
+        low, high = as_integer("randint", "low", low), as_integer("randint", "high", high)
     if layout is not None:
         check_options("randint", layout)
-    return _new(fill_integers, bounds, _shape("randint", (), size), generator, out, dtype, dt.int64, device,
+    return _new(fill_integers, low, high, size_of((size,), "randint"), generator, out, dtype, dt.int64, device,
                 requires_grad, pin_memory)
 
 
-def _like(fill, arguments, input, generator, dtype, device, requires_grad, pin_memory, memory_format):
+def _like(fill, low, high, input, generator, dtype, device, requires_grad, pin_memory, memory_format):
     """As _new, for the shape, dtype and memory order of `input`."""
     if device is not None and (check_device(device) is META) is not input.is_meta:
         input = elsewhere(input)
-    check_pinned(pin_memory)
+    if pin_memory:
+        check_pinned(pin_memory)
+    like = input._array
+    numpy_dtype = (dt.of(like) if dtype is None else as_dtype(dtype, "rand_like")).numpy
     layout = "torch.preserve_format" if memory_format is None else repr(memory_format)
-    d = as_dtype(dtype, "rand_like") or dt.of(input._array)
     if layout == "torch.preserve_format":
-        array = room(input._array.astype(d.numpy) if input.is_meta else empty(
-            input._array.shape, d.numpy, lambda size, dtype: samplers.empty_like(input._array, dtype)), input._array)
+        if type(like) is np.ndarray and like.flags.c_contiguous and not seam.up:
+            array = empty(like.shape, numpy_dtype)
+        else:
+            array = room(like.astype(numpy_dtype) if input.is_meta else empty(
+                like.shape, numpy_dtype, lambda size, dtype: samplers.empty_like(like, dtype)), like)
     elif layout == "torch.contiguous_format":
-        array = room((new_without_numbers if input.is_meta else empty)(input._array.shape, d.numpy))
+        array = room((new_without_numbers if input.is_meta else empty)(like.shape, numpy_dtype))
     else:
         raise NotImplementedError(f"memory_format {memory_format} is not supported")
     result = wrap(array)
@@ -173,7 +178,7 @@ def _like(fill, arguments, input, generator, dtype, device, requires_grad, pin_m
         require_grad(result)
     stream = stream_of(generator)
     with stream.lock:
-        fill(array, *arguments, stream)
+        fill(array, low, high, stream)
     return result
 
 
@@ -188,7 +193,7 @@ def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: dt.dt
     >>> torch.rand_like(torch.zeros(2))
     tensor([0.4963, 0.7682])
     """
-    return _like(fill_uniform, (0.0, 1.0), input, generator, dtype, device, requires_grad, pin_memory, memory_format)
+    return _like(fill_uniform, 0.0, 1.0, input, generator, dtype, device, requires_grad, pin_memory, memory_format)
 
 
 @public()
@@ -202,7 +207,7 @@ def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: dt.d
     >>> torch.randn_like(torch.zeros(2))
     tensor([ 1.5410, -0.2934])
     """
-    return _like(fill_normal, (0.0, 1.0), input, generator, dtype, device, requires_grad, pin_memory, memory_format)
+    return _like(fill_normal, 0.0, 1.0, input, generator, dtype, device, requires_grad, pin_memory, memory_format)
 
 
 @public()
@@ -225,8 +230,8 @@ def randint_like(input: Tensor, low: Extent | Tensor = None, high: Extent = None
         low = extent_of(low, "randint_like", "low", 2)
     if isinstance(high, Tensor) and high._array.ndim:
         raise RuntimeError("high must be a scalar tensor and on CPU")
-    bounds = 0 if low is None else int(low), int(high)
-    return _like(fill_integers, bounds, input, generator, dtype, device, requires_grad, pin_memory, memory_format)
+    return _like(fill_integers, 0 if low is None else int(low), int(high), input, generator, dtype, device,
+                 requires_grad, pin_memory, memory_format)
 
 
 @public()
@@ -243,11 +248,13 @@ def randperm(n: Extent, *, generator: Generator | None = None, out: Tensor | Non
     n = int(n)
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
-    return _new(_permutation, (n,), (n,), generator, out, dtype, dt.int64, device, requires_grad,
-                pin_memory)
+    return _new(_permutation, 0, n, (n,), generator, out, dtype, dt.int64, device, requires_grad, pin_memory)
 
 
-def _permutation(array, n, stream):
+def _permutation(array, low, n, stream):
+    """The integers from `low`, which is 0, to n - 1."""
+    if samplers.permutation_natively(array, n, stream):
+        return array
     d = dt.of(array)
     if d.is_complex or d is dt.bool or d in (dt.uint16, dt.uint32, dt.uint64, *dt.FLOAT8):
         refuse("randperm", array)
@@ -260,8 +267,7 @@ def _permutation(array, n, stream):
     return _fill_permutation(array, n, stream)
 
 
-@samplers.fills(lambda array, size, dtype, n, stream: (
-    array.ndim == 1 and dtype == np.int64 and samplers.permutation_into(array, stream)))
+@samplers.fills()
 def _fill_permutation(array, n, stream):
     """Of each row, if there are several."""
     for row in array.reshape(-1, n) if n else ():
@@ -282,13 +288,16 @@ def _normal_of(stream, mean, std):
             raise RuntimeError("normal expects standard deviation to be non-complex")
         if std.dtype.kind in dt.NATIVE and std.size and not np.minimum.reduce(std, None) >= 0:
             raise RuntimeError("normal expects all elements of std >= 0.0")
-        check_broadcast(np.shape(mean), std.shape)
+        if np.shape(mean) != std.shape:
+            check_broadcast(np.shape(mean), std.shape)
     source = mean if isinstance(mean, np.ndarray) else std
     if source.dtype != dt.BFLOAT16:
         std = dt.widened(std)
     else:
         return _normal_of_bfloat16(stream, mean, std)
-    result = room(np.empty(np.broadcast_shapes(np.shape(mean), np.shape(std)), source.dtype))
+    result = np.empty(_broadcast(mean, std, source), source.dtype)
+    if seam.up:
+        result = room(result)
     if isinstance(std, np.ndarray):
         fill_normal(result, 0.0, 1.0, stream)
         np.multiply(result, std, out=result, casting="same_kind")
@@ -298,10 +307,16 @@ def _normal_of(stream, mean, std):
     return result
 
 
+def _broadcast(mean, std, source):
+    """The shape of the two, of which `source` is an array."""
+    other = np.shape(std if source is mean else mean)
+    return source.shape if not other or other == source.shape else np.broadcast_shapes(source.shape, other)
+
+
 def _normal_of_bfloat16(stream, mean, std):
     """Each step rounded, as in torch."""
     mean, std = (dt.from_bfloat16(x) if getattr(x, "dtype", None) == dt.BFLOAT16 else x for x in (mean, std))
-    result = room(np.empty(np.broadcast_shapes(np.shape(mean), np.shape(std)), dt.BFLOAT16))
+    result = room(np.empty(_broadcast(mean, std, mean if isinstance(mean, np.ndarray) else std), dt.BFLOAT16))
     if isinstance(std, np.ndarray):
         fill_normal(result, 0.0, 1.0, stream)
         result = dt.to_bfloat16(dt.from_bfloat16(result) * std)
@@ -338,7 +353,7 @@ def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Extents = None
     else:
         raise TypeError(f"normal() received an invalid combination of arguments - got ({type(mean).__name__}, "
                         f"{type(std).__name__})")
-    return _new(fill_normal, (mean, std), _shape("normal", (), size), generator, out, dtype, None, device,
+    return _new(fill_normal, mean, std, _shape("normal", (), size), generator, out, dtype, None, device,
                 requires_grad, pin_memory)
 
 

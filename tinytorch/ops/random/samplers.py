@@ -19,6 +19,7 @@ from ...errors import C_NAMES, not_implemented, refuse_records, warn
 from ...kernels.memory import WHOLE, pieces
 from ...kernels.random import normal as normals, samplers
 from ...random import Generator, stream_of
+from ...seam import seam
 from ...tensor import Tensor
 from ..elementwise.arithmetic import zeros_like
 
@@ -52,6 +53,8 @@ def refuse_out(out):
 
 
 def fill_uniform(array, low, high, stream):
+    if samplers.uniform_natively(array, low, high, stream):
+        return array
     if dt.is_complex(array.dtype):
         if type(array) is np.ndarray:
             fill_uniform(samplers.parts_of(array), low, high, stream)
@@ -79,6 +82,8 @@ def fill_uniform(array, low, high, stream):
 def fill_normal(array, mean, std, stream):
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+    if normals.normal_natively(array, mean, std, stream):
+        return array
     if array.size and dt.kind(array.dtype) not in dt.FLOATING + dt.COMPLEX:
         refuse("normal_kernel_cpu", array)
     return normals.normal(array, float(mean), float(std), stream)
@@ -106,6 +111,8 @@ def _check_integer_bound(name, value, d):
 
 def fill_integers(array, low, high, stream):
     """Integers in [low, high), or from `low` to the largest of the dtype if `high` is None."""
+    if samplers.integers_natively(array, low, high, stream):
+        return array
     if high is not None and low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     if dt.kind(array.dtype) in dt.COMPLEX:
@@ -126,6 +133,8 @@ def fill_integers(array, low, high, stream):
 
 
 def fill_whole_range(array, stream):
+    if samplers.whole_range_natively(array, stream):
+        return array
     if dt.kind(array.dtype) not in dt.INTEGRAL + dt.FLOATING or array.dtype in _BARE:
         refuse("random_kernel_cpu", array)
     return samplers.whole_range(array, stream)
@@ -206,7 +215,7 @@ _RECORDED = {fill: _overwriting(name) for fill, name in (
     (fill_cauchy, "cauchy"), (fill_log_normal, "log_normal"))}
 
 
-def _fill(self, fill, *arguments, generator):
+def _fill(self, fill, arguments, generator):
     """Overwrite `self` by fill(array, *arguments, stream)."""
     array = self._array
     if not is_apart(self) or 0 in array.strides or not array.flags.writeable:
@@ -216,15 +225,13 @@ def _fill(self, fill, *arguments, generator):
     recorded = _RECORDED[fill](self) if self._requires_grad and mode.grad_now else None     # of what it was
     stream = stream_of(generator)
     with stream.lock:
-        if mode.vmap_levels:
+        if seam.up and mode.vmap_levels:       # within vmap the seam is up
             above.vmap.refill(array, fill, arguments, stream)
+        elif array.size <= WHOLE or any([isinstance(x, np.ndarray) and x.ndim for x in arguments]):
+            fill(array, *arguments, stream)    # where each element has a probability, there are no pieces
         else:
-            # where each element has a probability, there are no pieces
-            if array.size <= WHOLE or any([isinstance(x, np.ndarray) and x.ndim for x in arguments]):
-                fill(array, *arguments, stream)
-            else:
-                for piece in pieces(array):
-                    fill(piece, *arguments, stream)
+            for piece in pieces(array):
+                fill(piece, *arguments, stream)
     count_write(self)
     if recorded is not None:
         rebase(self, recorded)
@@ -240,7 +247,7 @@ def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Ge
     >>> torch.zeros(2).uniform_(2, 3)
     tensor([2.4963, 2.7682])
     """
-    return _fill(self, fill_uniform, from_, to, generator=generator)
+    return _fill(self, fill_uniform, (from_, to), generator)
 
 
 @public(method=True)
@@ -252,7 +259,7 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Gen
     >>> torch.zeros(2).normal_(10, 2)
     tensor([13.0820,  9.4131])
     """
-    return _fill(self, fill_normal, mean, std, generator=generator)
+    return _fill(self, fill_normal, (mean, std), generator)
 
 
 _ABSENT = object()
@@ -271,10 +278,10 @@ def random_(self: Tensor, from_: int = _ABSENT, to: int | None = _ABSENT, *,
     """
     if to is _ABSENT:
         if from_ is _ABSENT:
-            return _fill(self, fill_whole_range, generator=generator)
+            return _fill(self, fill_whole_range, (), generator)
         from_, to = 0, from_
     low = 0 if from_ is _ABSENT else int(from_)
-    return _fill(self, fill_integers, low, None if to is None else int(to), generator=generator)
+    return _fill(self, fill_integers, (low, None if to is None else int(to)), generator)
 
 
 @public(method=True)
@@ -293,7 +300,7 @@ def bernoulli_(self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | 
         except ValueError:
             raise RuntimeError(f"output with shape {list(self._array.shape)} doesn't match the broadcast shape of "
                                f"p, {list(p.shape)}") from None
-    return _fill(self, fill_bernoulli, p, generator=generator)
+    return _fill(self, fill_bernoulli, (p,), generator)
 
 
 @public(method=True)
@@ -305,7 +312,7 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | Non
     >>> torch.zeros(2).exponential_()
     tensor([3.5083, 1.2304])
     """
-    return _fill(self, fill_exponential, lambd, generator=generator)
+    return _fill(self, fill_exponential, (lambd,), generator)
 
 
 @public(method=True)
@@ -317,7 +324,7 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
     >>> torch.zeros(2).geometric_(0.1)
     tensor([1., 4.])
     """
-    return _fill(self, fill_geometric, p, generator=generator)
+    return _fill(self, fill_geometric, (p,), generator)
 
 
 @public(method=True)
@@ -329,7 +336,7 @@ def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator:
     >>> torch.zeros(2).cauchy_()
     tensor([10.5977,  0.7648])
     """
-    return _fill(self, fill_cauchy, median, sigma, generator=generator)
+    return _fill(self, fill_cauchy, (median, sigma), generator)
 
 
 @public(method=True)
@@ -341,4 +348,4 @@ def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator:
     >>> torch.zeros(2).log_normal_()
     tensor([59.2634,  1.5116])
     """
-    return _fill(self, fill_log_normal, mean, std, generator=generator)
+    return _fill(self, fill_log_normal, (mean, std), generator)
