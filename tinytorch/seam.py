@@ -145,9 +145,12 @@ def twin(call: Callable, name: str | None = None, seen: bool = True) -> Callable
     inside = call.__code__.co_freevars if type(call) is FunctionType else ()
     if "public" not in inside:
         return shown_as(name or call.__name__, door(call)) if seen else call
-    cell, cells = CellType(None), list(call.__closure__)
+    cell, own, cells = CellType(None), CellType(None), list(call.__closure__)
     cells[inside.index("public")] = cell
-    copy = FunctionType(call.__code__, call.__globals__, name or call.__name__, call.__defaults__, tuple(cells))
+    if "own" in inside:                        # the function itself, whether it is seen or not
+        cells[inside.index("own")] = own
+    own.cell_contents = copy = FunctionType(call.__code__, call.__globals__, name or call.__name__, call.__defaults__,
+                                            tuple(cells))
     copy.__kwdefaults__, copy.__qualname__, copy.__module__ = call.__kwdefaults__, call.__qualname__, call.__module__
     copy.__doc__, copy.__annotations__ = call.__doc__, call.__annotations__
     copy.__dict__.update(call.__dict__)

@@ -125,3 +125,60 @@ def test_classes_made_of_tuples_are_tuples_as_indices():
     x[Place(0, 0)] = 9
     x[Place(torch.tensor([0, 1]), 1)] = torch.tensor([7, 8])
     assert x.tolist() == [[9, 7, 2], [3, 8, 5]]
+
+
+def test_what_fits_goes_the_same_way_as_what_is_looked_at():
+    """The first call of a door looks at arguments in a loop, later ones in a text that was made for it: with the same
+    results and errors, by position and by keyword, of Parameters as of tensors."""
+    from tinytorch.autograd.public import public
+
+    def made(function):
+        function.__annotations__ = {"input": "Tensor", "dim": "int", "sizes": "Ints | None", "p": "float",
+                                    "flag": "bool", "out": "Tensor | None"}
+        return public(dtypes="f", out="", widen=True)(function)
+
+    def function(input, dim=0, sizes=None, p=1.0, *, flag=False, out=None):
+        return torch.tensor([dim, *(sizes or ()), p, flag, *input.shape], dtype=torch.float64)
+
+    x, big, long, out = torch.ones(2, 3), torch.ones(2, dtype=torch.bfloat16), 2 ** 70, torch.zeros(6)
+    calls = [((x,), {}), ((x, 2), {}), ((x, 2, (3, 4)), {}), ((x, 2, [3], 4), {}), ((x, 2, torch.Size([3]), 4.5), {}),
+             ((torch.nn.Parameter(x), 1), {}), ((x,), {"dim": 2}), ((x,), {"sizes": [1, 2]}), ((x,), {"flag": True}),
+             ((x,), {"axis": 2}), ((), {"input": x}), ((x, 2), {"p": np.float32(2)}), ((x, np.int64(2)), {}),
+             ((x,), {"out": out.clone()}), ((big,), {}), ((x.long(),), {}), ((3,), {}), ((x, 1.5), {}), ((x, True), {}),
+             ((x, long), {}), ((x,), {"dim": long}), ((x, 1, (long,)), {}), ((x,), {"sizes": (1.5,)}), ((x, 1, 2), {}),
+             ((x,), {"flag": 1}), ((x,), {"p": long}), ((x,), {"unknown": 1}), ((), {}), ((x, 1, (2,), 3., 4), {}),
+             ((x, torch.tensor(2)), {}), ((x,), {"dim": 1.5}), ((x,), {"input": x})]
+
+    def outcome(call, args, kwargs):
+        try:
+            result = call(*args, **kwargs)
+            return result.dtype, result.tolist()
+        except Exception as error:
+            return type(error), str(error)
+    later = made(function)
+    later(x)
+    assert "door of 4 arguments" in later.__code__.co_filename
+    for args, kwargs in calls:
+        looked_at = made(function)
+        looked_at(x)
+        anyhow = looked_at.__closure__[looked_at.__code__.co_freevars.index("anyhow")].cell_contents
+        found = outcome(later, args, dict(kwargs))
+        assert found == outcome(lambda *args, **kwargs: anyhow(None, args, kwargs), args, dict(kwargs)), (args, kwargs)
+        assert found == outcome(made(function), args, dict(kwargs)), (args, kwargs)
+
+
+def test_a_copy_of_a_door_has_its_own_text():
+    """Methods and aliases are copies of one function: the first call of one exchanges its own text alone, whether
+    handlers see it or not."""
+    from tinytorch.autograd.public import public
+    from tinytorch.seam import twin
+
+    def function(input, dim=0):
+        return input
+    function.__annotations__ = {"input": "Tensor", "dim": "int"}
+    function = public()(function)
+    for seen in (True, False):
+        copy = twin(function, "copy", seen)
+        assert copy(torch.ones(1), 2).tolist() == [1]
+        assert "door of 2 arguments" in copy.__code__.co_filename
+        assert "door of" not in function.__code__.co_filename

@@ -466,7 +466,7 @@ def met(function: Callable | None, args: Iterable[Any], kwargs: dict[str, Any] |
     while frame.f_code is not function.__code__:
         frame = frame.f_back
     frame = frame.f_back
-    while frame.f_globals.get("__name__") == door.__module__:
+    while frame.f_globals.get("__name__") in _DOORS:
         frame = frame.f_back
     caller = frame.f_globals["__name__"]
     return not _is_below(caller, "ops", "autograd", "nn.functional", "special", "linalg", "fft", "sparse")
@@ -490,4 +490,5 @@ def called_from_here(level: int, name: str) -> bool:
     return frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE
 
 
-_BETWEEN = {__name__, dispatch.__module__, door.__module__, f"{__package__}.public"}
+_DOORS = {door.__module__, f"{__package__}.public"}
+_BETWEEN = {__name__, dispatch.__module__, *_DOORS}

@@ -45,7 +45,7 @@ _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input"
                 "from": "from_"}               # which no parameter can be called in Python
 
 #: The least int that 64 bits hold.
-_LEAST = -LARGEST - 1
+LEAST = -LARGEST - 1
 
 _ALL = dt.INTEGRAL + dt.FLOATING + dt.COMPLEX
 _PLAIN = dt.INTEGRAL + dt.NATIVE + dt.COMPLEX
@@ -81,19 +81,21 @@ def _is_tensor(x):
     return isinstance(x, Tensor)
 
 
-class _Ints:
+class Ints:
     """The class of a list of ints that will do as it is."""
 
 
-def _are_ints(x):
+def are_ints(x: list | tuple) -> bool:
     """Whether a list holds Python's ints alone, of 64 bits."""
     for n in x:
-        if n.__class__ is not int or not _LEAST <= n <= LARGEST:
+        if n.__class__ is not int or not LEAST <= n <= LARGEST:
             return False
     return True
 
 
-_LISTS = frozenset([list, tuple, Size])
+LISTS = frozenset([list, tuple, Size])
+#: Subclasses of Tensor that compute as that does: Parameter.
+PARAMETERS: set[type] = set()
 
 
 #: Annotation -> (classes that will do, whether a value of another class does, torch's word for it).
@@ -101,9 +103,9 @@ KINDS = {
     "Tensor": ((Tensor,), _is_tensor, "Tensor"),
     "Tensors": ((), lambda x: _is_sequence(x, _is_tensor), "tuple of Tensors"),
     "int": ((int,), is_int, "int"),
-    "Ints": ((_Ints,), lambda x: isinstance(x, (tuple, list)), "tuple of ints"),
+    "Ints": ((Ints,), lambda x: isinstance(x, (tuple, list)), "tuple of ints"),
     "Extent": ((int,), is_extent, "int"),      # what torch's schemas call SymInt
-    "Extents": ((_Ints,), lambda x: isinstance(x, (tuple, list)), "tuple of ints"),
+    "Extents": ((Ints,), lambda x: isinstance(x, (tuple, list)), "tuple of ints"),
     "float": ((float, int), _is_float, "float"),
     "Number": ((float, int, bool, complex), lambda x: _is_number(x, _PLAIN, _PLAIN + dt.WIDENED), "Number"),
     "bool": ((bool,), lambda x: False, "bool"),
@@ -249,6 +251,26 @@ class Public:
         self.ints = tuple([i for i, c in enumerate(classes) if c is not _ANY and int in c and float not in c])
         return classes
 
+    def kinds(self) -> tuple[str, ...]:
+        """How each positional argument is looked at, in the words of fitting.py."""
+        from . import fitting  # loaded with the first call of a door
+        found = []
+        for i, p in enumerate(self.parameters()[0]):
+            classes, is_int = self._kinds[p][0], i in self.ints
+            if classes is _ANY:
+                found.append(fitting.ANY)
+            elif Ints in classes:
+                found.append(fitting.INT_OR_INTS if is_int else fitting.INTS)
+            else:
+                found.append(fitting.INT if is_int else fitting.TENSOR if Tensor in classes else fitting.OTHER)
+        return tuple(found)
+
+    def by_keyword(self) -> dict[str, Any]:
+        """The classes of the arguments that may be handed on as they are given by keyword: of all but the first one,
+        and `out` if the door writes to it."""
+        others = self.parameters()[0][:1] + (("out",) if self.out is not None else ())
+        return {name: kind[0] for name, kind in self._kinds.items() if name not in others}
+
     def takes_sparse(self, args: Iterable[Any]) -> bool:
         """Whether an argument, or an item of one that is a tuple or list, is sparse and the function is one of dense
         tensors."""
@@ -327,7 +349,7 @@ class Public:
         if classes is _ANY or value is None:
             return value
         if word == "tuple of ints" and isinstance(value, (tuple, list)):
-            if any([n.__class__ is not int or not _LEAST <= n <= LARGEST for n in value]):
+            if any([n.__class__ is not int or not LEAST <= n <= LARGEST for n in value]):
                 return ints_of(value, self.name, name, position, "Extents" in extents)
             return value
         if isinstance(value, bytes):
@@ -385,7 +407,7 @@ class Public:
             if name in kinds and name not in kwargs:
                 kwargs[name] = kwargs.pop(given)
         for name, value in kwargs.items():
-            if value.__class__ is int and name in kinds and not _LEAST <= value <= LARGEST:
+            if value.__class__ is int and name in kinds and not LEAST <= value <= LARGEST:
                 self.check_sizes_of_ints((), {name: value})
             if name in kinds and value.__class__ not in kinds[name][0]:
                 if self.takes_sparse((value,)):
@@ -565,19 +587,20 @@ def _guarded(function):
 
 
 def _checked(record, function, as_method=False):
+    """The door that looks at all arguments. Its first call gets the text for calls that fit (fitting.py), which has the
+    same free variables as `call` here; all others are left to `anyhow`."""
     writes, looks, plain = record.out is not None, record._looks(), None
     if looks:                                  # at the kind, and `plain` are those that are computed as they are
         plain = (record.dtypes or _ALL).replace(dt.WIDENED, "")
+    failed, classes, keywords = record.check_sizes_of_ints, [], {}
 
-    public = None
-
-    def call(*args, **kwargs):
+    def anyhow(public, args, kwargs):
         if (up := seam.up) and public is not None and (seen := seam.see(public, args, kwargs)) is not UNSEEN:
             return seen
         try:
-            for value, classes in zip(args, record.classes or record.read()):
-                if value.__class__ not in classes:
-                    if value.__class__ in _LISTS and _Ints in classes and _are_ints(value):
+            for value, fitting in zip(args, record.classes or record.read()):
+                if value.__class__ not in fitting:
+                    if value.__class__ in LISTS and Ints in fitting and are_ints(value):
                         continue
                     if record.takes_sparse(args):
                         return above.sparse(record.name, args, kwargs)
@@ -586,7 +609,7 @@ def _checked(record, function, as_method=False):
             for i in record.ints:
                 if i < len(args):
                     n = args[i]
-                    if n.__class__ is int and not _LEAST <= n <= LARGEST:
+                    if n.__class__ is int and not LEAST <= n <= LARGEST:
                         record.check_sizes_of_ints(args, {})
             if kwargs:
                 args, kwargs = record.keywords(args, kwargs)
@@ -594,8 +617,8 @@ def _checked(record, function, as_method=False):
             return above.sparse(record.name, args, kwargs)
         except TypeError:
             if record.older and (found := record.reordered(args, kwargs, as_method)):
-                return call(*found[0], **found[1])
-            if met(call, args, kwargs):
+                return first(*found[0], **found[1])
+            if met(anyhow, args, kwargs):      # called by the door's own text
                 return answer(public, args, kwargs)
             raise
         if kwargs:
@@ -609,5 +632,19 @@ def _checked(record, function, as_method=False):
         except Exception:
             record.check_sizes_of_ints(args, kwargs)
             raise
+
+    public = own = None
+
+    def call(*args, **kwargs):
+        def free():                            # the variables that the other code reads
+            return anyhow, classes, failed, function, keywords, plain, public
+        if not classes:
+            record.read()
+            keywords.update(record.by_keyword())
+            classes[:] = record.classes
+        from .fitting import code  # loaded with the first such call
+        own.__code__ = code(record.kinds(), looks, own.__code__.co_freevars)
+        return own(*args, **kwargs)
     call.elementwise = record.elementwise
-    return named_as(function, call)
+    own = first = named_as(function, call)
+    return call

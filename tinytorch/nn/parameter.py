@@ -3,6 +3,7 @@ uninitialised forms, whose shape a lazy module finds out at its first call."""
 import numpy as np
 
 from .. import dtypes as dt
+from ..autograd.public import PARAMETERS
 from ..autograd.tensor_methods import check_not_inference
 from ..autograd.torch_function import disabled
 from ..ops.creation.factories import empty
@@ -235,6 +236,8 @@ def is_lazy(param):
     """Whether a parameter or buffer is still uninitialised."""
     return isinstance(param, UninitializedTensorMixin)
 
+
+PARAMETERS.add(Parameter)
 
 #: The class of the class Parameter, for classes that are made like it.
 _ParameterMeta = type(Parameter)
