@@ -24,7 +24,7 @@ from .grad_mode import differentiates, mode
 from .node import Op
 from .overridable import NUMBERS, called_from_here, not_an_operand
 from .places import count_write
-from .views import check_inference, check_overlap, check_written, may_share, resized
+from .views import check_inference, check_overlap, check_written, is_apart, may_share, resized
 
 #: Characters of the dtypes that NumPy computes in with a Python number just as torch does: not float16.
 FLOATS = "fd"
@@ -392,6 +392,10 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
         return result
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
+    if _takes(out, result, inputs, apart):
+        out._array[...] = result._array
+        count_write(out)
+        return out
     if type(out._array) is not type(result._array) and out.device is not result.device:
         raise RuntimeError(f"Attempting to copy from device {result.device} to device {out.device}, but cross-device "
                            "copies are not allowed!")
@@ -429,6 +433,20 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
     out._array[...] = dt.cast(result._array, out._array.dtype)
     count_write(out)
     return out
+
+
+def _takes(out, result, inputs, apart):
+    """Whether nothing is to be said against writing `result` to `out`: an ndarray of its shape and dtype, without
+    history and with memory of its own, as nearly always."""
+    target, array = out._array, result._array
+    if (target.__class__ is not np.ndarray or array.__class__ is not np.ndarray or target.base is not None
+            or target.dtype is not array.dtype or target.shape != array.shape or result._requires_grad
+            or not is_apart(out) or not target.flags.carray):
+        return False
+    for x in inputs:
+        if isinstance(x, Tensor) and (apart if x is out else x._array is target or x._array.base is not None):
+            return False
+    return True
 
 
 def check_castable(result: Tensor, out: Tensor) -> None:
