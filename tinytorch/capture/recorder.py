@@ -380,7 +380,10 @@ class Recorder:
             self.reads(f"constant {func.__name__}", None)
         result = func(*_plain(args), **_plain(kwargs))
         if not self.is_known(result):
-            self.name(result, self.aten("lift_fresh_copy", self._constant(result, _is_of_numbers(args[0]))))
+            kept = result.detach().clone() if isinstance(args[0], Tensor) or not result.requires_grad else result
+            node = self._constant(result, _is_of_numbers(args[0]))
+            self.constants[node.target] = kept             # the call may write to what it got
+            self.name(result, self.aten("lift_fresh_copy", node))
         elif isinstance(args[0], Tensor) and result is not args[0]:
             self.name(result, self.aten("clone", args[0]))
         return result

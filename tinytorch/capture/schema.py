@@ -135,6 +135,11 @@ def _table():
 
 
 @functools.cache
+def names() -> list[str]:
+    """The names of all operators of the table."""
+    return list(_table())
+
+
 def forms_of(name: str) -> tuple[Form, ...]:
     """The forms of an operator, in torch's order; none if it is not in the table."""
     return tuple([Form(line) for line in _table().get(name, ())])

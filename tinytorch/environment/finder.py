@@ -39,6 +39,8 @@ _BELOW_OWN = (*[name + "." for name in _OWN], "torch.ops.")
 #: Other names of torch's for modules here.
 _ALIASES = {"functorch": "_functorch.public", "torchvision": "vision", "torch.ops": "_ops",
             "torch._C._functorch": "_functorch._C",
+            "functorch.experimental": "_functorch.experimental",
+            "functorch.experimental.control_flow": "_higher_order_ops",
             **{f"torch.onnx.symbolic_opset{version}": "onnx.symbolic_opset11" for version in range(7, 21)},
             "torch.masked._ops": "masked", "torch.masked.maskedtensor": "masked",
             **{f"torch.masked.maskedtensor.{part}": "masked" for part in ("core", "creation")},
@@ -46,7 +48,7 @@ _ALIASES = {"functorch": "_functorch.public", "torchvision": "vision", "torch.op
             "torch.testing._comparison": "testing.comparison", "torch.testing._creation": "testing.creation",
             "torch.profiler.profiler": "profiler",
             "torch.utils.data.datapipes._decorator": "utils.data.datapipes.datapipe",
-            "torch.accelerator.memory": "accelerator", "torch.fx._symbolic_trace": "fx", "torch.fx.interpreter": "fx",
+            "torch.accelerator.memory": "accelerator",
             **{f"torch.jit.{part}": "jit" for part in ("_async", "_freeze", "_script", "_serialization", "_trace")},
             **{f"torch.{room}quantization.{part}": "ao.quantization" for room in ("", "ao.") for part in (
                 "fake_quantize", "fuse_modules", "observer", "qconfig", "quantize", "stubs")}}

@@ -242,7 +242,7 @@ class _Exported(GraphModule):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         program = self.program
         spec = program.call_spec
-        wanted = spec.in_spec.children[1]
+        wanted = spec.in_spec.children()[1]
         names = wanted.context or [] if wanted.kind is not None else []
         if sorted(kwargs) != sorted(names):
             args, kwargs = self._by_name(args, kwargs, names)
@@ -260,7 +260,7 @@ class _Exported(GraphModule):
     def _by_name(self, args, kwargs, names):
         """Arguments given by keyword that were given by position, and so on, as the example had them."""
         order = self.program.module_call_graph[0].signature.forward_arg_names or []
-        positions = len(self.program.call_spec.in_spec.children[0].children)
+        positions = len(self.program.call_spec.in_spec.children()[0].children())
         rest = dict(kwargs)
         args = list(args)
         for name in order[len(args):positions]:

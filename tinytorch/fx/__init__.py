@@ -4,15 +4,15 @@
 `node.py`); a `GraphModule` is that list of calls as a program in Python (`code.py`). Nothing is compiled.
 """
 from ..missing import namespace as _namespace
-from ._symbolic_trace import Tracer, symbolic_trace, wrap
-from .graph import Graph
+from ._symbolic_trace import PH, ProxyableClassMeta, Tracer, symbolic_trace, wrap
+from .graph import CodeGen, Graph
 from .graph_module import GraphModule
 from .interpreter import Interpreter, Transformer
 from .node import Node, has_side_effect, map_arg
 from .proxy import Proxy
 from .subgraph_rewriter import replace_pattern
 
-__all__ = ["Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "has_side_effect",
-           "map_arg", "replace_pattern", "symbolic_trace", "wrap"]
+__all__ = ["PH", "CodeGen", "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "ProxyableClassMeta", "Tracer",
+           "Transformer", "has_side_effect", "map_arg", "replace_pattern", "symbolic_trace", "wrap"]
 
-__getattr__ = _namespace(__name__, ("experimental", "passes"))
+__getattr__ = _namespace(__name__, ("annotate", "experimental", "operator_schemas", "passes", "tensor_type"))

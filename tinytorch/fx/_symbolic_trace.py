@@ -1,21 +1,30 @@
 """Runs a program once on stand-ins and writes down what it calls."""
+import copy
 import inspect
 import math
 import sys
+import threading
+from itertools import count
 from types import BuiltinFunctionType, FunctionType, MethodType
 
 from ..errors import warn
 from ..nn import Module, Parameter, Sequential
 from ..tensor import Tensor
+from ..utils import _pytree as pytree
+from .code import _PyTreeCodeGen, _PyTreeInfo
 from .graph import Graph
 from .graph_module import GraphModule
-from .names import is_own
+from .names import WRAPPED_IN_CODE, is_own
+from .node import map_aggregate
 from .proxy import ParameterProxy, Proxy, TracerBase
 
-__all__ = ["Tracer", "symbolic_trace", "wrap"]
+__all__ = ["PH", "PHBase", "PHWithMeta", "ProxyableClassMeta", "Tracer", "is_fx_tracing", "symbolic_trace", "wrap"]
 
 #: (the globals of a module, a name in it): functions that are written down as calls, not looked into.
 _WRAPPED: dict[tuple[int, str], dict] = {}
+#: (a class, the name of a method): methods that are written down as calls of stand-ins' methods.
+_wrapped_methods_to_patch: list[tuple[type, str]] = []
+_AT_WORK = threading.local()
 
 
 def wrap(fn_or_name):
@@ -29,7 +38,7 @@ def wrap(fn_or_name):
     """
     if not callable(fn_or_name) and not isinstance(fn_or_name, str):
         raise RuntimeError("Unsupported type for global function! Must be either a callable or string name")
-    name = fn_or_name if isinstance(fn_or_name, str) else fn_or_name.__code__.co_name
+    name = fn_or_name if isinstance(fn_or_name, str) else fn_or_name.__name__
     frame = sys._getframe(1)
     if frame.f_code.co_name != "<module>":
         raise NotImplementedError("wrap must be called at the top level of a module")
@@ -37,11 +46,64 @@ def wrap(fn_or_name):
     return fn_or_name
 
 
+class ProxyableClassMeta(type):
+    """The class of classes whose objects are written down as calls when they are made of stand-ins.
+
+    >>> import tinytorch as torch
+    >>> class Pair(metaclass=torch.fx.ProxyableClassMeta):
+    ...     def __init__(self, left, right):
+    ...         self.left, self.right = left, right
+    >>> [node.name for node in torch.fx.symbolic_trace(lambda x: Pair(x, x)).graph.nodes]
+    ['x', 'pair', 'output']
+    """
+
+    def __call__(cls, *args, **kwargs):
+        made, found = cls.__new__(cls), []
+        if is_fx_tracing():
+            map_aggregate((args, kwargs), lambda x: found.append(x) if isinstance(x, Proxy) else None)
+        if found:
+            return found[0].tracer.create_proxy("call_function", cls, args, kwargs)
+        made.__init__(*args, **kwargs)
+        return made
+
+
+def is_fx_tracing():
+    """Whether a program is being traced in this thread."""
+    return getattr(_AT_WORK, "depth", 0) > 0
+
+
+class PHBase:
+    """Stands in `concrete_args` for a value that is to be an argument of the program. Attributes of other objects than
+    PH become attributes of the node."""
+
+    def __repr__(self):
+        return "PH"
+
+
+class PHWithMeta(PHBase):
+    """A PHBase of which the node has the attribute `ph_key`."""
+
+    def __init__(self, ph_key=None):
+        self.ph_key = ph_key
+
+
+PH = PHBase()
+
+
+def _tell(given, node):
+    """Gives a node the attributes of what stands for it in the arguments."""
+    for name in dir(given) if given is not PH else ():
+        value = getattr(given, name)
+        if not callable(value) and not name.startswith("__") and not hasattr(node, name):
+            setattr(node, name, value)
+
+
 class _Wrapped:
     """The functions of `wrap`, and those of a tracer in the modules that it wraps and in these namespaces, so that a
     call with a stand-in is written down, as long as something is traced."""
 
     def __init__(self, tracer, namespaces):
+        self.namespaces = namespaces
         own = [vars(module) for module in tracer.autowrap_modules]
         functions = [f for scope in own for name, f in scope.items() if _is_function(f) and name[0] != "_"]
         known = {id(f) for f in (*functions, *tracer.autowrap_functions)}
@@ -54,8 +116,14 @@ class _Wrapped:
             original = scope.get(name, getattr(builtins, name, None))
             if original is not None:
                 self._replace(scope, name, original)
+        for scope in self.namespaces:
+            self.found += [(scope, name) for name in scope.get(WRAPPED_IN_CODE, ())]
         for scope, name in self.found:
             self._replace(scope, name, scope[name])
+        self.methods = [(owner, name, vars(owner).get(name)) for owner, name in _wrapped_methods_to_patch]
+        for owner, name, _ in self.methods:
+            setattr(owner, name, _recording_method(getattr(owner, name), name))
+        _AT_WORK.depth = getattr(_AT_WORK, "depth", 0) + 1
 
     def _replace(self, scope, name, original):
         if not hasattr(original, "_fx_original"):
@@ -63,6 +131,12 @@ class _Wrapped:
             scope[name] = _recording(original)
 
     def __exit__(self, *error):
+        _AT_WORK.depth -= 1
+        for owner, name, original in self.methods:
+            if original is None:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, original)
         for scope, name, original, there in self.before:
             if there:
                 scope[name] = original
@@ -84,6 +158,14 @@ def _recording(original):
                     return made
         return original(*args, **kwargs)
     call._fx_original = original
+    return call
+
+
+def _recording_method(original, name):
+    def call(*args, **kwargs):
+        found = []
+        map_aggregate((args, kwargs), lambda x: found.append(x) if isinstance(x, Proxy) else None)
+        return found[0].tracer.create_proxy("call_method", name, args, kwargs) if found else original(*args, **kwargs)
     return call
 
 
@@ -160,7 +242,14 @@ class Tracer(TracerBase):
         super().__init__()
         self.autowrap_modules, self.autowrap_functions = autowrap_modules, autowrap_functions
         self.param_shapes_constant = param_shapes_constant
-        self.root = None
+        self.root, self.traced_func_name = None, "forward"
+        self.module_stack, self._calls = {}, {}
+
+    def __deepcopy__(self, memo):
+        made = memo[id(self)] = object.__new__(type(self))
+        for name, value in vars(self).items():
+            made.__dict__[name] = value if name == "autowrap_modules" else copy.deepcopy(value, memo)
+        return made
 
     # ------------------------------------------------------------- to override
     def is_leaf_module(self, m, module_qualified_name):
@@ -170,9 +259,15 @@ class Tracer(TracerBase):
     def call_module(self, m, forward, args, kwargs):
         """What a call of the module m gives: a node if it is a leaf, otherwise what `forward` gives."""
         name = self.path_of_module(m)
-        if not self.is_leaf_module(m, name):
-            return forward(*args, **kwargs)
-        return self.create_proxy("call_module", name, args, kwargs)
+        number = self._calls[name] = self._calls.get(name, -1) + 1
+        key = f"{name}@{number}" if number else name
+        self.module_stack[key] = name, type(self._stand_ins.original(m))
+        try:
+            if not self.is_leaf_module(m, name):
+                return forward(*args, **kwargs)
+            return self.create_proxy("call_module", name, args, kwargs)
+        finally:
+            del self.module_stack[key]
 
     def path_of_module(self, mod):
         """The name of a module of the root."""
@@ -240,7 +335,21 @@ class Tracer(TracerBase):
         names = list(code.co_varnames[:code.co_argcount + code.co_kwonlyargcount])
         parameters = inspect.signature(inspect.unwrap(root_fn)).parameters
         args, kwargs = [self._root] if is_module else [], {}
-        for name in names[1:] if is_module else names:
+        free = names[1:] if is_module else names
+        if is_module and not names:
+            raise RuntimeError("``self`` argument cannot be part of *args expansion!")
+        if isinstance(concrete_args, tuple):
+            if concrete_args and len(names) == 1 and code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+                for i, value in enumerate(concrete_args):
+                    args.append(self.create_proxy("placeholder", f"input_{i}", (), {}))
+                    if isinstance(value, PHBase):
+                        _tell(value, args[-1].node)
+                return root_fn, [*args, {}]
+            if len(concrete_args) != len(free):
+                raise RuntimeError(f"Tracing expected {len(free)} arguments but got {len(concrete_args)} concrete "
+                                   "arguments")
+            concrete_args = dict(zip(free, concrete_args))
+        for name in free:
             made = self._given(name, parameters[name], (concrete_args or {}).get(name, ...))
             if parameters[name].kind is inspect.Parameter.KEYWORD_ONLY:
                 kwargs[name] = made
@@ -252,15 +361,39 @@ class Tracer(TracerBase):
             elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
                 args.append(self.create_proxy("placeholder", f"**{parameter.name}", (), {}))
         if any([p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters.values()]):
-            return _with_plain_arguments(root_fn), [*args, kwargs]
-        return root_fn, [*args, kwargs]
+            root_fn = _with_plain_arguments(root_fn)
+        return self._taken_apart(root_fn, names, args, kwargs)
+
+    def _taken_apart(self, function, names, args, kwargs):
+        """(the function, its arguments); if some are nested: a function of their leaves, and these. The program then
+        takes them apart."""
+        flat, spec = pytree.tree_flatten((*args, *kwargs.values()))
+        if all([child.is_leaf() for child in spec.children()]):
+            return function, [*args, kwargs]
+        codegen = self.graph._codegen = _PyTreeCodeGen(_PyTreeInfo(names, spec, None))
+
+        def of_leaves(*leaves):
+            given = pytree.tree_unflatten(list(leaves), spec)
+            result = function(*given[:len(args)], **dict(zip(kwargs, given[len(args):])))
+            leaves, out_spec = pytree.tree_flatten(result)
+            codegen.pytree_info = codegen.pytree_info._replace(out_spec=out_spec)
+            return leaves
+        return of_leaves, [*flat, {}]
 
     def _given(self, name, parameter, value):
         default = () if parameter.default is parameter.empty else (parameter.default,)
         kind = None if parameter.annotation is parameter.empty else parameter.annotation
         if value is ...:
             return self.create_proxy("placeholder", name, default, {}, type_expr=kind)
-        made = self.create_proxy("placeholder", f"{name}_1", default, {})
+        numbers = count(1)
+        return pytree.tree_map(lambda x: self._specialized(f"{name}_{next(numbers)}", name, default, x), value)
+
+    def _specialized(self, node_name, name, default, value):
+        """A value of `concrete_args`, which the program checks; a stand-in for PH."""
+        made = self.create_proxy("placeholder", node_name, default, {})
+        if isinstance(value, PHBase):
+            _tell(value, made.node)
+            return made
         if value is None:
             self.create_proxy("call_function", _assert_is_none,
                               (made, f"{name} has been specialized to have value None but got another value"), {})
@@ -285,8 +418,11 @@ class Tracer(TracerBase):
         if is_module:
             self.root = root
             self._root = self._stand_ins.stand_in(root)
-            function = type(root).forward
-            found = vars(root).get("forward")
+            if not hasattr(type(root), self.traced_func_name):
+                raise AssertionError(f"traced_func_name={self.traced_func_name} doesn't exist in "
+                                     f"{type(root).__name__}")
+            function = getattr(type(root), self.traced_func_name)
+            found = vars(root).get(self.traced_func_name)
             if isinstance(found, FunctionType):                    # an instance's own
                 def function(self, *args, **kwargs):
                     return found(*args, **kwargs)
@@ -296,7 +432,12 @@ class Tracer(TracerBase):
         for name, value in vars(self.root).items():
             if isinstance(value, Tensor):
                 self._constants[name] = value
+        self.module_stack, self._calls = {}, {}
         self.graph = Graph(tracer_cls=type(self))
+        code = getattr(inspect.unwrap(function), "__code__", None)
+        if code is not None:
+            self.graph._co_fields = {"co_name": code.co_name, "co_filename": code.co_filename,
+                                     "co_firstlineno": code.co_firstlineno}
         with _Wrapped(self, self._namespaces(root, function)):
             function, args = self.create_args_for_root(function, is_module, concrete_args)
             *args, kwargs = args

@@ -3,8 +3,10 @@ import operator
 import typing
 from dataclasses import dataclass
 from types import UnionType
-from typing import Any
+from typing import Any, NamedTuple
 
+from ..utils import _pytree as pytree
+from . import _pytree
 from .names import OWN_NAMES, Namespace, qualified
 from .node import Node, map_arg
 
@@ -26,6 +28,8 @@ class PythonCode:
 
     src: str
     globals: dict[str, Any]
+    _lineno_map: dict[int, int] | None = None
+    _wrapped: tuple[str, ...] = ()
 
 
 def attribute(owner, path):
@@ -35,15 +39,31 @@ def attribute(owner, path):
     return owner
 
 
+class _Written(str):
+    """An expression, whose repr is itself."""
+
+    __repr__ = str.__str__
+
+
+class _Line(str):
+    """A line of a program, and the number of its node."""
+
+    def __new__(cls, text, number):
+        made = super().__new__(cls, text)
+        made.number = number
+        return made
+
+
 class _Writer:
     """Writes one graph."""
 
-    def __init__(self, root):
+    def __init__(self, root, codegen):
         from .. import device
+        self.codegen = codegen
         torch = __import__(__package__.partition(".")[0])
         self.root, self.lines, self.result, self.arguments, self.renamed, self.wrapped = root, [], "", [], [], []
         self.names = Namespace()
-        own = (float("inf"), float("nan"), type(None), torch, device)
+        own = (float("inf"), float("nan"), type(None), torch, device, _pytree, pytree)
         self.globals = dict(zip(OWN_NAMES, own, strict=True))
 
     # ------------------------------------------------------------- words
@@ -72,6 +92,8 @@ class _Writer:
             name = getattr(kind, "_name", None)
             if getattr(kind, "__module__", "") == "typing" and name:
                 return self.name(f"typing.{name}", kind)
+            if isinstance(kind, typing.ForwardRef):
+                return self.name(repr(kind), kind)
             return self.name(qualified(kind), kind) if isinstance(kind, type) else self.value(kind)
         outer = getattr(typing, origin.__name__.title(), origin) if origin in (list, dict, tuple) else origin
         text = self.name(f"typing.{getattr(outer, '_name', None) or outer.__name__}", outer)
@@ -114,7 +136,7 @@ class _Writer:
                 self.lines.append(f"{node} = {raw}")
         elif node.op == "output":
             self.result = f" -> {self.kind(node.type)}" if node.type is not None else ""
-            self.lines.append(f"return {self.value(node.args[0])}")
+            self.lines.append(self.codegen.generate_output(_Written(self.value(node.args[0]))))
         else:
             done = f";  {' = '.join([repr(x) for x in last])} = None" if last else ""
             self.lines.append(self.expression(node, kind) + done)
@@ -143,7 +165,34 @@ class _Writer:
 
 
 class CodeGen:
-    """Writes graphs as a function `forward`."""
+    """Writes graphs as a function `forward`. To override: its first line (`gen_fn_def`), its last (`generate_output`),
+    the names that these use (`additional_globals`), and what they do with arguments and results (`process_inputs`,
+    `process_outputs`), for those who run the graph node by node."""
+
+    _body_transformer = None
+    _func_name = "forward"
+
+    def gen_fn_def(self, free_vars, maybe_return_annotation):
+        """The first line, of the arguments as they are written; it may go on in further lines."""
+        if not free_vars or free_vars[0] != "self":
+            free_vars.insert(0, "self")
+        return f"def {self._func_name}({', '.join(free_vars)}){maybe_return_annotation}:"
+
+    def generate_output(self, output_args):
+        """The last line, of what the graph returns."""
+        return f"return {output_args!r}"
+
+    def process_inputs(self, *args):
+        """The arguments of the graph, by those of the function."""
+        return args
+
+    def process_outputs(self, outputs):
+        """What the function returns, by what the graph returns."""
+        return outputs
+
+    def additional_globals(self):
+        """[(name, value)]: what the lines that it writes need."""
+        return []
 
     def write(self, nodes, root):
         """The program of the nodes, whose attributes are asked of `root` ("self")."""
@@ -156,11 +205,66 @@ class CodeGen:
                 return used_node
             map_arg(node.args, used)
             map_arg(node.kwargs, used)
-        writer = _Writer(root)
-        for node in nodes:
+        writer = _Writer(root, self)
+        writer.globals.update(self.additional_globals())
+        for number, node in enumerate(nodes):
+            count = len(writer.lines)
             unused = [node] if not node.users and node.op not in ("placeholder", "output") else []
             writer.write(node, last.get(node, []) + unused)
-        body = "".join([f"    {line}\n" for line in writer.lines or ["pass"]]) + "    "
+            writer.lines[count:] = [_Line(f"{line}\n", number) for line in writer.lines[count:]]
+        lines = writer.lines or ["pass\n"]
+        if self._body_transformer is not None:
+            lines = self._body_transformer(lines)
+        body = "".join([f"    {line}" for line in lines]) + "    "
         wrapped = "\n".join([f'torch.fx._symbolic_trace.wrap("{name}")' for name in writer.wrapped])
-        head = f"def forward({', '.join([root, *writer.arguments])}){writer.result}:"
-        return PythonCode(f"\n{wrapped}\n\n{head}\n{body}" if wrapped else f"\n\n\n{head}\n{body}", writer.globals)
+        head = self.gen_fn_def(writer.arguments, writer.result)
+        text = f"\n{wrapped}\n\n{head}\n{body}" if wrapped else f"\n\n\n{head}\n{body}"
+        start = head.count("\n") + 1
+        places = {start + i: line.number for i, line in enumerate(lines) if isinstance(line, _Line)}
+        return PythonCode(text, writer.globals, places, tuple(writer.wrapped))
+
+
+class _PyTreeInfo(NamedTuple):
+    """The names of a function's arguments, and how its arguments and results are laid out."""
+
+    orig_args: list[str]
+    in_spec: Any
+    out_spec: Any
+
+
+class _PyTreeCodeGen(CodeGen):
+    """Writes a function that takes nested arguments apart for its graph, and puts what it returns together."""
+
+    def __init__(self, pytree_info):
+        super().__init__()
+        self.pytree_info = pytree_info
+
+    def process_inputs(self, *inputs):
+        """The leaves of the arguments."""
+        return pytree.arg_tree_leaves(*inputs)
+
+    def process_outputs(self, out):
+        """The results as they are laid out."""
+        if self.pytree_info.out_spec is None:
+            return out
+        return pytree.tree_unflatten(out if isinstance(out, (list, tuple)) else [out], self.pytree_info.out_spec)
+
+    def gen_fn_def(self, free_vars, maybe_return_annotation):
+        """The first line, and one that takes the arguments apart."""
+        names = self.pytree_info.orig_args
+        if names and names[0] == "self":
+            free_vars.insert(0, "self")
+        head = super().gen_fn_def(names[:], maybe_return_annotation)
+        if not free_vars:
+            return head
+        typed = [x for x in free_vars if ":" in x]
+        if typed:
+            head += "\n    " + "".join([f"{x}; " for x in typed]) + "\n"
+        free = ", ".join([x.split(":")[0] for x in free_vars])
+        return f"{head}\n    {free}, = fx_pytree.tree_flatten_spec([{', '.join(names)}], self._in_spec)"
+
+    def generate_output(self, output_args):
+        """The last line, which puts the results together."""
+        if not self.pytree_info.out_spec:
+            return super().generate_output(output_args)
+        return f"return pytree.tree_unflatten({output_args!r}, self._out_spec)"

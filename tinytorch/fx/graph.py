@@ -61,6 +61,7 @@ class Graph:
         self._owning_module = owning_module
         self._tracer_cls, self._tracer_extras = tracer_cls, tracer_extras
         self._codegen = CodeGen()
+        self._co_fields = {}
         self._insert = self._root.prepend
 
     @property
@@ -167,7 +168,7 @@ class Graph:
             result, old = found
             node = made.output(result, type_expr=old.type)
             node.meta = dict(old.meta)
-        made._codegen = self._codegen
+        made._codegen, made._co_fields = self._codegen, dict(self._co_fields)
         return made
 
     # ------------------------------------------------------------- to change
@@ -275,6 +276,29 @@ class Graph:
     def set_codegen(self, codegen):
         """Who writes the program."""
         self._codegen = codegen
+
+    def process_inputs(self, *args):
+        """The graph's arguments, by those of the program."""
+        return self._codegen.process_inputs(*args)
+
+    def process_outputs(self, out):
+        """What the program returns, by what the graph does."""
+        return self._codegen.process_outputs(out)
+
+    def on_generate_code(self, make_transformer):
+        """Has a function change the lines of the program (a list of texts) when it is written: the one that
+        `make_transformer` gives, which is given the one at work or None. A context in which this is so, or without
+        `with` from here on."""
+        before = self._codegen._body_transformer
+        self._codegen._body_transformer = make_transformer(before)
+
+        @contextmanager
+        def until_here():
+            try:
+                yield
+            finally:
+                self._codegen._body_transformer = before
+        return until_here()
 
     def python_code(self, root_module, **options):
         """The program: its text as `src`, and as `globals` what it names. `root_module`: what attributes are asked of

@@ -1,12 +1,16 @@
 """Modules that run a graph."""
 import copy
+import sys
 import traceback
 from itertools import count
 from linecache import cache
+from pathlib import Path
 
-from ..nn import Module
+from ..nn import Module, Parameter
 from ..tensor import Tensor
+from .code import CodeGen, _PyTreeCodeGen
 from .graph import Graph
+from .names import WRAPPED_IN_CODE
 from .node import map_aggregate, map_arg
 
 __all__ = ["GraphModule"]
@@ -16,11 +20,13 @@ _NUMBERS = count()
 _USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
 
 
-def _forward(source, values):
-    """The function `forward` of a program, whose lines tracebacks show."""
+def _forward(source, values, fields, wrapped):
+    """The function `forward` of a program, whose lines tracebacks show. fields: where the program comes from."""
     file = f"<eval_with_key>.{next(_NUMBERS)}"
+    if fields:
+        file += f" from {fields['co_filename']}:{fields['co_firstlineno']} in {fields['co_name']}"
     cache[file] = len(source), None, source.splitlines(keepends=True), file
-    scope = dict(values)
+    scope = {**values, WRAPPED_IN_CODE: wrapped}
     exec(compile(source, file, "exec"), scope)
     return scope["forward"], file
 
@@ -34,11 +40,40 @@ def _copy_attr(source, target, name):
             child = Module()
             target.add_module(part, child)
         source, target = getattr(source, part), child
-    value = getattr(source, last)
-    if isinstance(value, Tensor) and type(value) is Tensor:
-        target.register_buffer(last, value)
+    _set(target, last, getattr(source, last))
+
+
+def _set(owner, name, value):
+    """Gives a module an attribute: a buffer, if it is a tensor that is no parameter."""
+    if isinstance(value, Tensor) and not isinstance(value, Parameter):
+        owner.register_buffer(name, value)
     else:
-        setattr(target, last, value)
+        setattr(owner, name, value)
+
+
+_OWN = str(Path(__file__).parents[1])
+_MODULES = str(Path(_OWN) / "nn")
+
+
+def _last_frame(error):
+    """The last frame of an error that is a program's or a module's; functions have none in PyTorch either."""
+    frames = [x for x in traceback.extract_tb(error.__traceback__)
+              if not x.filename.startswith(_OWN) or x.filename.startswith(_MODULES) and x.name != "__call__"]
+    return frames[-1] if frames else None
+
+
+def _said_of(number, lines):
+    """Which line of a program has raised, with those around it."""
+    before, after = "\n".join(lines[max(0, number - 3):number]), "\n".join(lines[number:number + 2])
+    return ("Call using an FX-traced Module, line "
+            f"{number} of the traced Module's generated forward function:\n{before}\n\n"
+            f"~~~~~~~~~~~~~~~~~~~~~~~~~~~ <--- HERE\n{after}\n")
+
+
+def _there(module, name):
+    for part in name.split("."):
+        module = getattr(module, part, None)
+    return module is not None
 
 
 class _CodeOnlyModule(Module):
@@ -56,12 +91,14 @@ class _Reference:
         self.name = name
 
 
-def _rebuilt(state, nodes, name):
+def _rebuilt(state, nodes, name, codegen=None):
     """A GraphModule from what `__reduce__` has kept: attributes, and the nodes one after the other."""
     module, graph, made = _CodeOnlyModule(state), Graph(), {}
     for node_name, op, target, arguments, kind in nodes:
         args, kwargs = map_aggregate(arguments, lambda x: made[x.name] if isinstance(x, _Reference) else x)
         made[node_name] = graph.create_node(op, target, args, dict(kwargs), node_name, kind)
+    if codegen is not None:
+        graph.set_codegen(codegen)
     return GraphModule(module, graph, name)
 
 
@@ -107,7 +144,7 @@ class GraphModule(Module):
                     if not hasattr(owner, part):
                         owner.add_module(part, Module())
                     owner = getattr(owner, part)
-                setattr(owner, last, root[target])
+                _set(owner, last, root[target])
         self.meta = dict(getattr(root, "meta", {}) if isinstance(root, Module) else {})
         self.graph = graph
 
@@ -133,24 +170,25 @@ class GraphModule(Module):
 
     def recompile(self):
         """Writes the program anew, after the graph was changed; PythonCode."""
+        codegen = self._graph._codegen
+        if isinstance(codegen, _PyTreeCodeGen):
+            self._in_spec, self._out_spec = codegen.pytree_info.in_spec, codegen.pytree_info.out_spec
         written = self._graph.python_code("self")
         self.__dict__["_code"] = written.src
         plain = "".join([x for x in written.src.splitlines(keepends=True) if not x.startswith("torch.fx._symbolic")])
-        type(self).forward, self.__dict__["_file"] = _forward(plain, written.globals)
+        self.__dict__["_lineno_map"] = written._lineno_map
+        type(self).forward, self.__dict__["_file"] = _forward(plain, written.globals, self._graph._co_fields,
+                                                              written._wrapped)
         return written
 
     def __call__(self, *args, **kwargs):
         try:
             return super().__call__(*args, **kwargs)
         except Exception as error:
-            frames = [x for x in traceback.extract_tb(error.__traceback__) if x.filename == self._file]
-            if frames:
-                lines = self._code.strip("\n").splitlines()
-                number = frames[-1].lineno
-                source = self._code.splitlines()[number - 1] if number <= len(self._code.splitlines()) else ""
-                note = (f"Call using an FX-traced Module, line {number} of the traced Module's generated forward "
-                        f"function:\n{lines[0]}\n{source}")
-                error.__notes__ = [*getattr(error, "__notes__", []), note]     # Python 3.10 has no add_note
+            frame = _last_frame(error)
+            if frame is not None and frame.filename == self._file:
+                lines = frame.lineno, self._code.splitlines()
+                print(_said_of(*lines), file=sys.stderr)
             raise
 
     # ------------------------------------------------------------- modules
@@ -189,7 +227,7 @@ class GraphModule(Module):
             if node.op in ("call_module", "get_attr"):
                 parts = node.target.split(".")
                 used.update([".".join(parts[:i + 1]) for i in range(len(parts))])
-                if node.op == "call_module":
+                if node.op == "call_module" and _there(self, node.target):
                     below = self.get_submodule(node.target).named_modules()
                     used.update([f"{node.target}.{name}" for name, _ in below])
         for name, _ in list(self.named_modules()):
@@ -211,24 +249,36 @@ class GraphModule(Module):
                           "# To see more debug info, please use `graph_module.print_readable()`"])
 
     def _own_state(self):
-        skipped = ("_graph", "_code", "_file")
+        skipped = ("_graph", "_code", "_file", "_lineno_map")
         return {name: value for name, value in vars(self).items() if name not in skipped}
 
     def __reduce__(self):
         nodes = [(node.name, node.op, node.target, map_arg((node.args, node.kwargs), lambda n: _Reference(n.name)),
                   node.type) for node in self._graph.nodes]
-        return _rebuilt, (self._own_state(), nodes, type(self).__name__)
+        codegen = self._graph._codegen
+        return _rebuilt, (self._own_state(), nodes, type(self).__name__,
+                          None if type(codegen) is CodeGen else codegen)
 
     def _deepcopy_init(self):
         return GraphModule.__init__
 
-    def _copied(self, state):
-        made = GraphModule(_CodeOnlyModule(state), copy.deepcopy(self._graph), type(self).__name__)
-        made.meta = dict(self.meta)
+    def _copied(self, state, made):
+        GraphModule.__init__(made, _CodeOnlyModule(state), copy.deepcopy(self._graph), type(self).__name__)
         return made
 
     def __copy__(self):
-        return self._copied(self._own_state())
+        made = self._copied(self._own_state(), GraphModule.__new__(GraphModule))
+        made.meta = dict(self.meta)
+        return made
 
     def __deepcopy__(self, memo):
-        return self._copied(copy.deepcopy(self._own_state(), memo))
+        made = memo[id(self)] = GraphModule.__new__(GraphModule)
+        state = copy.deepcopy({name: value for name, value in self._own_state().items() if name != "meta"}, memo)
+        self._copied(state, made)
+        made.meta = copy.deepcopy(self.meta, memo)
+        return made
+
+    def _replicate_for_data_parallel(self):
+        made = copy.copy(self)
+        made.__dict__["_is_replica"] = True
+        return made

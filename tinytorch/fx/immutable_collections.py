@@ -1,5 +1,7 @@
 """Lists and dicts that the arguments of a node are made of: they are replaced, not changed."""
 
+from ..utils import _pytree as pytree
+
 __all__ = ["immutable_dict", "immutable_list"]
 
 
@@ -30,3 +32,8 @@ class immutable_dict(dict):
 
     def __hash__(self):
         return hash(frozenset(self.items()))
+
+
+pytree.register_pytree_node(immutable_list, lambda x: (list(x), None), lambda values, _: immutable_list(values))
+pytree.register_pytree_node(immutable_dict, lambda x: (list(x.values()), list(x)),
+                            lambda values, keys: immutable_dict(zip(keys, values)))

@@ -34,9 +34,9 @@ class Interpreter:
 
     def run(self, *args, initial_env=None, enable_io_processing=True):
         """What the graph returns for these arguments. `initial_env`: values of nodes that are not to be computed;
-        `enable_io_processing` is not looked at."""
+        `enable_io_processing`: whether arguments and results are those of the program, or else the graph's."""
         self.env = dict(initial_env or {})
-        self.args_iter = iter(args)
+        self.args_iter = iter(self.graph.process_inputs(*args) if enable_io_processing else args)
         for node in self.graph.nodes:
             if node in self.env:
                 continue
@@ -52,7 +52,8 @@ class Interpreter:
                 for used in self.user_to_last_uses.get(node, ()):
                     del self.env[used]
             if node.op == "output":
-                return self.env[node]
+                found = self.env[node]
+                return self.graph.process_outputs(found) if enable_io_processing else found
         return None
 
     def boxed_run(self, args_list):
@@ -155,6 +156,11 @@ class Transformer(Interpreter):
         self.new_graph.set_codegen(module.graph._codegen)
         self.tracer = _Appending(self.new_graph, module)
         self.tracer.root = module
+
+    def run_node(self, n):
+        """What one node gives; nodes that come of it have what is known of where it comes from."""
+        self.tracer._current_meta = n.meta
+        return super().run_node(n)
 
     def placeholder(self, target, args, kwargs):
         """A stand-in for the argument."""

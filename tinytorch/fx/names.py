@@ -10,7 +10,9 @@ from ..autograd.overridable import about
 _ILLEGAL = re.compile(r"[^0-9a-zA-Z_]+")
 _NUMBERED = re.compile(r"(.*)_(\d+)$")
 #: Names of values that code may hold by their repr, beside Python's own.
-OWN_NAMES = ("inf", "nan", "NoneType", "torch", "device")
+OWN_NAMES = ("inf", "nan", "NoneType", "torch", "device", "fx_pytree", "pytree")
+#: What the globals of the code of a graph have under this name: the names of functions that are written down as calls.
+WRAPPED_IN_CODE = "__wrapped_in_fx__"
 #: torch's modules in which functions are looked for, in this order.
 _ROOMS = ("", ".nn.functional", ".linalg", ".special", ".fft", ".nn", ".functional")
 

@@ -3,6 +3,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from .._checks import _assert
+from .._ops import OpOverload
 from .immutable_collections import immutable_dict, immutable_list
 from .names import of_type, shown
 
@@ -12,7 +14,7 @@ __all__ = ["Node", "has_side_effect", "map_aggregate", "map_arg"]
 Target = Callable[..., Any] | str
 Argument = Any
 _OPS = frozenset(("call_function", "call_method", "call_module", "get_attr", "output", "placeholder", "root"))
-_SIDE_EFFECTS = {operator.setitem}
+_SIDE_EFFECTS = {operator.setitem, _assert}
 
 
 def has_side_effect(fn):
@@ -21,17 +23,21 @@ def has_side_effect(fn):
     return fn
 
 
-def map_aggregate(a, fn):
-    """fn of every value in nested tuples, lists, dicts and slices, laid out as before."""
+def map_aggregate(a, fn, check_key=None):
+    """fn of every value in nested tuples, lists, dicts and slices, laid out as before. check_key: is called with the
+    keys of dicts."""
     if isinstance(a, tuple):
-        items = [map_aggregate(x, fn) for x in a]
+        items = [map_aggregate(x, fn, check_key) for x in a]
         return type(a)(*items) if hasattr(a, "_fields") else tuple(items)
     if isinstance(a, list):
-        return immutable_list([map_aggregate(x, fn) for x in a])
+        return immutable_list([map_aggregate(x, fn, check_key) for x in a])
     if isinstance(a, dict):
-        return immutable_dict({key: map_aggregate(x, fn) for key, x in a.items()})
+        if check_key is not None:
+            for key in a:
+                check_key(key)
+        return immutable_dict({key: map_aggregate(x, fn, check_key) for key, x in a.items()})
     if isinstance(a, slice):
-        return slice(map_aggregate(a.start, fn), map_aggregate(a.stop, fn), map_aggregate(a.step, fn))
+        return slice(*[map_aggregate(x, fn, check_key) for x in (a.start, a.stop, a.step)])
     return fn(a)
 
 
@@ -48,14 +54,18 @@ def map_arg(a, fn):
     return map_aggregate(a, lambda x: fn(x) if isinstance(x, Node) else x)
 
 
-def _written(arg):
-    """An argument as the text of a graph has it."""
-    if isinstance(arg, list):
-        return "[" + ", ".join(map(_written, arg)) + "]"
-    if isinstance(arg, tuple):
-        return "(" + ", ".join(map(_written, arg)) + (",)" if len(arg) == 1 else ")")
+def _format_arg(arg, max_list_len=float("inf")):
+    """An argument as the text of a graph has it. max_list_len: how many values of a list are told."""
+    if hasattr(arg, "_custom_fx_repr_fn"):
+        return arg._custom_fx_repr_fn()
+    if isinstance(arg, (list, tuple)):
+        shown = [_format_arg(x, max_list_len) for i, x in enumerate(arg) if i < max_list_len]
+        more = f", ...[total_len={len(arg)}]" if len(shown) < len(arg) else ""
+        if isinstance(arg, list):
+            return f"[{', '.join(shown)}{more}]"
+        return f"({', '.join(shown)}{more}{',' * (len(shown) == 1)})"
     if isinstance(arg, dict):
-        return "{" + ", ".join([f"{key}: {_written(value)}" for key, value in arg.items()]) + "}"
+        return "{" + ", ".join([f"{key}: {_format_arg(value, max_list_len)}" for key, value in arg.items()]) + "}"
     return f"%{arg.name}" if isinstance(arg, Node) else str(arg)
 
 
@@ -196,8 +206,9 @@ class Node:
         if self.op == "call_module" and self.graph.owning_module is not None:
             return getattr(self.graph.owning_module.get_submodule(self.target), "_is_impure", False)
         if self.op == "call_function":
-            form = getattr(self.target, "_schema", None)
-            return self.target in _SIDE_EFFECTS or form is not None and form.is_impure
+            form = self.target._schema if isinstance(self.target, OpOverload) else None
+            return self.target in _SIDE_EFFECTS or form is not None and form.is_impure or (
+                getattr(self.target, "namespace", "") == "profiler")
         return self.op in ("placeholder", "output")
 
     def _rename(self, candidate):
@@ -217,4 +228,4 @@ class Node:
             return head
         if self.op == "output":
             return f"return {self.args[0]}"
-        return f"{head}(args = {_written(self.args)}, kwargs = {_written(self.kwargs)})"
+        return f"{head}(args = {_format_arg(self.args)}, kwargs = {_format_arg(self.kwargs)})"

@@ -1,7 +1,10 @@
 """Stand-ins for values: what is done to one is added to a graph."""
+import dataclasses
 import dis
 import operator
 import sys
+import traceback
+from pathlib import Path
 
 from ..nn import Parameter
 from ..overrides import is_tensor_method_or_property
@@ -21,6 +24,27 @@ _REFLECTED = "add and_ floordiv lshift matmul mod mul or_ pow rshift sub truediv
 _NOT_ASKED = {"node", "tracer", *[name for kind in Tensor.__mro__ for name in getattr(kind, "__slots__", ())]}
 
 
+#: What a node has of the node of another graph that it was made for.
+_KEPT = ("stack_trace", "nn_module_stack", "torch_fn", "source_fn_stack", "original_aten", "recompute", "custom")
+
+
+def _check_key(key):
+    """RuntimeError for a stand-in in the key of a dict."""
+    if isinstance(key, tuple):
+        for part in key:
+            _check_key(part)
+    if isinstance(key, Proxy):
+        raise RuntimeError("Keys for dictionaries used as an argument cannot contain a Node. Got key: "
+                           f"{key.node}")
+
+
+def _lines_of_the_program():
+    """The lines that are at work, without those of this package."""
+    own = str(Path(__file__).parents[1])
+    found = [frame for frame in traceback.extract_stack() if not frame.filename.startswith(own)]
+    return "".join(traceback.format_list(found)).strip()
+
+
 class TraceError(ValueError):
     """A program does with a value what cannot be written into a graph."""
 
@@ -29,6 +53,10 @@ class TracerBase:
     """Adds nodes to `graph`."""
 
     graph: Graph
+    #: (key, (name, class)) of the modules whose forward runs, from the outermost.
+    module_stack: dict = {}
+    #: The `meta` of the node that is run, if a graph is.
+    _current_meta = None
     record_stack_traces = False
     check_mutable_operations = False
     trace_asserts = False
@@ -36,7 +64,18 @@ class TracerBase:
 
     def create_node(self, kind, target, args, kwargs, name=None, type_expr=None):
         """A new node of the graph; to override, so as to see all of them."""
-        return self.graph.create_node(kind, target, args, kwargs, name, type_expr)
+        if kind == "call_function" and self.check_mutable_operations:
+            from .operator_schemas import check_for_mutable_operation
+            check_for_mutable_operation(target, args, kwargs)
+        node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
+        if self._current_meta is not None:
+            node.meta.update({key: self._current_meta[key] for key in _KEPT if key in self._current_meta})
+        else:
+            if self.record_stack_traces:
+                node.stack_trace = _lines_of_the_program()
+            if self.module_stack:
+                node.meta["nn_module_stack"] = dict(self.module_stack)
+        return node
 
     def proxy(self, node):
         """The stand-in for what a node returns; to override, so as to have another class."""
@@ -52,13 +91,16 @@ class TracerBase:
 
     def create_arg(self, a):
         """A value as the argument of a node: stand-ins are their nodes."""
-        return map_aggregate(a, self._argument)
+        return map_aggregate(a, self._argument, _check_key)
 
     def _argument(self, a):
         if isinstance(a, Proxy):
             return a.node
         if hasattr(a, "__fx_create_arg__"):
             return a.__fx_create_arg__(self)
+        if dataclasses.is_dataclass(a) and not isinstance(a, type):
+            fields = {field.name: self.create_arg(getattr(a, field.name)) for field in dataclasses.fields(a)}
+            return self.create_node("call_function", type(a), (), fields)
         if isinstance(a, range):
             return range(*[self.create_arg(x) for x in (a.start, a.stop, a.step)])
         return a

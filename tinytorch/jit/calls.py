@@ -243,7 +243,12 @@ def _of_function(text, function, node):
             raise text.source.failed(node, f"function '{function.__name__}' is called recursively. Recursive calls are "
                                            "not supported")
         args, keywords = _arguments(text, node)
-        return _made(text.program.function(function), args, keywords)
+        try:
+            return _made(text.program.function(function), args, keywords)
+        except (RuntimeError, FrontendError) as error:
+            error.args = (f"{error}\n'{function.__name__}' is being compiled since it was called from "
+                          f"'{text.called}'\n{text.source.place(node)}",)
+            raise
     space, name = place(function) if inspect.isfunction(function) else (None, function.__name__)
     name = name or function.__name__
     stands = FUNCTIONS.get(name) if space in ("nn.functional", "functional", "", None) else None

@@ -61,6 +61,11 @@ class FunctionText(Resolver):
         text = [line for part in body for line in ast.unparse(ast.fix_missing_locations(part)).split("\n")]
         self.lines = [head, *["  " + line for line in text]]
 
+    @property
+    def called(self) -> str:
+        """What errors call the function: M.forward."""
+        return f"{self.owner.kind}.{self.name}" if self.owner is not None else self.name
+
     def _ended(self, body, node):
         """A body that ends in an exception, so that PyTorch sees a result on all ways through it."""
         if not _raises(body[-1]) or len(body) > 1 and isinstance(body[-2], ast.Return):

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from ..nn import Module
+from ..seam import UNSEEN, seam
 from ..tensor import Tensor
 from .objects import Object
 
@@ -95,6 +96,8 @@ class RecursiveScriptModule(ScriptModule, Object):
         method = self.script_class.methods.get(name)
         if method is None:
             raise AttributeError(f"'{self.original_name}' object has no attribute '{name}'")
+        if seam.up and (seen := _written_down(self, name, args, kwargs)) is not UNSEEN:
+            return seen
         _check(method, 1, args, kwargs)
         return self._machine.call(method, (self, *args), kwargs)
 
@@ -275,6 +278,14 @@ class ScriptFunction:
 
     def __reduce__(self):
         raise pickle.PickleError("ScriptFunction cannot be pickled")
+
+
+def _written_down(module, name, args, kwargs):
+    """A node of the graph of a stand-in (fx.Proxy) among the arguments; UNSEEN if there is none."""
+    for x in (*args, *kwargs.values()):
+        if not isinstance(x, Tensor) and hasattr(type(x), "__torch_function__") and hasattr(x, "tracer"):
+            return x.tracer.create_proxy("call_method", name, (module, *args), kwargs)
+    return UNSEEN
 
 
 def source_of(method) -> str:

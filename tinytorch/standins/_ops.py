@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from .seam import UNSEEN, seam
 from .tensor import Tensor
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
@@ -18,8 +19,9 @@ CUSTOM: dict[str, Callable] = {}
 
 #: Operators of torch's that libraries name, to tell them apart, and that nothing here is.
 _NAMED = {"aten": """_assert_async _assert_scalar _assert_tensor_metadata _embedding_bag _fft_c2c _grouped_mm
-    _is_all_true _local_scalar_dense _pin_memory _sparse_addmm _sparse_mm_reduce_impl _to_copy _unsafe_view
-    _upsample_bilinear2d_aa slice sym_constrain_range_for_size""".split(),
+    _is_all_true _local_scalar_dense _pin_memory _reshape_alias_copy _sparse_addmm _sparse_mm_reduce_impl _to_copy
+    _unsafe_view _upsample_bilinear2d_aa slice sym_constrain_range_for_size""".split(),
+          "profiler": ["_record_function_enter", "_record_function_enter_new", "_record_function_exit"],
           "_c10d_functional": ["_wrap_tensor_autograd", "all_gather_into_tensor", "wait_tensor"], "c10d": ["scatter_"],
           "c10d_functional": ["all_gather_into_tensor", "wait_tensor"]}
 
@@ -33,6 +35,8 @@ class OpOverload:
         self.namespace, self.__module__ = packet.namespace, f"torch.ops.{packet.namespace}"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if seam.up and (seen := _shown(self, args, kwargs)) is not UNSEEN:
+            return seen
         form = self._schema
         return self._packet(*args, **kwargs) if form is None else _schemas().called(form, args, kwargs)
 
@@ -43,6 +47,9 @@ class OpOverload:
             return None
         wanted = "" if self._overload == "default" else self._overload
         return next((form for form in _schemas().forms_of(self._packet.__name__) if form.form == wanted), None)
+
+    def __reduce__(self):
+        return getattr, (self._packet, self._overload)
 
     @property
     def overloadpacket(self) -> OpOverloadPacket:
@@ -66,8 +73,14 @@ class OpOverloadPacket:
     def __init__(self, namespace: str, name: str) -> None:
         self.namespace, self.__name__, self._forms = namespace, name, {}
         self._qualified_op_name = f"{namespace}::{name}"
+        self.__module__ = f"torch.ops.{namespace}"
+
+    def __reduce__(self):
+        return _packet, (self.namespace, self.__name__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if seam.up and (seen := _shown(self, args, kwargs)) is not UNSEEN:
+            return seen
         found = _schemas().form_for(self.__name__, args, kwargs) if self.namespace == "aten" else None
         if found is not None:
             return _schemas().run(*found)
@@ -91,6 +104,15 @@ class OpOverloadPacket:
 
     def __repr__(self) -> str:
         return f"<OpOverloadPacket(op='{self}')>"
+
+
+def _shown(operator, args, kwargs):
+    """What an argument that is no tensor (fx.Proxy) makes of the call; UNSEEN if there is none."""
+    for x in (*args, *kwargs.values()):
+        for y in x if isinstance(x, (list, tuple)) else (x,):
+            if not isinstance(y, Tensor) and hasattr(type(y), "__torch_function__"):
+                return type(y).__torch_function__(operator, (type(y),), args, kwargs)
+    return UNSEEN
 
 
 def _schemas():
@@ -199,3 +221,7 @@ class _Ops(ModuleType):
 
 
 ops = _Ops()
+
+
+def _packet(namespace, name):
+    return getattr(getattr(ops, namespace), name)

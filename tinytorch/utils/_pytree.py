@@ -17,31 +17,62 @@ PyTree, Context = Any, Any
 class TreeSpec:
     """The shape of a tree: the kind of its root (None for a leaf), the keys or class it needs, its children."""
 
-    __slots__ = ("kind", "context", "children")
+    __slots__ = ("kind", "context", "_children")
 
     def __init__(self, kind=None, context=None, children=()):
-        self.kind, self.context, self.children = kind, context, list(children)
+        self.kind, self.context, self._children = kind, context, list(children)
+
+    @property
+    def type(self):
+        """The kind of the root, None for a leaf."""
+        return self.kind
+
+    @property
+    def num_children(self):
+        """The number of children."""
+        return len(self._children)
+
+    @property
+    def num_nodes(self):
+        """The number of containers and leaves."""
+        return 1 + sum(child.num_nodes for child in self._children)
+
+    def children(self):
+        """The children, each a TreeSpec."""
+        return list(self._children)
+
+    def child(self, index):
+        """One of the children."""
+        return self._children[index]
+
+    def is_leaf(self):
+        """Whether it is a leaf."""
+        return self.kind is None
+
+    def unflatten(self, leaves):
+        """The tree of these leaves."""
+        return tree_unflatten(leaves, self)
 
     @property
     def num_leaves(self):
-        return 1 if self.kind is None else sum(child.num_leaves for child in self.children)
+        return 1 if self.kind is None else sum(child.num_leaves for child in self._children)
 
     def __eq__(self, other):
-        return isinstance(other, TreeSpec) and (self.kind, self.context, self.children) == (
-            other.kind, other.context, other.children)
+        return isinstance(other, TreeSpec) and (self.kind, self.context, self._children) == (
+            other.kind, other.context, other._children)
 
     def __repr__(self, indent=0):
         if self.kind is None:
             return "*"
         indent += 2
-        children = (",\n" + " " * indent).join([child.__repr__(indent) for child in self.children])
+        children = (",\n" + " " * indent).join([child.__repr__(indent) for child in self._children])
         return f"TreeSpec({self.kind.__name__}, {self.context}, [{children}])"
 
     def pretty(self):
         """As it would be written in Python, with a * for each leaf."""
         if self.kind is None:
             return "*"
-        children = [child.pretty() for child in self.children]
+        children = [child.pretty() for child in self._children]
         if self.kind in (dict, OrderedDict, defaultdict):
             return "{" + ", ".join(f"{key!r}: {c}" for key, c in zip(_keys(self), children)) + "}"
         if self.kind is list:
@@ -160,7 +191,7 @@ def tree_unflatten(leaves, treespec):
 def _unflatten(leaves, spec):
     if spec.kind is None:
         return next(leaves)
-    children = [_unflatten(leaves, child) for child in spec.children]
+    children = [_unflatten(leaves, child) for child in spec._children]
     return SUPPORTED_NODES[spec.kind].unflatten_fn(children, spec.context)
 
 
@@ -290,10 +321,10 @@ def _broadcast_to_and_flatten(tree, treespec, is_leaf=None):
     if opened is None:
         return [tree] * treespec.num_leaves
     kind, context, children = opened[0], opened[1], list(opened[2])
-    if (kind, context) != (treespec.kind, treespec.context) or len(children) != len(treespec.children):
+    if (kind, context) != (treespec.kind, treespec.context) or len(children) != len(treespec._children):
         return None
     found = []
-    for child, child_spec in zip(children, treespec.children):
+    for child, child_spec in zip(children, treespec._children):
         below = _broadcast_to_and_flatten(child, child_spec, is_leaf)
         if below is None:
             return None
@@ -363,7 +394,7 @@ def _with_keys(tree, spec, path):
         keyed = [(SequenceKey(i), child) for i, child in enumerate(node.flatten_fn(tree)[0])]
     else:
         keyed = node.flatten_with_keys_fn(tree)[0]
-    return [found for (key, child), part in zip(keyed, spec.children)
+    return [found for (key, child), part in zip(keyed, spec._children)
             for found in _with_keys(child, part, (*path, key))]
 
 
@@ -413,7 +444,7 @@ def _as_words(spec):
                                   "_register_pytree_node call with a `serialized_type_name` kwarg.")
     return {"type": f"{spec.kind.__module__}.{spec.kind.__qualname__}",
             "context": "null" if spec.context is None else json.dumps(spec.context),
-            "children_spec": [_as_words(child) for child in spec.children]}
+            "children_spec": [_as_words(child) for child in spec._children]}
 
 
 def treespec_dumps(treespec, protocol=None):

@@ -1,4 +1,4 @@
 """torch.fx.experimental: names to import."""
 from ...missing import namespace as _namespace
 
-__getattr__ = _namespace(__name__, ("optimization", "proxy_tensor"))
+__getattr__ = _namespace(__name__, ("const_fold", "optimization", "proxy_tensor", "rewriter"))

@@ -1,6 +1,10 @@
 """torch.fx.experimental.proxy_tensor: `make_fx`, the graph of a call in ATen's operators."""
 import functools
 
+from ...tensor import Tensor
+from ...utils import _pytree as pytree
+from ..code import _PyTreeCodeGen, _PyTreeInfo
+
 __all__ = ["get_proxy_mode", "make_fx", "maybe_disable_fake_tensor_mode"]
 
 _OUT_OF_SIGHT = (
@@ -44,6 +48,13 @@ def make_fx(f, decomposition_table=None, tracing_mode="real", _allow_non_fake_in
             if kind not in ("len", "iter") and not kind.startswith("constant"):
                 raise RuntimeError(_OUT_OF_SIGHT)
         found = record(f, args, reads=refuse, suffix="_1")
+        _enter_numbers(found, args)
+        given = pytree.tree_structure(tuple(args))
+        if not all([child.is_leaf() for child in given.children()]):
+            output = found.graph.output_node()
+            leaves, spec = pytree.tree_flatten(output.args[0])
+            output.args = (leaves,)
+            found.graph.set_codegen(_PyTreeCodeGen(_PyTreeInfo(found.parameters, given, spec)))
         root = Module()
         for name, tensor in found.constants.items():
             if tensor.requires_grad or not name.startswith("_tensor"):
@@ -52,6 +63,24 @@ def make_fx(f, decomposition_table=None, tracing_mode="real", _allow_non_fake_in
                 root.register_buffer(name, tensor)
         return GraphModule(root, found.graph, "f" if isinstance(f, Module) else getattr(f, "__name__", "f"))
     return wrapped
+
+
+def _enter_numbers(found, args):
+    """Adds the arguments that are no tensors to the graph, which has their values in it."""
+    tensors = iter(found.graph.find_nodes(op="placeholder"))
+    last = None
+    for name, x in zip(found.parameters, args):
+        leaves = pytree.tree_leaves(x)
+        for i, leaf in enumerate(leaves):
+            if isinstance(leaf, Tensor):
+                last = next(tensors)
+                if leaf is not x:
+                    last.target = f"{name}_{i + 1}"
+                    last._rename(last.target)
+                continue
+            context = found.graph.inserting_before() if last is None else found.graph.inserting_after(last)
+            with context:
+                last = found.graph.placeholder(f"{name}_1" if leaf is x else f"{name}_{i + 1}")
 
 
 def get_proxy_mode():

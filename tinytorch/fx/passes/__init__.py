@@ -1,7 +1,5 @@
 """torch.fx.passes: what is found out about a graph, or done to it."""
 from ...missing import namespace as _namespace
-from . import shape_prop
-
-__all__ = ["shape_prop"]
-
-__getattr__ = _namespace(__name__)
+__getattr__ = _namespace(__name__, (
+    "dialect", "graph_drawer", "graph_manipulation", "infra", "net_min_base", "operator_support", "param_fetch",
+    "reinplace", "shape_prop", "split_module", "split_utils", "splitter_base", "tools_common", "utils"))

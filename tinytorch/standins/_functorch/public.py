@@ -14,5 +14,6 @@ __all__ = ["FunctionalModule", "FunctionalModuleWithBuffers", "combine_state_for
            "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "make_functional", "make_functional_with_buffers",
            "make_fx", "vjp", "vmap"]
 
+__path__: list[str] = []         # what lies in it is found by the table of finder.py
 make_fx = refused("functorch", "make_fx", "graphs of symbolic operations are not built here")
 __getattr__ = _namespace(__name__)
