@@ -1,7 +1,8 @@
-# ruff: noqa: B007, C416, UP006, UP007, UP031, UP032, UP035, UP045 (what scripts are written in)
+# ruff: noqa: B007, C416, F811, UP006, UP007, UP031, UP032, UP035, UP045 (what scripts are written in)
 """Functions and modules to be scripted, of either library: the tests read this file a second time with tinytorch as
 torch. PROGRAMS is {name: (what makes it, the arguments)}."""
 import math
+from enum import Enum
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 import torch
@@ -317,6 +318,108 @@ class UNet(nn.Module):
         return self.out(torch.cat([x, y], 1))
 
 
+class Properties(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight, self._shift = nn.Parameter(torch.ones(3)), 1
+
+    @property
+    def scale(self) -> Tensor:
+        return self.weight * 2
+
+    @property
+    def shift(self) -> int:
+        return self._shift + 1
+
+    @shift.setter
+    def shift(self, value: int):
+        self._shift = value
+
+    def forward(self, x):
+        before = self.shift
+        self.shift = before + 2
+        return x * self.scale + self.shift - before
+
+
+class Color(Enum):
+    RED = 1
+    GREEN = 2
+
+
+class Enumerated(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.color = Color.GREEN
+
+    def forward(self, x):
+        if self.color == Color.RED:
+            return x
+        return x * self.color.value + Color.RED.value + len(self.color.name)
+
+
+def weighted(a, b, k: int = 1):
+    return a + b * k
+
+
+def starred(x, pair: Tuple[Tensor, Tensor]):
+    parts = (x, x * 2)
+    return weighted(*parts) + weighted(*pair, 3)
+
+
+def forked(x):
+    first, second = torch.jit.fork(weighted, x, x, 2), torch.jit.fork(weighted, x, b=x)
+    return torch.jit.wait(first) - torch.jit.wait(second)
+
+
+class Forked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(3, 3), nn.Linear(3, 3)])
+
+    def times(self, x, k: int):
+        return x * k
+
+    def forward(self, x):
+        found = torch.jit.annotate(List[torch.jit.Future[Tensor]], [])
+        for i in range(3):
+            found.append(torch.jit.fork(self.times, x, i))
+        total = torch.jit.wait(torch.jit.fork(self.layers[0], x)) + self.layers[1](x)
+        for future in found:
+            total = total + torch.jit.wait(future)
+        return total
+
+
+class Overloaded(nn.Module):
+    @torch.jit._overload_method
+    def more(self, x: int) -> int:
+        pass
+
+    @torch.jit._overload_method
+    def more(self, x: Tensor) -> Tensor:
+        pass
+
+    def more(self, x):
+        return x + 1
+
+    def forward(self, x):
+        return self.more(x) * self.more(3)
+
+
+class Marked(nn.Module):
+    @torch.jit.unused
+    def not_compiled(self, x):
+        return sorted(x)
+
+    @torch.jit.export
+    def exported(self, x, k: int):
+        return x * k
+
+    def forward(self, x, flag: bool = False):
+        if flag:
+            return self.not_compiled(x)
+        return self.exported(x, 2)
+
+
 def mlp():
     return nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Dropout(0.1), nn.BatchNorm1d(8), nn.LeakyReLU(0.1),
                          nn.Linear(8, 2), nn.LogSoftmax(dim=-1)).eval()
@@ -343,5 +446,11 @@ PROGRAMS = {
     "cells": (lambda: Cells(), lambda f, i: (f(2, 5, 3),)),
     "attention": (lambda: Attention(), lambda f, i: (i(2, 3),)),
     "bag": (lambda: Pool(), lambda f, i: (i(2, 3), None)),
+    "properties": (lambda: Properties(), lambda f, i: (f(2, 3),)),
+    "enumerations": (lambda: Enumerated(), lambda f, i: (f(2, 3),)),
+    "starred": (lambda: starred, lambda f, i: (f(2, 3), (f(2, 3), f(2, 3)))),
+    "forked": (lambda: forked, lambda f, i: (f(2, 3),)), "futures": (lambda: Forked(), lambda f, i: (f(2, 3),)),
+    "overloaded": (lambda: Overloaded(), lambda f, i: (f(2, 3),)),
+    "marked": (lambda: Marked(), lambda f, i: (f(2, 3),)),
     "U-Net": (lambda: UNet().eval(), lambda f, i: (f(2, 1, 4, 4),)), "MLP": (mlp, lambda f, i: (f(2, 3),)),
 }

@@ -1,7 +1,9 @@
+# ruff: noqa: UP006, UP035 (what scripts are written in)
 """torch.jit.script: the same programs compiled here and there compute the same, and each runs the other's archives."""
 import importlib.util
 import io
 import linecache
+from typing import Dict, List
 
 import numpy as np
 import pytest
@@ -114,3 +116,24 @@ def test_refused_in_torchs_words(text):
             t.jit.script(function)
         told.append((type(error.value).__name__, str(error.value).strip().split("\n")[0][:90]))
     assert told[0] == told[1]
+
+
+def test_forty_programs_go_both_ways():
+    """Those of test_programs_both_ways, and those that test_torchscript traces here and there."""
+    from tests.parity.test_torchscript import NAMES
+    told = {"mlp", "cnn", "residual", "lstm", "gru", "encoder", "decoder", "bag"}
+    assert told <= set(NAMES) and {"LSTM", "GRU", "bag", "U-Net", "lists", "classes"} <= set(theirs.PROGRAMS)
+    assert len(NAMES) + len(theirs.PROGRAMS) >= 40
+
+
+def test_a_program_does_not_write_to_the_lists_of_its_caller():
+    for t in (torch, tinytorch):
+        names = {"a": 1, "b": 2}
+        deleting = t.jit.script(deletes)
+        assert deleting(names, [[1], [2]]) == 3 and names == {"a": 1, "b": 2}
+
+
+def deletes(d: Dict[str, int], x: List[List[int]]) -> int:
+    del d["a"]
+    x[0].append(3)
+    return len(d) + len(x[0])

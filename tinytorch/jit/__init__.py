@@ -200,8 +200,13 @@ def _overload(func):
     return func
 
 
+#: {(module, name): declarations of a method}, of `_overload_method`.
+_OVERLOADS: dict = {}
+
+
 def _overload_method(func):
-    """The method itself: declarations for the compiler."""
+    """The method itself: one of the forms that the method of this name has, which is defined after them."""
+    _OVERLOADS.setdefault((func.__module__, func.__qualname__), []).append(func)
     return func
 
 

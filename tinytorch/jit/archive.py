@@ -11,6 +11,7 @@ import io
 import os
 import pickle
 import sys
+from enum import Enum
 from struct import pack
 from typing import Any
 
@@ -24,7 +25,7 @@ from ..nn.parameter import Parameter
 from ..tensor import Tensor
 from .language import Refused, Script
 from .modules import KEEPERS, RecursiveScriptModule
-from .objects import ScriptObject, Tuple
+from .objects import Member, ScriptObject, Tuple
 
 __all__ = ["read", "write"]
 
@@ -78,6 +79,12 @@ class _Reader(Unpickler):
     def load_reduce(self):
         if len(self.stack) < 2 or type(self.stack[-2]) is not _Name:
             Unpickler.load_reduce(self)
+            return
+        if type(self.stack[-1]) in (int, float, str) and "." in self.stack[-2].name:
+            value, named = self.pop(), self.pop()              # a member of an enumeration
+            made = _Raw(named.name)
+            made.state = (value,)
+            self.stack.append(made)
             return
         args, named = self.arguments(), self.pop()
         if named.name == "restore_type_tag" and len(args) == 2 and type(args[1]) is str:
@@ -194,6 +201,13 @@ class _Maker:
         script_class = self.script.classes.get(raw.name)
         if script_class is None:
             raise Refused(f"there is no class {raw.name:.80} in the archive")
+        if script_class.kind == "enum":
+            members = [x for x in script_class.constants.values()
+                       if isinstance(raw.state, tuple) and [x.value] == list(raw.state)]
+            if len(members) != 1:
+                raise Refused(f"{raw.name:.80} has no such member")
+            raw.made = members[0]
+            return
         if script_class.kind == "tuple":
             if not isinstance(raw.state, tuple) or len(raw.state) != len(script_class.fields):
                 raise Refused(f"{raw.name:.80}: a tuple of another length")
@@ -249,7 +263,8 @@ _STORAGES = {dt.float32: "FloatStorage", dt.float64: "DoubleStorage", dt.float16
 class _Writer:
     """Writes a pickle as torch's reader in C++ takes it: instances by class and state, tensors by storage."""
 
-    def __init__(self):
+    def __init__(self, enums=None):
+        self.enums = enums or {}               # {an enumeration of Python's: the name of its class}
         self.parts, self.memo, self.storages, self.held = [b"\x80\x02"], {}, {}, []
 
     def finished(self):
@@ -274,6 +289,11 @@ class _Writer:
             self._remembered(x, self._tensor)
         elif isinstance(x, (RecursiveScriptModule, ScriptObject)):
             self._remembered(x, self._object)
+        elif isinstance(x, (Member, Enum)):
+            module, _, name = (x.script_class.name if isinstance(x, Member) else self.enums[type(x)]).rpartition(".")
+            self._name(module, name)
+            self.write(x.value)                # no tuple of it: so PyTorch reads it
+            put(b"R")
         elif type(x) is list:
             self._remembered(x, self._list)
         elif type(x) is dict:
@@ -374,7 +394,8 @@ def write(module: RecursiveScriptModule, f: Any, extra_files: dict[str, Any] | N
 
 
 def _records(module, extra_files):
-    data, constants = _Writer(), _Writer()
+    enums = module._machine.script.enums
+    data, constants = _Writer(enums), _Writer(enums)
     data.write(module)
     constants.write(tuple(module._machine.constants))
     records = {"data.pkl": data.finished(), "constants.pkl": constants.finished(), "version": b"10\n",

@@ -97,13 +97,11 @@ def _made(function: str, args, keywords=()):
 
 def _arguments(text, node):
     """The arguments of a call as the script's."""
-    for x in node.args:
-        if isinstance(x, ast.Starred):
-            raise text.source.unsupported(x)
     for keyword in node.keywords:
         if keyword.arg is None:
             raise text.refused(node, "keyword-arg expansion is not supported")
-    return [text.expr(x) for x in node.args], [ast.keyword(k.arg, text.expr(k.value)) for k in node.keywords]
+    args = [made for x in node.args for made in (text.starred(x) if isinstance(x, ast.Starred) else [text.expr(x)])]
+    return args, [ast.keyword(k.arg, text.expr(k.value)) for k in node.keywords]
 
 
 def call(text, node: ast.Call) -> ast.expr:
@@ -189,8 +187,25 @@ def _of_module(text, owner, name, node):
     compiled = text.program.module(module)
     if compiled.methods.get(name, name) is None:
         raise text.source.failed(node, f"method '{name}' is called recursively. Recursive calls are not supported")
-    compiled.method(name)
+    declared = _jit()._OVERLOADS.get((getattr(function, "__module__", ""), getattr(function, "__qualname__", "")))
+    if declared:
+        name = _overloaded(text, compiled, function, declared, node)
+    else:
+        compiled.method(name)
     return ast.Call(member(owner.node, name), args, keywords)
+
+
+def _overloaded(text, compiled, function, declared, node):
+    """The name of the form of a method that takes these arguments, which is compiled."""
+    given = {k.arg: k.value for k in node.keywords}
+    for i, form in enumerate(declared):
+        hints, names = typing.get_type_hints(form), [*inspect.signature(form).parameters][1:]
+        told = {**dict(zip(names, node.args)), **given}
+        kinds = {name: kind_of(text, x) or "Tensor" for name, x in told.items()}
+        if set(told) <= set(names) and all([text.program.annotated(hints.get(name, Tensor)) == kind
+                                            for name, kind in kinds.items()]):
+            return compiled.method(f"{function.__name__}__{i}", function, hints)
+    raise text.source.failed(node, f"no form of {function.__name__} takes arguments of these types")
 
 
 def _python_call(text, function, name, args, keywords):
@@ -456,10 +471,23 @@ def _assertion(text, node):
 _SPECIAL: dict[Callable, Callable] = {}
 
 
+def _forked(text, node):
+    """fork(f, ...): a function of its own that calls f, before the statement, and a fork of that."""
+    if not node.args:
+        raise text.refused(node, "fork of nothing")
+    made = call(text, ast.copy_location(ast.Call(node.args[0], node.args[1:], node.keywords), node))
+    text.fresh += 1
+    name = f"__forked_function{text.fresh}"
+    nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    text.before.append(ast.FunctionDef(name, nothing, [ast.Return(made)], [], lineno=0))
+    return _made("fork", [ast.Name(name, ast.Load())])
+
+
 def _special():
     if not _SPECIAL:
         jit, root = _jit(), importlib.import_module(__package__.partition(".")[0])
         _SPECIAL.update({jit.annotate: _annotate, isinstance: _isinstance, jit.isinstance: _isinstance,
+                         jit.fork: _forked, jit.wait: lambda text, node: _made("torch.wait", *_arguments(text, node)),
                          getattr: _getattr, hasattr: _hasattr, warnings.warn: _warning,
                          jit._unwrap_optional: _unwrapped, root.is_tensor: _is_tensor, root.tensor: _tensor_of,
                          root.as_tensor: _tensor_of, root._assert: _assertion, typing.cast: _annotate,

@@ -5,10 +5,12 @@ import ast
 import types
 import typing
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 from .. import dtypes as dt
 from ..device import device
+from ..futures import Future
 from ..memory_format import layout, memory_format
 from ..random import Generator
 from ..tensor import Size, Tensor
@@ -36,6 +38,8 @@ def type_of_annotation(x: Any, class_type: Callable[[type], str]) -> str:
     except TypeError:
         raise Unknown(f"Unknown type annotation: '{x}'") from None
     origin, args = typing.get_origin(x), typing.get_args(x)
+    if x is Future or origin is Future:
+        return f"Future[{type_of_annotation(args[0], class_type) if args else 'Tensor'}]"
     if origin is list:
         return f"List[{type_of_annotation(args[0], class_type)}]"
     if origin is dict:
@@ -62,7 +66,7 @@ def type_of_value(x: Any, class_type: Callable[[type], str]) -> str:
         return "Tensor"
     if type(x) in _PLAIN:
         return _PLAIN[type(x)]
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
+    if isinstance(x, Enum) or isinstance(x, tuple) and hasattr(x, "_fields"):
         return class_type(type(x))
     if isinstance(x, tuple):
         return f"Tuple[{', '.join([type_of_value(y, class_type) for y in x])}]"

@@ -92,7 +92,7 @@ class _Freezer:
         for each in self.modules:
             place, _, kind = self.names[id(each)].rpartition(".")
             files[place] = self._class(each, kind)
-        made = Script(files, self.constants, script.python)
+        made = Script(files, self.constants, script.python, script.enums)
         return self._build(made, self.top, {})
 
     def _fields(self, module):

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..autograd.grad_mode import is_grad_enabled, set_grad_enabled
 from . import expressions, operators
-from .objects import Object, ScriptObject, Tuple, attribute_of, set_attribute
+from .objects import Member, Object, ScriptObject, Tuple, attribute_of, set_attribute
 
 __all__ = ["LONGEST", "Machine", "Refused", "Script"]
 
@@ -34,6 +34,13 @@ class _Return:
 
     def __init__(self, value):
         self.value = value
+
+
+class _Closure:
+    __slots__ = ("body",)
+
+    def __init__(self, body):
+        self.body = body
 
 
 _BREAK, _CONTINUE = object(), object()
@@ -100,7 +107,9 @@ class Script:
     """What the files of an archive say: {full name: Class or Function}. `python`: functions that Python runs, which a
     program has that was compiled here, and no archive."""
 
-    def __init__(self, files: dict[str, str], constants: list, python: dict[str, Callable] | None = None) -> None:
+    def __init__(self, files: dict[str, str], constants: list, python: dict[str, Callable] | None = None,
+                 enums: dict[type, str] | None = None) -> None:
+        self.enums = enums or {}
         self.machine, self.files, self.python = Machine(self, constants), files, python or {}
         self.classes, self.functions = {}, {}
         if sum(map(len, files.values())) > _MOST_TEXT:
@@ -118,9 +127,10 @@ class Script:
     def _class(self, node, name, text):
         made = Class(name)
         bases = [_dotted(base) for base in node.bases]
-        if bases not in ([], ["Module"], ["NamedTuple"]) or node.keywords or node.decorator_list:
+        if bases not in ([], ["Module"], ["NamedTuple"], ["Enum"]) or node.keywords or node.decorator_list:
             raise Refused(f"{name}: a class of {', '.join(map(str, bases))}")
-        made.kind = {"Module": "module", "NamedTuple": "tuple"}.get(*bases, "object") if bases else "object"
+        kinds = {"Module": "module", "NamedTuple": "tuple", "Enum": "enum"}
+        made.kind = kinds[bases[0]] if bases else "object"
         for part in node.body:
             if isinstance(part, ast.FunctionDef):
                 made.methods[part.name] = Function(self.machine, part, name, text)
@@ -136,7 +146,12 @@ class Script:
 
     def _told(self, made, part):
         target = part.targets[0]
-        if isinstance(target, ast.Subscript) and _dotted(target.value) == "__annotations__" and isinstance(
+        if made.kind == "enum" and isinstance(target, ast.Name) and not target.id.startswith("_"):
+            value = self.machine.expression(part.value, made)({})
+            if type(value) not in (int, float, str):
+                raise Refused(f"{made.name}: {_shown(part)}")
+            made.constants[target.id] = Member(made, target.id, value)
+        elif isinstance(target, ast.Subscript) and _dotted(target.value) == "__annotations__" and isinstance(
                 target.slice, ast.Constant) and isinstance(target.slice.value, str):
             made.fields[target.slice.value] = part.value
         elif isinstance(target, ast.Name) and target.id in ("__parameters__", "__buffers__"):
@@ -464,6 +479,9 @@ class Machine:
 
     def _function(self, path, owner):
         found = self.script.functions.get(path)
+        room, _, name = path.rpartition(".")
+        if found is None and room in self.script.classes and self.script.classes[room].kind == "enum":
+            found = self.script.classes[room].constants.get(name)
         if found is None:
             raise Refused(f"{owner.name}: there is no function {path:.60} in the archive")
         return found
@@ -504,6 +522,8 @@ class Machine:
         if path.startswith("__torch__."):
             return self._call_of_archive(path, node, owner)
         args, kwargs = self._arguments(node, owner)
+        if path == "fork" and len(node.args) == 1 and isinstance(node.args[0], ast.Name) and not node.keywords:
+            return self._forked(node.args[0].id, owner)
         if path in ("getattr", "hasattr"):
             return self._by_text(path, node, args, owner)
         run = operators.found(path)
@@ -558,6 +578,29 @@ class Machine:
             return lambda scope: operators.as_float(value(scope))
         return value
 
+    def _closure(self, node, owner):
+        """A function without arguments, which sees the variables around it and is for `fork` alone."""
+        arguments = node.args
+        if arguments.args or arguments.posonlyargs or arguments.kwonlyargs or arguments.vararg or arguments.kwarg or (
+                node.decorator_list) or not node.name.startswith("__forked_function"):
+            raise Refused(f"{owner.name}: {_shown(node)}")
+        body, name = self.block(node.body, owner), node.name
+
+        def define(scope):
+            scope[name] = _Closure(body)
+        return define
+
+    def _forked(self, name, owner):
+        """What such a function gives: it is run at once, and `wait` gives its result."""
+        def run(scope):
+            found = scope.get(name)
+            if type(found) is not _Closure:
+                raise Refused(f"{owner.name}: fork of {name:.60}, which is no function of its own")
+            self.step()
+            result = found.body(dict(scope))
+            return result.value if type(result) is _Return else None
+        return run
+
     def _kind(self, node, owner):
         """Whether a value is of an annotated type."""
         if isinstance(node, ast.Subscript):
@@ -586,7 +629,7 @@ class Machine:
         if isinstance(node, ast.Constant) and node.value is None or path == "NoneType":
             return lambda x: x is None
         if path is not None and path.startswith("__torch__."):
-            return lambda x: isinstance(x, (Object, Tuple)) and x.script_class.name == path
+            return lambda x: isinstance(x, (Object, Tuple, Member)) and x.script_class.name == path
         raise Refused(f"{owner.name}: the type {_shown(node)}")
 
     def _call_of_archive(self, path, node, owner):
@@ -621,7 +664,8 @@ class Machine:
 _STATEMENTS = {ast.Assign: Machine._assign, ast.AnnAssign: Machine._annotated, ast.Return: Machine._return,
                ast.If: Machine._if, ast.For: Machine._for, ast.While: Machine._while, ast.With: Machine._with,
                ast.Expr: Machine._expression_alone, ast.Assert: Machine._assert,
-               ast.AugAssign: expressions.assign_in_place, ast.Delete: Machine._delete,
+               ast.FunctionDef: Machine._closure, ast.AugAssign: expressions.assign_in_place,
+               ast.Delete: Machine._delete,
                ast.Pass: lambda machine, node, owner: lambda scope: None,
                ast.Break: lambda machine, node, owner: lambda scope: _BREAK,
                ast.Continue: lambda machine, node, owner: lambda scope: _CONTINUE}

@@ -10,6 +10,7 @@ import inspect
 import types
 import typing
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 from ..nn import Module
@@ -29,10 +30,12 @@ _UNUSED = "ops.prim.RaiseException('Cannot call @unused methods', 'builtins.Runt
 
 class FunctionText(Resolver):
     """One function. program: what it is compiled for; self_type: of a method, the type of self; owner: of a module's,
-    its class; plain: a function that becomes a method; fields: gets the attributes that `self` is given."""
+    its class; plain: a function that becomes a method; fields: gets the attributes that `self` is given; hints: types
+    of the arguments that are not those of the source."""
 
     def __init__(self, program, function: Callable, name: str, self_type: str | None = None, owner: Any = None,
-                 plain: bool = False, fields: dict[str, str] | None = None) -> None:
+                 plain: bool = False, fields: dict[str, str] | None = None,
+                 hints: dict[str, Any] | None = None) -> None:
         if isinstance(function, types.MethodType):
             function = function.__func__
         self.program, self.name, self.owner, self.fields = program, name, owner, fields
@@ -44,14 +47,14 @@ class FunctionText(Resolver):
         self.function = self.source.function
         if isinstance(node, ast.ClassDef):
             raise self.source.failed(node, "expected a function")
-        self.bound, self.fresh = {}, 0
+        self.bound, self.fresh, self.before = {}, 0, []        # before: statements that come before this one
         parameters = [*node.args.posonlyargs, *node.args.args]
         self.self_name = parameters[0].arg if self_type and not plain and parameters else None
         if self.self_name and owner is not None:
             self.bound[self.self_name] = Known(owner.module, ast.Name(self.self_name, ast.Load()))
         self.assigned = _assignments(node)
         self.locals = {a.arg for a in (*parameters, *node.args.kwonlyargs)} | set(self.assigned)
-        self.hints = self._hints(node, parameters)
+        self.hints = self._hints(node, parameters) if hints is None else hints
         head = self._head(node, parameters, plain)
         if getattr(self.function, MARK, None) == "unused":
             body = [ast.Expr(parsed(_UNUSED))]
@@ -172,15 +175,17 @@ class FunctionText(Resolver):
     # ------------------------------------------------------------- statements
     def block(self, body):
         """Statements as those of the script."""
-        made = []
+        made, outer = [], self.before
         for node in body:
             method = getattr(self, f"_do_{type(node).__name__}", None)
             if method is None:
                 raise self.source.unsupported(node)
+            self.before = []
             found = method(node)
-            made += found
+            made += self.before + found
             if isinstance(node, ast.Raise) or found and isinstance(found[-1], (ast.Return, ast.Break, ast.Continue)):
                 break                          # nothing comes after it
+        self.before = outer
         return made
 
     def _do_Pass(self, node):
@@ -223,8 +228,24 @@ class FunctionText(Resolver):
                 self.bound[target.id] = known
                 return []
         value = self.expr(node.value)
+        setter = self._setter(target)
+        if setter is not None:
+            return [ast.Expr(ast.Call(setter, [value], []))]
         self._field(target, node.value, None)
         return [ast.Assign([self._target(target)], value, lineno=0)]
+
+    def _setter(self, target):
+        """The method that sets a property of a module; None if the target is none."""
+        owner = self.known(target.value) if isinstance(target, ast.Attribute) else None
+        if owner is None or not isinstance(owner.value, Module):
+            return None
+        found = inspect.getattr_static(type(owner.value), target.attr, None)
+        if not isinstance(found, property):
+            return None
+        if found.fset is None:
+            raise self.source.failed(target, f"the property {target.attr!r} has no setter")
+        name = self.program.module(owner.value).method(f"__{target.attr}_setter", found.fset)
+        return ast.Attribute(owner.node, name, ast.Load())
 
     def _do_AnnAssign(self, node):
         hint = self._evaluated(node.annotation)
@@ -383,6 +404,8 @@ class FunctionText(Resolver):
             return known.node
         if isinstance(value, Module):
             raise self.source.failed(node, f"a module ({type(value).__name__}) is no value in a script: call it")
+        if isinstance(value, Enum):
+            return parsed(f"{self.program.class_type(type(value))}.{value.name}")
         closed = known.closed and not self.library and isinstance(value, (bool, int, float, str, tuple, list))
         text = None if closed else literal(value)
         if text is None:
@@ -397,6 +420,10 @@ class FunctionText(Resolver):
     def _of_Attribute(self, node):
         owner = self.known(node.value)
         if owner is not None and isinstance(owner.value, Module):
+            found = inspect.getattr_static(type(owner.value), node.attr, None)
+            if isinstance(found, property) and node.attr not in vars(owner.value):
+                name = self.program.module(owner.value).method(f"__{node.attr}_getter", found.fget)
+                return ast.Call(ast.Attribute(owner.node, name, ast.Load()), [], [])
             return member(owner.node, node.attr)
         if node.attr[:2] == "__":
             raise self.source.failed(node, f"'Tensor' object has no attribute or method '{node.attr}'.")
@@ -442,10 +469,32 @@ class FunctionText(Resolver):
     _of_List = _of_Tuple
 
     def _elements(self, nodes):
-        for x in nodes:
-            if isinstance(x, ast.Starred):
-                raise self.source.unsupported(x)
-        return [self.expr(x) for x in nodes]
+        return [made for x in nodes for made in (self.starred(x) if isinstance(x, ast.Starred) else [self.expr(x)])]
+
+    def starred(self, node):
+        """The items of *x: of a tuple that is written there, or of a variable whose one value or type is one."""
+        value = node.value
+        if isinstance(value, ast.Tuple):
+            return self._elements(value.elts)
+        count = self._count_of(value)
+        if count is None:
+            raise self.source.unsupported(node)
+        items = self.expr(value)
+        return [ast.Subscript(items, ast.Constant(i), ast.Load()) for i in range(count)]
+
+    def _count_of(self, node):
+        """How many items a variable has that is a tuple; None if that is not plain to see."""
+        if not isinstance(node, ast.Name) or node.id not in self.locals:
+            return None
+        if node.id in self.hints and not self.assigned.get(node.id):
+            parts = typing.get_args(self.hints[node.id])
+            return len(parts) if typing.get_origin(self.hints[node.id]) is tuple and ... not in parts else None
+        values = [part.value for part in ast.walk(self.source.node) if isinstance(part, ast.Assign)
+                  and len(part.targets) == 1 and isinstance(part.targets[0], ast.Name)
+                  and part.targets[0].id == node.id]
+        if self.assigned.get(node.id) != 1 or len(values) != 1 or not isinstance(values[0], ast.Tuple):
+            return None
+        return None if any([isinstance(x, ast.Starred) for x in values[0].elts]) else len(values[0].elts)
 
     def _of_Dict(self, node):
         if None in node.keys:

@@ -99,7 +99,7 @@ class RecursiveScriptModule(ScriptModule, Object):
         if seam.up and (seen := _written_down(self, name, args, kwargs)) is not UNSEEN:
             return seen
         _check(method, 1, args, kwargs)
-        return self._machine.call(method, (self, *args), kwargs)
+        return self._machine.call(method, (self, *[_own(x) for x in args]), {k: _own(x) for k, x in kwargs.items()})
 
     # ------------------------------------------------------------- as a container, if the module is one
     def __len__(self):
@@ -286,6 +286,15 @@ def _written_down(module, name, args, kwargs):
         if not isinstance(x, Tensor) and hasattr(type(x), "__torch_function__") and hasattr(x, "tracer"):
             return x.tracer.create_proxy("call_method", name, (module, *args), kwargs)
     return UNSEEN
+
+
+def _own(x):
+    """A list or dict as the program gets it: a copy, so that the caller's is not written to."""
+    if type(x) is list:
+        return [_own(y) for y in x]
+    if type(x) is dict:
+        return {key: _own(y) for key, y in x.items()}
+    return x
 
 
 def source_of(method) -> str:

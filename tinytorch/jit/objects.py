@@ -5,11 +5,12 @@ declares, and nothing of Python's.
 """
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
 from ..tensor import Tensor
 
-__all__ = ["Object", "ScriptObject", "Tuple", "attribute_of", "set_attribute"]
+__all__ = ["Member", "Object", "ScriptObject", "Tuple", "attribute_of", "set_attribute"]
 
 
 class Object:
@@ -32,6 +33,26 @@ class ScriptObject(Object):
     def put(self, name, value):
         """Sets an attribute."""
         self.values[name] = value
+
+
+class Member:
+    """A member of an enumeration of the archive. It is the member of that name of an enumeration of Python's too."""
+
+    __slots__ = ("script_class", "name", "value")
+
+    def __init__(self, script_class, name, value):
+        self.script_class, self.name, self.value = script_class, name, value
+
+    def __repr__(self):
+        return f"{self.script_class.name.rpartition('.')[2]}.{self.name}"
+
+    def __eq__(self, other):
+        if isinstance(other, Member):
+            return other.name == self.name and other.script_class is self.script_class
+        return isinstance(other, Enum) and repr(self) == f"{type(other).__name__}.{other.name}"
+
+    def __hash__(self):
+        return hash(self.name)
 
 
 class Tuple(tuple):
@@ -70,9 +91,12 @@ def attribute_of(value: Any, name: str) -> Any:
         read = operator(f"ops.prim.{name}") if name in _OF_TENSORS else None
         if read is not None:
             return read(value)
+    elif isinstance(value, (Member, Enum)):
+        if name in ("name", "value"):
+            return value.name if name == "name" else value.value
     elif isinstance(value, tuple) and name in getattr(value, "_fields", ()):
         return value[value._fields.index(name)]
-    kind = value.script_class.name if isinstance(value, (Object, Tuple)) else type(value).__name__
+    kind = value.script_class.name if isinstance(value, (Object, Tuple, Member)) else type(value).__name__
     raise RuntimeError(f"{kind} has no attribute {name!r:.60}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
+from enum import Enum
 
 from ..nn import Module, ModuleDict, ModuleList, Sequential
 from . import calls
@@ -55,6 +56,8 @@ class Resolver:
                 raise self.source.failed(node, f"{getattr(owner.value, '__name__', owner.value)} has no attribute "
                                                f"{node.attr!r}")
             return Known(found)
+        if isinstance(owner.value, Enum) and owner.node is None and node.attr in ("name", "value"):
+            return Known(getattr(owner.value, node.attr))
         if isinstance(owner.value, Method) or isinstance(owner.value, CONSTANTS) or owner.node is not None:
             return None
         if isinstance(owner.value, (tuple, list, dict)):
@@ -96,7 +99,7 @@ class Resolver:
         if inspect.isfunction(found):
             return Known(Method(owner, name))
         if isinstance(found, property):
-            raise self.refused(node, f"the property {name!r} of a module is not supported")
+            return None                        # its getter is called
         return Known(found) if is_constant(found) or inspect.isroutine(found) else None
 
     def _know_Subscript(self, node, values):

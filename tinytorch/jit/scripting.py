@@ -12,6 +12,7 @@ import re
 import typing
 import weakref
 from collections.abc import Callable, Iterable
+from enum import Enum
 from typing import Any
 
 from ..nn import Module
@@ -105,7 +106,13 @@ class Program:
         name = self.names[id(cls)] = self.name(cls.__module__, cls.__name__)
         self.held.append(cls)
         self.classes[name] = cls
-        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        if issubclass(cls, Enum):
+            kinds = {type(member.value) for member in cls}
+            if len(kinds) != 1 or not kinds <= {int, float, str}:
+                raise Unknown(f"Enum {cls.__name__}: its values must be of one type, int, float or str")
+            lines = [f"class {cls.__name__}(Enum):",
+                     *[f"  {member.name} = {literal(member.value)}" for member in cls]]
+        elif issubclass(cls, tuple) and hasattr(cls, "_fields"):
             hints = hints_of(cls)
             lines = [f"class {cls.__name__}(NamedTuple):"]
             lines += [f"  {field} : {self.annotated(hints.get(field, Tensor))}" for field in cls._fields]
@@ -150,7 +157,8 @@ class Program:
 
     def script(self) -> Script:
         """The program, to be run."""
-        return Script({name: "".join(parts) for name, parts in self.files.items()}, [], self.python)
+        enums = {cls: name for name, cls in self.classes.items() if issubclass(cls, Enum)}
+        return Script({name: "".join(parts) for name, parts in self.files.items()}, [], self.python, enums)
 
 
 #: What every module has.
@@ -197,15 +205,17 @@ class ModuleClass:
         """Whether an attribute keeps its value: it is declared so, or of a layer of the library."""
         return key in self.constants or self.library
 
-    def method(self, name: str) -> str:
-        """Compiles a method, if it is not yet, and gives its name."""
+    def method(self, name: str, function: Callable | None = None, hints: dict[str, Any] | None = None) -> str:
+        """Compiles a method, if it is not yet, and gives its name. function: what it does, of an accessor; hints: the
+        types of its arguments, of one of several forms."""
         if name not in self.methods:
             self.methods[name] = None          # while it is being compiled
-            function = layer_method(type(self.module), name) or getattr(type(self.module), name, None)
+            function = function or layer_method(type(self.module), name) or getattr(type(self.module), name, None)
             if name in vars(self.module):
                 function = vars(self.module)[name]
                 function = getattr(function, "__func__", function)
-            self.methods[name] = FunctionText(self.program, function, name, self_type=self.name, owner=self)
+            self.methods[name] = FunctionText(self.program, function, name, self_type=self.name, owner=self,
+                                              hints=hints)
         return name
 
     def text(self) -> str:
