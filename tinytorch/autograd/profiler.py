@@ -23,6 +23,10 @@ class profile(_profile):
         super().__init__(record_shapes=record_shapes, profile_memory=profile_memory, with_stack=with_stack)
         self.enabled = enabled
 
+    def __repr__(self):
+        """The table of what has run."""
+        return self.key_averages().table() if self.events() else "<unfinished torch.autograd.profile>"
+
     def __enter__(self):
         return super().__enter__() if self.enabled else self
 

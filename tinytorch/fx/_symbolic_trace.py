@@ -285,11 +285,10 @@ class Tracer(TracerBase):
         for name, value in known:
             if value is attr_val:
                 if name not in parameter_proxy_cache:
-                    make = None
+                    how = {}                               # tracers override create_proxy without the last keyword
                     if self.param_shapes_constant and isinstance(attr_val, Parameter):
-                        def make(node):
-                            return ParameterProxy(self, node, name, attr_val)
-                    parameter_proxy_cache[name] = self.create_proxy("get_attr", name, (), {}, proxy_factory_fn=make)
+                        how["proxy_factory_fn"] = lambda node: ParameterProxy(self, node, name, attr_val)
+                    parameter_proxy_cache[name] = self.create_proxy("get_attr", name, (), {}, **how)
                 return parameter_proxy_cache[name]
         return attr_val
 

@@ -21,7 +21,6 @@ CUSTOM: dict[str, Callable] = {}
 _NAMED = {"aten": """_assert_async _assert_scalar _assert_tensor_metadata _embedding_bag _fft_c2c _grouped_mm
     _is_all_true _local_scalar_dense _pin_memory _reshape_alias_copy _sparse_addmm _sparse_mm_reduce_impl _to_copy
     _unsafe_view _upsample_bilinear2d_aa slice sym_constrain_range_for_size""".split(),
-          "profiler": ["_record_function_enter", "_record_function_enter_new", "_record_function_exit"],
           "_c10d_functional": ["_wrap_tensor_autograd", "all_gather_into_tensor", "wait_tensor"], "c10d": ["scatter_"],
           "c10d_functional": ["all_gather_into_tensor", "wait_tensor"]}
 
@@ -123,6 +122,8 @@ def _function(namespace, name):
     """What does the work of an operator; None if nothing does."""
     if f"{namespace}::{name}" in CUSTOM:
         return CUSTOM[f"{namespace}::{name}"]
+    if namespace == "profiler":
+        return _PROFILED.get(name)
     if namespace == "higher_order":
         return vars(importlib.import_module(f"{_PACKAGE}._higher_order_ops")).get(name)
     if namespace != "aten":
@@ -178,6 +179,17 @@ def _sym_size(self, dim):
 #: Operators whose arguments are no function's of that name.
 _BY_HAND = {"index": _index, "_unsafe_index": _index, "index_put": _index_put, "index_put_": _index_put_,
             "_unsafe_index_put": _index_put, "_convolution": _convolution, "sym_size": _sym_size}
+
+
+def _enter(name, args=None):
+    range_ = importlib.import_module(f"{_PACKAGE}.profiler").record_function(name, args)
+    range_.__enter__()
+    return range_
+
+
+#: A range of the profiler: what the first two give ends it.
+_PROFILED = {"_record_function_enter": _enter, "_record_function_enter_new": _enter,
+             "_record_function_exit": lambda range_: range_.__exit__(None, None, None)}
 
 
 class _Namespace(ModuleType):
