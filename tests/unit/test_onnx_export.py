@@ -357,6 +357,41 @@ def test_control_flow_and_values(tmp_path):
         torch.onnx.export(lambda x: F.max_unpool1d(*F.max_pool1d(x, 2, return_indices=True), 2), (torch.rand(1, 4),))
 
 
+def test_control_flow_of_a_script_names_its_statement(tmp_path):
+    class Branching(nn.Module):
+        def forward(self, x):
+            if bool(x.sum() > 0):
+                x = x * 2
+            return x
+    with pytest.raises(torch.onnx.OnnxExporterError, match=r"in forward of a script\n    if bool\(x.sum\(\) > 0\):"):
+        torch.onnx.export(torch.jit.script(Branching()), (torch.ones(2),), tmp_path / "x.onnx")
+
+    class Decomposing(nn.Module):
+        def forward(self, x):
+            return torch.linalg.svdvals(x)
+    with pytest.raises(torch.onnx.errors.UnsupportedOperatorError, match=r"(?s)linalg_svdvals.*return .*svdvals\(x\)"):
+        torch.onnx.export(torch.jit.script(Decomposing()), (torch.ones(2, 2),), tmp_path / "x.onnx")
+    assert os.listdir(tmp_path) == []
+
+
+def test_packed_sequences_are_refused_with_their_line():
+    class Packed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lstm = nn.LSTM(3, 4, batch_first=True)
+
+        def forward(self, x, lengths):
+            packed = nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True)
+            return self.lstm(packed)[0].data
+    inputs = torch.ones(2, 5, 3), torch.tensor([5, 3])
+    with pytest.raises(torch.onnx.OnnxExporterError, match="(?s)pack_padded_sequence cannot be recorded.*packed = "):
+        torch.onnx.export(Packed(), inputs)
+    for record in (torch.jit.trace, torch.export.export):
+        with pytest.raises(NotImplementedError, match="pack_padded_sequence cannot be recorded"):
+            record(Packed(), inputs)
+    nn.LSTM(3, 4)(nn.utils.rnn.pack_padded_sequence(torch.ones(5, 2, 3), [5, 3]))
+
+
 def test_errors_of_the_model_are_its_own():
     with pytest.raises(RuntimeError, match="mat1 and mat2 shapes cannot be multiplied"):
         torch.onnx.export(nn.Linear(3, 2), (torch.ones(2, 5),))

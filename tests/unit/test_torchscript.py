@@ -238,7 +238,11 @@ def test_errors_of_programs(body):
     "yield x", "return (yield x)", "return *x,", "return torch.add(*x)", "return torch.add(**x)",
     "a: int = b\nreturn a",
     "return __torch__.M.__new__(__torch__.M)", "return {**x}", "return x and y", "return 1 < x < 2",
-    "return 1 if isinstance(x, object) else 0", "nonlocal x", "raise x", "async def f(): pass", "return self.M"])
+    "return 1 if isinstance(x, object) else 0", "nonlocal x", "raise x", "async def f(): pass", "return self.M",
+    "return fork(x)", "return fork(self.forward)", "return fork(forward)",
+    "def __forked_function(y):\n  return y\nreturn x",
+    "@x\ndef __forked_function():\n  return x\nreturn x", "def __forked_function():\n  return y\nreturn fork("
+    "__forked_function)", "def __forked_function():\n  return fork(__forked_function)\nreturn fork(__forked_function)"])
 def test_what_is_not_in_the_language_is_refused(body):
     with pytest.raises(RuntimeError):          # Refused, or torch.jit.Error's own
         run(body, torch.ones(2))
@@ -286,6 +290,7 @@ def test_truncated_and_damaged_archives():
     b"", b".",
     b"\x80\x02c__torch__\nM\n)\x81X\x01\0\0\0ab.", b"\x80\x02c__torch__\nM\n(K\x01tR.", b"\x80\x02c__torch__\nM\n.",
     b"\x80\x02ctorch.jit._pickle\nbuild_intlist\n](X\x01\0\0\0ae\x85R.", b"\x80\x02ctorch.jit._pickle\nos\n)R.",
+    b"\x80\x02c__torch__\nM\nK\x01R.", b"\x80\x02ctorch.jit._pickle\nbuild_intlist\nK\x01R.",
     b"\x80\x02c__torch__\nM\n)\x81}(X\x08\0\0\0trainingc__torch__\nM\nub.",
     b"\x80\x02c__torch__\nM\n)\x81}(X\x08\0\0\0training\x89ub}(X\x08\0\0\0training\x89ub.",
     b"\x80\x02" + b"(" * 5000 + b"t" * 5000 + b".", b"\x80\x02]r\0\0\0\0(j\0\0\0\0e."])
@@ -298,7 +303,8 @@ def test_hostile_pickles(data):
     b"import os\n", b"print(1)\n", b"x = 1\n", b"class M(object):\n  pass\n",
     b"class M(Module, metaclass=X):\n  pass\n",
     b"@property\nclass M(Module):\n  pass\n", b"class M(Module):\n  x = open('f')\n",
-    b"class M(Module):\n  import os\n",
+    b"class M(Module):\n  import os\n", b"class E(Enum):\n  A = []\n", b"class E(Enum):\n  A = __import__('os')\n",
+    b"class E(Enum):\n  A, B = 1, 2\n",
     b"class M(Module):\n  x : Final[int] = __import__('os')\n", b"class M(Module):\n  __parameters__ = [f()]\n",
     b"\xff\xfe", b"def f(:\n", b"(" * 3000, b"x = " + b"-" * 100_000 + b"1",
     b"x = " + b"[" * 150 + b"]" * 150 + b"\n" + b"0",
@@ -328,3 +334,18 @@ def test_hostile_archives(monkeypatch):
         new.writestr("a/code/big.py", b"#" * (64 << 20))
     with pytest.raises(RuntimeError, match="expand|bytes of code"):
         loaded(bomb.getvalue())
+
+
+def test_members_of_enumerations_are_those_of_the_class():
+    code = (b"class M(Module):\n  __parameters__ = []\n  __buffers__ = []\n  training : bool\n  c : __torch__.E\n"
+            b"  def forward(self, x):\n    return torch.eq(self.c, __torch__.E.B), (self.c).value\n"
+            b"class E(Enum):\n  A = 1\n  B = 2\n")
+
+    def with_value(value):
+        data = (b"\x80\x02c__torch__\nM\n)\x81}(X\x08\0\0\0training\x89X\x01\0\0\0cc__torch__\nE\n" + value + b"Rub.")
+        return changed(program("return x"), **{"code/__torch__.py": code, "data.pkl": data})
+    assert loaded(with_value(b"K\x02"))(torch.ones(1)) == (True, 2)
+    assert loaded(with_value(b"K\x01"))(torch.ones(1)) == (False, 1)
+    for value in (b"K\x03", b"X\x01\0\0\0A", b")", b"]", b"(K\x01K\x02t"):
+        with pytest.raises((RuntimeError, pickle.UnpicklingError)):
+            loaded(with_value(value))

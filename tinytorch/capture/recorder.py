@@ -368,6 +368,11 @@ class Recorder:
         return result
 
     @staticmethod
+    def cannot_record(name: str, why: str) -> None:
+        """NotImplementedError: what a function of the library says that is no operator."""
+        raise NotImplementedError(f"a call of {name} cannot be recorded: {why}")
+
+    @staticmethod
     def _out_of_sight(func):
         return NotImplementedError(f"a call of {_label(func)} cannot be recorded: it is no operator of ATen's with "
                                    "these arguments, and computes out of sight")

@@ -11,6 +11,7 @@ import ast
 import textwrap
 import threading
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 from ..autograd.grad_mode import is_grad_enabled, set_grad_enabled
@@ -203,6 +204,14 @@ class _Here(threading.local):
     left = depth = 0                           # the steps that are left to a call, and how many calls are at work
 
 
+def line_of(frame: FrameType) -> tuple[str, str] | None:
+    """(the function, the statement) of a program that a frame of Python's runs; None of other frames."""
+    if frame.f_globals.get("__name__") != __name__:
+        return None
+    owner, node = getattr(frame.f_locals.get("statement"), "written", (None, None))
+    return None if owner is None else (owner.name, ast.unparse(node).partition("\n")[0])
+
+
 class Machine:
     """Runs the functions of a script. `steps`: how many statements and iterations one call from outside may take."""
 
@@ -237,7 +246,11 @@ class Machine:
     # ------------------------------------------------------------- statements
     def block(self, body, owner):
         """A function of the variables that runs the statements."""
-        statements = [self.statement(node, owner) for node in body if not isinstance(node, ast.Pass)]
+        statements = []
+        for node in body:
+            if not isinstance(node, ast.Pass):
+                statements.append(self.statement(node, owner))
+                statements[-1].written = owner, node
         step = self.step
 
         def run(scope):

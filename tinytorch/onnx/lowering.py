@@ -37,20 +37,26 @@ _ARITHMETIC = {operator.add: "Add", operator.sub: "Sub", operator.mul: "Mul", op
 _LARGEST = 1 << 20
 
 
-def line() -> tuple[str, int] | None:
-    """(file, number) of the line outside the library that called it; None if there is none."""
+def line() -> tuple[str, Any] | None:
+    """(file, number) of the line outside the library that called it, or (function, statement) of the script; None if
+    there is none."""
     frame = sys._getframe(1)
+    script = sys.modules.get(f"{_PACKAGE}.jit.language")
     while frame is not None:
+        if script is not None and (found := script.line_of(frame)) is not None:
+            return found
         if frame.f_globals.get("__name__", "").partition(".")[0] != _PACKAGE:
             return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
     return None
 
 
-def place_of(where: tuple[str, int] | None) -> str:
+def place_of(where: tuple[str, Any] | None) -> str:
     """What to say of a line in a message."""
     if where is None:
         return ""
+    if isinstance(where[1], str):
+        return f"\n  in {where[0]} of a script\n    {where[1]}"
     code = linecache.getline(*where).strip()
     return f"\n  File \"{where[0]}\", line {where[1]}" + (f"\n    {code}" if code else "")
 

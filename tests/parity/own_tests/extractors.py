@@ -6,10 +6,11 @@ import sys
 from pathlib import Path
 
 #: {model of torchvision: the node whose value is extracted}.
-VISION = {"resnet18": "layer2", "vgg11": "features.10", "mobilenet_v2": "features.6", "mobilenet_v3_small": "features.5",
-          "squeezenet1_1": "features.5", "shufflenet_v2_x0_5": "stage3", "mnasnet0_5": "layers.9", "alexnet":
-          "features.5", "vit_b_32": "encoder.layers.encoder_layer_1", "efficientnet_b0": "features.3",
-          "regnet_x_400mf": "trunk_output.block2"}
+VISION = {
+    "resnet18": "layer2", "vgg11": "features.10", "mobilenet_v2": "features.6", "mobilenet_v3_small": "features.5",
+    "squeezenet1_1": "features.5", "shufflenet_v2_x0_5": "stage3", "mnasnet0_5": "layers.9", "alexnet": "features.5",
+    "vit_b_32": "encoder.layers.encoder_layer_1", "efficientnet_b0": "features.3",
+    "regnet_x_400mf": "trunk_output.block2"}
 TIMM = ("resnet10t", "mobilenetv3_small_050", "vgg11", "repvgg_a0", "convnext_atto")
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ... import dtypes as dt
+from ...autograd.torch_function import state
 from ...ops.nn import packing
 from ...tensor import Tensor, wrap
 
@@ -110,6 +111,10 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
     >>> pack_padded_sequence(torch.tensor([[1, 2], [3, 0]]), [2, 1], batch_first=True).batch_sizes
     tensor([2, 1])
     """
+    for mode in state.modes:
+        if hasattr(mode, "cannot_record"):
+            mode.cannot_record("pack_padded_sequence", "how many rows it gives depends on the lengths; layers take "
+                               "padded sequences too")
     lengths = lengths.to(dt.int64) if isinstance(lengths, Tensor) else wrap(np.array(lengths, np.int64))
     sorted_indices = None
     if not enforce_sorted:
