@@ -15,4 +15,5 @@ from .subgraph_rewriter import replace_pattern
 __all__ = ["PH", "CodeGen", "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "ProxyableClassMeta", "Tracer",
            "Transformer", "has_side_effect", "map_arg", "replace_pattern", "symbolic_trace", "wrap"]
 
-__getattr__ = _namespace(__name__, ("annotate", "experimental", "operator_schemas", "passes", "tensor_type"))
+__getattr__ = _namespace(__name__, (
+    "_compatibility", "annotate", "experimental", "operator_schemas", "passes", "tensor_type"))
