@@ -40,11 +40,16 @@ class Leaving:
 
     __slots__ = ("thread", "forget")
 
+    #: The threads that have such an object: those that have used the library, and live.
+    threads: set[int] = set()
+
     def __init__(self, forget: Callable[[int], None]) -> None:
         self.thread, self.forget = threading.get_ident(), forget
+        self.threads.add(self.thread)
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         if not is_finalizing():                # else there may be nothing left to call
+            self.threads.discard(self.thread)
             self.forget(self.thread)
 
 

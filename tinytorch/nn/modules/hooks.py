@@ -11,6 +11,9 @@ from ...autograd.views import FUNCTION, track_view
 from ...errors import warn
 from ...tensor import Tensor, wrap
 
+#: How often something was written to a module other than its tensors' numbers: what was recorded of a module looks
+#: whether it still holds when this has changed.
+changes = [0]
 #: Hooks of all modules together, by handle.
 buffer_registration, module_registration, parameter_registration = OrderedDict(), OrderedDict(), OrderedDict()
 forward_pre, forward, forward_with_kwargs, forward_always = OrderedDict(), OrderedDict(), OrderedDict(), OrderedDict()
@@ -23,6 +26,7 @@ class Hooks(OrderedDict):
     note_write = None                          # set by module.py
 
     def __setitem__(self, key, hook):
+        changes[0] += 1
         self.note_write()
         super().__setitem__(key, hook)
 
@@ -55,6 +59,7 @@ class Hooked:
     """The part of Module that takes hooks of one module."""
 
     def _add_hook(self, registry, hook, *marks, prepend=False):
+        changes[0] += 1
         self.__dict__["_hooked"] = True
         return add(registry, hook, *marks, prepend=prepend)
 
@@ -114,7 +119,14 @@ def registered(hooks, module, name, value):
 
 # ------------------------------------------------------------------ a call with hooks
 def call(module, args, kwargs):
-    """module.forward(*args, **kwargs) between all hooks of the module and the global ones."""
+    """module.forward(*args, **kwargs) between all hooks of the module and the global ones; what was compiled of that
+    (`Module.compile`), if it was."""
+    compiled = module.__dict__.get("_compiled_call_impl")
+    return call_as_written(module, args, kwargs) if compiled is None else compiled(*args, **kwargs)
+
+
+def call_as_written(module, args, kwargs):
+    """The same of a module that is not compiled."""
     if not (module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or module._backward_pre_hooks
             or forward or forward_pre or backward or backward_pre or backward_not_full):
         return module.forward(*args, **kwargs)             # they have all been removed

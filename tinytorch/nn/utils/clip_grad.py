@@ -98,7 +98,12 @@ def _refusal(norm_type, told):
 @no_grad()
 def _clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
     """Scale the gradients of `parameters`, whose norm together is `total_norm` (a tensor), down to `max_norm`."""
-    scale = min((float(max_norm) / (total_norm + 1e-6)).item(), 1.0)       # nan stays nan
+    scale = float(max_norm) / (total_norm + 1e-6)
+    if type(scale._array) is not np.ndarray:   # it is being recorded: no number of Python's
+        for grad in _gradients(_unnamed(parameters)[0]):
+            grad.mul_(scale.clamp(max=1.0))
+        return
+    scale = min(scale.item(), 1.0)             # nan stays nan
     if scale != 1.0:
         for grad in _gradients(_unnamed(parameters)[0]):
             _write(grad, np.multiply, scale)

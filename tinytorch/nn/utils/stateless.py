@@ -2,6 +2,7 @@
 import contextlib
 
 from ...errors import warn
+from ..modules.hooks import changes
 from ._named_member_accessor import NamedMemberAccessor
 
 
@@ -26,11 +27,13 @@ def _swapped(module, tensors, tie_weights, strict):
     if strict:
         _check_names(module, wanted)
     accessor, originals = NamedMemberAccessor(module), {}
+    changes[0] += 1
     try:
         for name, tensor in wanted.items():
             originals[name] = accessor.swap_tensor(name, tensor, True)
         yield
     finally:
+        changes[0] += 1
         for name, original in originals.items():
             now = accessor.swap_tensor(name, original, True)
             if name in tensors:

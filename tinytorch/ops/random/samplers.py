@@ -35,8 +35,18 @@ def refuse(kernel, array):
 
 def room(array, like=None):
     """What random numbers are to be written to: `array`, or under vmap as many such as samples are to differ, in the
-    memory order of `like`."""
-    return above.vmap.room(array, like) if mode.vmap_levels else array
+    memory order of `like`. While a thread records programs (capture/steps.py), what stands for it there."""
+    if not seam.up:
+        return array
+    if mode.vmap_levels:
+        return above.vmap.room(array, like)
+    return array if Standing.made is None else Standing.made(array)
+
+
+class Standing:
+    """`made`: what gives what stands for a new array while a thread records programs."""
+
+    made = None
 
 
 def varied(x, out=None):

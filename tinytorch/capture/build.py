@@ -1,0 +1,338 @@
+"""A recording made a program: checked, and compared with the recording of another call."""
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from ..autograd.engine import GraphTask
+from ..autograd.grad_mode import mode
+from ..autograd.node import FREED, Node
+from ..autograd.paths import edge_of
+from ..autograd.views import refresh
+from ..kernels.errstate import ignored
+from ..tensor import Tensor
+from . import steps
+from .backward import Walk, unrecorded
+from .calls import drawn, here
+from .program import CONSTANT, GRAD, INPUT, MADE, TENSOR, Output, Program, Ref, Slot, refs
+from .steps import Recording
+from .traced import Unrecordable, plain
+
+__all__ = ["difference", "program_of"]
+
+_WORDS = (bool, int, float, complex, str, bytes, type(None))
+
+
+class _OfBackward(Recording):
+    """The recording of a backward of what another recorded: what that one made are its inputs, as they are needed."""
+
+    def __init__(self, forward: Recording) -> None:
+        super().__init__()
+        self.forward_recording, self.saved = forward, []
+        self.from_there: list[int] = []        # slots here of `saved`
+        self.leaves: list[tuple[Tensor, int]] = []
+
+    def slot_of(self, array):
+        found = self.ids.get(id(array))
+        if found is not None:
+            return found
+        there = self.forward_recording.ids.get(id(array))
+        if there is None:
+            root = steps.root_of(array)
+            if self.forward_recording.roots.get(id(root)) is not None and id(root) not in self.roots:
+                there = self.forward_recording.slot_of(array)
+        if there is None:
+            return super().slot_of(array)
+        slot = self.forward_recording.slots[there]
+        if slot.origin == TENSOR:
+            index = self.enter(array, TENSOR, value=slot.value, array=slot.array)
+        elif slot.origin == CONSTANT:
+            index = self.enter(array, CONSTANT, array=slot.array)
+        else:
+            index = self.enter(array, INPUT)
+            self._take(there, index)
+        return index
+
+    def _take(self, there, index):
+        self.saved.append(there)
+        self.from_there.append(index)
+
+    def template(self, x):
+        if not isinstance(x, np.ndarray) and id(x) not in self.ids and type(x) not in steps._KEPT and not isinstance(
+                x, steps._LITERALS):
+            there = self.forward_recording.ids.get(id(x))
+            if there is not None:
+                index = len(self.slots)
+                self.slots.append(Slot(index, INPUT, root=index))
+                self.ids[id(x)] = index
+                self.held.append(x)
+                self._take(there, index)
+        return super().template(x)
+
+
+class _ToEdges(Walk):
+    """A walk that collects what leaves, and what lies outside, get."""
+
+    def add_leaf(self, leaf, g):
+        self.recording.leaves.append((leaf, self.recording.slot_of(g)))
+
+
+def program_of(recording: Recording, inputs: list[Tensor], result: Any) -> Program:
+    """The program of a recording that has just come to its end and is still open. Unrecordable if there is none."""
+    if drawn() != recording.position:
+        raise Unrecordable("random numbers that are drawn out of sight")
+    program = Program(recording.slots, recording.steps)
+    slots = recording.slots
+    program.inputs = [recording.ids.get(id(plain(t._array))) for t in inputs]
+    outputs: list[Tensor] = []
+    program.outputs = _outputs(recording, inputs, result, outputs)
+    _check_tensors(recording, inputs)
+    roots = [t for t in outputs if t._requires_grad and id(t) not in recording.external]
+    for t in roots:
+        if t._view_info is not None:
+            refresh(t)
+    spent = [t for t in roots if _is_spent(t)]
+    if spent:
+        if len(spent) < len(roots):
+            raise Unrecordable("results of which some have been differentiated")
+        program.spent = True
+    elif roots:
+        program.backward, program.saved, program.edges = _backward(recording, inputs, roots)
+        for slot in program.saved:
+            slots[slot].leaves = True
+    _name_constants(recording)
+    for slot in slots:
+        if slot.origin == CONSTANT and slot.leaves:
+            raise Unrecordable("an array that was made out of sight is written to")
+    for index in refs(program.outputs):
+        slots[slots[index].root].leaves = slots[index].leaves = True
+    for step in recording.steps:
+        if step.kind == "accumulate":
+            for index in (*step.makes, step.args[1].slot):
+                slots[slots[index].root].leaves = True
+    program.bumps = _bumps(recording, inputs)
+    program.steps = _useful(recording.steps)
+    return program
+
+
+def _useful(steps):
+    """The steps without those that do nothing: a rule that hands on the gradient, a gradient that is set to None before
+    another is put there unseen, a copy of what is read."""
+    found, set_again = [], set()
+    for step in reversed(steps):
+        if _does_nothing(step):
+            continue
+        if step.kind == "accumulate" and step.fresh:
+            set_again.add(id(step.args[0]))
+        elif step.kind == "set_grad":
+            if id(step.args[0]) in set_again:
+                continue
+            set_again.add(id(step.args[0]))
+        elif step.kind in ("update", "accumulate"):
+            set_again.clear()
+        found.append(step)
+    return found[::-1]
+
+
+def _does_nothing(step):
+    """A rule that gives the gradient back as it is, or a step of which nobody has anything."""
+    return step.kind in ("rule", "sum") and not step.makes and not step.writes
+
+
+def _is_spent(tensor):
+    """Whether a backward has gone through what led to a tensor, so that another one is an error."""
+    stack, seen = [tensor._node], set()
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Node) and id(node) not in seen:
+            if node.versions is FREED:
+                return True
+            seen.add(id(node))
+            stack += node.edges
+    return False
+
+
+def _outputs(recording, inputs, x, found):
+    if isinstance(x, Tensor):
+        if type(x) not in steps._PLAIN:
+            raise Unrecordable(f"a result of class {type(x).__name__}")
+        for i, t in enumerate(inputs):
+            if x is t:
+                return Output(recording.ids[id(plain(x._array))], known=i)
+        if id(x) in recording.external:
+            return Output(recording.ids[id(plain(x._array))], known=x)
+        slot = recording.slot_of(plain(x._array))
+        root = recording.slots[recording.slots[slot].root]
+        if root.origin in (INPUT, TENSOR, GRAD):
+            raise Unrecordable("a result that is a view of an argument, or of what was there before")
+        if x._requires_grad and x._node is None:
+            raise Unrecordable("a leaf that was made in the call")
+        found.append(x)
+        return Output(slot, requires_grad=x._requires_grad)
+    if isinstance(x, _WORDS):
+        return x
+    if x.__class__ in (list, tuple):
+        return x.__class__([_outputs(recording, inputs, y, found) for y in x])
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*[_outputs(recording, inputs, y, found) for y in x])
+    if x.__class__ is dict:
+        return {key: _outputs(recording, inputs, y, found) for key, y in x.items()}
+    raise Unrecordable(f"a result of class {type(x).__name__}")
+
+
+def _check_tensors(recording, inputs):
+    """What was there before is still what it was, but for its numbers and gradients."""
+    for tensor, array, node, requires_grad, grad, cell, *_ in recording.external.values():
+        if plain(tensor._array) is not array:
+            raise Unrecordable("a tensor is given other memory")
+        if tensor._node is not node or tensor._requires_grad != requires_grad or tensor._version_counter is not cell:
+            raise Unrecordable("the history of a tensor that was there before is changed")
+        if tensor._grad is not grad and id(tensor) not in recording.resets:
+            raise Unrecordable("a gradient is set in a way that is not seen")
+
+
+def _backward(recording, inputs, roots):
+    """(the program of the gradients, the slots that it reads, the edges that get them)."""
+    for t in inputs:
+        if t._requires_grad and t._view_info is not None:
+            raise Unrecordable("an argument that is a view and requires gradients")
+    reason = _unrecorded_graph(recording, inputs, roots)
+    if reason is not None:
+        raise Unrecordable(reason)
+    found = _OfBackward(recording)
+    found.open = True
+    before, here.recording = here.recording, found
+    grads = [np.ones(t._array.shape, t._array.dtype) for t in roots]
+    walk = _ToEdges(found)
+    given = [found.enter(g, INPUT) for g in grads]
+    ends = {t._node: i for i, t in enumerate(inputs) if t._node is not None}
+    walk.ends = ends
+    task, recorded = mode.graph_task, mode.grad_now
+    try:
+        mode.graph_task, mode.grad = GraphTask(roots, None, True), False
+        with ignored():
+            walk.run_arrays([edge_of(t) for t in roots], grads, ends)
+    except Exception as error:
+        raise Unrecordable(str(error)) from None
+    finally:
+        mode.graph_task, mode.grad = task, recorded
+        here.recording = before
+    if found.reason is not None:
+        raise Unrecordable(found.reason)
+    program = Program(found.slots, [step for step in found.steps if not _does_nothing(step)])
+    program.inputs = given + found.from_there
+    edges = []
+    for leaf, _ in found.leaves:
+        if isinstance(leaf, Node):
+            edges.append(ends[leaf])
+        else:
+            place = next((i for i, t in enumerate(inputs) if t is leaf), None)
+            edges.append(leaf if place is None else place)
+    program.outputs = [Output(slot) for _, slot in found.leaves]
+    _name_constants(found)
+    for slot in found.slots:
+        if slot.origin == CONSTANT and slot.leaves:
+            raise Unrecordable("an array that was made out of sight is written to")
+    for _, slot in found.leaves:
+        found.slots[found.slots[slot].root].leaves = True
+    return program, found.saved, edges
+
+
+def _unrecorded_graph(recording, inputs, roots):
+    before = mode.graph_task
+    if before is None:
+        mode.graph_task = GraphTask(roots, None, True)
+    try:
+        return unrecorded(roots, False, recording, {id(t._node) for t in inputs if t._node is not None})
+    finally:
+        mode.graph_task = before
+
+
+def _name_constants(recording):
+    """Arrays of tensors that no public function was given are not constants: they may be written to between calls."""
+    for index in recording.unknown:
+        slot = recording.slots[index]
+        if slot.origin != CONSTANT:
+            continue
+        array = slot.array
+        if sys.getrefcount(array) > 5:         # `held`, the slot, `array`, the call, the root's entry
+            owner = _tensor_of(array)
+            if owner is not None:
+                slot.origin, slot.value = TENSOR, owner
+
+
+def _tensor_of(array):
+    import gc
+    return next((x for x in gc.get_referrers(array) if isinstance(x, Tensor)), None)
+
+
+def _bumps(recording, inputs):
+    """(version cell, or the number of the argument whose it is, writes that no step counts)."""
+    found, cells = [], {}
+    for tensor, _, _, _, _, cell, version, _ in recording.external.values():
+        if cell.__class__ is list:
+            place = next((i for i, t in enumerate(inputs) if t is tensor), cell)
+            cells.setdefault(id(cell), (cell, version, place))
+    for key, (cell, version, place) in cells.items():
+        count = cell[0] - version - recording.own_bumps.get(key, 0)
+        if count:
+            found.append((place, count))
+    return found
+
+
+# ------------------------------------------------------------------ to compare
+def difference(a: Program, b: Program) -> str | None:
+    """The first thing in which two programs differ, or None."""
+    if len(a.slots) != len(b.slots) or len(a.steps) != len(b.steps):
+        return f"{len(a.steps)} steps on {len(a.slots)} arrays, and then {len(b.steps)} on {len(b.slots)}"
+    for x, y in zip(a.slots, b.slots):
+        if (x.origin, x.shape, x.dtype, x.strides, x.root) != (y.origin, y.shape, y.dtype, y.strides, y.root):
+            return f"an array of shape {x.shape}, and then one of shape {y.shape}"
+        if x.offset != y.offset or x.value is not y.value:
+            return "an array in another place"
+        if x.origin == CONSTANT and x.array is not y.array and not _same_numbers(x.array, y.array):
+            return f"a constant of shape {x.shape} that is another"
+    for x, y in zip(a.steps, b.steps):
+        if x.kind != y.kind or x.op is not y.op or not _same(*[
+                (s.call, s.args, s.kwargs, s.results, s.argument, s.fresh) for s in (x, y)]):
+            return f"{x.name or x.kind}, and then {y.name or y.kind}, or other arguments"
+    if not _same((a.inputs, a.outputs, a.saved, a.edges), (b.inputs, b.outputs, b.saved, b.edges)):
+        return "another result"
+    if [n for _, n in a.bumps] != [n for _, n in b.bumps] or any([x is not y for (x, _), (y, _) in zip(
+            a.bumps, b.bumps) if x.__class__ is not int or x != y]):
+        return "other writes"
+    if (a.backward is None) != (b.backward is None) or a.spent != b.spent:
+        return "another backward"
+    return None if a.backward is None else difference(a.backward, b.backward)
+
+
+def _same_numbers(a, b):
+    return a.shape == b.shape and a.dtype == b.dtype and a.tobytes() == b.tobytes()
+
+
+def _same(a, b):
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (tuple, list)):
+        return len(a) == len(b) and all([_same(x, y) for x, y in zip(a, b)])
+    if a.__class__ is dict:
+        return list(a) == list(b) and all([_same(a[key], b[key]) for key in a])
+    if a.__class__ is slice:
+        return _same((a.start, a.stop, a.step), (b.start, b.stop, b.step))
+    if isinstance(a, Tensor):
+        return False
+    if isinstance(a, np.generic) or isinstance(a, (int, float, complex, str, bytes, np.dtype)):
+        return a == b and str(a) == str(b) or a != a and b != b
+    if isinstance(a, np.ndarray):
+        return _same_numbers(a, b)
+    try:
+        return bool(a == b)
+    except Exception:
+        return False
+
+
+_ = MADE, Ref

@@ -1,0 +1,125 @@
+"""What the steps of a program call that eager calls in other forms, and what a recording needs besides: which one goes
+on, where the stream of random numbers is, and how arrays are again what they are in eager."""
+from __future__ import annotations
+
+import gc
+import threading
+
+import numpy as np
+
+from ..autograd.node import Node
+from ..kinds.lazy import address_of, root_of
+from ..random import default_generator
+from ..tensor import Tensor
+from .traced import Traced, has_traced, plain
+
+__all__ = ["draw_again", "drawn", "here", "laid_out", "lock", "maker_of", "set_grad", "unwrap_held_by_others",
+           "unwrap_tensor", "view_of"]
+
+
+class _Here(threading.local):
+    recording = None                           # the one that goes on in this thread
+    running = 0                                # how many compiled calls are at work
+
+
+here = _Here()
+#: Held by the one thread that records.
+lock = threading.Lock()
+
+
+# ------------------------------------------------------------------ random numbers
+def drawn():
+    """Where the stream of random numbers is."""
+    stream = default_generator._stream
+    key = stream._key
+    if key is None:
+        return stream.state().tobytes() if stream._engine is not None else stream.seed
+    return key.tobytes(), stream._source.tobytes(), stream._idle
+
+
+def draw_again(state):
+    """Has the stream be where it was."""
+    stream = default_generator._stream
+    if state.__class__ is tuple:
+        stream._key[...] = np.frombuffer(state[0], stream._key.dtype)
+        stream._source[...] = np.frombuffer(state[1])
+        stream._idle = state[2]
+    elif state.__class__ is bytes:
+        stream.resume(np.frombuffer(state, np.uint8).copy())
+    else:
+        stream.restart(state)
+
+
+# ------------------------------------------------------------------ what steps call
+def view_of(array: np.ndarray, shape: tuple, dtype: np.dtype, offset: int, strides: tuple) -> np.ndarray:
+    """A view by its place in the memory of `array`."""
+    return np.ndarray(shape, dtype, root_of(array), offset + address_of(array) - address_of(root_of(array)), strides)
+
+
+def laid_out(shape: tuple, dtype: np.dtype, strides: tuple) -> np.ndarray:
+    """A new array with these strides, without gaps."""
+    order = sorted(range(len(shape)), key=lambda i: -strides[i])
+    made = np.empty([shape[i] for i in order], dtype)
+    return made.transpose(np.argsort(order)) if order else made
+
+
+def set_grad(leaf: Tensor, value: None) -> None:
+    """leaf.grad = None."""
+    leaf._grad = None
+
+
+class maker_of:
+    """A public function whose result is seen as an array."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, *args, **kwargs):
+        return self.function(*args, **kwargs)._array
+
+    def __eq__(self, other):
+        return type(other) is maker_of and other.function is self.function
+
+    __hash__ = None
+
+
+# ------------------------------------------------------------------ back to eager
+def unwrap_tensor(tensor, seen):
+    """Gives a tensor, what it is a view of, and the nodes that lead to it their arrays back."""
+    stack = [tensor]
+    while stack:
+        x = stack.pop()
+        if x is None or id(x) in seen:
+            continue
+        seen.add(id(x))
+        if isinstance(x, Node):
+            saved = x.saved
+            if saved is not None and has_traced(saved):
+                x.saved = plain(saved)
+            stack += x.edges
+        elif isinstance(x, Tensor):
+            if type(x._array) is Traced:
+                x._array = x._array.value
+            stack += (x._node, x._grad, x._view_info and x._view_info.base)
+
+
+def unwrap_held_by_others(alive):
+    """The same of those that are held in ways that no public function has told of."""
+    for traced in alive:
+        for holder in gc.get_referrers(traced):
+            if isinstance(holder, Tensor) and holder._array is traced:
+                holder._array = traced.value
+            elif isinstance(holder, Node) and holder.saved is not None:
+                holder.saved = plain(holder.saved)
+            elif type(holder) is list and holder is not alive:
+                holder[:] = [traced.value if x is traced else x for x in holder]
+            elif type(holder) is dict:
+                for key, x in list(holder.items()):
+                    if x is traced:
+                        holder[key] = traced.value
+            elif type(holder) is tuple:
+                for node in gc.get_referrers(holder):
+                    if isinstance(node, Node) and node.saved is holder:
+                        node.saved = plain(holder)

@@ -1,0 +1,272 @@
+"""What Python does beside computing while a call is recorded: a program would not do it again.
+
+The functions of a program that the call runs are looked at: their code may not write to attributes, globals or items
+that something else holds, nor call functions of C that may do more than compute. Functions of the library are known,
+but for those of parts of it that keep accounts in Python (schedules, averages).
+"""
+from __future__ import annotations
+
+import dis
+import functools
+import operator
+import os
+import sys
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from ..nn import Module
+from ..optim import Optimizer
+from ..tensor import Tensor
+
+__all__ = ["Watch", "holds"]
+
+_PACKAGE = __name__.partition(".")[0]
+_SIDE = {"STORE_GLOBAL", "DELETE_GLOBAL", "DELETE_ATTR", "DELETE_SUBSCR", "IMPORT_STAR"}
+#: Functions of C that only compute, by the module that they say they are of.
+_PURE = {"math", "cmath", "_operator", "operator", "itertools", "_functools", "_abc", "typing", "_collections", None}
+_IMPURE = {"print", "input", "open", "exec", "eval", "setattr", "delattr", "compile", "__import__", "breakpoint",
+           "vars", "globals", "locals"}
+_MUTATING = {"append", "extend", "insert", "update", "add", "pop", "popitem", "setdefault", "clear", "remove",
+             "discard", "sort", "reverse", "appendleft", "extendleft", "popleft", "rotate", "__setitem__",
+             "__delitem__"}
+_MODULE_CALL = Module.__call__.__code__
+_FUNCTIONS = FunctionType, BuiltinFunctionType, MethodType, ModuleType
+_CONTAINERS = (list, dict, set)
+_VALUES = (str, bytes, int, float, complex, tuple, frozenset, range, type(None), bool)
+
+
+@functools.lru_cache(maxsize=4096)
+def _scanned(code: CodeType) -> tuple[str | None, tuple[str, ...], tuple[str, ...]]:
+    """(what a function's code writes to beside its own variables, the globals that it reads, the names of its free
+    variables)."""
+    reason, read = None, []
+    for instruction in dis.get_instructions(code):
+        name = instruction.opname
+        if name in _SIDE:
+            reason = reason or f"{code.co_qualname if hasattr(code, 'co_qualname') else code.co_name} writes to "\
+                               f"{instruction.argval}"
+        elif name == "STORE_DEREF" and instruction.argval in code.co_freevars:
+            reason = reason or f"{code.co_name} writes to the variable {instruction.argval} around it"
+        elif name == "LOAD_GLOBAL" or name == "LOAD_NAME":
+            read.append(instruction.argval)
+    return reason, tuple(dict.fromkeys(read)), code.co_freevars
+
+
+@functools.lru_cache(maxsize=4096)
+def _stores(code: CodeType) -> bool:
+    """Whether a function's code writes to attributes or items."""
+    return any([i.opname in ("STORE_ATTR", "STORE_SUBSCR") for i in dis.get_instructions(code)])
+
+
+class Watch:
+    """Watches the functions that run in a `with`.
+
+    reason   what they do beside computing, or None
+    globals  (dict, name, value) of what they read that is no function, class or module
+    objects  {id: (object, its attributes before)} of those that their arguments are, modules among them
+    """
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self.globals: list[tuple[dict, str, Any]] = []
+        self.objects: dict[int, tuple[Any, dict]] = {}
+        self.containers: dict[int, tuple[Any, Any]] = {}
+        self._codes: set[CodeType] = set()
+
+    def __enter__(self) -> Watch:
+        self._before = sys.getprofile()
+        _Begin.code = sys._getframe(1).f_code
+        sys.setprofile(self._event)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        sys.setprofile(self._before)
+
+    def _event(self, frame, event, argument):
+        code = frame.f_code
+        kind = _kinds.get(code)
+        if kind is _LIBRARY or kind is None and (kind := _kind(code, frame)) is _LIBRARY:
+            return
+        if event == "call":
+            if kind is _MODULES:
+                self.notice(frame.f_locals["self"])
+            elif kind is _KEEPS:
+                self.reason = self.reason or f"{code.co_name} of {frame.f_globals['__name__']}, which keeps accounts"
+            elif _is_of_program(kind, frame):
+                if code not in self._codes:
+                    self._codes.add(code)
+                    self._look(code, frame)
+                for name, value in frame.f_locals.items():
+                    if not (name == "self" and code.co_name == "__init__"):
+                        self.notice(value)
+        elif event == "c_call" and self.reason is None and _is_of_program(kind, frame):
+            self._call(argument)
+
+    def notice(self, value: Any) -> None:
+        """Something that a function of the program is given, or reads."""
+        if value.__class__ in _VALUES or isinstance(value, Tensor):
+            return
+        if value.__class__ in _CONTAINERS:
+            if id(value) not in self.containers:
+                self.containers[id(value)] = value, value.copy()
+        elif isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, (type, *_FUNCTIONS)) and (
+                id(value) not in self.objects):
+            found = dict(vars(value))
+            self.objects[id(value)] = value, found
+            if not isinstance(value, Module):  # whose own are looked at by the guards
+                for x in found.values():
+                    if x.__class__ in _CONTAINERS and id(x) not in self.containers:
+                        self.containers[id(x)] = x, x.copy()
+            else:
+                for name, x in found.items():
+                    if x.__class__ in _CONTAINERS and name[0] != "_" and id(x) not in self.containers:
+                        self.containers[id(x)] = x, x.copy()
+
+    def once_more(self) -> Watch:
+        """What is known, with the values of now: for a call of which no functions are watched."""
+        found = Watch()
+        for value, _ in self.objects.values():
+            found.notice(value)
+        found.globals = [(room, name, room.get(name)) for room, name, _ in self.globals]
+        for _, _, value in found.globals:
+            found.notice(value)
+        return found
+
+    def _look(self, code, frame):
+        reason, read, free = _scanned(code)
+        if self.reason is None:
+            self.reason = reason
+        room = frame.f_globals
+        for name in read:
+            if name in room:
+                value = room[name]
+                if not isinstance(value, (type, *_FUNCTIONS)) and not callable(value) or isinstance(value, Module):
+                    self.globals.append((room, name, value))
+                    self.notice(value)
+
+    def changed(self, result: Any) -> str | None:
+        """What was written to, or None."""
+        for value, before in self.objects.values():
+            if isinstance(value, (Optimizer, Module)) and type(value).__module__.partition(".")[0] == _PACKAGE:
+                continue
+            if not _same(vars(value), before):
+                return f"an attribute of a {type(value).__name__} is written to"
+        for key in list(self.containers):
+            value, before = self.containers.pop(key)
+            # References: `value` and the call of getrefcount. More: it lives on.
+            if not _same_content(value, before) and sys.getrefcount(value) > 2 and not _within(value, result):
+                return f"a {type(value).__name__} of the program is written to ({list(value)[:3]})"
+        return None
+
+    def _call(self, function):
+        owner = getattr(function, "__self__", None)
+        name = getattr(function, "__name__", "")
+        if owner is not None and not isinstance(owner, type(sys)):
+            if isinstance(owner, type) or isinstance(owner, _VALUES):
+                return
+            if isinstance(owner, _CONTAINERS):
+                if name in _MUTATING:
+                    self.notice(owner)         # before it is written to
+                return
+            if name in ("__init__", "__enter__", "__exit__"):
+                return
+            module = type(owner).__module__
+            if module.partition(".")[0] in (_PACKAGE, "numpy", "collections"):
+                return
+            self.reason = f"a call of {type(owner).__name__}.{name}"
+            return
+        module = getattr(function, "__module__", None)
+        if module == "builtins":
+            if name in _IMPURE:
+                self.reason = f"a call of {name}"
+        elif module not in _PURE and (module or "").partition(".")[0] not in (_PACKAGE, "numpy"):
+            self.reason = f"a call of {module}.{name}"
+
+
+def _same(a, b):
+    return len(a) == len(b) and all([key in b and b[key] is x for key, x in a.items()])
+
+
+def _same_content(a, b):
+    if a.__class__ is dict:
+        return _same(a, b)
+    return len(a) == len(b) and (a == b if a.__class__ is set else all(map(operator.is_, a, b)))
+
+
+def holds(objects: list, globals: list) -> bool:
+    """Whether objects have the attributes, and names the values, that they had."""
+    for room, name, value in globals:
+        if room.get(name, globals) is not value:
+            return False
+    for value, before in objects:
+        if not _same(vars(value), before):
+            return False
+    return True
+
+
+def _within(x, result, depth=0):
+    if x is result:
+        return True
+    if depth > 4:
+        return False
+    if isinstance(result, (list, tuple)):
+        return any([_within(x, y, depth + 1) for y in result])
+    return isinstance(result, dict) and any([_within(x, y, depth + 1) for y in result.values()])
+
+
+#: Parts of the library whose functions keep accounts in Python.
+_ACCOUNTS = tuple([f"{_PACKAGE}.{name}" for name in (
+    "optim.lr_scheduler", "optim.swa_utils", "amp", "utils.data", "utils.tensorboard", "monitor", "profiler", "hub")])
+
+
+_LIBRARY, _PROGRAM, _STANDARD, _MODULES, _KEEPS = range(5)
+_kinds: dict[CodeType, int] = {}
+_PLACE = os.path.dirname(os.__file__)
+
+
+def _kind(code, frame):
+    """Whose function it is: the library's, NumPy's among it, Python's own, or the program's."""
+    kind = _kinds.get(code)
+    if kind is None:
+        module, file = frame.f_globals.get("__name__") or "", code.co_filename
+        if module.partition(".")[0] in (_PACKAGE, "numpy") or not module or file.startswith("<frozen"):
+            kind = _LIBRARY
+            if code is _MODULE_CALL:
+                kind = _MODULES
+            elif module.startswith(_ACCOUNTS) and _stores(code):
+                kind = _KEEPS
+        elif file.startswith(_PLACE) and "site-packages" not in file:
+            kind = _STANDARD
+        else:
+            kind = _PROGRAM
+        if len(_kinds) > 100000:
+            _kinds.clear()
+        _kinds[code] = kind
+    return kind
+
+
+def _is_of_program(kind, frame):
+    """Whether a function is the program's, or Python's own that it has called: not one that the library calls, nor
+    what runs when something is imported."""
+    if kind is _STANDARD:
+        while kind is _STANDARD:
+            if frame is None or frame.f_globals.get("__name__") in _CALM:
+                return False
+            frame = frame.f_back
+            kind = _LIBRARY if frame is None else _kind(frame.f_code, frame)
+        if kind is not _PROGRAM:
+            return False
+    while frame is not None and frame.f_code is not _Begin.code:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return False
+        frame = frame.f_back
+    return True
+
+
+class _Begin:
+    code = None                                # of the function that watches
+
+
+#: Modules of Python's whose functions do no more than they are asked.
+_CALM = frozenset(("contextlib", "functools", "collections", "typing", "abc", "enum", "inspect", "types", "copy",
+                   "operator", "dataclasses", "numbers", "warnings"))

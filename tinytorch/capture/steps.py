@@ -1,0 +1,709 @@
+"""Recording of a call as a program (program.py), while it runs eagerly.
+
+Three things are watched in the thread that records, and in none while nobody does. The seam shows the calls of public
+functions: the tensors among their arguments get arrays that tell (traced.py), so that what a function does to them
+outside of operations is seen too. Operations run a forward (`Op.of_batches`, the one that is used while the seam is up)
+that notes a step. Backward walks the tape here (backward.py), optimisers' steps are noted as a whole.
+
+A recording never changes what the call does. Where it meets something that it does not understand it ends: all arrays
+are again what they were, the public function that was at work runs once more, and the rest of the call is eager.
+"""
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes as dt
+from ..autograd import engine
+from ..autograd.grad_mode import mode
+from ..autograd.node import Op
+from ..kinds.lazy import StandIn, address_of, root_of
+from ..nn.parameter import Buffer, Parameter
+from ..ops.random.samplers import Standing
+from ..optim import optimizer as optimizers
+from ..optim.array_optimizer import ArrayOptimizer
+from ..seam import UNSEEN, seam
+from ..tensor import Tensor
+from .backward import eager_walk, walk
+from .calls import (
+    draw_again,
+    drawn,
+    here,
+    laid_out,
+    lock,
+    maker_of,
+    set_grad,
+    unwrap_held_by_others,
+    unwrap_tensor,
+    view_of,
+)
+from .program import CONSTANT, GRAD, INPUT, MADE, TENSOR, Ref, Slot, Step, refs
+from .traced import Traced, Unrecordable, plain
+
+__all__ = ["Recording", "here"]
+
+
+#: Methods by which a tensor becomes something of Python's, or memory that others write to.
+_READS = {"item", "__bool__", "__int__", "__float__", "__complex__", "__index__", "tolist", "numpy", "__array__",
+          "data_ptr", "storage", "untyped_storage", "_typed_storage", "__contains__", "is_nonzero", "equal",
+          "allclose", "__dlpack__", "__reduce_ex__", "__deepcopy__", "share_memory_", "is_set_to", "set_", "__repr__",
+          "__format__", "register_hook", "register_post_accumulate_grad_hook", "retain_grad",
+          "__cuda_array_interface__", "__array_wrap__", "from_numpy", "manual_seed", "seed", "initial_seed",
+          "set_rng_state", "get_rng_state", "save"}
+#: Properties of a tensor whose writing ends a recording.
+_WRITTEN = {"data", "requires_grad", "names", "imag", "real"}
+_LITERALS = (bool, int, float, complex, str, bytes, type(None), type(...), np.dtype, type, np.generic, dt.dtype)
+
+
+class Recording:
+    """One call that is recorded. `reason`: why it could not be, or None."""
+
+    def __init__(self) -> None:
+        self.slots: list[Slot] = []
+        self.steps: list[Step] = []
+        self.reason, self.open, self.depth, self.inside = None, False, 0, 0
+        self.ids: dict[int, int] = {}          # id of an array, or of an object, -> its slot
+        self.roots: dict[int, int] = {}        # id of an array that owns memory -> its slot
+        self.starts: dict[int, int] = {}       # slot of a root -> where its first element lies
+        self.held: list[Any] = []              # what has these ids, so that nothing else gets them
+        self.external: dict[int, tuple] = {}   # id of a tensor -> what it was: see `know`
+        self.traced: list[weakref.ref] = []
+        self.living: list[weakref.ref] = []    # tensors that public functions gave
+        self.unknown: list[int] = []           # constants of which it is not known whose array they are
+        self.effects = False                   # whether a step had one that eager cannot have once more
+        self.resets: set[int] = set()          # ids of leaves whose .grad was set in the call
+        self.undo: list[tuple] = []            # (array, its content before) that the function at work wrote to
+        self.position = None                   # of the stream of random numbers after the last public function
+        self.needs_none: list[Tensor] = []     # leaves that had no .grad at entry when the first gradient came
+        self.outside: set[int] = set()         # ids of nodes of arguments
+        self.own_bumps: dict[int, int] = {}    # id of a version cell -> how many writes steps count themselves
+        self.grads: dict[int, int] = {}        # id of a leaf -> the slot of the gradient that it had at entry
+
+    # -------------------------------------------------------------- from beginning to end
+    def here(self) -> bool:
+        """Whether it is at work in this thread, and not within a step."""
+        return self.open and not self.depth and here.recording is self
+
+    def begin(self) -> None:
+        here.recording, self.open, self.position = self, True, drawn()
+        _install()
+        seam.watch("recording", True)
+
+    def end(self) -> None:
+        """All arrays are again what they are in eager."""
+        if self.open:
+            self.open = False
+            here.recording = None
+            seam.watch("recording", False)
+            _uninstall()
+            self._unwrap()
+
+    def stop(self, reason: str) -> None:
+        """The call cannot be recorded."""
+        if self.open:
+            self.reason = reason
+            self.end()
+
+    def _unwrap(self):
+        for tensor, *_ in self.external.values():
+            if type(tensor._array) is Traced:
+                tensor._array = tensor._array.value
+        seen = set()
+        for reference in self.living:
+            tensor = reference()
+            if tensor is not None:
+                unwrap_tensor(tensor, seen)
+        for tensor, *_ in self.external.values():
+            unwrap_tensor(tensor, seen)
+        alive = [found for found in [reference() for reference in self.traced] if found is not None]
+        if alive:
+            unwrap_held_by_others(alive)
+
+    # -------------------------------------------------------------- slots
+    def enter(self, array: np.ndarray, origin: str, /, **known: Any) -> int:
+        """A new slot for an array."""
+        index = len(self.slots)
+        root = root_of(array)
+        owner = self.roots.get(id(root))
+        slot = Slot(index, origin, array.shape, array.dtype, array.strides, **known)
+        if owner is None:
+            slot.root = index
+            self.roots[id(root)] = index
+            self.held.append(root)
+            self.starts[index] = address_of(array)
+        else:
+            slot.root = owner
+            slot.offset = address_of(array) - self.starts[owner] if array.size else 0
+        self.slots.append(slot)
+        self.ids[id(array)] = index
+        self.held.append(array)
+        return index
+
+    def slot_of(self, array: np.ndarray) -> int:
+        """The slot of an array."""
+        found = self.ids.get(id(array))
+        if found is not None:
+            return found
+        if type(array) is not np.ndarray:
+            raise Unrecordable(f"an array of another kind ({type(array).__name__})")
+        root = root_of(array)
+        owner = self.roots.get(id(root))
+        if owner is not None and self.slots[owner].origin != CONSTANT:
+            return self._view(array, root, owner)
+        index = self.enter(array, CONSTANT, array=array)
+        self.unknown.append(index)
+        return index
+
+    def _view(self, array, root, owner):
+        """The slot of a view that was made out of sight."""
+        base, offset = owner, address_of(array) - self.starts[owner]
+        index = self.enter(array, MADE, made=len(self.steps))
+        self.steps.append(Step("view", view_of, (Ref(base), array.shape, array.dtype, offset, array.strides), {},
+                               Ref(index), name="view", reads=(base,), makes=(index,)))
+        return index
+
+    def standing(self, array: np.ndarray) -> Traced:
+        """What stands for an array that has a slot, or is a view of one."""
+        if not self.open:
+            return array
+        self.slot_of(array)
+        return self.trace(array)
+
+    def trace(self, array: np.ndarray) -> Traced:
+        made = Traced(array, self)
+        self.traced.append(weakref.ref(made))
+        return made
+
+    def template(self, x: Any) -> Any:
+        """Nested arguments with Refs in the place of arrays."""
+        kind = type(x)
+        if kind is Traced:
+            return Ref(self.slot_of(x.value))
+        if kind is np.ndarray:
+            return Ref(self.slot_of(x))
+        if kind in _KEPT or isinstance(x, _LITERALS):
+            return x
+        found = self.ids.get(id(x))
+        if found is not None:
+            return Ref(found)
+        if kind is tuple or kind is list:
+            return kind([self.template(y) for y in x])
+        if kind is dict:
+            return {key: self.template(y) for key, y in x.items()}
+        if kind is slice:
+            return slice(self.template(x.start), self.template(x.stop), self.template(x.step))
+        if isinstance(x, StandIn):
+            raise Unrecordable(f"an array of another kind ({kind.__name__})")
+        if isinstance(x, tuple):
+            return kind(*[self.template(y) for y in x]) if hasattr(x, "_fields") else kind(
+                [self.template(y) for y in x])
+        if isinstance(x, Tensor):
+            raise Unrecordable("a tensor within an operation")
+        return x
+
+    def results(self, x: Any, made: list[int], number: int) -> Any:
+        """The template of a result, whose arrays get slots."""
+        if type(x) is np.ndarray:
+            if id(x) not in self.ids:
+                made.append(self.enter(x, MADE, made=number))
+            return Ref(self.ids[id(x)])
+        if x is None or isinstance(x, _LITERALS) and not isinstance(x, np.generic):
+            return None
+        if type(x) in (tuple, list):
+            parts = type(x)([self.results(y, made, number) for y in x])
+            if not any([y is not None for y in parts]) and not any([isinstance(y, float) for y in x]):
+                return None
+            return parts
+        if id(x) not in self.ids:              # an object that a rule will get
+            index = len(self.slots)
+            self.slots.append(Slot(index, MADE, made=number, root=index))
+            self.ids[id(x)] = index
+            self.held.append(x)
+            made.append(index)
+        return Ref(self.ids[id(x)])
+
+    # -------------------------------------------------------------- steps
+    def step(self, kind: str, call: Callable, args: tuple, kwargs: dict[str, Any], **known: Any) -> Any:
+        """call(*args, **kwargs), noted as a step; the result with Traced in the place of arrays."""
+        if not self.here():
+            result = call(*plain(args), **plain(kwargs))
+            return result
+        result = self.run(kind, call, args, kwargs, **known)
+        return self._seen(result)
+
+    def _seen(self, x):
+        if type(x) is np.ndarray:
+            return self.trace(x)
+        if type(x) in (tuple, list):
+            return type(x)([self._seen(y) for y in x])
+        if isinstance(x, tuple) and hasattr(x, "_fields"):
+            return type(x)(*[self._seen(y) for y in x])
+        return x
+
+    def run(self, kind: str, call: Callable, args: tuple, kwargs: dict[str, Any], writes: tuple[int, ...] | None = None,
+            **known: Any) -> Any:
+        """The same with ndarrays."""
+        args, kwargs = plain(args), plain(kwargs)
+        # Slots first: that of a view which was made out of sight is a step before this one.
+        given, named = self.template(tuple(args)), self.template(kwargs)
+        read = tuple(dict.fromkeys(refs((given, named))))
+        before = None
+        target = _target(kind, call, args, kwargs)
+        if target:
+            self.undo += [(x, x.copy("K")) for x in target]
+        elif writes is None and kind in ("forward", "rule", "joint", "maker"):
+            before = self._copies(read)
+        self.depth += 1
+        try:
+            result = call(*args, **kwargs)
+        finally:
+            self.depth -= 1
+        if not self.open:                      # the call ended it
+            return result
+        if target:
+            writes = tuple([self.slot_of(x) for x in target])
+        elif before is not None:
+            writes = self._written(before)
+            self.undo += [(self.array(i), before[i]) for i in writes]
+        number, made = len(self.steps), []
+        scalar = isinstance(result, np.generic)
+        if scalar:
+            result = np.asarray(result)
+        elif isinstance(result, tuple) and type(result) is not tuple:          # a named one of NumPy's
+            result = tuple(result)
+        if isinstance(result, (bool, int, float)) and kind in ("numpy", "method"):
+            raise Unrecordable(f"a number that {getattr(call, '__name__', call)} of NumPy's gives")
+        if "out" in kwargs:
+            template = None
+        else:
+            if kind == "forward" and known["op"].aux and isinstance(result[0], np.generic):
+                result, scalar = (np.asarray(result[0]), *result[1:]), True
+            template = self.results(result, made, number)
+        self.steps.append(Step(kind, call, given, named, template, reads=read, writes=writes or (), makes=tuple(made),
+                               scalar=scalar, name=known.pop("name", None) or getattr(call, "__name__", ""), **known))
+        for slot in writes or ():
+            root = self.slots[self.slots[slot].root]
+            if root.origin == CONSTANT:
+                self.slots[root.index].leaves = True           # it is not one: see `checked_constants`
+            elif root.origin != MADE:
+                self.effects = True
+        if known.get("draws"):
+            self.effects = True
+        return result
+
+    def _copies(self, slots):
+        found = {}
+        for index in slots:
+            array = self.array(index)
+            if array is not None and array.nbytes <= _LARGE and self.slots[index].dtype.kind != "O":
+                found[index] = array.tobytes()
+        return found
+
+    def _written(self, before):
+        return tuple([index for index, content in before.items() if self.array(index).tobytes() != content])
+
+    def array(self, index: int) -> np.ndarray | None:
+        """The array of a slot."""
+        if not hasattr(self, "_arrays"):
+            self._arrays = {}
+        found = self._arrays.get(index)
+        if found is None:
+            for x in self.held:
+                at = self.ids.get(id(x))
+                if at is not None and at not in self._arrays:
+                    self._arrays[at] = x
+            found = self._arrays.get(index)
+        return found if isinstance(found, np.ndarray) else None
+
+    def fresh(self, array: np.ndarray) -> Traced:
+        """What stands for a new array, whose numbers are still to come."""
+        if not self.here():
+            return array
+        dense = array.flags.c_contiguous
+        return self.trace(self.run("numpy", np.empty if dense else laid_out, (array.shape, array.dtype) + (
+            () if dense else (array.strides,)), {}))
+
+    def forward(self, o: Op, inner: Callable, args: tuple) -> Any:
+        """The forward of an operation."""
+        state = None
+        if not self.effects:
+            state = drawn()
+        result = self.run("forward", inner, args, {}, op=o, name=o.name)
+        if not self.open:
+            return result
+        if state is not None and drawn() != state:
+            self.steps[-1].draws = self.effects = True
+        if o.aux:
+            out, *extra = result
+            return (self._seen(out), *extra)
+        return self._seen(result)
+
+    def checked(self, traced: Traced) -> bool:
+        """Whether the truth of an array can be looked at once more at each replay; called by the library alone."""
+        if self.effects:
+            return False
+        index = self.slot_of(traced.value)
+        self.steps.append(Step("check", bool, (Ref(index),), {}, bool(traced.value), name="check", reads=(index,)))
+        return True
+
+    # -------------------------------------------------------------- tensors
+    def wrap(self, x: Any) -> None:
+        """Has the arrays of the tensors among nested arguments tell what is done to them."""
+        if isinstance(x, Tensor):
+            self.wrap_tensor(x)
+        elif isinstance(x, (tuple, list)):
+            for y in x:
+                self.wrap(y)
+        elif x.__class__ is dict:
+            for y in x.values():
+                self.wrap(y)
+
+    def wrap_tensor(self, tensor: Tensor) -> None:
+        array = tensor._array
+        if type(array) is Traced:
+            return
+        if type(array) is not np.ndarray or type(tensor) not in _PLAIN:
+            raise Unrecordable(f"a tensor of another kind ({type(tensor).__name__} of {type(array).__name__})")
+        if id(array) not in self.ids:
+            root = root_of(array)
+            owner = self.roots.get(id(root))
+            if owner is None or self.slots[owner].origin in (TENSOR, INPUT, GRAD):
+                self.know(tensor, TENSOR)
+            else:
+                self.slot_of(array)
+        tensor._array = self.trace(array)
+        self.living.append(weakref.ref(tensor))
+
+    def know(self, tensor: Tensor, origin: str) -> int:
+        """The slot of a tensor that was there before."""
+        array = tensor._array
+        if type(array) is not np.ndarray or type(tensor) not in _PLAIN:
+            raise Unrecordable(f"a tensor of another kind ({type(tensor).__name__} of {type(array).__name__})")
+        self.external[id(tensor)] = (tensor, array, tensor._node, tensor._requires_grad, tensor._grad,
+                                     tensor._version_counter,
+                                     tensor._version_counter.__class__ is list and tensor._version_counter[0], origin)
+        if tensor._node is not None and origin != INPUT:
+            raise Unrecordable("a tensor from outside that has a history")
+        if tensor._requires_grad and (tensor._hooks or tensor._accumulating is not None):
+            raise Unrecordable("hooks of a tensor")
+        if tensor._version_counter.__class__ is not list and origin != INPUT:
+            raise Unrecordable("an inference tensor from outside")
+        found = self.ids.get(id(array))
+        if found is not None:
+            return found
+        return self.enter(array, origin, value=None if origin == INPUT else tensor,
+                          array=array if origin == TENSOR else None)
+
+    def grad_of(self, leaf: Tensor) -> int:
+        """The slot of the gradient that a leaf had at entry."""
+        if id(leaf) not in self.grads:
+            grad = leaf._grad
+            array = plain(grad._array)
+            if id(array) in self.ids:
+                slot = self.slots[self.ids[id(array)]]
+                if slot.origin == TENSOR:      # it was met as a tensor before: it is what the leaf has
+                    slot.origin, slot.value, slot.array = GRAD, leaf, None
+                self.grads[id(leaf)] = slot.index
+            else:
+                self.grads[id(leaf)] = self.enter(array, GRAD, value=leaf)
+        return self.grads[id(leaf)]
+
+    def note(self, result: Any) -> None:
+        """A public function gave this."""
+        if isinstance(result, Tensor):
+            self.living.append(weakref.ref(result))
+        elif isinstance(result, (tuple, list)):
+            for x in result:
+                self.note(x)
+        elif result.__class__ is dict:
+            for x in result.values():
+                self.note(x)
+        elif hasattr(result, "__dict__") and not callable(result):
+            for x in vars(result).values():
+                if isinstance(x, Tensor):
+                    self.note(x)
+
+    # -------------------------------------------------------------- calls of public functions
+    def see(self, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """What the seam asks of a call in this thread."""
+        if self.depth or self.inside < 0:
+            return UNSEEN
+        if mode.vmap_levels or mode.grad_levels or mode.dual_level is not None:
+            self.stop("a transform of torch.func")
+            return UNSEEN
+        if self.inside:
+            try:
+                self.wrap(args)
+                self.wrap(kwargs)
+            except Unrecordable:
+                if self.inside:
+                    raise
+            return UNSEEN
+        state = drawn()
+        if self.position is not None and state != self.position:
+            self.stop("random numbers that are drawn out of sight")
+            return UNSEEN
+        name = _name_of(function)
+        if self._is_read(name, args):
+            self.stop(f"{name} of a tensor")
+            return UNSEEN
+        if name.endswith(".__set__"):
+            return self._set(name, args)
+        if any([t is not None for t in (kwargs.get("generator"),)]):
+            self.stop("a generator of random numbers")
+            return UNSEEN
+        try:
+            self.wrap(args)
+            self.wrap(kwargs)
+        except Unrecordable as error:
+            self.stop(str(error))
+            return UNSEEN
+        self.undo.clear()
+        maker = not _has_tensors((args, kwargs))
+        self.inside += 1
+        self.depth += maker
+        try:
+            result = function(*args, **kwargs)
+        except Exception as error:
+            self.depth -= maker
+            self.inside -= 1
+            maker = False
+            if not self.open:
+                raise
+            self.stop(f"{name}: {error}")
+            for array, content in reversed(self.undo):
+                array[...] = content if type(content) is np.ndarray else np.frombuffer(
+                    content, array.dtype).reshape(array.shape)
+            if drawn() != state:
+                draw_again(state)
+            return function(*args, **kwargs)   # which raises it again, if it is the program's own
+        except BaseException:
+            self.depth -= maker
+            self.inside -= 1
+            raise
+        self.depth -= maker
+        self.inside -= 1
+        if not self.open:
+            return result
+        self.position = drawn()
+        if maker:
+            try:
+                self._made(function, name, args, kwargs, result, state)
+            except Unrecordable as error:
+                self.stop(str(error))
+                return result
+        self.note(result)
+        return result
+
+    def _made(self, function, name, args, kwargs, result, state):
+        """A public function without tensors made this."""
+        tensors = [result] if isinstance(result, Tensor) else [
+            x for x in result if isinstance(x, Tensor)] if isinstance(result, (tuple, list)) else []
+        if not tensors:
+            return
+        if len(tensors) > 1 or not isinstance(result, Tensor):
+            raise Unrecordable(f"{name}, which makes several tensors")
+        array = result._array
+        if type(array) is not np.ndarray or id(array) in self.ids:
+            return
+        number, made = len(self.steps), []
+        draws = drawn() != state
+        template = self.results(array, made, number)
+        self.steps.append(Step("maker", maker_of(function), self.template(tuple(args)), self.template(dict(kwargs)),
+                               template, name=name, makes=tuple(made), draws=draws))
+        self.effects = self.effects or draws
+        result._array = self.trace(array)
+
+    def _is_read(self, name, args):
+        last = name.rpartition(".")[2]
+        if last not in _READS:
+            return False
+        return last in _ALWAYS or _has_tensors(args)
+
+    def _set(self, name, args):
+        """A property of a tensor is set."""
+        what = name.split(".")[-2]
+        tensor, value = args[0], args[1] if len(args) > 1 else None
+        if what == "grad" and value is None:
+            self.reset(tensor)
+            return UNSEEN
+        self.stop(f"a tensor's .{what} is set")
+        return UNSEEN
+
+    def reset(self, leaf: Tensor) -> None:
+        """The gradient of a leaf is set to None."""
+        if id(leaf) not in self.external:
+            if type(leaf._array) is not np.ndarray:
+                return
+            self.know(leaf, TENSOR)
+        self.resets.add(id(leaf))
+        self.steps.append(Step("set_grad", set_grad, (leaf, None), {}, None, name="set_grad"))
+
+
+def _name_of(function):
+    owner = getattr(function, "__self__", None)
+    if isinstance(owner, property):
+        return f"{owner.fget.__name__}.{function.__name__}"
+    from ..autograd.overridable import _OPERATOR, _PROPERTY, about, place
+    how = about(function)
+    if how is not None and how.kind == _PROPERTY:
+        return f"{how.name}.{how.operator}"
+    if how is not None and how.kind == _OPERATOR:
+        return how.operator or how.name
+    space, name = place(function)
+    return name or function.__name__
+
+
+def _has_tensors(x):
+    if isinstance(x, Tensor):
+        return True
+    if isinstance(x, (tuple, list)):
+        return any([_has_tensors(y) for y in x])
+    return x.__class__ is dict and any([_has_tensors(y) for y in x.values()])
+
+
+def _target(kind, call, args, kwargs):
+    """The arrays that a call of NumPy's writes to."""
+    if kind in _WRITERS or "out" in kwargs or call in _WRITING:
+        out = kwargs.get("out")
+        target = out if out is not None else args[0]
+        return [x for x in (target if type(target) is tuple else (target,)) if x is not None]
+    return []
+
+
+_WRITERS = "setitem", "fill"
+_WRITING = [np.ndarray.sort, np.ndarray.partition, np.ndarray.put, np.ndarray.fill, np.copyto, np.put, np.fill_diagonal,
+            np.put_along_axis, np.add.at, np.subtract.at, np.multiply.at]
+_LARGE = 1 << 24
+_KEPT = {int, float, str, bool, type(None)}
+_PLAIN = {Tensor, Parameter, Buffer}
+_ALWAYS = {"manual_seed", "seed", "set_rng_state", "get_rng_state", "initial_seed", "save"}
+
+
+def plain_class(kind: type) -> None:
+    """Tensors of this class, too, are recorded."""
+    _PLAIN.add(kind)
+
+
+# ------------------------------------------------------------------ what is exchanged while a thread records
+class _Exchanged:
+    """(operation, its forward while a thread records, its `of_batches` before) of all operations, of `made` of them."""
+
+    made, forwards = 0, []
+
+
+def _wrapper_of(o):
+    def compute(*args):
+        recording = here.recording
+        if recording is None or recording.depth:
+            return inner(*plain(args)) if recording is None else inner(*args)
+        return recording.forward(o, inner, args)
+    inner = o.of_batches or o.forward
+    return compute
+
+
+def _install():
+    known = _Exchanged.forwards
+    if _Exchanged.made != Op.made[0] or any([o.of_batches is not before for o, _, before in known[:8]]):
+        known = [(o, _wrapper_of(o), o.of_batches) for o in list(Op.registry) if o.function is None]
+        _Exchanged.made, _Exchanged.forwards = Op.made[0], known
+    for o, compute, _ in known:
+        o.of_batches = compute
+    engine._walk, Standing.made = walk, _standing
+    ArrayOptimizer._step_group = _recorded_group
+    optimizers.Optimizer.zero_grad = _recorded_zero_grad
+
+
+def _uninstall():
+    for o, _, before in _Exchanged.forwards:
+        o.of_batches = before
+    engine._walk, Standing.made = eager_walk, None
+    ArrayOptimizer._step_group = _step_group
+    optimizers.Optimizer.zero_grad = _zero_grad
+
+
+def _standing(array):
+    return array if here.recording is None else here.recording.fresh(array)
+
+
+_step_group = ArrayOptimizer._step_group
+_zero_grad = optimizers.Optimizer.zero_grad
+
+
+def update(optimiser: ArrayOptimizer, number: int) -> None:
+    """One step of a group of parameters."""
+    group = optimiser.param_groups[number]
+    _step_group(optimiser, group)
+
+
+def _recorded_zero_grad(self, set_to_none=True):
+    recording = here.recording
+    if recording is not None and not recording.depth:
+        if not set_to_none:
+            recording.stop("zero_grad(set_to_none=False)")
+        else:
+            try:
+                for group in self.param_groups:
+                    for p in group["params"]:
+                        recording.reset(p)
+            except Unrecordable as error:
+                recording.stop(str(error))
+    return _zero_grad(self, set_to_none)
+
+
+def _recorded_group(self, group):
+    recording = here.recording
+    if recording is None or recording.depth:
+        return _step_group(self, group)
+    if group.get("differentiable") or group.get("capturable") or type(self).__module__.partition(".")[0] != _PACKAGE:
+        recording.stop("an optimiser that records, or is of a class from elsewhere")
+        return _step_group(self, group)
+    for p in group["params"]:
+        for tensor in (p, p._grad):
+            if tensor is not None and type(tensor._array) is Traced:
+                tensor._array = tensor._array.value
+    try:
+        for p in group["params"]:
+            if id(p) not in recording.external:
+                recording.know(p, TENSOR)
+    except Unrecordable as error:
+        recording.stop(str(error))
+        return _step_group(self, group)
+    grads = [None if p._grad is None else recording.template(p._grad._array) for p in group["params"]]
+    versions = [p._version_counter[0] for p in group["params"]]
+    recording.depth += 1
+    try:
+        result = _step_group(self, group)
+    finally:
+        recording.depth -= 1
+    for p, before in zip(group["params"], versions):
+        key = id(p._version_counter)
+        recording.own_bumps[key] = recording.own_bumps.get(key, 0) + p._version_counter[0] - before
+    number = next(i for i, found in enumerate(self.param_groups) if found is group)
+    written = tuple([recording.slot_of(p._array) for p, g in zip(group["params"], grads) if g is not None])
+    recording.steps.append(Step("update", update, (self, number), {}, None, name=type(self).__name__,
+                                reads=tuple([g.slot for g in grads if g is not None]), writes=written))
+    recording.effects = True
+    return result
+
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+def _handler(function, args, kwargs):
+    recording = here.recording
+    if recording is not None:
+        return recording.see(function, args, kwargs)
+    if lock.acquire(timeout=_LONGEST):         # another thread records: the arrays of tensors are not what they are
+        lock.release()
+    return UNSEEN
+
+
+#: Seconds that a thread waits for another that records, at most: that one may wait for it.
+_LONGEST = 2.0
+
+
+seam.handle("recording", _handler)
