@@ -164,7 +164,8 @@ _LATER = tuple("""
     optim package profiler quantization quasirandom serialization signal sparse special testing vision viz
     xpu""".split())
 #: Names of such parts.
-_OF = {"export_c": "c_export", "load": "serialization", "save": "serialization", "vmap": "func", "ops": "_ops",
+_OF = {"compile": "_dynamo", "export_c": "c_export",
+       "load": "serialization", "save": "serialization", "vmap": "func", "ops": "_ops",
        "cond": "_higher_order_ops", "while_loop": "_higher_order_ops",
        **dict.fromkeys(("DisableTorchFunction", "DisableTorchFunctionSubclass", "DispatchKey", "DispatchKeySet",
                         "ScriptMethod"), "_C"),

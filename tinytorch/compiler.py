@@ -1,5 +1,9 @@
-"""torch.compiler where nothing is compiled: code runs as it is written."""
-from .runtime import compile
+"""torch.compiler: what programs say to torch.compile (docs/compile.md)."""
+import functools
+
+from ._dynamo.decorators import allow_in_graph, assume_constant_result, disable, is_compiling
+from ._dynamo.eval_frame import compile, list_backends
+from .capture.compiled import reset, settings
 
 __all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable",
            "get_default_backend", "is_compiling", "is_dynamo_compiling", "is_exporting",
@@ -10,38 +14,14 @@ __all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mar
            "skip_guard_on_inbuilt_nn_modules_unsafe", "substitute_in_graph", "wrap_numpy"]
 
 
-def disable(fn=None, recursive=True, *, reason=None):
-    """The function itself; without one, a decorator that gives back the function."""
-    return (lambda fn: fn) if fn is None else fn
-
-
-def is_compiling():
-    """False."""
-    return False
-
-
 def is_dynamo_compiling():
-    """False."""
-    return False
+    """Whether a call is being recorded in this thread by torch.compile."""
+    return is_compiling()
 
 
 def is_exporting():
     """False."""
     return False
-
-
-def reset():
-    """Nothing: there is no compiled code to forget."""
-
-
-def allow_in_graph(fn):
-    """The function, or list of them, itself."""
-    return fn
-
-
-def assume_constant_result(fn):
-    """The function itself."""
-    return fn
 
 
 def nested_compile_region(fn=None):
@@ -63,41 +43,55 @@ def cudagraph_mark_step_begin():
     """Nothing: there is no CUDA."""
 
 
-def list_backends(exclude_tags=("debug", "experimental")):
-    """The empty list."""
-    return []
+_STANCES = ("default", "eager_then_compile", "aot_eager_then_compile", "force_eager", "eager_on_recompile",
+            "fail_on_recompile", "fail_on_recompile_if_possible")
 
 
 class set_stance:
-    """A context, a decorator or a call that changes nothing: there is no compiler."""
+    """A context, a decorator or a call that says what compiled functions do from now on.
+
+    "default"             record and replay
+    "force_eager"         run as they are written
+    "eager_on_recompile"  replay where there is a program, else run as they are written
+    "fail_on_recompile"   RuntimeError where there is none
+
+    RuntimeError for an unknown one.
+    """
 
     def __init__(self, stance="default", *, skip_guard_eval_unsafe=False, force_backend=None):
-        self.stance = stance
+        if stance not in _STANCES:
+            raise RuntimeError(f"invalid torch.compile stance '{stance}'")
+        self.stance, self.before = stance, settings.stance
+        settings.stance = stance
 
     def __enter__(self):
-        """Nothing."""
+        settings.stance = self.stance
 
     def __exit__(self, type, value, traceback):
-        """Nothing."""
+        settings.stance = self.before
 
     def __call__(self, fn):
-        return fn
+        settings.stance = self.before          # as a decorator it holds within calls alone
+
+        @functools.wraps(fn)
+        def call(*args, **kwargs):
+            with set_stance(self.stance):
+                return fn(*args, **kwargs)
+        return call
 
 
-# ------------------------------------------------------------------ settings of compilers, of which there is none
+# ------------------------------------------------------------------ settings that change nothing
 def get_default_backend():
-    """What `set_default_backend` was told, "inductor" at first: it changes nothing."""
-    return _default_backend[0]
+    """The backend of torch.compile that is told none: "inductor", or what `set_default_backend` was told."""
+    return settings.backend
 
 
 def set_default_backend(backend):
-    """Kept for `get_default_backend`. TypeError for what is neither a word nor a function; None: the first one."""
+    """Says which backend torch.compile takes that is told none. TypeError for what is neither a word nor a
+    function; None: the first one."""
     if backend is not None and not isinstance(backend, str) and not callable(backend):
         raise TypeError(f"backend must be a string or callable, got {type(backend)}")
-    _default_backend[0] = "inductor" if backend is None else backend
-
-
-_default_backend = ["inductor"]
+    settings.backend = "inductor" if backend is None else backend
 
 
 def set_enable_guard_collectives(enabled):

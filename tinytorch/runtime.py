@@ -1,4 +1,4 @@
-"""Settings and questions about the runtime that scripts touch: threads, determinism, precision, compile.
+"""Settings and questions about the runtime that scripts touch: threads, determinism, precision.
 
 Every computation is deterministic and in full precision; settings that could change nothing here are remembered,
 so that asking gives back what was set.
@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable
 
 from .device import CPU, _contexts, device as Device
 from .errors import once, warn
@@ -16,7 +15,7 @@ from .kernels import threads
 from .kernels.memory import Unset
 from .tensor import Tensor
 
-__all__ = ["are_deterministic_algorithms_enabled", "compile", "e", "get_default_device",
+__all__ = ["are_deterministic_algorithms_enabled", "e", "get_default_device",
            "get_deterministic_debug_mode", "get_float32_matmul_precision", "get_num_interop_threads",
            "get_num_threads", "inf", "is_deterministic_algorithms_warn_only_enabled",
            "is_warn_always_enabled", "nan", "newaxis", "pi",
@@ -25,8 +24,7 @@ __all__ = ["are_deterministic_algorithms_enabled", "compile", "e", "get_default_
 
 inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None
 
-_settings = {"interop_threads": os.cpu_count() or 1, "deterministic": 0, "precision": "highest",
-             "compile": False}
+_settings = {"interop_threads": os.cpu_count() or 1, "deterministic": 0, "precision": "highest"}
 _DEBUG_MODES = {"default": 0, "warn": 1, "error": 2}
 
 
@@ -146,24 +144,6 @@ def set_warn_always(b: bool, /) -> None:
 def is_warn_always_enabled() -> bool:
     """What was last set with `set_warn_always`."""
     return once.always
-
-
-def compile(model: Callable | None = None, *, fullgraph: bool = False, dynamic: bool | None = None,
-            backend: str | Callable = "inductor", mode: str | None = None, options: dict | None = None,
-            disable: bool = False) -> Callable:
-    """The function or module itself: there is no compiler here, and code runs as it is written.
-
-    Without `model`, a decorator that does the same. The first call warns that nothing is compiled.
-
-    >>> import tinytorch as torch
-    >>> torch.compile(len) is len
-    True
-    """
-    if not _settings["compile"]:
-        _settings["compile"] = True
-        warn("torch.compile gives back what it is given: there is no compiler here, and code runs as it is "
-             "written")
-    return (lambda model: model) if model is None else model
 
 
 def typename(obj: object, /) -> str:

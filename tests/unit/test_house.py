@@ -17,13 +17,15 @@ FLOORS = [
     "ops sparse",
     "storage checkpoint.sharing checkpoint.shown ops.creation.legacy runtime overrides _C _ops library _custom_ops amp "
     "__config__ _tensor _tensor_str _checks _library _prims_common",
-    "compiler accelerator backends cpu cuda mps xpu mtia nested monitor package linalg special fft signal masked "
+    "accelerator backends cpu cuda mps xpu mtia nested monitor package linalg special fft signal masked "
     "functional quasirandom testing _inductor _rare _lowrank _lobpcg",
-    "nn func _functorch _higher_order_ops futures distributed fx capture _dynamo _subclasses ao "
-    "quantization",
+    "nn func _functorch _higher_order_ops futures distributed fx capture _dynamo.exc "
+    "_subclasses ao quantization",
     "optim distributed.optim distributed.algorithms._checkpoint utils export jit onnx _jit_internal serialization "
-    "checkpoint _weights_only_unpickler hub profiler multiprocessing _vmap_internals func.tails",
-    "c_export distributions vision viz debug autograd.profiler autograd.profiler_util",
+    "checkpoint _weights_only_unpickler hub profiler multiprocessing _vmap_internals func.tails "
+    "capture.steps capture.calls capture.backward capture.build capture.effects capture.compiled capture.selfcheck "
+    "capture.lowered",
+    "compiler _dynamo c_export distributions vision viz debug autograd.profiler autograd.profiler_util",
 ]
 _FLOOR_OF = {name: i for i, names in enumerate(FLOORS) for name in names.split()}
 
@@ -118,6 +120,7 @@ LISTS = {
     "c_export/operators.py": "the C of each operator",
     "c_export/program.py": "words that C has taken",
     "capture/rewritten.py": "functions whose operator takes other arguments, and which those are",
+    "capture/traced.py": "methods of NumPy's arrays",
     "capture/schema.py": "operators that take other arguments than the functions that run them",
     "debug/finite.py": "Python's operators that write to their first operand",
     "func/batched.py": "methods of NumPy's arrays",

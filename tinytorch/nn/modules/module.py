@@ -1,6 +1,7 @@
 """class Module: registers the parameters, buffers and modules that are assigned to it."""
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -109,7 +110,12 @@ class Module(Stateful, Convertible, hooks.Hooked):
         return self.forward(*args, **kwargs)
 
     def compile(self, *args, **kwargs):
-        """Nothing: there is no compiler here, the module runs as it is."""
+        """From now on calls of this module are those of `torch.compile(module, *args, **kwargs)`."""
+        def call_impl(*args, **kwargs):
+            return hooks.call_as_written(self, args, kwargs)
+        compile = sys.modules[__name__.partition(".")[0]].compile
+        self.__dict__["_compiled_call_impl"] = compile(call_impl, *args, **kwargs)
+        self.__dict__["_hooked"] = True        # for `__call__` to look
 
     # -------------------------------------------------------------- attributes
     def __getattr__(self, name):
@@ -129,6 +135,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
             return self.weight, self.bias
 
     def __setattr__(self, name, value):
+        hooks.changes[0] += 1
         state = self.__dict__
         parameters, modules, buffers = state.get("_parameters"), state.get("_modules"), state.get("_buffers")
         if isinstance(value, Parameter):
@@ -169,6 +176,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
         self._non_persistent_buffers_set.discard(name)
 
     def __delattr__(self, name):
+        hooks.changes[0] += 1
         for registry in _REGISTRIES:
             if name in self.__dict__[registry]:
                 del self.__dict__[registry][name]
@@ -185,6 +193,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
     def __getstate__(self):
         state = self.__dict__.copy()
         state.pop("_hooked", None)             # found out anew
+        state.pop("_compiled_call_impl", None)
         return state
 
     def __setstate__(self, state):
@@ -222,6 +231,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
                                  f"created explicitly. To express '{name}' as a function of another Tensor, compute "
                                  "the value in the forward() method.")
             param = hooks.registered(hooks.parameter_registration, self, name, param)
+        hooks.changes[0] += 1
         self._parameters[name] = param
 
     def register_buffer(self, name, tensor, persistent=True):
@@ -233,6 +243,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"cannot assign '{typename(tensor)}' object to buffer '{name}' "
                             "(torch Tensor or None required)")
+        hooks.changes[0] += 1
         self._buffers[name] = hooks.registered(hooks.buffer_registration, self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
@@ -244,6 +255,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
         if not isinstance(module, Module) and module is not None:
             raise TypeError(f"{typename(module)} is not a Module subclass")
         self._check_name("module", name, self._modules)
+        hooks.changes[0] += 1
         self._modules[name] = hooks.registered(hooks.module_registration, self, name, module)
 
     def register_module(self, name, module):

@@ -1,67 +1,72 @@
-"""torch._dynamo where nothing is compiled: code runs as it is written."""
+"""torch._dynamo: what is behind torch.compile, as programs reach for it. See docs/compile.md."""
 import contextlib
 from types import SimpleNamespace
 
-from .._refused import refused, refused_class
-from ..compiler import allow_in_graph, assume_constant_result, disable, is_compiling, list_backends, reset
+from .._refused import refused
+from ..capture.compiled import settings
 from ..missing import namespace as _namespace
-from ..nn import Module
+from .decorators import allow_in_graph, assume_constant_result, disable, is_compiling
+from .eval_frame import OptimizedModule, compile, list_backends, lookup_backend, optimize, register_backend, reset
+from .explained import ExplainOutput, explain, graph_break
 
-__all__ = ["OptimizedModule", "allow_in_graph", "assume_constant_result", "config", "disable", "disallow_in_graph",
-           "explain", "export", "forbid_in_graph", "graph_break", "is_compiling", "list_backends", "mark_dynamic",
-           "mark_static", "mark_static_address", "maybe_mark_dynamic", "optimize", "reset"]
+__all__ = ["ExplainOutput", "OptimizedModule", "allow_in_graph", "assume_constant_result", "compile", "config",
+           "disable", "disallow_in_graph", "explain", "export", "forbid_in_graph", "graph_break", "is_compiling",
+           "list_backends", "lookup_backend", "mark_dynamic", "mark_static", "mark_static_address",
+           "maybe_mark_dynamic", "optimize", "register_backend", "reset"]
 
 
 class _Settings(SimpleNamespace):
-    """Any may be set, and changes nothing."""
+    """Any may be set. `cache_size_limit` (also `recompile_limit`) is how many programs there may be of one function;
+    with `self_check` the replays 1, 10, 100 and 1000 of a program are compared with eager; with `disable` everything
+    runs as it is written. The others change nothing."""
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        if name in ("cache_size_limit", "recompile_limit"):
+            settings.cache_size_limit = value
+            vars(self).update(cache_size_limit=value, recompile_limit=value)
+        elif name in ("self_check", "disable"):
+            setattr(settings, name, value)
 
     @contextlib.contextmanager
     def patch(self, arg1=None, arg2=None, **kwargs):
         """Context manager or decorator: settings, as a name and a value, a dict, or keywords, for a while."""
         given = {arg1: arg2} if isinstance(arg1, str) else {**(arg1 or {}), **kwargs}
         before = dict(vars(self))
-        vars(self).update(given)
+        for name, value in given.items():
+            setattr(self, name, value)
         try:
             yield
         finally:
             for name in given:
-                vars(self).pop(name)
+                vars(self).pop(name, None)
                 if name in before:
                     setattr(self, name, before[name])
 
 
-config = _Settings(suppress_errors=False, cache_size_limit=8, recompile_limit=8, verbose=False,
-                   automatic_dynamic_shapes=True, assume_static_by_default=True, optimize_ddp=True,
-                   capture_scalar_outputs=False, capture_dynamic_output_shape_ops=False)
+config = _Settings(suppress_errors=False, cache_size_limit=16, recompile_limit=16, verbose=False, disable=False,
+                   automatic_dynamic_shapes=True, assume_static_by_default=True, optimize_ddp=True, self_check=True,
+                   capture_scalar_outputs=False, accumulated_cache_size_limit=256,
+                   accumulated_recompile_limit=256, inline_inbuilt_nn_modules=True, specialize_int=False,
+                   capture_dynamic_output_shape_ops=False)
 disallow_in_graph = forbid_in_graph = allow_in_graph
-export, explain = [refused(__name__, name, "there is no compiler") for name in ("export", "explain")]
-#: What compiled modules would be: there is none.
-OptimizedModule = refused_class(__name__, "OptimizedModule", "there is no compiler", (Module,))
-
-
-def graph_break(msg=""):
-    """Nothing: there is no graph."""
+export = refused(__name__, "export", "torch.export.export writes a program out")
 
 
 def mark_dynamic(t, index, *, hint_override=None, min=None, max=None, specialize_on=None):
-    """Nothing: every shape is dynamic."""
+    """Nothing: each shape has a program of its own."""
 
 
 def maybe_mark_dynamic(t, index):
-    """Nothing: every shape is dynamic."""
+    """Nothing: each shape has a program of its own."""
 
 
 def mark_static(t, index=None):
-    """Nothing: every shape is dynamic."""
+    """Nothing: each shape has a program of its own."""
 
 
 def mark_static_address(t, guard=False):
     """Nothing: addresses are not looked at."""
 
 
-def optimize(backend="inductor", *args, **kwargs):
-    """A decorator that gives the function itself."""
-    return lambda fn: fn
-
-
-__getattr__ = _namespace(__name__, ("_trace_wrapped_higher_order_op", "eval_frame"))
+__getattr__ = _namespace(__name__, ("_trace_wrapped_higher_order_op", "exc", "utils"))

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
-__all__ = ["TorchDynamoException", "Unsupported", "UserError", "UserErrorType"]
+__all__ = ["InvalidBackend", "TorchDynamoException", "Unsupported", "UserError", "UserErrorType"]
 
 
 class TorchDynamoException(RuntimeError):
@@ -33,3 +33,10 @@ class UserError(TorchDynamoException):
     def __init__(self, error_type: UserErrorType, msg: str, case_name: str | None = None) -> None:
         super().__init__(msg)
         self.error_type, self.msg, self.message, self.case_name = error_type, msg, msg, case_name
+
+
+class InvalidBackend(TorchDynamoException):
+    """A backend of torch.compile that there is not."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Invalid backend: {name!r}, see `torch._dynamo.list_backends()` for available backends.")
