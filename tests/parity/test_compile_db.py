@@ -1,0 +1,217 @@
+"""torch's op_db and module_db under torch.compile: recorded with some numbers and replayed with others, every operation
+and layer gives the bits of eager, forward and backward, or says why it is run as it is written."""
+import random
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from torch.utils._pytree import tree_flatten, tree_map
+
+import tinytorch
+from tinytorch.capture import compiled
+from tinytorch.tensor import wrap
+
+from .adapter import OPS, Untranslatable, convert, namesake, samples
+from .test_module_db import HERE as LAYERS, _inputs
+from .test_op_db import HERE
+
+NAMES = [name for name in HERE if OPS[name].supports_dtype(torch.float32, "cpu")]
+
+
+class Found:
+    """How many calls were replayed, and of what was run eagerly why."""
+
+    replayed, eager, reasons = 0, 0, {}
+
+
+@pytest.fixture(autouse=True)
+def unchecked():
+    """Without comparisons at run time, which would hide what is compared here."""
+    compiled.settings.self_check = False
+    yield
+    compiled.settings.self_check = True
+
+
+def bits(tree):
+    """All that can be told of the tensors."""
+    if isinstance(tree, (tuple, list)):
+        return [bits(x) for x in tree]
+    return [(str(x.dtype), tuple(x.shape), x.stride(), x.requires_grad, tinytorch.dtypes.numbers(x._array).tobytes()
+             if type(x._array) is np.ndarray else repr(x)) if isinstance(x, tinytorch.Tensor) else repr(x)
+            for x in tree_flatten(tree)[0]]
+
+
+def other(tree, seed):
+    """Tensors of the same layout with the same numbers in other places: fresh ones."""
+    def changed(x):
+        if not isinstance(x, tinytorch.Tensor):
+            return x
+        if type(x._array) is not np.ndarray:
+            raise Untranslatable("an array of another kind")
+        array = x._array
+        fresh = np.empty_like(array)
+        flat = array.reshape(-1)
+        if seed and flat.size:
+            flat = flat[np.random.RandomState(seed).permutation(flat.size)]
+        fresh[...] = flat.reshape(array.shape)
+        return wrap(fresh).requires_grad_(x.requires_grad)
+    return tree_map(changed, tree)
+
+
+def outcome(function, given, seed):
+    """(bits of the result, of the arguments afterwards and of the stream, or the error)."""
+    tinytorch.manual_seed(seed)
+    try:
+        result = function(*given)
+    except Exception as error:
+        return type(error), str(error)
+    return bits(result), bits(given), tinytorch.get_rng_state()._array.tobytes()
+
+
+def told(found, expected):
+    """Where they differ first."""
+    if isinstance(found, (tuple, list)) and isinstance(expected, (tuple, list)) and len(found) == len(expected):
+        return next((f"{i}: {told(a, b)}" for i, (a, b) in enumerate(zip(found, expected)) if a != b), "")
+    return f"{str(found)[:300]} for {str(expected)[:300]}"
+
+
+def replays(function, given, label, count=5):
+    """Compares calls of the compiled function with those of the function."""
+    compiled_function = compiled.Compiled(function)
+    for k in range(count):
+        try:
+            mine, theirs = other(given, k), other(given, k)
+        except Untranslatable:
+            return None
+        expected = outcome(function, mine, k)
+        found = outcome(compiled_function, theirs, k)
+        assert found == expected, f"{label}, call {k}: {told(found, expected)}"
+    entry = next(iter(compiled_function.entries.values()), None)
+    if entry is None or entry.reason is not None:
+        Found.eager += 1
+        Found.reasons.setdefault(entry and entry.reason, []).append(label)
+        return False
+    Found.replayed += any([ready.count for ready in entry.programs])
+    return True
+
+
+def with_gradients(function):
+    """The results of a function and the gradients of its arguments."""
+    def call(*given):
+        result = function(*given)
+        leaves = [x for x in tree_flatten(given)[0] if isinstance(x, tinytorch.Tensor) and x.requires_grad]
+        outputs = [x for x in tree_flatten(result)[0] if isinstance(x, tinytorch.Tensor) and x.requires_grad]
+        if not leaves or not outputs:
+            return result
+        total = sum([(x.abs() if x.is_complex() else x).sum() for x in outputs])
+        grads = tinytorch.autograd.grad(total, leaves, allow_unused=True)
+        return tree_map(lambda x: x.detach() if isinstance(x, tinytorch.Tensor) else x, result), grads
+    return call
+
+
+def compare(name, count):
+    op = OPS[name]
+    function = namesake(op.op, op.name)
+    for x, args, kwargs, _ in samples(op, torch.float32, count):
+        try:
+            given = convert((x, args, kwargs))
+        except Untranslatable:
+            continue
+
+        def call(x, args, kwargs):
+            return function(x, *args, **kwargs)
+        replays(call, given, f"{name} {x.shape if hasattr(x, 'shape') else ''}")
+        if op.supports_autograd:
+            given = tree_map(lambda t: t.requires_grad_() if isinstance(t, tinytorch.Tensor) and (
+                t.is_floating_point() or t.is_complex()) and t.is_leaf else t, given)
+            replays(with_gradients(call), given, f"{name} with gradients")
+            replays(call, given, f"{name} of tensors that require gradients")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_operation(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compare(name, 2)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", NAMES)
+def test_every_sample(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compare(name, 12)
+
+
+def layers(name, training, most):
+    cases = _inputs(name, torch.float32, training)
+    for case in random.Random(name).sample(cases, min(len(cases), most)):
+        try:
+            args, kwargs = convert((case.constructor_input.args, case.constructor_input.kwargs))
+            given = convert((case.forward_input.args, case.forward_input.kwargs))
+        except Untranslatable:
+            continue
+        pair = []
+        for _ in range(2):
+            tinytorch.manual_seed(1)
+            pair.append(getattr(tinytorch.nn, name.removeprefix("nn."))(*args, **kwargs).train(training))
+        yield pair, given
+
+
+def compare_layer(name, training, most):
+    for pair, given in layers(name, training, most):
+        calls = [with_gradients_of(layer) for layer in pair]
+        compiled_call = compiled.Compiled(calls[0])
+        for k in range(5):
+            found = outcome(compiled_call, other(given, k), k), bits(pair[0].state_dict()), grads_of(pair[0])
+            expected = outcome(calls[1], other(given, k), k), bits(pair[1].state_dict()), grads_of(pair[1])
+            assert found == expected, f"{name}, call {k}: {told(found, expected)}"
+        entry = next(iter(compiled_call.entries.values()), None)
+        if entry is None or entry.reason is not None:
+            Found.eager += 1
+            Found.reasons.setdefault(entry and entry.reason, []).append(name)
+        else:
+            Found.replayed += any([ready.count for ready in entry.programs])
+
+
+def grads_of(layer):
+    return bits([p.grad for p in layer.parameters()])
+
+
+def with_gradients_of(layer):
+    def step(args, kwargs):
+        layer.zero_grad()
+        result = layer(*args, **kwargs)
+        outputs = [x for x in tree_flatten(result)[0] if isinstance(x, tinytorch.Tensor) and x.requires_grad]
+        leaves = [*layer.parameters()]
+        if outputs and leaves:
+            sum([x.sum() for x in outputs]).backward(inputs=leaves)
+        return tree_map(lambda x: x.detach() if isinstance(x, tinytorch.Tensor) else x, result)
+    return step
+
+
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
+@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
+@pytest.mark.parametrize("name", LAYERS)
+def test_layer(name, training):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compare_layer(name, training, 2)
+
+
+@pytest.mark.sweep
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")
+@pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
+@pytest.mark.parametrize("name", LAYERS)
+def test_layer_of_many_samples(name, training):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compare_layer(name, training, 20)
+
+
+def test_that_most_are_replayed():
+    """At the end of the others, if they have all run."""
+    if Found.replayed + Found.eager > 500:
+        assert Found.replayed > 2 * Found.eager
+
