@@ -20,6 +20,7 @@ from .. import dtypes as dt
 from ..autograd import engine
 from ..autograd.grad_mode import mode
 from ..autograd.node import Op
+from ..kernels import native
 from ..kinds.lazy import StandIn, address_of, root_of
 from ..nn.parameter import Buffer, Parameter
 from ..ops.random.samplers import Standing
@@ -331,7 +332,10 @@ class Recording:
         state = None
         if not self.effects:
             state = drawn()
-        result = self.run("forward", inner, args, {}, op=o, name=o.name)
+        call = inner
+        if o.ufunc is not None and type(plain(args[0])) is np.ndarray and args[0].size < native.LEAST:
+            call = o.ufunc                     # as eager does
+        result = self.run("forward", call, args, {}, op=o, name=o.name)
         if not self.open:
             return result
         if state is not None and drawn() != state:
