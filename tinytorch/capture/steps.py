@@ -69,6 +69,7 @@ class Recording:
         self.ids: dict[int, int] = {}          # id of an array, or of an object, -> its slot
         self.roots: dict[int, int] = {}        # id of an array that owns memory -> its slot
         self.starts: dict[int, int] = {}       # slot of a root -> where its first element lies
+        self.arrays: dict[int, np.ndarray] = {}
         self.held: list[Any] = []              # what has these ids, so that nothing else gets them
         self.external: dict[int, tuple] = {}   # id of a tensor -> what it was: see `know`
         self.traced: list[weakref.ref] = []
@@ -141,6 +142,7 @@ class Recording:
         self.slots.append(slot)
         self.ids[id(array)] = index
         self.held.append(array)
+        self.arrays[index] = array
         return index
 
     def slot_of(self, array: np.ndarray) -> int:
@@ -308,16 +310,7 @@ class Recording:
 
     def array(self, index: int) -> np.ndarray | None:
         """The array of a slot."""
-        if not hasattr(self, "_arrays"):
-            self._arrays = {}
-        found = self._arrays.get(index)
-        if found is None:
-            for x in self.held:
-                at = self.ids.get(id(x))
-                if at is not None and at not in self._arrays:
-                    self._arrays[at] = x
-            found = self._arrays.get(index)
-        return found if isinstance(found, np.ndarray) else None
+        return self.arrays.get(index)
 
     def fresh(self, array: np.ndarray) -> Traced:
         """What stands for a new array, whose numbers are still to come."""
