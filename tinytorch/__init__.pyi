@@ -568,10 +568,14 @@ def compile(
     *,
     fullgraph: _bool = False,
     dynamic: _bool | None = None,
-    backend: str | Callable = 'inductor',
+    backend: str | Callable | None = None,
     mode: str | None = None,
     options: dict | None = None,
+    name: str | None = None,
     disable: _bool = False,
+    recompile_limit: _int | None = None,
+    isolate_recompiles: _bool = False,
+    shapes_spec: Any = None,
 ) -> Callable: ...
 def compiled_with_cxx11_abi() -> _bool: ...
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor: ...

@@ -214,4 +214,3 @@ def test_that_most_are_replayed():
     """At the end of the others, if they have all run."""
     if Found.replayed + Found.eager > 500:
         assert Found.replayed > 2 * Found.eager
-
