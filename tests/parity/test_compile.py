@@ -57,7 +57,8 @@ def shown(t):
     model = t.nn.Sequential(t.nn.Linear(2, 3), t.nn.BatchNorm1d(3))
     compiled = t.compile(model, backend="eager")
     found = [type(compiled).__name__, isinstance(compiled, t.nn.Module),
-             isinstance(compiled, t._dynamo.OptimizedModule), list(compiled.state_dict()), [name for name, _ in compiled.named_parameters()],
+             isinstance(compiled, t._dynamo.OptimizedModule), list(compiled.state_dict()),
+             [name for name, _ in compiled.named_parameters()],
              [name for name, _ in compiled.named_modules()], [name for name, _ in compiled.named_children()],
              compiled._orig_mod is model, compiled[0] is model[0] if hasattr(type(compiled), "__getitem__") else None,
              repr(compiled), len(list(compiled.parameters()))]

@@ -15,6 +15,7 @@ from tinytorch.tensor import wrap
 from .adapter import OPS, Untranslatable, convert, namesake, samples
 from .test_module_db import HERE as LAYERS, _inputs
 from .test_op_db import HERE
+from .test_optim_db import HERE as OPTIMIZERS, _keyword_sets, _start
 
 NAMES = [name for name in HERE if OPS[name].supports_dtype(torch.float32, "cpu")]
 
@@ -208,6 +209,42 @@ def test_layer_of_many_samples(name, training):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         compare_layer(name, training, 20)
+
+
+def step_of(parameters, optimizer):
+    """A step of training, whose gradients depend on where the parameters are and on `factor`."""
+    def step(factor):
+        optimizer.zero_grad()
+        loss = sum([((p * p.conj()).real if p.is_complex() else p * p).sum() for p in parameters])
+        (loss * factor).backward()
+        optimizer.step()
+        return loss.detach()
+    return step
+
+
+@pytest.mark.parametrize("name", [name for name in OPTIMIZERS if name != "LBFGS"])
+def test_optimizer(name):
+    """With every set of options of torch's optim_db."""
+    replayed = 0
+    for options in _keyword_sets(name):
+        pair = []
+        for _ in range(2):
+            parameters = [convert(p).requires_grad_() for p in _start(name, torch.float32)]
+            try:
+                pair.append((parameters, getattr(tinytorch.optim, name)(parameters, **convert(dict(options)))))
+            except (ValueError, RuntimeError):
+                break
+        if len(pair) < 2:
+            continue
+        calls = [step_of(*parts) for parts in pair]
+        step = compiled.Compiled(calls[0])
+        for k in range(6):
+            factor = tinytorch.tensor(0.1 * (k + 1))
+            states = [bits([*parts[0], *parts[1].state_dict()["state"].values()]) for parts in pair]
+            assert states[0] == states[1], (options, k)
+            assert bits([step(factor)]) == bits([calls[1](factor)]), (options, k)
+        replayed += any([entry.programs for entry in step.entries.values()])
+    assert replayed
 
 
 def test_that_most_are_replayed():
