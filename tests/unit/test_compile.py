@@ -432,6 +432,21 @@ def test_disable_and_graph_break_and_stances():
     assert not torch.compiler.is_compiling()
 
 
+def test_lazy_modules_are_initialised_by_the_first_call():
+    model = nn.LazyLinear(3)
+    compiled = torch.compile(model)
+    for _ in range(4):
+        model.zero_grad()
+        x = torch.rand(2, 4)
+        assert bits(compiled(x)) == bits(model(x))
+
+    def step(x):
+        other.zero_grad()
+        return other(x)
+    other = nn.LazyLinear(3)
+    assert torch.compile(step)(torch.rand(2, 4)).shape == (2, 3)
+
+
 # ------------------------------------------------------------------ guards
 def test_guards_of_a_model():
     class Net(nn.Module):

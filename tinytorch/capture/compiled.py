@@ -508,8 +508,8 @@ class Compiled:
             if recording.open:
                 try:
                     program = program_of(recording, inputs, result)
-                except Unrecordable as error:
-                    reason = str(error)
+                except Exception as error:     # whatever it is, the call itself is done
+                    reason = str(error) or repr(error)
                 if program is not None:
                     reason = watch.reason or watch.changed(result)
         finally:
@@ -526,7 +526,11 @@ class Compiled:
         for other in entry.pending:
             last = difference(other, program)
             if last is None:
-                ready = _Ready(program, recording, watch, self.options)
+                try:
+                    ready = _Ready(program, recording, watch, self.options)
+                except Exception as error:
+                    self._break(entry, str(error) or repr(error))
+                    break
                 entry.programs.append(ready)
                 match = None if kwargs or mode.inference else _matcher(args)
                 if match is not None:

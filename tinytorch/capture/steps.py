@@ -359,11 +359,9 @@ class Recording:
                 self.wrap(y)
 
     def wrap_tensor(self, tensor: Tensor) -> None:
-        array = tensor._array
+        array = _array_of(tensor)
         if type(array) is Traced:
             return
-        if type(array) is not np.ndarray or type(tensor) not in _PLAIN:
-            raise Unrecordable(f"a tensor of another kind ({type(tensor).__name__} of {type(array).__name__})")
         if id(array) not in self.ids:
             root = root_of(array)
             owner = self.roots.get(id(root))
@@ -376,9 +374,9 @@ class Recording:
 
     def know(self, tensor: Tensor, origin: str) -> int:
         """The slot of a tensor that was there before."""
-        array = tensor._array
-        if type(array) is not np.ndarray or type(tensor) not in _PLAIN:
-            raise Unrecordable(f"a tensor of another kind ({type(tensor).__name__} of {type(array).__name__})")
+        array = _array_of(tensor)
+        if type(array) is not np.ndarray:
+            raise Unrecordable("a tensor that is known already")
         self.external[id(tensor)] = (tensor, array, tensor._node, tensor._requires_grad, tensor._grad,
                                      tensor._version_counter,
                                      tensor._version_counter.__class__ is list and tensor._version_counter[0], origin)
@@ -455,7 +453,7 @@ class Recording:
         try:
             self.wrap(args)
             self.wrap(kwargs)
-        except Unrecordable as error:
+        except Exception as error:
             self.stop(str(error))
             return UNSEEN
         self.undo.clear()
@@ -489,7 +487,7 @@ class Recording:
         if maker:
             try:
                 self._made(function, name, args, kwargs, result, state)
-            except Unrecordable as error:
+            except Exception as error:
                 self.stop(str(error))
                 return result
         self.note(result)
@@ -533,7 +531,7 @@ class Recording:
     def reset(self, leaf: Tensor) -> None:
         """The gradient of a leaf is set to None."""
         if id(leaf) not in self.external:
-            if type(leaf._array) is not np.ndarray:
+            if type(_array_of(leaf)) is not np.ndarray:
                 return
             self.know(leaf, TENSOR)
         self.resets.add(id(leaf))
@@ -552,6 +550,16 @@ def _name_of(function):
         return how.operator or how.name
     space, name = place(function)
     return name or function.__name__
+
+
+def _array_of(tensor):
+    """The array of a tensor; Unrecordable of what is no plain one, among it those that have no array yet."""
+    if type(tensor) not in _PLAIN:
+        raise Unrecordable(f"a tensor of class {type(tensor).__name__}")
+    array = tensor._array
+    if type(array) is not np.ndarray and type(array) is not Traced:
+        raise Unrecordable(f"a tensor of another kind ({type(array).__name__})")
+    return array
 
 
 def _has_tensors(x):
