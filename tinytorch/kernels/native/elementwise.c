@@ -25,6 +25,20 @@ struct program {
 
 enum { PLAIN, BFLOAT16S, HALVES };
 
+/* What a step of a program takes (replay.c): as `enter_` functions do. */
+union argument { int64_t whole; double real; void *place; };
+
+/* Several expressions over elements of one shape, as words of a program: n, and how many dimensions, operands, results,
+numbers and steps there are; the sizes of the dimensions; of each operand its kind, its place and by how many elements the
+next one is further on in each dimension; of each result its kind and its place; the numbers; and steps, as in a plan: the
+registers, the operands, the results, the numbers. A step writes to a register or to a result, which later steps read as
+well. */
+enum { MOST_OPERANDS = 12, MOST_RESULTS = 12, MOST_FLAGS = 2, MOST_NUMBERS = 12, MOST_STEPS = 64,
+       OPERANDS_AT = REGISTERS, RESULTS_AT = OPERANDS_AT + MOST_OPERANDS, NUMBERS_AT = RESULTS_AT + MOST_RESULTS,
+       SOURCES = NUMBERS_AT + MOST_NUMBERS };
+/* Kinds: an element for each of the result, in a row; one alone; any other layout. And FLAG of what are bools. */
+enum { IN_A_ROW, SINGLE, SPREAD, FLAG = 4 };
+
 /* Reads a plan: the number of dimensions and 256 times the kind, the sizes of the dimensions, for each a mask of the operands that have it; the number of
 literals, their bits; and steps, of an operation, where its result goes, and its four operands, 8 bits each: the
 registers, what is given, the numbers of the call, and the literals. The last step writes the result. No dimensions: each

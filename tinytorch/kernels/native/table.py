@@ -153,6 +153,11 @@ _TYPES = {"": "float", "f8": "double", "u2": "uint16_t", "i8": "int64_t",
     "u8": "uint64_t", "?": "uint8_t", "twister": "twister"}
 
 
+#: What programs call beside kernels (replay.c, walk.h), and how many words it takes: less than 0, if at least so many.
+STEPS = {"zero": 3, "run": 4, "move": -11, "small": 12, "row": 8, "number": 3, "no_nan": 3, "count": 5, "fused4": -9,
+         "fused8": -9}
+
+
 def parsed(declared):
     """(marks, name, "" of a number, "[" of an array or "{" of a matrix, size or shape, type, what its numbers are below
     if they name places) of each argument."""
@@ -193,7 +198,8 @@ def drawn(name):
 def fingerprint():
     """A number that tells tables, and what `entries` makes of them, apart: a library knows that of the one it was built
     with."""
-    return zlib.crc32(repr(("loops of draws", [(name, declared) for name, (_, declared) in KERNELS.items()])).encode())
+    declarations = [(name, declared) for name, (_, declared) in KERNELS.items()]
+    return zlib.crc32(repr(("loops of draws", "replayed", STEPS, declarations)).encode())
 
 
 #: NumPy would warn of what came up in C, or raise an error.
@@ -210,6 +216,7 @@ def entries():
     lines = ['#include <fenv.h>', '#include "common.h"', "", _FORGET, "",
              "union argument { int64_t whole; double real; void *place; };", "",
              "KERNEL int64_t fingerprint(void)", "{", f"    return {fingerprint()}LL;", "}"]
+    counts = []
     for name, (_, declared) in KERNELS.items():
         types, given = ["int64_t"], ["a[0].whole"]
         for marks, _, kind, _, dtype, below in parsed(declared):
@@ -220,10 +227,11 @@ def entries():
             else:
                 types.append(_TYPES[dtype] if marks else "int64_t")
                 given.append(f"({_TYPES[dtype]}){at}.real" if marks else at + ".whole")
-        result, back = ("int64_t", "return ") if failing(name) is not None else ("void", "")
-        lines += ["", f"{result} {name}({', '.join(types)});",
-                  f"KERNEL {result} enter_{name}(const union argument *a)", "{",
-                  f"    {back}{name}({', '.join(given)});", "}"]
+        fails = failing(name) is not None
+        call = f"return {name}({', '.join(given)});" if fails else f"{name}({', '.join(given)});\n    return 0;"
+        lines += ["", f"{'int64_t' if fails else 'void'} {name}({', '.join(types)});",
+                  f"KERNEL int64_t enter_{name}(const union argument *a)", "{", f"    {call}", "}"]
+        counts.append((f"enter_{name}", len(types)))
         if by_element(name):                   # what NumPy calls: see `_ufunc` in __init__.py
             count = by_element(name)
             even = " && ".join([f"steps[{k}] == 4" for k in range(count + 1)])
@@ -236,6 +244,13 @@ def entries():
             lines += ["", f"KERNEL void loop_{name}(char **a, const intptr_t *sizes, const intptr_t *steps, void *d)",
                       "{", "    const union argument *given = d;", f"    {name}({', '.join(_of_draws(declared))});",
                       "    forget_errors();", "}"]
+    for name, count in STEPS.items():
+        lines.append(f"int64_t step_{name}(const union argument *a);")
+        counts.append((f"step_{name}", count))
+    lines += ["", "typedef int64_t (*entry)(const union argument *);",
+              "const struct replayed { entry run; int64_t count; } replayed[] = {",
+              *[f"    {{{name}, {count}}}," for name, count in counts], "};",
+              f"const int64_t replayed_count = {len(counts)};"]
     return "\n".join(lines) + "\n"
 
 
@@ -253,3 +268,8 @@ def _of_draws(declared):
             given.append(f"({_TYPES[dtype]})given[{numbers}].real" if marks else f"given[{numbers}].whole")
             numbers += 1
     return given
+
+
+def numbered():
+    """The numbers by which a program calls kernels and steps."""
+    return {name: number for number, name in enumerate([*KERNELS, *STEPS])}

@@ -171,6 +171,161 @@ static int64_t NAMED(begin)(int64_t threads, int64_t n, int64_t size, const int6
     return 0;
 }
 
+struct NAMED(fusion) {
+    int64_t dims, operands, results, numbers, steps;
+    const union argument *sizes, *operand, *result, *number, *step;
+};
+
+/* Elements from `first` on of an operand in any layout. */
+static void NAMED(fetch)(const struct NAMED(fusion) *f, const union argument *operand, int64_t first, int64_t run,
+                         NUMBER *to)
+{
+    const int flag = operand[0].whole & FLAG;
+    const union argument *strides = operand + 2;
+    const char *from = operand[1].place;
+    int64_t at[DIMENSIONS], place = 0;
+    for (int64_t d = f->dims - 1, rest = first; d >= 0; d--) {
+        at[d] = rest % f->sizes[d].whole;
+        rest /= f->sizes[d].whole;
+        place += at[d] * strides[d].whole;
+    }
+    const int64_t last = f->dims - 1, step = strides[last].whole;
+    while (run > 0) {
+        const int64_t left = f->sizes[last].whole - at[last], length = left < run ? left : run;
+        if (flag)
+            for (int64_t i = 0; i < length; i++)
+                to[i] = ((const uint8_t *)from)[place + i * step];
+        else if (step == 1)
+            memcpy(to, (const NUMBER *)from + place, length * sizeof(NUMBER));
+        else
+            for (int64_t i = 0; i < length; i++)
+                to[i] = ((const NUMBER *)from)[place + i * step];
+        to += length;
+        run -= length;
+        place += length * step;
+        at[last] += length;
+        for (int64_t d = last; d > 0 && at[d] == f->sizes[d].whole; d--) {
+            at[d] = 0;
+            place += strides[d - 1].whole - f->sizes[d].whole * strides[d].whole;
+            at[d - 1]++;
+        }
+    }
+}
+
+/* Elements `first` to `last`, block by block, as `walked`. */
+static void NAMED(fused)(const void *args, int64_t first, int64_t last)
+{
+    const struct NAMED(fusion) *f = args;
+    enum { SIZE = BLOCK / sizeof(NUMBER), ROOM = SIZE + APART / sizeof(NUMBER) };
+    ALIGNED NUMBER registers[REGISTERS][ROOM], fetched[MOST_OPERANDS][ROOM], numbers[MOST_NUMBERS][ROOM],
+        flags[MOST_FLAGS][ROOM], ends[MOST_RESULTS][16];
+    const int64_t filled = last - first < SIZE ? (last - first + 15) & -16 : SIZE, pitch = 2 + f->dims;
+    const NUMBER *sources[SOURCES];
+    NUMBER *targets[RESULTS_AT + MOST_RESULTS];
+    for (int k = 0; k < REGISTERS; k++)
+        sources[k] = targets[k] = registers[k];
+    for (int64_t k = 0; k < f->numbers; k++) {
+        for (int64_t i = 0; i < filled; i++)
+            numbers[k][i] = (NUMBER)f->number[k].real;
+        sources[NUMBERS_AT + k] = numbers[k];
+    }
+    for (int64_t k = 0; k < f->operands; k++) {
+        const union argument *operand = f->operand + k * pitch;
+        const int64_t kind = operand[0].whole;
+        sources[OPERANDS_AT + k] = fetched[k];
+        if ((kind & ~FLAG) == SINGLE) {
+            const NUMBER one = kind & FLAG ? (NUMBER) * (const uint8_t *)operand[1].place : *(const NUMBER *)operand[1].place;
+            for (int64_t i = 0; i < filled; i++)
+                fetched[k][i] = one;
+        }
+    }
+    for (int64_t i = first, run; i < last; i += run) {
+        run = last - i < SIZE ? last - i : SIZE;
+        run = run < 16 ? run : run & -16;
+        const int64_t whole = run < 16 ? 16 : run;
+        for (int64_t k = 0; k < f->operands; k++) {
+            const union argument *operand = f->operand + k * pitch;
+            const int64_t kind = operand[0].whole;
+            if (kind == IN_A_ROW && run == whole) {
+                sources[OPERANDS_AT + k] = (const NUMBER *)operand[1].place + i;
+                continue;
+            }
+            sources[OPERANDS_AT + k] = fetched[k];
+            if ((kind & ~FLAG) == SINGLE)
+                continue;
+            if (kind == IN_A_ROW)
+                memcpy(fetched[k], (const NUMBER *)operand[1].place + i, run * sizeof(NUMBER));
+            else if (kind == (IN_A_ROW | FLAG))
+                for (int64_t j = 0; j < run; j++)
+                    fetched[k][j] = ((const uint8_t *)operand[1].place)[i + j];
+            else
+                NAMED(fetch)(f, operand, i, run, fetched[k]);
+            for (int64_t j = run; j < whole; j++)
+                fetched[k][j] = fetched[k][0];
+        }
+        for (int64_t k = 0, flag = 0; k < f->results; k++) {
+            const union argument *result = f->result + 2 * k;
+            NUMBER *to = result[0].whole & FLAG ? flags[flag++] : run < 16 ? ends[k] : (NUMBER *)result[1].place + i;
+            sources[RESULTS_AT + k] = targets[RESULTS_AT + k] = to;
+        }
+        for (int64_t k = 0; k < f->steps; k++) {
+            const uint64_t s = (uint64_t)f->step[k].whole;
+            NAMED(all)[s & 255](whole, targets[s >> 8 & 255], sources[s >> 16 & 255], sources[s >> 24 & 255],
+                                sources[s >> 32 & 255], sources[s >> 40 & 255]);
+        }
+        for (int64_t k = 0; k < f->results; k++) {
+            const union argument *result = f->result + 2 * k;
+            const NUMBER *made = targets[RESULTS_AT + k];
+            if (result[0].whole & FLAG)
+                for (int64_t j = 0; j < run; j++)
+                    ((uint8_t *)result[1].place)[i + j] = made[j] != 0;
+            else if (run < 16)
+                memcpy((NUMBER *)result[1].place + i, made, run * sizeof(NUMBER));
+        }
+    }
+}
+
+/* Whether all words of steps name what there is. */
+static int NAMED(in_bounds)(const struct NAMED(fusion) *f)
+{
+    int64_t flags = 0;
+    if (f->dims < 1 || f->dims > DIMENSIONS || f->operands < 0 || f->operands > MOST_OPERANDS || f->results < 1 ||
+        f->results > MOST_RESULTS || f->numbers < 0 || f->numbers > MOST_NUMBERS || f->steps < 1 || f->steps > MOST_STEPS)
+        return 0;
+    for (int64_t k = 0; k < f->results; k++)
+        flags += (f->result[2 * k].whole & FLAG) != 0;
+    if (flags > MOST_FLAGS)
+        return 0;
+    for (int64_t k = 0; k < f->steps; k++) {
+        const uint64_t s = (uint64_t)f->step[k].whole;
+        const int64_t to = s >> 8 & 255;
+        if ((s & 255) >= sizeof NAMED(all) / sizeof *NAMED(all) ||
+            !(to < REGISTERS || (to >= RESULTS_AT && to < RESULTS_AT + f->results)))
+            return 0;
+        for (int shift = 16; shift < 48; shift += 8) {
+            const int64_t from = s >> shift & 255;
+            if (!(from < REGISTERS || (from >= OPERANDS_AT && from < OPERANDS_AT + f->operands) ||
+                  (from >= RESULTS_AT && from < RESULTS_AT + f->results) ||
+                  (from >= NUMBERS_AT && from < NUMBERS_AT + f->numbers)))
+                return 0;
+        }
+    }
+    return 1;
+}
+
+int64_t NAMED(step_fused)(const union argument *a)
+{
+    struct NAMED(fusion) f = {a[2].whole, a[3].whole, a[4].whole, a[5].whole, a[6].whole, a + 7, NULL, NULL, NULL, NULL};
+    f.operand = f.sizes + f.dims;
+    f.result = f.operand + f.operands * (2 + f.dims);
+    f.number = f.result + 2 * f.results;
+    f.step = f.number + f.numbers;
+    if (!NAMED(in_bounds)(&f))
+        return OUTSIDE;
+    share(a[0].whole, a[1].whole, 16384, NAMED(fused), &f);
+    return 0;
+}
+
 /* The inner loop of a function of NumPy's: `data` says how many numbers the plan has, how many of the arguments are
 arrays and how many are numbers, and then the plan follows. What does not lie without gaps is copied, block by block. */
 KERNEL void NAMED(loop)(char **args, const intptr_t *dimensions, const intptr_t *steps, const int64_t *data)

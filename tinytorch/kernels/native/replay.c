@@ -1,0 +1,295 @@
+/* A program: calls of kernels with their arguments in one piece of memory (capture/machine.py), walked by one call, and
+what programs need beside kernels. Where arrays lie, their sizes and layouts were checked where the program was built; what
+changes between two walks are the places of arrays that are new each time, which come as `base`. */
+#include "tile.h"
+
+union argument { int64_t whole; double real; void *place; };
+
+enum { OTHERWISE = 3 };                        /* what a step returns where a program does not hold for the numbers */
+
+/* entries.c: the kernels by their numbers in table.py. */
+typedef int64_t (*entry)(const union argument *);
+extern const struct replayed { entry run; int64_t count; } replayed[];
+extern const int64_t replayed_count;
+
+/* A word of a program that is where array number `base` lies, and so many bytes further on. */
+struct fix { int64_t word, base, offset; };
+
+/* Walks `calls` calls that lie in words [first, size) of a program: each is the number of a kernel, how many words of
+arguments follow, and those. What a call fails with is returned with its number: 4 * call + why. */
+static int64_t replay(int64_t threads, int64_t calls, int64_t first, int64_t size, int64_t fixes, int64_t bases,
+                      int64_t *program, const int64_t *fix, const int64_t *base)
+{
+    const struct fix *f = (const struct fix *)fix;
+    int64_t at = first;
+    for (int64_t i = 0; i < fixes; i++, f++) {
+        if (f->word < 0 || f->word >= size || f->base < 0 || f->base >= bases)
+            return OUTSIDE;
+        program[f->word] = base[f->base] ? base[f->base] + f->offset : 0;
+    }
+    for (int64_t i = 0; i < calls; i++) {
+        if (at + 3 > size || program[at] < 0 || program[at] >= replayed_count)
+            return 4 * i + OUTSIDE;
+        const struct replayed *r = replayed + program[at];
+        const int64_t count = program[at + 1];
+        if (count < 1 || at + 2 + count > size || (r->count >= 0 ? count != r->count : count < -r->count))
+            return 4 * i + OUTSIDE;
+        program[at + 2] = threads;
+        const int64_t failed = r->run((const union argument *)(program + at + 2));
+        if (failed)
+            return 4 * i + failed;
+        at += 2 + count;
+    }
+    return 0;
+}
+
+KERNEL int64_t enter_replay(const union argument *a)
+{
+    return replay(a[0].whole, a[1].whole, a[2].whole, a[3].whole, a[4].whole, a[5].whole, a[6].place, a[7].place,
+                  a[8].place);
+}
+
+/* n bytes of zeros: n, to. */
+int64_t step_zero(const union argument *a)
+{
+    if (a[1].whole > 0)
+        memset(a[2].place, 0, a[1].whole);
+    return 0;
+}
+
+/* A float as a number of another call: from, to. */
+int64_t step_number(const union argument *a)
+{
+    *(double *)a[2].place = *(const float *)a[1].place;
+    return 0;
+}
+
+/* Whole numbers and a number: n, what is added, from, to. */
+int64_t step_count(const union argument *a)
+{
+    const int64_t *from = a[3].place, by = a[2].whole;
+    int64_t *to = a[4].place;
+    for (int64_t i = 0; i < a[1].whole; i++)
+        to[i] = (int64_t)((uint64_t)from[i] + (uint64_t)by);
+    return 0;
+}
+
+/* Whether there is no NaN among n floats; a program that relies on it is given up: n, from. */
+int64_t step_no_nan(const union argument *a)
+{
+    const float *x = a[2].place;
+    int some = 0;
+    TOTAL(|, some)
+    for (int64_t i = 0; i < a[1].whole; i++)
+        some |= x[i] != x[i];
+    return some ? OTHERWISE : 0;
+}
+
+struct run_copied { const char *from; char *to; };
+
+static void some_bytes(const void *args, int64_t first, int64_t last)
+{
+    const struct run_copied *r = args;
+    memcpy(r->to + first, r->from + first, last - first);
+}
+
+/* n bytes that lie in a row: n, from, to. */
+int64_t step_run(const union argument *a)
+{
+    const struct run_copied r = {a[2].place, a[3].place};
+    if (a[1].whole < 1)
+        return 0;
+    if (a[1].whole < 1 << 16)
+        memmove(a[3].place, a[2].place, a[1].whole);
+    else if (r.from != r.to)
+        share(a[0].whole, a[1].whole, 1 << 18, some_bytes, &r);
+    return 0;
+}
+
+/* Elements of any layout: their size in bytes, where from, where to, how many dimensions, and of each dimension its size
+and by how many bytes the next element is further on, from and to. */
+struct moved { int64_t size, dims; const char *from; char *to; const union argument *d; };
+
+#define MOVED(type)                                                                                                   \
+    for (int64_t j = 0; j < inner; j++)                                                                               \
+        for (int64_t i = 0; i < n; i++)                                                                               \
+            *(type *)(to + j * to_line + i * to_step) = *(const type *)(from + j * from_line + i * from_step);
+
+INLINE void moved_lines(int64_t size, int64_t inner, int64_t n, const char *from, int64_t from_line, int64_t from_step,
+                        char *to, int64_t to_line, int64_t to_step)
+{
+    if (from_step == size && to_step == size && n >= 64) {
+        for (int64_t j = 0; j < inner; j++)
+            memcpy(to + j * to_line, from + j * from_line, n * size);
+    } else if (size == 4) {
+        if (from_step == 4 && to_step == 4) {
+            MOVED(uint32_t)
+        } else if (!from_step && to_step == 4) {
+            for (int64_t j = 0; j < inner; j++) {
+                const uint32_t one = *(const uint32_t *)(from + j * from_line);
+                uint32_t *line = (uint32_t *)(to + j * to_line);
+                for (int64_t i = 0; i < n; i++)
+                    line[i] = one;
+            }
+        } else {
+            MOVED(uint32_t)
+        }
+    } else if (size == 8) {
+        MOVED(uint64_t)
+    } else if (size == 2) {
+        MOVED(uint16_t)
+    } else {
+        MOVED(uint8_t)
+    }
+}
+
+/* Pieces are numbered over all dimensions but the last two. */
+static void some_moved(const void *args, int64_t first, int64_t last)
+{
+    const struct moved *m = args;
+    const union argument *d = m->d;
+    const int64_t lines = m->dims - 2;
+    for (int64_t k = first; k < last; k++) {
+        const char *from = m->from;
+        char *to = m->to;
+        int64_t rest = k;
+        for (int64_t i = lines - 1; i >= 0; i--) {
+            const int64_t at = rest % d[3 * i].whole;
+            rest /= d[3 * i].whole;
+            from += at * d[3 * i + 1].whole;
+            to += at * d[3 * i + 2].whole;
+        }
+        const union argument *e = d + 3 * lines;
+        /* tiles, so that lines of memory that are read or written across stay in the cache */
+        const int64_t inner = e[0].whole, n = e[3].whole, side = e[4].whole == e[5].whole ? inner : 16;
+        for (int64_t j = 0; j < inner; j += side) {
+            const int64_t high = inner - j < side ? inner - j : side;
+            moved_lines(m->size, high, n, from + j * e[1].whole, e[1].whole, e[4].whole, to + j * e[2].whole, e[2].whole,
+                        e[5].whole);
+        }
+    }
+}
+
+int64_t step_move(const union argument *a)
+{
+    const struct moved m = {a[1].whole, a[4].whole, a[2].place, a[3].place, a + 5};
+    int64_t count = 1;
+    for (int64_t i = 0; i < m.dims - 2; i++)
+        count *= m.d[3 * i].whole;
+    const int64_t each = m.d[3 * m.dims - 6].whole * m.d[3 * m.dims - 3].whole;
+    share(a[0].whole, count, rows_in_piece(each), some_moved, &m);
+    return 0;
+}
+
+/* Products that are too small for panels, or of few terms: c (m, n) = a (m, k) @ b (k, n) + bias, of matrices whose rows
+lie as they are or across: ta tb m n k lda ldb a b bias c. */
+struct small { int64_t ta, tb, n, k, lda, ldb; const float *a, *b, *bias; float *c; };
+
+#define PACKED 4096                            /* numbers of a matrix that is turned first */
+
+INLINE float small_dot(int64_t k, const float *restrict x, int64_t step, const float *restrict y)
+{
+    float s = 0;
+    int64_t l = 0;
+    if (step == 1) {
+        vec p = {0}, q = {0}, r = {0}, t = {0};
+        for (; l + 4 * LANES <= k; l += 4 * LANES) {
+            p += load(x + l) * load(y + l);
+            q += load(x + l + LANES) * load(y + l + LANES);
+            r += load(x + l + 2 * LANES) * load(y + l + 2 * LANES);
+            t += load(x + l + 3 * LANES) * load(y + l + 3 * LANES);
+        }
+        for (; l + LANES <= k; l += LANES)
+            p += load(x + l) * load(y + l);
+        s = total_of((p + q) + (r + t));
+    }
+    for (; l < k; l++)
+        s += x[l * step] * y[l];
+    return s;
+}
+
+/* A row of the result, from rows of b that are runs. */
+INLINE void small_row(int64_t n, int64_t k, const float *restrict x, int64_t step, const float *restrict b, int64_t ldb,
+                      const float *restrict bias, float *restrict row)
+{
+    int64_t l = k % 4;
+    if (!l && k)
+        l = 4;
+    if (l == 4) {
+        const float x0 = x[0], x1 = x[step], x2 = x[2 * step], x3 = x[3 * step];
+        SPAN
+        for (int64_t j = 0; j < n; j++)
+            row[j] = x0 * b[j] + x1 * b[ldb + j] + (x2 * b[2 * ldb + j] + x3 * b[3 * ldb + j]);
+    } else if (l == 3) {
+        const float x0 = x[0], x1 = x[step], x2 = x[2 * step];
+        SPAN
+        for (int64_t j = 0; j < n; j++)
+            row[j] = x0 * b[j] + x1 * b[ldb + j] + x2 * b[2 * ldb + j];
+    } else if (l == 2) {
+        const float x0 = x[0], x1 = x[step];
+        SPAN
+        for (int64_t j = 0; j < n; j++)
+            row[j] = x0 * b[j] + x1 * b[ldb + j];
+    } else if (l == 1) {
+        const float x0 = x[0];
+        SPAN
+        for (int64_t j = 0; j < n; j++)
+            row[j] = x0 * b[j];
+    } else
+        memset(row, 0, n * sizeof(float));
+    for (; l + 4 <= k; l += 4) {
+        const float *restrict at = b + l * ldb;
+        const float x0 = x[l * step], x1 = x[(l + 1) * step], x2 = x[(l + 2) * step], x3 = x[(l + 3) * step];
+        SPAN
+        for (int64_t j = 0; j < n; j++)
+            row[j] = row[j] + (x0 * at[j] + x1 * at[ldb + j] + (x2 * at[2 * ldb + j] + x3 * at[3 * ldb + j]));
+    }
+    for (int64_t j = 0; j < n && bias; j++)
+        row[j] += bias[j];
+}
+
+static void small_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct small *s = args;
+    const int64_t n = s->n, k = s->k, by_row = s->ta ? 1 : s->lda, by_term = s->ta ? s->lda : 1;
+    ALIGNED float turned[PACKED];
+    const int packs = s->tb && n * k <= PACKED && n > 1;
+    for (int64_t j = 0; j < n && packs; j++)
+        for (int64_t l = 0; l < k; l++)
+            turned[l * n + j] = s->b[j * s->ldb + l];
+    for (int64_t i = first; i < last; i++) {
+        const float *restrict x = s->a + i * by_row;
+        float *restrict row = s->c + i * n;
+        if (packs)
+            small_row(n, k, x, by_term, turned, n, s->bias, row);
+        else if (!s->tb)
+            small_row(n, k, x, by_term, s->b, s->ldb, s->bias, row);
+        else
+            for (int64_t j = 0; j < n; j++)
+                row[j] = small_dot(k, x, by_term, s->b + j * s->ldb) + (s->bias ? s->bias[j] : 0);
+    }
+}
+
+int64_t step_small(const union argument *a)
+{
+    const struct small s = {a[1].whole, a[2].whole, a[4].whole, a[5].whole, a[6].whole, a[7].whole, a[8].place, a[9].place,
+                            a[10].place, a[11].place};
+    const int64_t m = a[3].whole, each = s.n * s.k;
+    share(a[0].whole, m, each < 1 ? m + 1 : 1 + (1 << 18) / each, small_rows, &s);
+    return 0;
+}
+
+/* One row times a matrix that lies across, whose rows are shared: n, k, ldb, a, b, bias, c. */
+static void some_dots(const void *args, int64_t first, int64_t last)
+{
+    const struct small *s = args;
+    for (int64_t j = first; j < last; j++)
+        s->c[j] = small_dot(s->k, s->a, 1, s->b + j * s->ldb) + (s->bias ? s->bias[j] : 0);
+}
+
+int64_t step_row(const union argument *a)
+{
+    const struct small s = {0, 1, a[1].whole, a[2].whole, 0, a[3].whole, a[4].place, a[5].place, a[6].place, a[7].place};
+    share(a[0].whole, s.n, rows_in_piece(s.k), some_dots, &s);
+    return 0;
+}
