@@ -1,0 +1,394 @@
+"""The function that replays a program in C: its text, and the words of its calls."""
+from __future__ import annotations
+
+import ctypes
+import struct
+import sys
+from typing import Any
+
+import numpy as np
+
+from ...kernels import native, threads
+from ...kernels.native.table import KERNELS, failing
+from ...tensor import wrap
+from ..program import MADE, Ref, refs
+from ..replay import Changed
+from .arrays import Place, Root
+from .emit import Words
+
+__all__ = ["InPython", "Opaque", "Stale", "Text", "as_it_lies", "owner_of"]
+
+
+class Stale(Exception):
+    """What the lowering has relied on is another: options or state of an optimiser. Nothing has been done yet."""
+
+
+class Opaque:
+    """In the place of a value that a step in Python made and hands to another."""
+
+    __slots__ = ("slot",)
+
+    def __init__(self, slot):
+        self.slot = slot
+
+
+class InPython:
+    """A step in Python between two runs in C. `given`: values of the slots that it reads; `effects`: what is to be done
+    before it."""
+
+    def __init__(self, step, values, results, effects):
+        self.step, self.values, self.results, self.effects = step, values, results, effects
+        self.reads = {x.root for x in self.places()}
+        self.writes = set()
+
+    def places(self):
+        found = []
+        for value in self.values.values():
+            _collect(value, found)
+        return found + [x for x in self.results.values() if x.__class__ is Place]
+
+
+def _collect(value, found):
+    if value.__class__ is Place:
+        found.append(value)
+    elif isinstance(value, (tuple, list)):
+        for x in value:
+            _collect(x, found)
+
+
+def owner_of(array):
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def address(array: np.ndarray) -> int:
+    """Where an array lies."""
+    try:
+        return native._address_of(native._place_of(array))
+    except (TypeError, ValueError):            # it has gaps, is empty or may not be written to
+        return array.__array_interface__["data"][0]
+
+
+class Text:
+    """The text of the function that replays a program."""
+
+    def __init__(self, maker, calls, addresses):
+        self.maker, self.calls, self.addresses = maker, calls, addresses
+        self.lines, self.scope, self.name = [], maker.scope, maker.name
+        self.words = Words(addresses)
+        self.at: dict[Root, str] = {}          # text of where it lies, if that is known already
+        self.known: dict[Root, str] = {}       # text of the array that has a root's memory at this call
+        self.views: dict = {}
+
+    def function(self):
+        maker, lines = self.maker, self.lines
+        segments, at = [], []
+        for call in self.calls:
+            if call.__class__ is InPython:
+                segments += [at, call]
+                at = []
+            else:
+                at.append(call)
+        segments.append(at)
+        self._given()
+        for check in dict.fromkeys([*maker.checks, *[f"{text} is {outcome}" if outcome in (True, False) else
+                                                     f"{text} == {outcome!r}" for text, outcome in maker.decided]]):
+            lines.append(f"if not ({check}): raise Stale")
+        fresh = len(lines)
+        packed = []
+        for segment in segments:
+            if segment.__class__ is InPython:
+                self._in_python(segment)
+            elif segment:
+                first, calls = len(self.words.words), self.words.calls
+                fixes = len(self.words.fixes)
+                for call in segment:
+                    self.words.add(call)
+                packed.append((first, len(self.words.words), self.words.calls - calls, fixes, len(self.words.fixes),
+                               [call.name for call in segment]))
+                lines.append(("enter", len(packed) - 1))
+        self._effects(maker.effects)
+        found = [self._value(maker._runtime(maker.values[index])) for index in maker.wanted]
+        lines.append("return " + ("".join([f"{x}, " for x in found]) or "()"))
+        return self._assembled(packed, fresh)
+
+    def _given(self):
+        maker = self.maker
+        self.fresh_lines = []
+        for place, index in enumerate(maker.program.inputs):
+            if index is not None:
+                self.known[maker.tape.owner(maker.values[index])] = f"inputs[{place}]"
+        for root, text in list(self.known.items()):
+            self.lines.append(f"r{root.number} = {text}")
+            self.known[root] = f"r{root.number}"
+        for slot in maker.program.grads:
+            root = maker.tape.owner(maker.values[slot.index])
+            self.lines.append(f"r{root.number} = {self.name(slot.value, 't')}._grad._array")
+            self.known[root] = f"r{root.number}"
+
+    def _root(self, root):
+        """The text of the array whose memory is that of a root at this call."""
+        if root in self.known:
+            return self.known[root]
+        if root.kind == "fresh":
+            self.fresh_lines.append(f"r{root.number} = empty({max(root.nbytes, 1)}, bytes_)")
+            self.known[root] = f"r{root.number}"
+        elif root.kind in ("kept", "constant"):
+            self.known[root] = self.name(root.real, "a")
+        elif root.kind == "made":
+            self.known[root] = self.name(self.maker.block, "b")
+        return self.known[root]
+
+    def _array(self, place):
+        """The text of an array."""
+        root = place.root
+        key = root, place.offset, place.shape, place.strides, place.dtype
+        if key in self.views:
+            return self.views[key]
+        if root.kind in ("made", "kept", "constant"):
+            memory = self.maker.block if root.kind == "made" else root.real
+            offset = root.within + place.offset if root.kind == "made" else place.offset
+            if root.kind == "kept" and root.slot is not None:
+                for slot in self.maker.slots:
+                    if slot.root == root.slot and slot.array is not None and (
+                            slot.offset, slot.shape, slot.strides, slot.dtype) == key[1:]:
+                        self.views[key] = self.name(slot.array, "a")
+                        return self.views[key]
+            memory = as_it_lies(memory)
+            made = np.ndarray(place.shape, place.dtype, memory, offset if place.size else 0, place.strides)
+            self.views[key] = self.name(made, "w")
+            self.maker.held.append(made)
+            return self.views[key]
+        if root.kind == "fresh" and root not in self.known and place.offset == 0 and (
+                place.strides == _usual_strides(place)) and (
+                    place.nbytes == root.nbytes or root.nbytes == 1 and not place.size):
+            shape, dtype = self.name(place.shape, "s"), self.name(place.dtype, "d")
+            self.fresh_lines.append(f"r{root.number} = empty({shape}, {dtype})")
+            self.known[root] = f"r{root.number}"
+            self.views[key] = self.known[root]
+            return self.known[root]
+        memory = self._root(root)
+        slot = self.maker.slots[root.slot] if root.slot is not None else None
+        if slot is not None and (slot.offset, slot.shape, slot.strides, slot.dtype) == key[1:]:
+            return memory
+        start = 0 if slot is None else slot.offset
+        shape, dtype, strides = self.name(place.shape, "s"), self.name(place.dtype, "d"), self.name(place.strides, "s")
+        return f"part({memory}, {shape}, {dtype}, {place.offset - start}, {strides})"
+
+    def _value(self, value):
+        if value.__class__ is Place:
+            return self._array(value)
+        if value.__class__ is Opaque:
+            return f"x{value.slot}"
+        if isinstance(value, (tuple, list)) and any(_has_place(x) for x in value):
+            parts = [self._value(x) for x in value]
+            if value.__class__ is list:
+                return f"[{', '.join(parts)}]"
+            text = f"({''.join([x + ', ' for x in parts])})"
+            return f"{self.name(type(value))}(*{text})" if hasattr(value, "_fields") else text
+        return repr(value) if value is None or type(value) in (bool, int) else self.name(value)
+
+    def _argument(self, x, values):
+        if x.__class__ is Ref:
+            return self._value(values[x.slot])
+        if any(True for _ in refs(x)):
+            if x.__class__ is dict:
+                return "{" + ", ".join([f"{key!r}: {self._argument(y, values)}" for key, y in x.items()]) + "}"
+            if x.__class__ is slice:
+                return "slice(" + ", ".join([self._argument(y, values) for y in (x.start, x.stop, x.step)]) + ")"
+            parts = [self._argument(y, values) for y in x]
+            if x.__class__ is list:
+                return f"[{', '.join(parts)}]"
+            text = f"({''.join([y + ', ' for y in parts])})"
+            return f"{self.name(type(x))}(*{text})" if hasattr(x, "_fields") else text
+        if x.__class__ is list and all([y is None or y.__class__ in (bool, int) for y in x]):
+            return repr(x)
+        return repr(x) if x is None or type(x) in (bool, int) else self.name(x)
+
+    def _in_python(self, call):
+        step = call.step
+        self._effects(call.effects)
+        given = [self._argument(x, call.values) for x in step.args]
+        if step.kind == "check":
+            self.lines.append(f"if bool({given[0]}) is not {step.results}: raise Changed")
+            return
+        given += [f"{key}={self._argument(x, call.values)}" for key, x in step.kwargs.items()]
+        text = f"{self.name(step.call, 'f')}({', '.join(given)})"
+        target = self._target(step.results, step)
+        if step.scalar and step.results.__class__ is Ref:
+            text = f"asarray({text})"
+        self.lines.append(f"{target} = {text}" if target else text)
+        if step.scalar and step.results.__class__ is not Ref:
+            self.lines.append(f"x{step.results[0].slot} = asarray(x{step.results[0].slot})")
+        for index, place in call.results.items():
+            slot = self.maker.slots[index]
+            strides, dtype, shape = self.name(slot.strides, "s"), self.name(slot.dtype, "d"), self.name(slot.shape, "s")
+            self.lines.append(f"if x{index}.strides != {strides} or x{index}.dtype != {dtype} or x{index}.shape != "
+                              f"{shape}: x{index} = fitting(x{index}, {shape}, {dtype}, {strides})")
+            self.known[place.root] = f"x{index}"
+            if place.root in self.words.bases or any([x.root is place.root for c in self.calls for x in c.places()]):
+                self.lines.append(("base", place.root, f"address(x{index})", slot.offset))
+
+    def _target(self, results, step):
+        made = set(step.makes)
+        if results.__class__ is Ref:
+            return f"x{results.slot}" if results.slot in made else ""
+        if isinstance(results, (tuple, list)) and any([i in made for i in refs(results)]):
+            return "".join([(self._target(x, step) if x.__class__ is Ref else
+                             f"({self._target(x, step)})" if self._target(x, step) else "") + ", "
+                            if self._target(x, step) else "_, " for x in results])
+        return ""
+
+    def _effects(self, effects):
+        for kind, leaf, place in effects:
+            t = self.name(leaf, "t")
+            if kind == "none":
+                self.lines.append(f"{t}._grad = None")
+            elif kind == "grad":
+                kept = self._kept_gradient(t, place)
+                self.lines.append(f"{t}._grad = {kept}[0]" if kept else f"{t}._grad = wrap({self._array(place)})")
+            elif kind == "bump":
+                self.lines.append(f"{t}._grad._version_counter[0] += 1")
+            else:
+                self.lines.append(f"{t}._version_counter[0] += 1")
+
+    def _kept_gradient(self, t, place):
+        """The name of [tensor, array, where it lies] of a gradient that is made once, and then again only if anybody
+        else has it: so nobody sees it change, and to make an array of many pages takes longer than to fill it. None
+        where it is not a whole array of the usual form."""
+        root = place.root
+        whole = place.size and not place.offset and place.nbytes == root.nbytes
+        if root.kind != "fresh" or root in self.known or not whole or place.strides != _usual_strides(place):
+            return None
+        kept = f"h{root.number}"
+        self.scope[kept] = [None, None, 0]
+        shape, dtype = self.name(place.shape, "s"), self.name(place.dtype, "d")
+        self.fresh_lines += [
+            f"one = {kept}[0]",                # held by the list, here, in the call that counts, and by the leaf
+            f"if one is None or one._requires_grad or counted(one) != 3 + ({t}._grad is one) "
+            f"or counted({kept}[1]) != 3:",
+            f"    one = wrap(empty({shape}, {dtype}))",
+            f"    {kept}[:] = one, one._array, address_of(place_of(one._array))"]
+        self.known[root], self.at[root] = f"{kept}[1]", f"{kept}[2]"
+        return kept
+
+    def _assembled(self, packed, fresh):
+        """The function, of all lines."""
+        words, maker = self.words, self.maker
+        program = np.array(words.words + [0], np.int64)
+        fix = np.array(words.fixes or [(0, 0, 0)], np.int64)
+        base = np.zeros(len(words.bases) + 1, np.int64)
+        maker.held += [program, fix, base]
+        at = [x.__array_interface__["data"][0] for x in (program, fix, base)]
+        enter = native._loaded[1].enter_replay
+        enter.restype, enter.argtypes = ctypes.c_int64, (ctypes.c_char_p,)
+        pack = struct.Struct("6q3P").pack
+        # what is somewhere else at each call, and what is read: put in before the first run
+        values, layout = [], ""
+        for key in words.bases:
+            if key == "program":
+                text = str(at[0])
+                layout += "q"
+            elif key.__class__ is Root:
+                if key.kind == "given" and key.slot is not None and maker.slots[key.slot].origin == MADE:
+                    text = "0"                 # by a step in Python
+                else:
+                    self._root(key)            # which makes it, if it is to be made
+                    of_fresh = "address_of(place_of({}))" if key.kind == "fresh" and key.nbytes > 1 else "address({})"
+                    text = self.at.get(key) or of_fresh.format(self.known[key])
+                    slot = maker.slots[key.slot] if key.slot is not None else None
+                    if slot is not None and slot.offset:
+                        text += f" - {slot.offset}"
+                layout += "q"
+            else:
+                text = key
+                layout += "d"
+            values.append(text)
+        scope = {**self.scope, "address": address, "Stale": Stale, "Changed": Changed, "wrap": wrap, "empty": np.empty,
+                 "counted": sys.getrefcount, "address_of": native._address_of, "place_of": native._place_of,
+                 "bytes_": np.dtype(np.uint8), "asarray": np.asarray, "part": _part, "fitting": _fitting, "bases": base,
+                 "put": struct.Struct(layout).pack_into, "enter": enter, "team": threads.team, "free": threads.free,
+                 "pack": pack, "failed": _failed}
+        text, written = [], False
+        for line in self.lines:
+            if line.__class__ is str:
+                text.append(line)
+            elif line[0] == "base":
+                _, root, value, offset = line
+                number = words.bases.get(root)
+                if number is not None:
+                    text.append(f"bases[{number}] = {value}" + (f" - {offset}" if offset else ""))
+            else:
+                start, stop, count, begin, end, names = packed[line[1]]
+                given = count, start, stop, end - begin, len(base), at[0], at[1] + 24 * begin, at[2]
+                scope[f"one{line[1]}"], scope[f"given{line[1]}"] = pack(1, *given), given
+                scope[f"names{line[1]}"] = names
+                text.append(f"if code := enter(one{line[1]} if team.size == 1 else pack(free(), *given{line[1]})): "
+                            f"failed(code, names{line[1]}, {written})")
+                written = True
+        if layout:
+            text[fresh:fresh] = [*self.fresh_lines, f"put(bases, 0, {', '.join(values)})"]
+        else:
+            text[fresh:fresh] = self.fresh_lines
+        names = list(scope)
+        body = "\n        ".join(text)
+        source = f"def make({', '.join(names)}):\n    def replay(inputs):\n        {body}\n    return replay\n"
+        room: dict[str, Any] = {}
+        exec(compile(source, "<program in C>", "exec"), room)
+        made = room["make"](**scope)
+        made.held = maker.held                 # the memory that its words name
+        return made, source
+
+
+def _usual_strides(place):
+    """Those of np.empty."""
+    strides, step = [], place.dtype.itemsize
+    for n in place.shape[::-1]:
+        strides.insert(0, step)
+        step *= max(n, 1)
+    return tuple(strides) if place.size else np.empty(place.shape, place.dtype).strides
+
+
+def _has_place(x):
+    if isinstance(x, (tuple, list)):
+        return any([_has_place(y) for y in x])
+    return x.__class__ in (Place, Opaque)
+
+
+def as_it_lies(owner):
+    """An array that owns its memory, with its dimensions in the order in which they lie."""
+    if owner.flags.c_contiguous:
+        return owner
+    return owner.transpose(sorted(range(owner.ndim), key=lambda i: -owner.strides[i]))
+
+
+def _part(memory, shape, dtype, offset, strides):
+    """A view of the memory of an array."""
+    if not memory.flags.c_contiguous:
+        owner = owner_of(memory)
+        offset += address(memory) - address(owner)
+        memory = as_it_lies(owner)
+    return np.ndarray(shape, dtype, memory, offset, strides)
+
+
+def _fitting(found, shape, dtype, strides):
+    """What a step in Python gave, with the strides that it had."""
+    if found.shape != shape or found.dtype != dtype:
+        raise Changed
+    n = Place(None, 0, shape, strides, dtype).reach()[1]
+    made = np.ndarray(shape, dtype, np.empty(n, np.uint8), 0, strides)
+    made[...] = found
+    return made
+
+
+def _failed(code, names, written):
+    """Raises what a kernel failed with."""
+    call, why = divmod(code, 4)
+    name = names[min(call, len(names) - 1)]
+    if why == 1:
+        raise MemoryError("no memory for a kernel")
+    if not written or why == 3:
+        raise Changed
+    found = failing(name) if name in KERNELS else ""
+    raise eval(native._OUTSIDE[found or ""])
