@@ -19,7 +19,8 @@ DISTRIBUTIONS = {"lion_pytorch": "lion-pytorch", "torch_optimizer": "torch-optim
                  "pytorch_metric_learning": "pytorch-metric-learning", "pytorch_lightning": "pytorch-lightning",
                  "blitz": "blitz-bayesian-pytorch", "ot": "POT", "torchcrf": "pytorch-crf",
                  "kan": "pykan", "laplace": "laplace-torch", "neuralop": "neuraloperator",
-                 "open_clip": "open-clip-torch"}
+                 "open_clip": "open-clip-torch", "art": "adversarial-robustness-toolbox", "avalanche": "avalanche-lib",
+                 "pina": "pina-mathlab", "scvi": "scvi-tools"}
 #: How far results may be from torch's, relative to the largest of them.
 TOLERANCE = 1e-4
 
@@ -40,8 +41,9 @@ def installed(name):
 
 
 def environment(paths):
-    """The variables of a program that runs on one core and imports from these folders."""
-    return os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths), "CUDA_VISIBLE_DEVICES": ""}
+    """The variables of a program that runs on one core and imports from these folders. Sets of texts have one order."""
+    return os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(paths), "CUDA_VISIBLE_DEVICES": "",
+                         "PYTHONHASHSEED": "0"}
 
 
 def run(name, *command, timeout=300):
