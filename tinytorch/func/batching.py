@@ -5,6 +5,7 @@ whole batch (dispatch.py).
 """
 import contextlib
 import functools
+import sys
 
 from ..ops.layout.join import cat
 from ..random import Stream, default_generator, exchange_stream
@@ -38,6 +39,9 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     def wrapper(*args, **kwargs):
         _prepare()
         _check_out_dims(func, out_dims)
+        home = _replaced()
+        if home is not None:
+            return _by_stages(home, func, in_dims, args, kwargs, out_dims, randomness, chunk_size)
         leaves, dims, spec = _process(func, in_dims, args)
         size = _batch_size(leaves, dims)
         if chunk_size is None or not size:
@@ -57,13 +61,36 @@ def _mapped(func, leaves, dims, spec, kwargs, out_dims, randomness, size):
     level = VmapLevel(size, randomness)
     with level, draws(randomness):
         samples = [x if dim is None else enter(x, level, dim) for x, dim in zip(leaves, dims)]
-        try:
-            output = func(*tree_unflatten(samples, spec), **kwargs)
-        except (Unreadable, Refusal) as error:
-            raise RuntimeError(str(error)) from None
-        except NotBatchable:
-            raise RuntimeError(_UNBATCHED) from None
+        output = _run(func, tree_unflatten(samples, spec), kwargs)
         return _outputs(func, output, out_dims, level)
+
+
+def _run(func, args, kwargs):
+    """The function on one sample that stands for all."""
+    try:
+        return func(*args, **kwargs)
+    except (Unreadable, Refusal) as error:
+        raise RuntimeError(str(error)) from None
+    except NotBatchable:
+        raise RuntimeError(_UNBATCHED) from None
+
+
+def _replaced():
+    """The module of the stages of vmap, if a library has put one of its own there (stages.py); else None."""
+    stages = sys.modules.get(f"{__package__}.stages")
+    return None if stages is None else stages.replaced()
+
+
+def _by_stages(home, func, in_dims, args, kwargs, out_dims, randomness, chunk_size):
+    """The outputs for all samples, by the stages in a module that are not all our own."""
+    size, dims, leaves, spec = home._process_batched_inputs(in_dims, args, func)
+    if chunk_size is not None and chunk_size < size:
+        raise NotImplementedError("torch.vmap: chunk_size is not supported where a library has put stages of its own "
+                                  "in the place of vmap's")
+    level = VmapLevel(size, randomness)
+    with level, draws(randomness):
+        output = _run(func, home._create_batched_inputs(dims, leaves, level.number, spec), kwargs)
+        return home._unwrap_batched(output, out_dims, level.number, size, func)
 
 
 _UNBATCHED = (

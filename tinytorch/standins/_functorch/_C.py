@@ -1,14 +1,10 @@
 """torch._C._functorch: what to ask of the tensors that a function sees under vmap."""
-from .._refused import refused
 from ..func.batched import Batched
+from ..func.stages import add_batch_dim as _add_batch_dim, remove_batch_dim as _remove_batch_dim
 from ..tensor import Tensor, wrap
 
-__all__ = ["get_unwrapped", "is_batchedtensor", "is_functorch_wrapped_tensor", "maybe_get_bdim", "maybe_get_level"]
-
-_REASON = "a tensor enters and leaves the levels of vmap by torch.func.vmap alone"
-
-_add_batch_dim, _remove_batch_dim, _unwrap_batched = [
-    refused(__name__, name, _REASON) for name in ("_add_batch_dim", "_remove_batch_dim", "_unwrap_batched")]
+__all__ = ["_add_batch_dim", "_remove_batch_dim", "get_unwrapped", "is_batchedtensor", "is_functorch_wrapped_tensor",
+           "maybe_get_bdim", "maybe_get_level"]
 
 
 def is_batchedtensor(tensor: Tensor) -> bool:
@@ -24,6 +20,11 @@ def is_batchedtensor(tensor: Tensor) -> bool:
 
 
 is_functorch_wrapped_tensor = is_batchedtensor
+
+
+def is_legacy_batchedtensor(tensor: Tensor) -> bool:
+    """False: there is one kind of them."""
+    return False
 
 
 def get_unwrapped(tensor: Tensor) -> Tensor:

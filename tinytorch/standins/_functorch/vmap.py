@@ -1,18 +1,25 @@
-"""torch._functorch.vmap: what libraries import of it."""
+"""torch._functorch.vmap: the stages of vmap by torch's names. A library that puts functions of its own in the place of
+_process_batched_inputs, _create_batched_inputs or _unwrap_batched changes every vmap, as it does torch's."""
 from typing import Any
 
 from .._refused import refused
 from ..func.batching import _name as _get_name, vmap
+from ..func.stages import (
+    add_batch_dim as _add_batch_dim,
+    create_batched_inputs as _create_batched_inputs,
+    maybe_remove_batch_dim as _maybe_remove_batch_dim,
+    process_batched_inputs as _process_batched_inputs,
+    remove_batch_dim as _remove_batch_dim,
+    unwrap_batched as _unwrap_batched,
+    validate_and_get_batch_size as _validate_and_get_batch_size,
+)
 from ..tensor import Tensor
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_unflatten
-from ._C import _REASON, _add_batch_dim, _remove_batch_dim
 
-__all__ = ["Tensor", "_add_batch_dim", "_broadcast_to_and_flatten", "_get_name", "_remove_batch_dim", "tree_flatten",
-           "tree_unflatten", "vmap"]
+__all__ = ["Tensor", "_add_batch_dim", "_broadcast_to_and_flatten", "_create_batched_inputs", "_get_name",
+           "_maybe_remove_batch_dim", "_process_batched_inputs", "_remove_batch_dim", "_unwrap_batched",
+           "_validate_and_get_batch_size", "tree_flatten", "tree_unflatten", "vmap"]
 
 in_dims_t, out_dims_t = Any, Any
 
-(_create_batched_inputs, _flat_vmap, _maybe_remove_batch_dim, _process_batched_inputs, _unwrap_batched,
- _validate_and_get_batch_size) = [refused(__name__, name, _REASON) for name in (
-     "_create_batched_inputs", "_flat_vmap", "_maybe_remove_batch_dim", "_process_batched_inputs", "_unwrap_batched",
-     "_validate_and_get_batch_size")]
+_flat_vmap = refused(__name__, "_flat_vmap", "its stages are those of torch.vmap")
