@@ -282,5 +282,10 @@ def _dummy(func):
 def get_ignored_functions() -> set[Callable]:
     """The public functions that classes cannot override."""
     overridable = {func for functions in get_overridable_functions().values() for func in functions}
-    return {value for _, space in spaces() if isinstance(space, ModuleType) for name, value in vars(space).items()
-            if isinstance(value, FunctionType) and name[0] != "_" and value not in overridable}
+    found = set()
+    for _, space in spaces():
+        if isinstance(space, ModuleType):      # some of its names are loaded when they are first asked for
+            names = {*vars(space), *getattr(space, "__all__", ())}
+            found |= {value for value in [getattr(space, name) for name in names if name[0] != "_"]
+                      if isinstance(value, FunctionType) and value not in overridable}
+    return found
