@@ -1,4 +1,5 @@
 """Writes tinytorch/capture/schemas.txt: the forms of ATen's operators that are functions here, as torch declares them.
+And tinytorch/capture/unsupported.txt: the names of the operators that nothing here runs.
 
     python -m tests.aten_schemas
 
@@ -6,9 +7,11 @@ A line is a schema without "aten::": name.form(arguments) -> results. Forms that
 take a generator of their own are left out, and those that torch's Python never calls.
 """
 import re
+import textwrap
 from pathlib import Path
 
 PATH = Path(__file__).parents[1] / "tinytorch" / "capture" / "schemas.txt"
+NAMES = PATH.with_name("unsupported.txt")
 #: Operators that no program calls: derivatives, and those of torch's own optimisers and storages.
 _BELOW = re.compile("_foreach_|_fused_|.*_backward|_cudnn|_sparse|_nested|_test|quantize|set_$|set_data|_has_same")
 #: Arguments of types that are not here.
@@ -39,9 +42,24 @@ def schemas():
     return list(lines)
 
 
+def unsupported():
+    """The names of ATen's operators that torch.ops.aten has and nothing here runs. Operators of TorchScript's texts,
+    lists and numbers take no tensor and are none of them."""
+    import torch
+
+    from tinytorch.capture.schema import runs
+    found = set()
+    for schema in torch._C._jit_get_all_schemas():
+        space, name = schema.name.split("::")
+        if space == "aten" and "Tensor" in str(schema) and name[:2] != "__" and hasattr(torch.ops.aten, name):
+            found.add(name)
+    return sorted([name for name in found if not runs(name)])
+
+
 def main():
-    """Writes the table."""
+    """Writes the table and the names."""
     PATH.write_text("".join([f"{line}\n" for line in schemas()]), encoding="utf-8")
+    NAMES.write_text("\n".join(textwrap.wrap(" ".join(unsupported()), 118)) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

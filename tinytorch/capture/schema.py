@@ -440,6 +440,8 @@ _F, _T = _Module("..nn.functional"), _Module("..")
 #: Operators that no function here is, or none with the same parameters: called with the arguments in order.
 _RUN: dict[str, Callable] = {
     "embedding_bag": _bag, "slice": _slice, "elu": _elu,
+    "alias": lambda x: x._alias(), "lift_fresh": lambda x: x, "lift": lambda x: x.clone(),
+    "sym_numel": lambda x: x.numel(), "sym_storage_offset": lambda x: x.storage_offset(),
     "mT": lambda x: x.mT, "mH": lambda x: x.mH, "numpy_T": lambda x: x.T, "matrix_H": lambda x: x.H,
     "data": lambda x: x.data, "lift_fresh_copy": lambda x: x.clone(), "item": lambda x: x.item(),
     "_to_copy": lambda x, dtype, *where: x.to(dtype=dtype, copy=True),
@@ -483,6 +485,12 @@ _RUN: dict[str, Callable] = {
     "grid_sampler": lambda x, grid, mode, padding, align: _F.grid_sample(
         x, grid, ("bilinear", "nearest", "bicubic")[mode], ("zeros", "border", "reflection")[padding], align),
 }
+
+
+@functools.cache
+def unsupported() -> frozenset[str]:
+    """The names of ATen's operators that nothing here runs."""
+    return frozenset(Path(__file__).with_name("unsupported.txt").read_text(encoding="utf-8").split())
 
 
 def runs(name: str) -> bool:
