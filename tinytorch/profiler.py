@@ -16,6 +16,7 @@ import time
 
 from .autograd.node import Op
 from .autograd.public import TABLE
+from .missing import namespace as _namespace
 from .optim.array_optimizer import ArrayOptimizer
 from .seam import seam
 
@@ -29,15 +30,20 @@ def kineto_available():
 
 
 class ProfilerActivity:
-    """What can be recorded: the CPU's work. CUDA and XPU are accepted, and have none."""
+    """What can be recorded: the CPU's work. Other devices are accepted, and have none."""
 
-    CPU, XPU, CUDA = "CPU", "XPU", "CUDA"
+    CPU, XPU, MTIA, CUDA, HPU, PrivateUse1 = "CPU", "XPU", "MTIA", "CUDA", "HPU", "PrivateUse1"
 
 
 class ProfilerAction:
     """What a schedule asks for in a step."""
 
     NONE, WARMUP, RECORD, RECORD_AND_SAVE = range(4)
+
+
+def _default_schedule_fn(_: int) -> int:
+    """What to do in a step where no schedule is given: record."""
+    return ProfilerAction.RECORD
 
 
 def schedule(*, wait, warmup, active, repeat=0, skip_first=0):
@@ -300,3 +306,6 @@ def _bytes(n):
 def supported_activities():
     """{ProfilerActivity.CPU}."""
     return {ProfilerActivity.CPU}
+
+
+__getattr__ = _namespace(__name__)

@@ -374,3 +374,112 @@ def test_public_names_of_tensor_are_torchs():
         x = (tinytorch.ones(3, requires_grad=True) * 2).as_subclass(kind)
         y = (3 - x).permute(0).sum()
         assert getattr(y, name) == 5 and tinytorch.autograd.grad(y, x)[0].tolist() == [-1, -1, -1]
+
+
+def _by_its_own_stages(t):
+    home, seen = part(t, "_functorch.vmap"), []
+    before = home._create_batched_inputs, home._unwrap_batched
+
+    def create(dims, leaves, level, spec):
+        seen.append(("in", list(dims), level > 0))
+        return before[0](dims, leaves, level, spec)
+
+    def unwrap(output, dims, level, size, func):
+        seen.append(("out", dims, size))
+        return before[1](output, dims, level, size, func)
+    home._create_batched_inputs, home._unwrap_batched = create, unwrap
+    try:
+        x, w = [t.arange(n * 1.0).reshape(shape).requires_grad_() for n, shape in ((12, (4, 3)), (3, (3,)))]
+        sums, products = t.vmap(lambda a, b: ((a * b).sum(), (a * b).cos()), (0, None), (0, 1))(x, w)
+        (sums.square().sum() + products.sum()).backward()
+        slopes = t.func.vmap(t.func.grad(lambda v: v.pow(3).sum()))(x.detach())
+        nested = t.vmap(t.vmap(lambda a, b: a * b, (0, None)), (0, 0))(x.detach(), t.arange(4.0))
+        refused = []
+        for f, keywords in ((lambda v: v, {"out_dims": 5}), (lambda v: 1, {}), (lambda v: v, {"out_dims": None})):
+            try:
+                t.vmap(f, **keywords)(x)
+            except Exception as error:
+                refused.append((type(error).__name__, str(error)))
+    finally:
+        home._create_batched_inputs, home._unwrap_batched = before
+    return [v.tolist() for v in (sums, products, x.grad, w.grad, slopes, nested)], seen, refused
+
+
+def test_vmap_goes_by_stages_that_a_library_puts_there():
+    ours, theirs = [_by_its_own_stages(t) for t in (tinytorch, torch)]
+    assert ours[1:] == theirs[1:]
+    for a, b in zip(ours[0], theirs[0]):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
+
+
+def test_operators_of_aten_are_there_by_name_and_refuse_if_nothing_runs_them():
+    for line in (ROOT / "tinytorch" / "capture" / "unsupported.txt").read_text().splitlines():
+        for name in line.split():
+            assert hasattr(torch.ops.aten, name) and hasattr(tinytorch.ops.aten, name), name
+    assert not hasattr(tinytorch.ops.aten, "no_such_operator")
+    with pytest.raises(NotImplementedError, match=r"torch\.ops\.aten\.gelu_backward is not supported"):
+        tinytorch.ops.aten.gelu_backward(tinytorch.ones(2), tinytorch.ones(2))
+    for t in BOTH:
+        x = t.ones(4, requires_grad=True)
+        same = t.ops.aten.alias.default(x)
+        assert same is not x and same.data_ptr() == x.data_ptr() and type(same.grad_fn).__name__ == "AliasBackward0"
+        assert t.ops.aten.sym_numel.default(x[1:]) == 3 and t.ops.aten.sym_storage_offset(x[1:]) == 1
+
+
+def _listed():
+    """(module, name, kind) of refused.txt, but for operators."""
+    from tinytorch import _refused
+    return [(module, name, kind) for module, names in _refused.table().items() if not module.startswith("torch.ops.")
+            for name, (kind, _) in names.items()]
+
+
+_TOLD = """
+import importlib, inspect, json, sys, warnings
+warnings.simplefilter("ignore")
+if sys.argv[1] == "tinytorch":
+    import tinytorch
+    tinytorch.install()
+import torch
+if sys.argv[1] == "torch":
+    import torch._inductor.compile_fx
+found = {}
+for module, name, kind in json.load(sys.stdin):
+    try:
+        value = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        found[module + "." + name] = str(error)
+        continue
+    found[module + "." + name] = "*" if inspect.isclass(value) else "" if inspect.isroutine(value) else "="
+    if sys.argv[1] == "tinytorch":
+        try:
+            value.anything if kind == "=" else value()
+            found[module + "." + name] += " does not refuse"
+        except NotImplementedError as error:
+            if f"{name} is not supported: " not in str(error):
+                found[module + "." + name] += str(error)
+print(json.dumps(found))
+"""
+
+
+def test_listed_names_are_as_in_torch_and_refuse_when_they_are_used():
+    asked = _listed()
+    told_by = {}
+    for which in ("torch", "tinytorch"):
+        done = subprocess.run([sys.executable, "-c", _TOLD, which], input=json.dumps(asked), capture_output=True,
+                              text=True, cwd=ROOT)
+        assert not done.returncode, done.stderr
+        told_by[which] = json.loads(done.stdout.splitlines()[-1])
+    for module, name, kind in asked:
+        key = f"{module}.{name}"
+        assert told_by["tinytorch"][key] == kind, (key, told_by["tinytorch"][key])
+        assert told_by["torch"][key] in (kind, "=" if kind == "" else kind), (key, told_by["torch"][key])
+    assert len(asked) > 200
+
+
+def test_settings_are_among_the_functions_that_no_class_overrides():
+    """Libraries that wrap every other function read the settings in their wrappers."""
+    for t in BOTH:
+        ignored = t.overrides.get_ignored_functions()
+        for name in filter(tinytorch.__all__.__contains__, torch.__all__):
+            if "autocast" in name and name[0] in "gsic" or name.startswith(("get_default", "is_grad", "set_grad")):
+                assert getattr(t, name) in ignored or isinstance(getattr(t, name), type), name

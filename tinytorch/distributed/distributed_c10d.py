@@ -1,5 +1,6 @@
 """torch.distributed.distributed_c10d: the names of torch.distributed, where torch defines them."""
 from ..errors import warn
+from ..missing import namespace as _namespace
 from . import collectives, detail, errors, objects, point_to_point, reductions, work, world
 from .world import default_group
 
@@ -17,3 +18,6 @@ def _get_global_rank(group, rank):
     warn("`torch.distributed.distributed_c10d._get_global_rank` is deprecated, please use "
          "`torch.distributed.distributed_c10d.get_global_rank` instead", FutureWarning)
     return world.get_global_rank(group, rank)
+
+
+__getattr__ = _namespace(__name__)

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from .._refused import named_module
 from ..missing import words
 from . import likeness
 
@@ -42,6 +43,7 @@ _ALIASES = {"functorch": "_functorch.public", "torchvision": "vision", "torch.op
             "functorch.experimental": "_functorch.experimental",
             "functorch.experimental.control_flow": "_higher_order_ops",
             **{f"torch.onnx.symbolic_opset{version}": "onnx.symbolic_opset11" for version in range(7, 21)},
+            "torch._higher_order_ops.inline_asm_elementwise": "_higher_order_ops",
             "torch.masked._ops": "masked", "torch.masked.maskedtensor": "masked",
             **{f"torch.masked.maskedtensor.{part}": "masked" for part in ("core", "creation")},
             "torch.signal.windows.windows": "signal.windows",
@@ -65,7 +67,7 @@ def _module(name: str) -> ModuleType | None:
     room, _, rest = name.partition(".")
     if room in _ALIASES:
         return None if room == "functorch" else _below(f"{_PACKAGE}.{_ALIASES[room]}.{rest}")
-    return _below(f"{_PACKAGE}.{rest}".rstrip("."))
+    return _below(f"{_PACKAGE}.{rest}".rstrip(".")) or (named_module(name) if room == "torch" else None)
 
 
 def _below(own: str) -> ModuleType | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import warn
+from ..missing import namespace as _namespace
 from .code import CodeGen, PythonCode
 from .names import Namespace
 from .node import Node, map_arg
@@ -310,3 +311,6 @@ def _attribute(module, name):
     for part in name.split("."):
         module = getattr(module, part, None)
     return module
+
+
+__getattr__ = _namespace(__name__)

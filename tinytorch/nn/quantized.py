@@ -13,4 +13,5 @@ __all__ = [*_MODULES]
 globals().update({name: refused_class(__name__, name, "there are no quantised numbers", (Module,))
                   for name in _MODULES})
 
+__path__: list[str] = []                       # torch has a package of this name: refused.txt
 __getattr__ = _namespace(__name__)

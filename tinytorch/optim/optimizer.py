@@ -16,6 +16,15 @@ _global_optimizer_pre_hooks = OrderedDict()
 _global_optimizer_post_hooks = OrderedDict()
 
 
+#: What state_dict() gives.
+StateDict: TypeAlias = dict[str, Any]
+
+
+def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
+    """Kinds of devices on which torch's optimisers can be captured."""
+    return ["cuda", "xpu", "hpu", "privateuseone"] + ["xla"] * supports_xla
+
+
 class _Required:
     def __repr__(self):
         return "<required parameter>"

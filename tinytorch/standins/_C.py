@@ -4,10 +4,14 @@ from importlib import import_module as _import_module
 from sys import modules as _modules
 from types import FunctionType as _FunctionType, ModuleType as _ModuleType
 
-from ._refused import refused_class as _refused_class
+from ._refused import refused_class as _refused_class, refusing as _refusing
 from .arguments import parse_to as _parse_to
 from .autograd import casts as _casts
-from .autograd.grad_mode import is_multithreading_enabled as _is_multithreading_enabled, no_grad as _no_grad
+from .autograd.grad_mode import (
+    is_multithreading_enabled as _is_multithreading_enabled,
+    mode as _mode,
+    no_grad as _no_grad,
+)
 from .autograd.torch_function import (
     DisableTorchFunction,
     DisableTorchFunctionSubclass,
@@ -17,6 +21,7 @@ from .autograd.torch_function import (
     modes as _modes,
     skip_one_hop as _skip_one_hop_torch_function,
 )
+from .device import device as _Device
 from .missing import words as _words
 from .ops.linalg.decompositions import _LinAlgError  # noqa: F401
 from .overrides import (
@@ -162,8 +167,31 @@ def __getattr__(name):
     if _modules[__package__]._OF.get(name) in ("_rare", "jit"):        # of which torch's top is made
         return getattr(_modules[__package__], name)
     if name != "_functorch":
-        raise AttributeError(_words(f"torch._C.{name}"), name=name)
+        value = _refusing("torch._C", name)
+        if value is None:
+            raise AttributeError(_words(f"torch._C.{name}"), name=name)
+        return value
     return _import_module("._functorch._C", __package__)
+
+
+def _get_accelerator(check=None):
+    """The device of the CPU: there is no accelerator."""
+    return _Device("cpu")
+
+
+def _get_default_device():
+    """"cpu": what tensors are made on, whichever torch.set_default_device says."""
+    return "cpu"
+
+
+def _get_privateuse1_backend_name():
+    """The name of a device that nobody has renamed."""
+    return "privateuseone"
+
+
+def _are_functorch_transforms_active():
+    """Whether vmap, grad or jvp of torch.func is at work."""
+    return bool(_mode.vmap_levels or _mode.grad_levels)
 
 
 def _get_tracing_state():

@@ -1,4 +1,5 @@
 """torch._jit_internal: what libraries take from below torch.jit. Nothing is compiled."""
+import weakref
 from typing import Any, Dict, Final, List, Optional, Tuple, Union  # noqa: UP035  (these are the names)
 
 from .futures import Future
@@ -11,10 +12,14 @@ from .jit import (  # noqa: F401
     is_tracing,
     unused,
 )
+from .missing import namespace as _namespace
 from .nn.functional import boolean_dispatch
 
 __all__ = ["Any", "BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "Dict", "Final", "Future", "List",
            "Optional", "Tuple", "Union", "boolean_dispatch", "export", "ignore", "is_scripting", "is_tracing", "unused"]
+
+#: {a function that boolean_dispatch made: its two}, in torch. Here it keeps none: nothing is compiled of them.
+boolean_dispatched: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 class _BroadcastingList:
@@ -35,3 +40,6 @@ def _copy_to_script_wrapper(fn):
 
 def _is_exception(obj):
     return isinstance(obj, type) and issubclass(obj, Exception)
+
+
+__getattr__ = _namespace(__name__)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from ._refused import table as _table
+from .missing import namespace as _namespace
 from .seam import UNSEEN, seam
 from .tensor import Tensor
 
@@ -17,12 +19,10 @@ _PACKAGE = __package__
 CUSTOM: dict[str, Callable] = {}
 
 
-#: Operators of torch's that libraries name, to tell them apart, and that nothing here is.
-_NAMED = {"aten": """_assert_async _assert_scalar _assert_tensor_metadata _embedding_bag _fft_c2c _grouped_mm
-    _is_all_true _local_scalar_dense _pin_memory _reshape_alias_copy _sparse_addmm _sparse_mm_reduce_impl _to_copy
-    _unsafe_view _upsample_bilinear2d_aa slice sym_constrain_range_for_size""".split(),
-          "_c10d_functional": ["_wrap_tensor_autograd", "all_gather_into_tensor", "wait_tensor"], "c10d": ["scatter_"],
-          "c10d_functional": ["all_gather_into_tensor", "wait_tensor"]}
+def _named(namespace):
+    """Operators of torch's that libraries name, to tell them apart, and that nothing here is: refused.txt. Those of
+    ATen: unsupported.txt."""
+    return _table().get(f"torch.ops.{namespace}", ())
 
 
 class OpOverload:
@@ -89,7 +89,8 @@ class OpOverloadPacket:
         return function(*args, **kwargs)
 
     def __getattr__(self, name: str) -> OpOverload:
-        if name.startswith("__") or self.namespace != "aten" and name != "default":
+        if name.startswith("__") or name != "default" and self.namespace != "aten" and (
+                self.__name__ not in _named(self.namespace)):
             raise AttributeError(f"The underlying op of '{self._qualified_op_name}' has no overload name '{name}'",
                                  name=name, obj=self)
         return self._forms.setdefault(name, OpOverload(self, name))
@@ -200,8 +201,8 @@ class _Namespace(ModuleType):
         self._name = name
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
-        known = name in _NAMED.get(self._name, ()) or (
-            self._name == "aten" and name[:2] != "__" and _schemas().runs(name))
+        known = name in _named(self._name) or self._name == "aten" and name[:2] != "__" and (
+            _schemas().runs(name) or name in _schemas().unsupported())
         if name.startswith("__") or not known and _function(self._name, name) is None:
             raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'", name=name, obj=self)
         packet = OpOverloadPacket(self._name, name)
@@ -237,3 +238,6 @@ ops = _Ops()
 
 def _packet(namespace, name):
     return getattr(getattr(ops, namespace), name)
+
+
+__getattr__ = _namespace(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .memory_format import channels_last, channels_last_3d, contiguous_format, memory_format, strided
+from .missing import namespace as _namespace
 from .tensor import Tensor
 
 __all__ = ["is_contiguous_or_false", "make_contiguous_strides_for", "suggest_memory_format"]
@@ -39,3 +40,7 @@ def suggest_memory_format(x: Tensor) -> memory_format:
 def is_contiguous_or_false(a: Tensor) -> bool:
     """Whether a tensor is contiguous."""
     return a.is_contiguous()
+
+
+__path__: list[str] = []                      # torch has a package of this name: refused.txt
+__getattr__ = _namespace(__name__)

@@ -1,5 +1,12 @@
-"""Names that are there to be imported, and say what they cannot do when they are used."""
+"""Names that are there to be imported, and say what they cannot do when they are used.
+
+refused.txt lists names of torch's of which there is nothing here, by the module that has them in torch: `name` is a
+function, `name*` a class, `name=` another object. A line "# ..." says why those below it refuse.
+"""
+import functools
 from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 
@@ -22,3 +29,85 @@ def refused_names(module: str, reason: str, functions: str = "", classes: str = 
     """Functions and classes of those names (words of a text), by name."""
     found: dict[str, Any] = {name: refused(module, name, reason) for name in functions.split()}
     return found | {name: refused_class(module, name, reason) for name in classes.split()}
+
+
+class _Object:
+    """A value of torch's that is no function and no class: whatever is done with it raises."""
+
+    def __init__(self, refuse):
+        self._refuse = refuse
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._refuse()
+
+    def __getitem__(self, key):
+        return self._refuse()
+
+    def __call__(self, *args, **kwargs):
+        return self._refuse()
+
+    def __iter__(self):
+        return self._refuse()
+
+
+#: Modules of torch's of which there are names alone, that were asked for.
+_MODULES: dict[str, ModuleType] = {}
+
+
+@functools.cache
+def table() -> dict[str, dict[str, tuple[str, str]]]:
+    """{module: {name: (kind, reason)}}, the kind "", "*" or "=" as in refused.txt."""
+    found: dict[str, dict[str, tuple[str, str]]] = {}
+    reason = ""
+    for line in Path(__file__).with_name("refused.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("# "):
+            reason = line[2:]
+            continue
+        module, _, names = line.partition(":")
+        for name in names.split():
+            kind = name[-1] if name[-1] in "*=" else ""
+            found.setdefault(module, {})[name.rstrip("*=")] = (kind, reason)
+        found.setdefault(module, {})
+    return found
+
+
+def named(module: str, name: str) -> Any:
+    """What stands for a name of a module of torch's, both as torch calls them. AttributeError if it is not listed."""
+    kind, reason = table().get(module, {}).get(name, (None, ""))
+    if kind is None:
+        raise AttributeError(name)
+    if kind == "*":
+        return refused_class(module, name, reason)
+    function = refused(module, name, reason)
+    return _Object(function) if kind == "=" else function
+
+
+def refusing(module: str, name: str) -> Any:
+    """What stands for a name of a module of torch's or for a module below it; None if the table has neither."""
+    if name[:2] == "__":
+        return None
+    try:
+        return named(module, name)
+    except AttributeError:
+        return named_module(f"{module}.{name}")
+
+
+def named_module(name: str) -> ModuleType | None:
+    """A module of torch's of which there are names alone; None if the table has none of this name or below it."""
+    if name not in table() and not any([module.startswith(name + ".") for module in table()]):
+        return None
+    if name in _MODULES:
+        return _MODULES[name]
+    module = _MODULES[name] = ModuleType(name, f"{name}: names to import, which refuse when they are used.")
+    module.__path__ = []                       # of what lies below it the finder is asked
+
+    def __getattr__(key):
+        value = refusing(name, key)
+        if value is None:
+            raise AttributeError(f"module '{name}' has no attribute '{key}'", name=key, obj=module)
+        setattr(module, key, value)
+        return value
+    module.__getattr__ = __getattr__
+    return module

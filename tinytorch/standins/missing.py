@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from opcode import opname
 from typing import Any
 
+from ._refused import refusing
+
 
 def words(name: str) -> str:
     """That there is none of this name, and where to look for it."""
@@ -33,6 +35,10 @@ def namespace(module: str, later: Sequence[str] | Mapping[str, str] = (),
             return [*filter(lambda known: not known.startswith("_"), vars(sys.modules[module])), *of]
         if of and name in of:
             value = getattr(importlib.import_module(f"{module}.{of[name]}"), name)
+            setattr(sys.modules[module], name, value)
+            return value
+        value = refusing(_name(module), name)
+        if value is not None:
             setattr(sys.modules[module], name, value)
             return value
         said = words(f"{_name(module)}.{name}")

@@ -1,5 +1,6 @@
 """torch.package: names to import. Code is not written into files here."""
 from ._refused import refused_names
+from .missing import namespace as _namespace
 
 _REFUSED = refused_names(__name__, "code is not written into files here; save the state_dict", "is_from_package",
                          """Directory GlobGroup Importer OrderedImporter PackageExporter PackageImporter""")
@@ -21,3 +22,6 @@ class ObjNotFoundError(Exception):
 
 class ObjMismatchError(Exception):
     """What importers raise where a name stands for another object."""
+
+
+__getattr__ = _namespace(__name__)

@@ -2,6 +2,7 @@
 import contextlib
 
 from .._refused import refused
+from ..missing import namespace as _namespace
 
 _REASON = "there is no __torch_dispatch__"
 return_and_correct_aliasing, transform_subclass = [
@@ -46,3 +47,6 @@ def _get_current_dispatch_mode_stack():
 def _disable_current_modes():
     """A context that changes nothing, and gives the empty list of the modes that it ends."""
     yield []
+
+
+__getattr__ = _namespace(__name__)

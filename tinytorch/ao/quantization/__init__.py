@@ -15,6 +15,7 @@ __all__ = ["DeQuantStub", "QConfig", "QuantStub", *_FUNCTIONS, *_MODULES]
 _REASON = "there are no quantised numbers"
 globals().update({name: refused(__name__, name, _REASON) for name in _FUNCTIONS})
 globals().update({name: refused_class(__name__, name, _REASON, (Module,)) for name in _MODULES})
+_remove_qconfig = refused(f"{__name__}.quantize", "_remove_qconfig", _REASON)
 QConfig = refused_class(__name__, "QConfig", _REASON)
 
 

@@ -5,3 +5,5 @@ _found = refused_names(__name__, "there is one process",
                        "context_parallel implicit_replication local_map register_sharding")
 globals().update(_found)
 __all__ = [*_found]
+
+__path__: list[str] = []                      # torch has a package of this name: refused.txt

@@ -1,6 +1,7 @@
 """torch.fx.experimental.proxy_tensor: `make_fx`, the graph of a call in ATen's operators."""
 import functools
 
+from ...missing import namespace as _namespace
 from ...tensor import Tensor
 from ...utils import _pytree as pytree
 from ..code import _PyTreeCodeGen, _PyTreeInfo
@@ -97,3 +98,6 @@ class maybe_disable_fake_tensor_mode:
 
     def __exit__(self, *error):
         """Nothing."""
+
+
+__getattr__ = _namespace(__name__)

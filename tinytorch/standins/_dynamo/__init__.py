@@ -1,6 +1,7 @@
 """torch._dynamo: what is behind torch.compile, as programs reach for it. See docs/compile.md."""
 import contextlib
-from types import SimpleNamespace
+from sys import modules as _modules
+from types import ModuleType
 
 from .._refused import refused
 from ..capture.compiled import settings
@@ -15,7 +16,7 @@ __all__ = ["ExplainOutput", "OptimizedModule", "allow_in_graph", "assume_constan
            "maybe_mark_dynamic", "optimize", "register_backend", "reset"]
 
 
-class _Settings(SimpleNamespace):
+class _Settings(ModuleType):
     """Any may be set. `cache_size_limit` (also `recompile_limit`) is how many programs there may be of one function;
     with `self_check` the replays 1, 10, 100 and 1000 of a program are compared with eager; with `disable` everything
     runs as it is written. The others change nothing."""
@@ -27,6 +28,10 @@ class _Settings(SimpleNamespace):
             vars(self).update(cache_size_limit=value, recompile_limit=value)
         elif name in ("self_check", "disable"):
             setattr(settings, name, value)
+
+    def __init__(self, **settings):
+        super().__init__(f"{__name__}.config")
+        vars(self).update(settings)
 
     @contextlib.contextmanager
     def patch(self, arg1=None, arg2=None, **kwargs):
@@ -48,7 +53,9 @@ config = _Settings(suppress_errors=False, cache_size_limit=16, recompile_limit=1
                    automatic_dynamic_shapes=True, assume_static_by_default=True, optimize_ddp=True, self_check=True,
                    capture_scalar_outputs=False, accumulated_cache_size_limit=256,
                    accumulated_recompile_limit=256, inline_inbuilt_nn_modules=True, specialize_int=False,
-                   capture_dynamic_output_shape_ops=False)
+                   capture_dynamic_output_shape_ops=False, force_parameter_static_shapes=True,
+                   skip_fwd_side_effects_in_bwd_under_checkpoint=False, reorderable_logging_functions=set())
+_modules[f"{__name__}.config"] = config
 disallow_in_graph = forbid_in_graph = allow_in_graph
 export = refused(__name__, "export", "torch.export.export writes a program out")
 

@@ -2,6 +2,7 @@
 from collections import Counter, defaultdict
 
 from ..errors import warn
+from ..missing import namespace as _namespace
 
 __all__ = ["counters", "is_compile_supported", "warn_once"]
 
@@ -20,3 +21,6 @@ def warn_once(msg, stacklevel=1):
     if msg not in warn_once_cache:
         warn_once_cache.add(msg)
         warn(msg)
+
+
+__getattr__ = _namespace(__name__)

@@ -1,4 +1,5 @@
 """torch.ao.quantization.fx._decomposed: what quantising looks at first."""
+from ....missing import namespace as _namespace
 from ....tensor import Tensor
 
 __all__: list[str] = []
@@ -11,3 +12,6 @@ def _per_token_quant_qparam_dim_check(input: Tensor, scales: Tensor, zero_points
         raise AssertionError(f"num_tokens: {num_tokens} scales: {scales.size()}")
     if num_tokens != zero_points.numel():
         raise AssertionError(f"num_tokens: {num_tokens} zero_points: {zero_points.size()}")
+
+
+__getattr__ = _namespace(__name__)
