@@ -5,7 +5,6 @@ function, `name*` a class, `name=` another object. A line "# ..." says why those
 """
 import functools
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -59,6 +58,7 @@ _MODULES: dict[str, ModuleType] = {}
 @functools.cache
 def table() -> dict[str, dict[str, tuple[str, str]]]:
     """{module: {name: (kind, reason)}}, the kind "", "*" or "=" as in refused.txt."""
+    from pathlib import Path                   # here: the import of this package does without it
     found: dict[str, dict[str, tuple[str, str]]] = {}
     reason = ""
     for line in Path(__file__).with_name("refused.txt").read_text(encoding="utf-8").splitlines():
