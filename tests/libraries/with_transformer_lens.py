@@ -1,4 +1,4 @@
-"""transformer_lens: a small transformer trained, its activations by name, and what it gives with some of them patched."""
+"""transformer_lens: a small transformer trained, its activations by name, and its output with some patched."""
 import torch
 from outcome import show
 from transformer_lens import HookedTransformer, HookedTransformerConfig
@@ -17,4 +17,4 @@ with torch.no_grad():
     out, kept = net.run_with_cache(tokens)
     patched = net.run_with_hooks(tokens, fwd_hooks=[("blocks.0.attn.hook_z", lambda value, hook: value * 0)])
 show(losses=losses, out=out[:, -1], pattern=kept["pattern", 0][0], patched=patched[:, -1],
-     names=[name for name in kept][:12])
+     names=list(kept)[:12])
