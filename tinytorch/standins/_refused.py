@@ -58,7 +58,7 @@ _MODULES: dict[str, ModuleType] = {}
 @functools.cache
 def table() -> dict[str, dict[str, tuple[str, str]]]:
     """{module: {name: (kind, reason)}}, the kind "", "*" or "=" as in refused.txt."""
-    from pathlib import Path                   # here: the import of this package does without it
+    from pathlib import Path  # here: the import of this package does without it
     found: dict[str, dict[str, tuple[str, str]]] = {}
     reason = ""
     for line in Path(__file__).with_name("refused.txt").read_text(encoding="utf-8").splitlines():
