@@ -162,6 +162,23 @@ def texts(t):
 CASES["texts"] = texts
 
 
+def of_one_operand(t):
+    """Whether a result of one dual operand has a tangent: none where the other operands alone have a derivative."""
+    def has(f, x, *others):
+        return fw(t).unpack_dual(f(*others, fw(t).make_dual(x, t.ones_like(x)))).tangent is not None
+    a, b, classes = t.tensor([[1., -2.]]), t.tensor([[-3., 4.]]), t.tensor([1])
+    nll = t.nn.functional.nll_loss
+    with fw(t).dual_level():
+        return [has(t.copysign, a, b), has(t.copysign, a, a > 0), has(lambda y, x: t.copysign(x, y), a, b),
+                has(t.nextafter, a, b), has(lambda y, x: t.nextafter(x, y), a, b), has(t.round, a),
+                has(t.normal, a.abs(), b), has(lambda y, x: t.normal(x, y), a, b.abs()),
+                has(lambda y, c, w: nll(y, c, w), a[0], b, classes), has(lambda c, x: nll(x, c), b, classes),
+                has(lambda y, x: t.copysign(y, x) + x.trunc(), a, b)]
+
+
+CASES["of one operand"] = of_one_operand
+
+
 def without_jvp(t, carries):
     """A Function that has none refuses tangents when it is called, and nothing else."""
     mine = type("Mine", (t.autograd.Function,), dict(

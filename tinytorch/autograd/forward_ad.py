@@ -15,7 +15,8 @@ import numpy as np
 from .. import printing
 from ..tensor import Tensor, wrap
 from .grad_mode import _GradContext, mode
-from .paths import edge_of, leading_to
+from .node import Node
+from .paths import edge_of
 from .transform_levels import Level, handle, push, release, stand_in
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
@@ -152,9 +153,23 @@ def _tangent_of(tensor):
     if not mode.dual_level.duals:
         return None
     tangent = _without_level(lambda t: push([t], mode.dual_level.duals, mode.dual_level.tangents)[0], tensor)
-    if tangent is None and edge_of(tensor) in leading_to([edge_of(dual) for dual in mode.dual_level.duals], [tensor]):
+    if tangent is None and _made_of_duals(tensor):
         tangent = wrap(np.zeros_like(tensor._array))        # made of duals, by what has a derivative of zero
     return tangent
+
+
+def _made_of_duals(tensor):
+    """Whether a tensor was made of a dual one, and not by operands alone whose tangents are dropped."""
+    duals, seen = {edge_of(dual) for dual in mode.dual_level.duals}, set()
+    stack = [edge_of(tensor)]
+    while stack:
+        node = stack.pop()
+        if node in duals:
+            return True
+        if node not in seen and isinstance(node, Node):
+            seen.add(node)
+            stack.extend([edge for k, edge in enumerate(node.edges) if edge is not None and node.op.takes_tangent(k)])
+    return False
 
 
 def has_tangent(tensor: Tensor) -> bool:

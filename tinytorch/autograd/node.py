@@ -73,6 +73,7 @@ class Op:
     number_counts = True       # a number beside a tensor is an operand to reckon with in the result's memory order
     elementwise = False        # the result's memory is in the order of that of the tensors
     foreach = of_zero = False  # of one operand: see `unary` in op.py
+    without_tangent = ()       # numbers of the operands whose tangents torch drops: a result of those alone has none
     enters = False             # it takes a tensor into a transform: a node's `saved[AUX]` says what else it stands for
     steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end
     saved_outputs = None       # of an op of many: the numbers of those that `ans` holds (None: of all)
@@ -132,6 +133,11 @@ class Op:
         self.name, _, overload = name.partition(".")
         # log1p: Log1PBackward0
         self.backward_name = self.name.title().replace("_", "") + "Backward" + (overload or "0")
+
+    def takes_tangent(self, k: int) -> bool:
+        """Whether a tangent of operand number `k` is one of the result, if only of zeros."""
+        return k not in self.without_tangent and (self.joint is not None or k >= len(self.backs)
+                                                  or self.backs[k] is not None or not any(self.backs))
 
     def renamed(self, name: str) -> Op:
         """The same operation under another name."""

@@ -120,7 +120,7 @@ def signbit(input):
 
 
 @binary(numbers="other", input=lambda g, ans, input: g * pick(input == 0, 0.0, ans / input), other=zeros_like,
-        to_float=True, ufunc=np.copysign)
+        without_tangent=(1,), to_float=True, ufunc=np.copysign)
 def copysign(input, other):
     """The size of `input` with the sign of `other`.
 
@@ -164,7 +164,7 @@ def _nextafter_bfloat16(input, other):
 
 
 @binary(numbers="none", input=lambda g, input, other: pick(input == other, 0.0, g), other=zeros_like,
-        in_bfloat16=_nextafter_bfloat16)
+        without_tangent=(1,), in_bfloat16=_nextafter_bfloat16)
 def nextafter(input, other):
     """The number next to `input` in the direction of `other`.
 

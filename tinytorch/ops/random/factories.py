@@ -281,7 +281,7 @@ def zeros_of(g, shape):
     return wrap(zeros) if isinstance(g, Tensor) else zeros
 
 
-@op(name="normal", first=1, mean=zeros_of, std=zeros_of)
+@op(name="normal", first=1, mean=zeros_of, std=zeros_of, without_tangent=(1,))
 def _normal_of(stream, mean, std):
     if isinstance(std, np.ndarray):
         if dt.kind(std.dtype) in dt.COMPLEX:
