@@ -100,6 +100,17 @@ def test_einsum(line):
     same_outcome(program)
 
 
+@pytest.mark.parametrize("dtypes", ["float32 bfloat16 bfloat16", "complex64 float16 float16", "int64 float32 float32",
+                                    "float64 float32 float64", "float32 float32 bfloat16", "bool int64 int64"])
+def test_addbmm_has_the_dtype_of_out(dtypes):
+    def program(t):
+        first, second, last = [getattr(t, name) for name in dtypes.split()]
+        x = t.tensor([2.5, -3.0]).to(first)
+        a, b = [(t.arange(4.) - 1).reshape(shape).to(second) for shape in ((2, 1, 2), (2, 2, 1))]
+        return t.addbmm(x, a, b.expand(2, 2, 2), beta=2, out=t.empty(0, dtype=last))
+    same_outcome(program)
+
+
 OTHERS = """
 t.addmv(x, t.ones(2, 3), t.ones(3), beta=0); t.baddbmm(x, t.ones(1, 2, 2), t.ones(1, 2, 2), beta=0)
 t.addbmm(x, t.ones(1, 2, 2), t.ones(1, 2, 2), beta=0); t.addr(x, t.ones(2), t.ones(2), beta=0)

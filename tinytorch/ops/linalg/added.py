@@ -325,6 +325,8 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, a
     >>> torch.addbmm(torch.ones(1), torch.ones(3, 1, 2), torch.ones(3, 2, 1))
     tensor([[7.]])
     """
+    if out is not None and len(batch1._array):
+        input = converted(input, out._array.dtype)             # the input is copied there, and products are added
     dtype = _of_batches(input, batch1, batch2)
     shape = batch1._array.shape[1:2] + batch2._array.shape[2:]
     check_expand(input._array.shape, shape)
