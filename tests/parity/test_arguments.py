@@ -76,6 +76,8 @@ x.split_with_sizes([one, 2]); x.split([one, 2]); x.split([b, 3]); x.split(one); 
 x.sum(b); x.sum([b]); x.sum(0, True); x.all(one); x.all([one]); x.all(b); x.any([b]); x.all(dim=one); t.all(x, one)
 x.unflatten(one, (2, 2)); x.unflatten(0, (2, one)); x.unflatten(0, (2, b)); x.unflatten(0, one); x.unfold(one, 1, 1)
 x.max(one); x.max(t.tensor(1)); x.min(b); x.argmax(one); x.gather(one, t.zeros(4, 4, 4).long()); x.narrow(0, one, 1)
+x.max(dim=one); t.max(x, dim=one); x.min(dim=one, keepdim=True); x.max(dim=b); x.max(axis=one); x.max(other=one)
+t.min(input=x, dim=one, out=(t.empty(0), t.empty(0).long())).values; x.max(dim=one.float()); x.max(dim=one[None])
 x.narrow(0, b, 1); x.narrow(0, 0, b); x.select(0, one); x.select(0, b); x.repeat_interleave(one)
 x.repeat_interleave(2, output_size=one); x.new_zeros(one); x.new_zeros(b); x.new_zeros([b]); x.new_ones(one, 2)
 x.new_full([one], 2.); x.new_full(one, 2.); x.new_empty(one).shape; x.resize_(one, 1, 1).shape

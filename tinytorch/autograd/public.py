@@ -198,6 +198,7 @@ class Public:
     shares    whether what it gives may lie in the memory of an argument, as views do, or be one of them: all else is
               in fresh memory
     looks     whether the shape of what it gives, or a number of Python's, follows from the numbers in its arguments
+    keyword_kinds  {argument: annotation} of those that may be less by keyword than by position
     spread    the method takes the ints of its list one by one as well: x.squeeze(0, 1)
     makes     whether what it makes is put on the default device: what has a `device` and begins with no tensor, unless
               said
@@ -205,7 +206,7 @@ class Public:
 
     dtypes = out = autocast = makes = classes = of_batches = handed = None
     widen = apart = any_layout = elementwise = in_python = draws = shares = looks = spread = False
-    checks, seen, older, ints, writes = "own", True, (), (), ""
+    checks, seen, older, ints, writes, keyword_kinds = "own", True, (), (), "", None
 
     def __init__(self, function: Callable, name: str | None = None, kernel: str | None = None, **said: Any) -> None:
         self.name = name or function.__name__
@@ -245,7 +246,9 @@ class Public:
         """Reads the annotations, at the first call: the classes of the positional arguments, in order."""
         positional, by_keyword = self.parameters()
         annotations = self.function.__annotations__ or self.function.__wrapped__.__annotations__
-        self._kinds = {p: _read(annotations.get(p)) for p in positional + by_keyword}
+        self._kinds = self._by_keyword = {p: _read(annotations.get(p)) for p in positional + by_keyword}
+        if self.keyword_kinds:
+            self._by_keyword = {**self._kinds, **{p: _read(kind) for p, kind in self.keyword_kinds.items()}}
         classes = self.classes = [self._kinds[p][0] for p in positional] or [_ANY]     # not empty: it was read
         classes += [frozenset()] * bool(self.older or self.spread)        # one argument more is none that fits
         self.ints = tuple([i for i, c in enumerate(classes) if c is not _ANY and int in c and float not in c])
@@ -384,8 +387,8 @@ class Public:
             elif float not in classes:
                 in_64_bits(value)
 
-    def _check(self, value, name, position=None):
-        classes, fits, word, _ = self._kinds[name]
+    def _check(self, value, name, position=None, kinds=None):
+        classes, fits, word, _ = (kinds or self._kinds)[name]
         if value.__class__ not in classes and not any([fit(value) for fit in fits]):
             if word == "Tensor":
                 raise not_a_tensor(self.name, name, position, value)
@@ -401,7 +404,7 @@ class Public:
 
     def keywords(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
         """The arguments with torch's names for NumPy's, those by keyword checked, the first one by position."""
-        kinds = self._kinds
+        kinds = self._by_keyword
         for given in [name for name in kwargs if name not in kinds]:
             name = _NUMPY_NAMES.get(given)
             if name in kinds and name not in kwargs:
@@ -412,7 +415,7 @@ class Public:
             if name in kinds and value.__class__ not in kinds[name][0]:
                 if self.takes_sparse((value,)):
                     raise _SparseKeyword
-                self._check(value, name)
+                self._check(value, name, kinds=kinds)
                 kwargs[name] = self._number(value, name)
                 if value.__class__ is type:    # dtype=float
                     kwargs[name] = dt.PYTHON_TYPES.get(value, value)
