@@ -90,7 +90,26 @@ def pulled(t, cotangents, f=lambda x: x * x, *args):
     return t.func.vjp(f, *(args or (X(t),)))[1](cotangents)
 
 
+def given_data(x, value):
+    x.data = value
+    return x
+
+
 CASES = {
+    # .data
+    "data": lambda t: t.func.grad(lambda x: (x.data * x).sum())(X(t)),
+    "data, vmap": lambda t: t.vmap(lambda x: x.data * 2)(M(t)),
+    "data of all samples": lambda t: t.vmap(lambda x: X(t).data * x.sum())(M(t)),
+    "data, vmap of grad": lambda t: t.vmap(t.func.grad(lambda x: (x.data * x).sum()))(M(t)),
+    "data, grad of vmap": lambda t: t.func.grad(lambda x: t.vmap(lambda y: y.data * y)(x).sum())(M(t)),
+    "data, vmap of vmap": lambda t: t.vmap(lambda x: t.vmap(lambda y: x.data * y)(x))(M(t)),
+    "data of a sample in grad": lambda t: t.vmap(lambda x: t.func.grad(lambda y: (x.data * y).sum())(x))(M(t)),
+    "data given": lambda t: t.func.grad(lambda x: (given_data(x * 1, X(t)) ** 2).sum())(X(t)),
+    "data given, jvp": lambda t: t.func.jvp(lambda x: given_data(x * 1, x * 3), (X(t),), (X(t),)),
+    "data given to another": lambda t: t.func.grad(lambda x: (given_data(t.ones(2), X(t)) * x).sum())(X(t)),
+    "data given, vmap": lambda t: t.vmap(lambda x: given_data(x * 1, X(t)))(M(t)),
+    "data of a sample given": lambda t: t.vmap(lambda x: given_data(X(t), x))(M(t)),
+    "data of all samples given": lambda t: t.vmap(lambda x: given_data(X(t), X(t) * 3) * x.sum())(M(t)),
     # grad
     "grad": lambda t: t.func.grad(lambda x: (x ** 3).sum())(X(t)),
     "grad of grad": lambda t: t.func.grad(t.func.grad(lambda x: x ** 3))(t.tensor(2.0)),

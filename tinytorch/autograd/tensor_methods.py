@@ -163,6 +163,8 @@ def _grad_fn(self):
 
 def _data(self):
     """The same numbers outside the graph: writes to it are not tracked, nor counted as versions."""
+    if mode.vmap_levels and above.vmap.differs(self):
+        raise RuntimeError("accessing `data` under vmap transform is not allowed")
     tensor = wrap(self._array)
     if mode.inference != self.is_inference():  # which what it is made of decides
         tensor._version_counter = [0] if mode.inference else OwnCell([0])
@@ -170,6 +172,8 @@ def _data(self):
 
 
 def _set_data(self, value):
+    if mode.grad_levels or mode.vmap_levels:
+        _refuse_data_in_transform(self, value)
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
     if value.device is not self.device:
@@ -180,6 +184,13 @@ def _set_data(self, value):
     self._array = value._array
     if self._version_counter.__class__ is OwnCell and not value.is_inference():
         self._version_counter = [self._version_counter[0]]
+
+
+def _refuse_data_in_transform(self, value):
+    if mode.vmap_levels and any([isinstance(x, Tensor) and above.vmap.differs(x) for x in (self, value)]):
+        raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
+    if mode.grad_levels:
+        raise RuntimeError("mutating directly with `.data` inside functorch transform is not allowed.")
 
 
 Tensor.requires_grad = property(_requires_grad, _assign_requires_grad)

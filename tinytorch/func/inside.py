@@ -2,12 +2,20 @@
 import sys
 
 from ..autograd import above
+from ..autograd.grad_mode import mode
 from .batching import vmap
+from .vmap_levels import is_batched
 
 
 def over(function, tensors):
     """The outputs of function(*rows) for all rows of the tensors."""
     return vmap(function, randomness="different")(*tensors)
+
+
+def differs(tensor):
+    """Whether a tensor differs from sample to sample, and no transform within that vmap differentiates it."""
+    return any([is_batched(tensor, level) and (level.grad_levels == mode.grad_levels or not tensor._requires_grad)
+                for level in mode.vmap_levels])
 
 
 def __getattr__(name):
