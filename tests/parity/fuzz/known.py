@@ -50,7 +50,8 @@ KNOWN = [
     ((r"float16(?s:.*)channels_last(?s:.*)F\.batch_norm\(", "^g = "), "value", r"for np\.float(16|32)\(-?0\.0\)",
      "torch rounds the statistics to half precision in contiguous memory, and not in this: what is left of a gradient "
      "that cancels"),
-    ((r"\.set_\(", ""), "history", "setStorage", "a view of what was given other memory, which is too small for it"),
+    ((r"\.set_\(|\.data = ", ""), "history", "setStorage", "a view of what was given other memory, which is too "
+     "small for it"),
     (r"index_(fill|copy|reduce)", "error", r"setStorage|index \d is out of bounds for dimension \d with size 0",
      "torch goes through memory that is not there: what it says hangs on how much there is"),
     ("", "error", "(scatter|index)_reduce does not support automatic differentiation", "complex numbers have right "
@@ -326,6 +327,8 @@ KNOWN = [
      "which parts of products of infinite complex numbers are nan hangs on their order"),
     ((r"T\.relu\(", "^g+ = "), "value", r"\(nan\) for np\.float\d+\(", "its derivative multiplies by 0 where torch "
      "chooses: nan is left, and choosing would cost every network"),
+    ((r"\.set_\(", r"repr\("), "type", "Backward0>.* for .*CopySlices>", "a view that is given other memory leaves the "
+     "history of its base alone, which in torch cannot be differentiated any more (docs/caveats.md)"),
     (r"repr\(", "type", "PowBackward0>.* for .*PowBackward1>", "one operation for a number and a tensor, which torch "
      "counts as two"),
     (r"T\.pow\(.*out=", "error", "^RuntimeError: .*without overflow.* for NotImplementedError: .*ComplexHalf",
@@ -363,8 +366,9 @@ KNOWN = [
      "tensor whose shape was changed in place in its old shape"),
     ((r"(?s)1e-30.*(\w) (/ |= T\.\w*div\w*\(.*)\1", "^gg = "), "value", "np.complex", "the derivatives of a quotient "
      "that is constant cancel up to rounding"),
-    ((r"(?s)inf.*dtype=T\.complex", r"= \w \* \w$|T\.(mul|square)\("), "value", r"\bnan", "whether a product of "
-     "infinite parts, less another, is nan hangs on whether the last is rounded before it is taken off"),
+    ((r"(?s)inf.*dtype=T\.complex|complex\([^\n]*inf", r"= \w \* \w$|T\.(mul|square)\("), "value", r"\bnan",
+     "whether a product of infinite parts, less another, is nan hangs on whether the last is rounded before it is "
+     "taken off"),
     ((r"(?s)bfloat16.*F\.conv\dd\(", "^g = "), "value", r"g\[1\]: result: np\.float32\(0\.0\) for", "torch multiplies "
      "padding by what memory held, another number in every call"),
     ((r"T\.zeros\(\([\d, ]*\b0\b", r"T\.(baddbmm|addbmm|bmm|addmm|addmv|mm)\("), "error",

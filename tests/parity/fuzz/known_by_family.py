@@ -199,6 +199,8 @@ IN_MODES = [
 IN_STATES = [
     (r"load_state_dict\(", "error", "^ValueError: .*loaded state dict does not fit the parameters.* for no error",
      "states of another shape are refused when they are loaded (docs/resuming.md)"),
+    (r"o\.step\(", "error", "^AssertionError: .*variance should be defined.* for ZeroDivisionError", "another of two "
+     "refusals: of a state that was loaded for a parameter of another shape"),
 ]
 
 IN_HALVES = [

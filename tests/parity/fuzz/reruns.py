@@ -1,6 +1,7 @@
 """Whether a difference of values is one between two ways of PyTorch's own: the program runs under torch again, another
 way. What is differentiated forwards is also differentiated backwards, twice, which gives the same numbers by other
-formulas; and where a tensor was given other memory (`.data = `), what was saved before is kept as memory, not as the
+formulas; gradients within transforms are also taken by the tape, sample by sample, which adds up their parts in another
+order; and where a tensor was given other memory (`.data = `), what was saved before is kept as memory, not as the
 tensor that has another since."""
 import contextlib
 import re
@@ -14,6 +15,7 @@ from ..adapter import Different, same
 _DUAL = re.compile(r"^with T\.autograd\.forward_ad\.dual_level\(\): g = .* in flat\((\w)\(\*map\(\S+, (\(a, b\)), "
                    r"(\(.*\))\)\)\) if isinstance\(e, T\.Tensor\)\]$")
 _FORWARD = re.compile(r"forward_ad|jvp|jacfwd|hessian|linearize")
+_GRADIENT = re.compile(r"T\.func\.(grad|vmap)")
 _GIVEN = re.compile(r"\.data = ")
 
 
@@ -23,7 +25,11 @@ def _of_copies(function):
 
 
 def _jvp(function, primals, tangents):
-    output, pull = torch.func.vjp(_of_copies(function), *primals)
+    function = _of_copies(function)
+    output = function(*primals)
+    if not all(x.is_floating_point() or x.is_complex() for x in torch.utils._pytree.tree_leaves(output)):
+        return output, torch.utils._pytree.tree_map(torch.zeros_like, output)
+    output, pull = torch.func.vjp(function, *primals)
     zeros = torch.utils._pytree.tree_map(torch.zeros_like, output)
     return output, torch.func.vjp(pull, zeros)[1](tuple(tangents))[0]
 
@@ -53,19 +59,58 @@ def _layer_norm(x, shape):
     return (x - mean) * ((x - mean).square().mean(dims, keepdim=True) + 1e-5).rsqrt()
 
 
-class _Backwards(types.ModuleType):
-    """The module torch, whose transforms go backwards."""
+def _grad_and_value(function, argnums=0):
+    """torch.func's, by a backward of the tape."""
+    places = argnums if isinstance(argnums, tuple) else (argnums,)
 
-    func = types.SimpleNamespace(**{**vars(torch.func), "jvp": _jvp, "linearize": _linearize, "jacfwd": _jacfwd,
-                                    "hessian": _hessian})
+    def of(*s):
+        s = [x.view_as(x) if x.requires_grad else x.detach().requires_grad_() if i in places else x
+             for i, x in enumerate(s)]
+        value = function(*s)
+        found = torch.autograd.grad(value, [s[i] for i in places], create_graph=True, allow_unused=True)
+        found = tuple(torch.zeros_like(s[i]) if g is None else g for i, g in zip(places, found))
+        return found if isinstance(argnums, tuple) else found[0], value
+    return of
+
+
+def _grad(function, argnums=0):
+    return lambda *s: _grad_and_value(function, argnums)(*s)[0]
+
+
+def _vmap(function, in_dims=0, out_dims=0, **options):
+    """torch.func's, sample by sample."""
+    def of(*s):
+        dims = in_dims if isinstance(in_dims, tuple) else (in_dims,) * len(s)
+        count = next(x.shape[d] for x, d in zip(s, dims) if d is not None)
+        results = [function(*[x if d is None else x.select(d, k) for x, d in zip(s, dims)]) for k in range(count)]
+        leaves, spec = zip(*map(torch.utils._pytree.tree_flatten, results))
+        return torch.utils._pytree.tree_unflatten([torch.stack(x, out_dims) for x in zip(*leaves)], spec[0])
+    return of
+
+
+class _OtherWay(types.ModuleType):
+    """The module torch with other transforms."""
+
+    def __init__(self, **transforms):
+        super().__init__("torch")
+        self.func = types.SimpleNamespace(**{**vars(torch.func), **transforms})
 
     def __getattr__(self, name):
         return getattr(torch, name)
 
 
+_BACKWARDS = _OtherWay(jvp=_jvp, linearize=_linearize, jacfwd=_jacfwd, hessian=_hessian)
+_BY_TAPE = _OtherWay(grad=_grad, grad_and_value=_grad_and_value, vmap=_vmap)
+
+
+def _by_tape(line, names):
+    names["T"] = _BY_TAPE
+    exec(line, names)                          # noqa: S102
+
+
 def _backwards(line, names):
     layers = types.SimpleNamespace(**{**vars(torch.nn.functional), "layer_norm": _layer_norm})
-    names |= {"T": _Backwards("torch"), "F": layers, "duals": _duals}
+    names |= {"T": _BACKWARDS, "F": layers, "duals": _duals}
     exec(_DUAL.sub(r"g = duals(\1, \2, \3)", line), names)                    # noqa: S102
 
 
@@ -79,7 +124,7 @@ def explains(lines, number, name, ours, names, tolerance):
     `name`. `names`: what statements find."""
     return any(any(map(where.search, lines[:number + 1])) and _is_result(run, lines[:number + 1], name, ours, {**names},
                                                                      tolerance)
-               for where, run in ((_FORWARD, _backwards), (_GIVEN, _saving_memory)))
+               for where, run in ((_FORWARD, _backwards), (_GRADIENT, _by_tape), (_GIVEN, _saving_memory)))
 
 
 def _is_result(run, lines, name, ours, names, tolerance):
