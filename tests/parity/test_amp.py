@@ -35,6 +35,23 @@ def test_results(call, dtype):
     same_outcome(program, tolerance=2e-2)
 
 
+OUT = """x.mm(y) x.matmul(y) bmm(x[None],y[None]) addmm(x,x,y) addbmm(x,x[None],y[None]) baddbmm(x[None],x[None],y[None])
+addmv(x[0],x,x[0]) mv(x,x[0]) dot(x[0],x[0]) linalg.multi_dot([x,y]) linalg.vecdot(x,y) linalg.inv(y) linalg.cond(y)
+linalg.solve(y,x) fft.irfft(x) cat([x,y]) stack([x,y]) quantile(x,.5) prod(x,0) cholesky(y) trace(x) neg(x)""".split()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "float64"])
+@pytest.mark.parametrize("call", OUT)
+def test_what_writes_to_out_is_not_cast(call, dtype):
+    def program(lib):
+        x, y, o = lib.arange(9.).reshape(3, 3), lib.eye(3) * 2, lib.empty(0, dtype=getattr(lib, dtype))
+        call_on = f"torch.{call[2:].replace('(', '(x,', 1)}" if call[:2] == "x." else f"torch.{call}"
+        with lib.autocast("cpu", lib.bfloat16):
+            result = eval(f"{call_on[:-1]}, out=o)", {"torch": lib, "x": x, "y": y, "o": o})
+            return result is o, o
+    same_outcome(program, cut=lambda text: "")
+
+
 @pytest.mark.parametrize("rows, columns", [(1, 1), (1, 3), (2, 1), (2, 3)])
 @pytest.mark.parametrize("call", """torch.einsum("ij,kj->ik",a,b) torch.einsum("ij,ij->",a,a)
 torch.einsum("ij,ij->i",a,a) torch.einsum("...i,...i->...",a,a) torch.einsum("ij,kj,kl->il",a,b,b)

@@ -62,7 +62,9 @@ def _widest(args, kwargs):
 
 
 def _target(about, args, kwargs):
-    """The dtype to which a call casts, None for none."""
+    """The dtype to which a call casts, None for none: such as one that writes to `out`."""
+    if kwargs.get("out") is not None:
+        return None
     if about.autocast == "widest":
         return _widest(args, kwargs)
     if about.name == "pad" and (args[2] if len(args) > 2 else kwargs.get("mode", "constant")) == "constant":
