@@ -26,6 +26,20 @@ def each_alone(lib):
     return found
 
 
+def resized(lib):
+    """In inference mode what requires grad has another size too."""
+    found = []
+    for make in (lambda x: x, lambda x: x * 1, lambda x: lib.ones(3) * x[:1]):
+        x = make(lib.ones(2, requires_grad=True))
+        with lib.inference_mode():
+            found.append((x.resize_(1).requires_grad, tuple(x.shape), x.is_leaf))
+        try:
+            x.resize_(2)
+        except RuntimeError as error:
+            found.append(str(error))
+    return found
+
+
 def nested(lib):
     found = []
     makers = ["no_grad()", "enable_grad()", "set_grad_enabled(True)", "set_grad_enabled(False)", "inference_mode()",
@@ -333,7 +347,7 @@ def no_nan_check(lib):
 
 
 PROGRAMS = [
-    each_alone, nested, at_once, left_by_an_error, generator_by_hand, of_a_class, in_another_thread,
+    each_alone, resized, nested, at_once, left_by_an_error, generator_by_hand, of_a_class, in_another_thread,
     grad_mode_within_inference, of_other_callables, values_and_copies, lambda lib: lib.set_grad_enabled(1),
     what_no_grad_leaves, backward_in_no_grad, multithreading,
     *map(decorated, ["no_grad()", "no_grad", "enable_grad()", "enable_grad", "set_grad_enabled(False)",

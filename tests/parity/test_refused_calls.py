@@ -21,6 +21,11 @@ from .test_layout import lines, outcome
     a = t.ones(1, 4, requires_grad=True) * 2; a[i([0])] = a; a
     a = t.ones(2, 4, requires_grad=True) * 2; a[i([0])] = a[1:] * 3; a
     a = t.zeros(1, 4); a[0] = a; a
+    t.zeros(2).scatter_(0, i([0, 0]), t.tensor(1.))
+    t.zeros(2).scatter(0, i([0, 1]), t.tensor(1.), reduce="add")
+    t.zeros(()).scatter_add(0, i([0, 0]), t.tensor(1.))
+    t.zeros(2).scatter_add(0, i([1]), t.tensor(1.))
+    t.zeros(2).scatter_add_(0, i(1), t.tensor(1.))
     a = t.zeros(1, 4); a[...] = a; a
     a = t.zeros(2, 4); a[i([0])] = a[1:].clone(); a
 """))

@@ -8,6 +8,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import size_of
 from ...arguments.data import legacy_array
+from ...autograd.grad_mode import mode
 from ...autograd.places import count_write
 from ...autograd.promotion import stored_as
 from ...autograd.public import method, public
@@ -143,7 +144,7 @@ def resize_(self: Tensor, *sizes: int | Ints, memory_format: MemoryFormat | None
     """
     if not sizes:
         raise TypeError('resize_() missing 1 required positional arguments: "size"')
-    if self.requires_grad:
+    if self.requires_grad and not mode.inference:
         raise RuntimeError("cannot resize variables that require grad")
     size, order = size_of(sizes, "resize_"), "C"
     if memory_format is not None:

@@ -276,7 +276,7 @@ def _scatter_arguments(input, dim, index, src, name, kernel=None):
         if places == shape == there:
             pass
         elif any(n > m for d, (n, m) in enumerate(zip(places, shape)) if d != dim) or any(
-                n > m for n, m in zip(places, there)):
+                n > m for n, m in zip(places, there or (1,))):
             raise RuntimeError(f"Expected index {list(places)} to be no larger than self {list(shape)} apart from "
                                f"dimension {dim} and to be no larger size than src {list(there)}")
     elif any(n > m for d, (n, m) in enumerate(zip(places, shape)) if d != dim):
