@@ -153,6 +153,16 @@ def test_others(name, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["dropout", "dropout2d", "alpha_dropout", "feature_alpha_dropout"])
+def test_names_of_nodes(name, kind):
+    names = []
+    for library in (torch, tinytorch):
+        x = library.ones(2, 2, 2, dtype=getattr(library, kind), requires_grad=True)
+        names.append(getattr(library.nn.functional, name)(x, 0.5, True).grad_fn.name())
+    assert names[0] == names[1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_packing(kind):
     def program(library):
         rnn, dtype = library.nn.utils.rnn, getattr(library, kind)

@@ -83,7 +83,7 @@ def _dropped(input, p, feature):
     noise = _noise(array, p, feature) * rounded(step(1) / step(1 - p))
     times = _times_channels if feature else _times
     if array.dtype == dt.BFLOAT16:
-        return in_float32(lambda x: times(x, wrap(noise)), input)
+        return in_float32(times, input, wrap(noise))
     return times(input, wrap(noise))
 
 
@@ -101,7 +101,7 @@ def _alpha_dropped(input, p, feature):
     kept = _noise(array, p, feature)
     noise, shifts = kept * rounded(step(a)), np.where(kept, shift(1), shift(0))
     if array.dtype == dt.BFLOAT16:
-        result = in_float32(lambda x: _times_channels(x, wrap(noise)), input) + wrap(dt.to_bfloat16(shifts))
+        result = in_float32(_times_channels, input, wrap(noise)) + wrap(dt.to_bfloat16(shifts))
         result._array = operand_order(result._array, array)
         return result
     return _times_plus(input, wrap(noise), shifts)
