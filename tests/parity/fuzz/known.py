@@ -92,16 +92,14 @@ KNOWN = [
      "torch's vector code and its code for the rest divide infinite numbers by their size in two ways"),
     (r"T\.log1p\(", "value", r"\(inf[+-]1\.57.*nan\+nanj",
      "torch's is nan of an infinite imaginary part beside a real one of -1 to 0"),
-    (r"T\.(floor_divide|heaviside)\(.*out=", "error",
-     r"^RuntimeError: .*functions with out=.* for (no error$|NotImplementedError: .*div_floor_cpu)",
-     "torch records it although there is no derivative"),
+    ("out=", "error", r"^RuntimeError: .*functions with out=.* for (no error$|NotImplementedError: .*div_floor_cpu)",
+     "torch records some of them, with a history that cannot be differentiated, or that of what was overwritten "
+     "(docs/caveats.md)"),
     ((r"T\.addr\(", r"^g+ = "), "error", "^no error for RuntimeError: .*addmv input tensors must have the same dtype",
      "torch has no derivatives of operands of different dtypes"),
     (r"^y = T\.matmul\(", "view", "", "a matrix and batches of matrices are one product, of which torch's is a view"),
     (r"T\.inner\(.*out=", "error", r"^NotImplementedError: .*addmm_impl_cpu_.* for no error$",
      "torch goes by another routine, to which bools are numbers"),
-    (r"T\.inner\(.*out=", "error", r"^RuntimeError: .*functions with out=.* for no error$",
-     "torch records a copy to `out` alone, whatever is asked of it"),
     (r"^g+ = ", "error", r"^no error for RuntimeError: .*(Subtraction|Negation), the `-` operator",
      "torch's derivatives compute with a bool operand that they have saved before its conversion, and cannot"),
     ("", "error", "^no error for RuntimeError: .*Autograd not support dtype", "torch records in-place comparisons of "
@@ -385,9 +383,13 @@ KNOWN = [
 ]
 
 
+#: What a statement may begin with, which is seen in the program up to it.
+_WITHIN = re.compile(r"^with T\.(?!autograd).*?\): (?=\w+ = )")
+
+
 def reason_for(lines, found):
     """Why the difference is known, or None."""
-    line = lines[found.line] if found.line < len(lines) else ""
+    line = _WITHIN.sub("", lines[found.line]) if found.line < len(lines) else ""
     before = "\n".join(lines[:found.line + 1])
     for where, kind, says, reason in KNOWN + known_by_family.KNOWN:
         earlier, where = where if isinstance(where, tuple) else ("", where)

@@ -117,6 +117,27 @@ IN_TRANSFORMS = [
      "a sample by itself may be written to here, if the samples lie at one place"),
     ((r"T\.kron\(", ""), "error", "^no error for .*view size is not compatible",
      "torch cannot, for some operands that are not contiguous"),
+    (("out=", _FORWARD), "error", r"^RuntimeError: .*functions with out=.* for NotImplementedError: .*forward AD",
+     "forward mode runs on the tape, whose refusal it gives"),
+    (("out=", r"vmap\("), "error", "^no error for RuntimeError: .*Batching rule not implemented for aten::.*out",
+     "torch cannot write to `out` within a vmap"),
+    ((r"conj\(|\.mH|adjoint", r"^g = .*vmap\("), "memory", "", "within a vmap conjugates are computed at once"),
+    ((r"conj\(|\.mH|adjoint(?s:.*)vmap\(", "^$"), "memory", "", "as before"),
+    ((r"F\.nll_loss\(", r"^g = "), "error", "^no error for RuntimeError: .*(size mismatch|Index tensor must have)",
+     "torch has no gradient, and no rule for batches, of a single example whose target has a dimension"),
+    ((r"T\.scatter_add\(", _FORWARD), "error", "^RuntimeError: .*ScatterAddBackward0 returned an invalid gradient",
+     "forward derivatives are those of the backward rules, of which torch's has no gradient of a larger source"),
+    (r"^[gy] = ", "error", "^RuntimeError: .*number of dimensions as src.* for IndexError: .*Dimension out of range",
+     "another of two refusals comes first"),
+    (("F.bilinear", ""), "error", "^RuntimeError: .*leading, non-existing.* for IndexError", "as before"),
+    ((r"complex\((?s:.*) [-+] |complex\((?s:.*)T\.(add|sub)", "^[gy] = "), "value",
+     r"np\.complex\d+\(.*inf.*\) for np\.complex\d+\(.*nan", "torch multiplies what it adds by the alpha 1 + 0j, and "
+     "infinity times 0 is nan"),
+    ((r"T\.(baddbmm|addbmm)\(", r"vmap\("), "error", "^IndexError: .*out of range.* for RuntimeError: .*mismatch",
+     "another of two refusals comes first: torch's rules for batches look at the dimensions first"),
+    ((r"(?s)^(?=.*autocast).*F\.scaled_dot_product_attention", "T.func"), "error", "^no error for RuntimeError: "
+     ".*expected (m1 and m2 to have the same dtype|scalar type)", "torch cannot differentiate attention within "
+     "autocast and a transform"),
 ]
 
 _REFUSED = r"must be (int|Tensor|tuple of ints), (not|but)"
@@ -227,5 +248,39 @@ IN_HALVES = [
      "torch's gelu of infinity is NaN in a tensor of several elements"),
 ]
 
+IN_ALIASES = [
+    (r"masked_scatter_\(", "error", "^RuntimeError: .*some elements of the input tensor.* for no error", "a source "
+     "that lies in the memory that is written (docs/caveats.md)"),
+    (r"\.scatter_\(", "error", "^RuntimeError: .*number of dimensions as src.* for IndexError: .*Dimension out of",
+     "another of two refusals comes first"),
+    (("resize_", "^$"), "memory", "", "a view that grows has new memory here, and not that of its base"),
+    (("from_numpy(?s:.*)resize_", "^$"), "shape", "", "torch gives a tensor its shape before it refuses to resize "
+     "memory"),
+    ((r"\.set_\(", ""), "error", "^RuntimeError: .*a view of a leaf Variable.* for no error", "a view that was given "
+     "the memory of another tensor is still a view here"),
+    (r"_\(|out=", "error",
+     "^RuntimeError: .*(some elements of the input tensor|more than one element of the written).* for no error",
+     "some functions of torch do not look whether they write what they read, or one place twice "
+     "(docs/caveats.md)"),
+    (r"scatter_\(", "error", "^RuntimeError: .*some elements of the input.* for IndexError", "another of two refusals"),
+    ("out=", "error", "^IndexError: .* for RuntimeError", "another of two refusals comes first"),
+    (r"\.cum(sum|prod)_\(", "error", "^RuntimeError: .*Long can't be cast.* for (no error|NotImplementedError)",
+     "bools have no sums in place, of which torch says otherwise, or of no elements nothing"),
+    ((r"inf", r"\.(addmm|addmv|baddbmm|addbmm)_\("), "value", r"for np\.\w+\(.*nan", "OpenBLAS leaves out what is "
+     "multiplied by zero"),
+    ((r"inference_mode(?s:.*)\.set_\(", ""), "history", "for A view was created i", "a view made in inference mode of "
+     "what was then given memory that requires grad"),
+]
+
+IN_THREADS = [
+    ("pool.*is_anomaly_enabled", "type", "False for True", "anomaly detection belongs to a thread (docs/caveats.md)"),
+    (r"functional\.jacobian", "error", "^no error for RuntimeError: .*stack expects a non-empty", "torch stacks no "
+     "rows"),
+    (r"jvp|jacfwd", "error", "^no error for RuntimeError: .*(Nested forward mode AD|no level exists)",
+     "a dual level belongs to a thread, and jvp works within one (docs/caveats.md)"),
+    (r"T\.func", "error", "^no error for RuntimeError: .*don't yet support saved tensor hooks",
+     "transforms work within hooks of saved tensors here (docs/caveats.md)"),
+]
+
 #: All of them.
-KNOWN = IN_TRANSFORMS + IN_FOREIGN + IN_MODES + IN_STATES + IN_HALVES
+KNOWN = IN_ALIASES + IN_THREADS + IN_TRANSFORMS + IN_FOREIGN + IN_MODES + IN_STATES + IN_HALVES

@@ -71,16 +71,28 @@ def _time_limit():
 def run(lines, exact=False):
     """Raise Difference unless the program does the same under both libraries. After a difference that is known it goes
     on, if both have a value. `exact`: numbers about as far from what double precision gives as torch's are no
-    difference."""
+    difference. What the program has set is as it was afterwards."""
+    try:
+        _run(lines, exact)
+    finally:
+        for t in (torch, tinytorch):
+            t.set_grad_enabled(True)
+            t.set_default_dtype(t.float32)
+            t.set_default_device(None)
+            t.set_autocast_enabled("cpu", False)
+            t.set_autocast_dtype("cpu", t.bfloat16)
+
+
+def _run(lines, exact):
     known = {}                                 # by object and kind, with the object, so that it stays one
     state = torch.get_rng_state()
 
     def differs(kind, value, number, name, text, ours=None):
         found = Difference(kind, number, f"{name}: {text}")
         if (id(value), kind) not in known and reason_for(lines, found) is None and not (
-                exact and kind == "value" and (
-                    explains(lines, number, name, ours, value, names_for(torch), state) or reruns.explains(
-                        lines, number, name, ours, names_for(torch), tolerance_for(name)))):
+                exact and ours is not None and (
+                    kind == "value" and explains(lines, number, name, ours, value, names_for(torch), state)
+                    or reruns.explains(lines, number, name, ours, names_for(torch), tolerance_for(name)))):
             raise found from None
         known[id(value), kind] = value
 
@@ -92,13 +104,17 @@ def run(lines, exact=False):
         warnings.simplefilter("ignore")
         for number, line in enumerate(lines):
             overlaps = _reads_what_it_writes(line, theirs)
-            before = dict(theirs)
+            before, shapes = dict(theirs), {name: x.shape for name, x in theirs.items() if isinstance(x, torch.Tensor)}
             written = {path: _writes(x) for path, x in _held(ours)}
             states = _states(ours), _states(theirs)
             error = _attempt(line, theirs, number, "torch")
             our_error = _attempt(line, ours, number, "tinytorch")
+            if _resizes_what_it_reads(line, before, shapes):
+                return                         # what is read of an `out` hangs on when torch gives it its shape
             if _type_of(error) != _type_of(our_error):
                 raise Difference("error", number, f"{_told(our_error)} for {_told(error)}")
+            if error is not None and "out=" in line:
+                return                         # to which torch may have given a shape, or numbers, before it refused
             if overlaps and error is None:
                 return                         # what is read after it was written hangs on torch's order of elements
             if error is not None:              # torch may have written a part before it raised
@@ -133,15 +149,30 @@ _IN_PLACE = re.compile(r"^(?:with .*?: )?(?:\w+ = )?(\w+)(?:\.data|\.\w+\(-?\d*\
 
 def _reads_what_it_writes(line, names):
     """Whether a statement writes to a tensor in place, and reads another with the same memory in another order."""
-    found = _IN_PLACE.match(line) or re.match(r".*\bout=()", line) and re.search(r"\bout=(\w)\)(.*)", line)
-    target = names.get(found[1]) if found else None
-    if not isinstance(target, torch.Tensor):
+    out, found = re.search(r"\bout=(.*)", line), _IN_PLACE.match(line)
+    if out is None and found is None:
         return False
-    others = [names.get(name) for name in re.findall(r"\b[a-z]\b", found[2] or line)]
-    return any(isinstance(x, torch.Tensor) and x is not target and x.numel() and target.numel()
-               and x.untyped_storage().data_ptr() == target.untyped_storage().data_ptr()
-               and (x.stride(), x.shape, x.data_ptr()) != (target.stride(), target.shape, target.data_ptr())
-               for x in others)
+    targets, others = (re.findall(r"\b\w\b", out[1]), line) if out else ([found[1]], found[2] or line)
+    return any(_overlap(names.get(target), names.get(name)) for target in targets
+               for name in re.findall(r"\b[a-z]\b", others))
+
+
+def _resizes_what_it_reads(line, names, shapes):
+    """Whether a tensor that a statement has written to as `out`, and read too, has another shape since."""
+    out = re.search(r"\bout=(.*)", line)
+    read = out and re.findall(r"\b[a-z]\b", line[:out.start()])
+    return out is not None and any(
+        name in shapes and names[name].shape != shapes[name]
+        and any(names[x].untyped_storage().data_ptr() == names[name].untyped_storage().data_ptr()
+                for x in read if x in shapes)
+        for name in re.findall(r"\b\w\b", out[1]))
+
+
+def _overlap(target, x):
+    """Whether two names stand for tensors of which one reads, in another order, memory that the other writes."""
+    return (isinstance(target, torch.Tensor) and isinstance(x, torch.Tensor) and x is not target and x.numel()
+            and target.numel() and x.untyped_storage().data_ptr() == target.untyped_storage().data_ptr()
+            and (x.stride(), x.shape, x.data_ptr()) != (target.stride(), target.shape, target.data_ptr()))
 
 
 def _attempt(line, names, number, library):
@@ -192,7 +223,7 @@ def compare(ours, theirs, name, differs, tolerance=TOLERANCE):
             continue                           # how a gradient came about is nobody's business
         a, b = _seen(look, ours), _seen(look, theirs)
         if a != b:
-            differs(kind, theirs, name=name, text=f"{a} for {b}")
+            differs(kind, theirs, name=name, text=f"{a} for {b}", ours=ours if kind == "dtype" else None)
             if kind in ("dtype", "shape"):
                 return
     try:
