@@ -221,8 +221,8 @@ KNOWN = [
      "complex64"),
     ((r"(?s)nan.*\.hardshrink\(", "^g"), "value", "", "what torch does with NaN hangs on whether the element is "
      "among those that fill a vector of the machine's"),
-    ((r"(?s)\.unfold\(.*(index_\w+|scatter\w*|masked_\w+|put)_\(", ""), "value", "", "of a tensor whose elements "
-     "overlap every place is written anew here, and the last write counts"),
+    ((r"(?s)\.unfold\(.*(index_\w+|scatter\w*|masked_\w+|put|cum\w+)_\(", ""), "value", "", "of a tensor whose "
+     "elements overlap every place is written anew here, and the last write counts"),
     (r"\] = ", "error", "^IndexError: .*shape of the mask.* for RuntimeError: .*modified inplace", "another of two "
      "refusals comes first"),
     (r"T\.dist\(", "value", r"(inf|nan).* for np\.\w+\(", "which parts of products of infinite complex numbers are nan "

@@ -72,7 +72,7 @@ IN_TRANSFORMS = [
     (r"forward_ad|T\.func", "stride", "", "torch lays out a tangent as its primal"),
     (("floor_divide|heaviside|cdist|gcd|//", _FORWARD), "error", "for NotImplementedError: .*use forward AD",
      "torch looks for the forward derivative where it computes, here it is looked for where a tangent is"),
-    (_FORWARD, "error", r"^no error for IndexError: .*max\(\): Expected reduction dim 0 to have non-zero size",
+    (_FORWARD, "error", r"^no error for IndexError: .*max\(\): Expected reduction dim \d to have non-zero size",
      "torch cannot differentiate logcumsumexp of no elements forwards"),
     (_FORWARD, "error",
      "^no error for RuntimeError: .*(Subtraction, the `-` operator|forward gradient that has a different size)",
@@ -117,6 +117,16 @@ IN_TRANSFORMS = [
      "a sample by itself may be written to here, if the samples lie at one place"),
     ((r"T\.kron\(", ""), "error", "^no error for .*view size is not compatible",
      "torch cannot, for some operands that are not contiguous"),
+    ("out_dims=-?1", "time", "^torch takes", "torch writes the number of samples behind the end of the sizes of a "
+     "result that is the same for all"),
+    ((r"T\.cross\((\w)\(a, b\), \1\(a, b\)\)", ""), "value", "", "what cancels in the cross product of a vector with "
+     "itself is 0, or a rounding"),
+    ((r"T\.pow\(\w\(a, b\), \w\(a|\(a, b\) \*\* \w\(a", ""), "value", r"\(nan\) (for|at)", "a sum that is whole up to "
+     "a rounding is the exponent of a negative number"),
+    (("F.cosine_similarity", "T.func"), "error", "^no error for RuntimeError: .*output 0 of AsStrided", "torch writes "
+     "to what its derivative has saved, within a vmap"),
+    ((r"zeros\(", r"vmap\("), "error", "^RuntimeError: .*more than one element of the written-to.* for no error",
+     "of no elements torch writes none"),
     (("out=", _FORWARD), "error", r"^RuntimeError: .*functions with out=.* for NotImplementedError: .*forward AD",
      "forward mode runs on the tape, whose refusal it gives"),
     (("out=", r"vmap\("), "error", "^no error for RuntimeError: .*Batching rule not implemented for aten::.*out",
@@ -262,8 +272,10 @@ IN_ALIASES = [
      "^RuntimeError: .*(some elements of the input tensor|more than one element of the written).* for no error",
      "some functions of torch do not look whether they write what they read, or one place twice "
      "(docs/caveats.md)"),
-    (r"scatter_\(", "error", "^RuntimeError: .*some elements of the input.* for IndexError", "another of two refusals"),
-    ("out=", "error", "^IndexError: .* for RuntimeError", "another of two refusals comes first"),
+    (r"scatter_\(|\] = ", "error", "^RuntimeError: .*some elements of the input.* for IndexError",
+     "another of two refusals"),
+    ("out=", "error", "^IndexError: .* for RuntimeError|^RuntimeError: .*can't be cast.* for IndexError",
+     "another of two refusals comes first"),
     (r"\.cum(sum|prod)_\(", "error", "^RuntimeError: .*Long can't be cast.* for (no error|NotImplementedError)",
      "bools have no sums in place, of which torch says otherwise, or of no elements nothing"),
     ((r"inf", r"\.(addmm|addmv|baddbmm|addbmm)_\("), "value", r"for np\.\w+\(.*nan", "OpenBLAS leaves out what is "

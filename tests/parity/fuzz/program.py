@@ -11,7 +11,7 @@ import torch
 import tinytorch
 
 from ..adapter import TOLERANCE, Different, array_of, convert, same
-from . import reruns
+from . import elementwise, reruns
 from .known import reason_for
 from .rounding import explains
 
@@ -143,6 +143,8 @@ def _of_narrowest(lines):
     return {dtype: max(narrow, tolerance) for dtype, tolerance in TOLERANCE.items()}
 
 
+#: Functions that read an element before they write it.
+_ELEMENTWISE = {*elementwise.UNARY, *elementwise.BINARY, *elementwise.TERNARY, "clamp"}
 _IN_PLACE = re.compile(r"^(?:with .*?: )?(?:\w+ = )?(\w+)(?:\.data|\.\w+\(-?\d*\)|\[[^\]]*\])*"
                        r"(?:\.\w+[a-z]_\(|\[.*\] \S?= | \S+= )(.*)")
 
@@ -152,8 +154,9 @@ def _reads_what_it_writes(line, names):
     out, found = re.search(r"\bout=(.*)", line), _IN_PLACE.match(line)
     if out is None and found is None:
         return False
-    targets, others = (re.findall(r"\b\w\b", out[1]), line) if out else ([found[1]], found[2] or line)
-    return any(_overlap(names.get(target), names.get(name)) for target in targets
+    targets, others = (re.findall(r"\b\w\b", out[1]), line[:out.start()]) if out else ([found[1]], found[2] or line)
+    one_by_one = out is None or re.search(r"T\.([\w.]+)\(", line)[1] in _ELEMENTWISE
+    return any(_overlap(names.get(target), names.get(name), one_by_one) for target in targets
                for name in re.findall(r"\b[a-z]\b", others))
 
 
@@ -168,11 +171,14 @@ def _resizes_what_it_reads(line, names, shapes):
         for name in re.findall(r"\b\w\b", out[1]))
 
 
-def _overlap(target, x):
-    """Whether two names stand for tensors of which one reads, in another order, memory that the other writes."""
-    return (isinstance(target, torch.Tensor) and isinstance(x, torch.Tensor) and x is not target and x.numel()
-            and target.numel() and x.untyped_storage().data_ptr() == target.untyped_storage().data_ptr()
-            and (x.stride(), x.shape, x.data_ptr()) != (target.stride(), target.shape, target.data_ptr()))
+def _overlap(target, x, one_by_one):
+    """Whether two names stand for tensors of which one reads memory that the other writes: in another order, if that
+    is element by element."""
+    return (isinstance(target, torch.Tensor) and isinstance(x, torch.Tensor) and not (x is target and one_by_one)
+            and x.numel() and target.numel()
+            and x.untyped_storage().data_ptr() == target.untyped_storage().data_ptr() and not (
+                one_by_one and (x.stride(), x.shape, x.data_ptr()) == (
+                    target.stride(), target.shape, target.data_ptr())))
 
 
 def _attempt(line, names, number, library):
