@@ -31,6 +31,19 @@ def test_lookup(options, index):
         np.testing.assert_allclose(ours, theirs, 1e-9, 1e-12)
 
 
+@pytest.mark.parametrize("kind", ["float32", "bfloat16", "float64"])
+@pytest.mark.parametrize("norm", [None, 1.0])
+def test_no_rows_are_looked_up(norm, kind):
+    same_outcome(lambda t: t.nn.functional.embedding(t.tensor([], dtype=t.int64), t.ones(3, 2, dtype=getattr(t, kind)),
+                                                     max_norm=norm))
+
+
+@pytest.mark.parametrize("index", [[0], [-1], [[1, 5]], 7])
+@pytest.mark.parametrize("sizes", [(0, 2), (0, 0), (3, 0)])
+def test_weights_without_elements(sizes, index):
+    same_outcome(lambda t: t.nn.functional.embedding(t.tensor(index), t.ones(sizes)))
+
+
 @pytest.mark.parametrize("requires_grad", [True, False])
 @pytest.mark.parametrize("sizes", [(), (2,), (2, 3, 1)])
 def test_the_weight_is_a_matrix(sizes, requires_grad):

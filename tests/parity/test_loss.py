@@ -191,6 +191,14 @@ def test_sizes_of_targets(scores, target, name):
     same_outcome(lambda t: getattr(t.nn.functional, name)(t.ones(scores), t.zeros(target, dtype=t.long)))
 
 
+@pytest.mark.parametrize("name", ["nll_loss", "cross_entropy"])
+@pytest.mark.parametrize("kind", ["float32", "int32", "uint8", "bfloat16"])
+@pytest.mark.parametrize("target", [(), (0,), (1,), (2,), (3,)])
+def test_dtypes_of_targets(target, kind, name):
+    """The dtype is looked at before the size of the target of a single sample."""
+    same_outcome(lambda t: getattr(t.nn.functional, name)(t.ones(2), t.zeros(target, dtype=getattr(t, kind))))
+
+
 def test_weights_that_do_not_fit():
     for size in ((4,), (2, 2), (3, 3, 3), (1, 4), (1, 2, 3)):
         same_outcome(lambda t, size=size: t.nn.functional.binary_cross_entropy(

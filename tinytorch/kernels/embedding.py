@@ -10,11 +10,16 @@ from .sums import norm_of_rows
 
 
 def lookup(weight, index):
-    """weight[index] by rows. IndexError if one does not exist."""
+    """weight[index] by rows. IndexError if one does not exist, RuntimeError if there is none."""
     found = take_rows(weight, index)
     if found is not None:
         return found
     if index.size and (index.min() < 0 or index.max() >= len(weight)):
+        if not len(weight):
+            raise RuntimeError("index_select(): self indexing axis dim should be positive")
+        if not weight.size:                    # torch has a routine for that, with words of its own
+            outside = index[(index < 0) | (index >= len(weight))]
+            raise RuntimeError(f"INDICES element is out of DATA bounds, id={outside.flat[0]} axis_dim={len(weight)}")
         raise IndexError("index out of range in self")
     return weight.take(index, axis=0, mode="clip")
 

@@ -11,7 +11,7 @@ from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name, warn
 from ...kernels import nll_half, softmax as kernels
 from ...kernels.memory import LARGEST
-from ...tensor import Tensor
+from ...tensor import Tensor, wrap
 from ...types import Extent
 from .softmax import _log_softmax, log_softmax
 
@@ -102,6 +102,11 @@ def _cross_entropy(input, target, weight, ignore_index, reduction, keep):
 _cross_entropy_2d = renamed(_cross_entropy, "nll_loss2d")
 
 
+def _check_classes(target):
+    if target._array.dtype.char not in "lqB":
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {type_name(target)}")
+
+
 def _check_sizes(x, t):
     """Torch's complaints about the sizes of scores `x` and class targets `t`."""
     if x.ndim == 0:
@@ -111,6 +116,7 @@ def _check_sizes(x, t):
     if x.ndim == 1 and t.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if x.ndim == 1 and t.size != 1:
+        _check_classes(wrap(t))
         raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {t.shape[0]}")
     if x.ndim > 1 and (t.ndim == 0 or len(x) != len(t)):
         found = len(t) if t.ndim else 0
@@ -149,8 +155,7 @@ def _batched(primitive, input, target, weight, ignore_index, reduction):
     """primitive(...) with a batch dimension added if there is none."""
     x = input._array
     classes = x.shape[0 if x.ndim == 1 else 1]
-    if target._array.dtype.char not in "lqB":
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {type_name(target)}")
+    _check_classes(target)
     if x.ndim > 2 and target._array.dtype.kind in dt.UNSIGNED:
         raise RuntimeError("expected scalar type Long but found Byte")
     if weight is not None:
