@@ -162,6 +162,18 @@ def test_names_of_nodes(name, kind):
     assert names[0] == names[1]
 
 
+@pytest.mark.parametrize("value", [15.7, -12.0, 250.0])
+@pytest.mark.parametrize("name", ["softplus", "mish", "logsigmoid", "silu", "gelu", "selu"])
+def test_of_a_number_that_is_used_twice(name, value):
+    """Its gradient is a sum without dimensions."""
+    found = []
+    for library in (torch, tinytorch):
+        x = library.tensor(value, dtype=library.float16, requires_grad=True)
+        y = getattr(library.nn.functional, name)(x * 1)
+        found.append(library.autograd.grad((y * 3).double() + (y * 2).double(), x)[0].item())
+    assert found[1] == pytest.approx(found[0], rel=2e-3, abs=1e-5)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_packing(kind):
     def program(library):

@@ -160,6 +160,8 @@ def test_other_arrays_are_the_twins():
     f = expression(lambda x, limit: where(x > limit, x * 2, limit))
     halves = draws(1, 100, dtype=np.float16)
     assert f(halves, 0.25).tobytes() == f(halves.astype(np.float32), 0.25).astype(np.float16).tobytes()
+    h = expression(lambda x: exp(x) / (exp(x) + 1.0))
+    assert h(np.float16(16)) == 1              # which is what NumPy makes of sums without dimensions
     assert f(np.arange(4), 1).tolist() == [1, 1, 4, 6] and f(np.arange(4), 1).dtype == np.int64
     assert f(np.float32(3), 1.0) == 6
     g = expression(lambda x, y: x + y, 2)

@@ -339,6 +339,8 @@ def expression(text: Callable | None = None, arrays: int = 1) -> Callable[..., A
         dtype = getattr(given[0], "dtype", None)
         if dtype == _FLOAT or dtype == _DOUBLE:
             given = [np.array(x, dtype) if x.__class__ is float or x.__class__ is int else x for x in given]
+        elif dtype == _HALF:                   # what NumPy adds up of no dimensions is no array
+            given = [np.array(x) if x.__class__ is np.float16 else x for x in given]
         if all([type(x) is ndarray and x.dtype == dtype for x in given]):
             program = program_of(dtype)
             if program is not None and native.many(program.name, max([x.size for x in given])):

@@ -120,6 +120,8 @@ def _check_sizes(x, t):
         raise ValueError(f"For 1D input, 1D target must have size 1, but got target size: {t.shape[0]}")
     if x.ndim > 1 and (t.ndim == 0 or len(x) != len(t)):
         found = len(t) if t.ndim else 0
+        if not len(x) and not t.ndim:
+            _check_classes(wrap(t))
         raise ValueError(f"Expected input batch_size ({len(x)}) to match target batch_size ({found}).")
     if x.ndim == 2 and t.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
