@@ -97,6 +97,17 @@ def test_inference_mode_stops_tangents():
             assert forward_ad.unpack_dual(x * x).tangent is None
 
 
+def test_a_level_leaves_gradients_off():
+    for t in (torch, tinytorch):
+        forward_ad = importlib.import_module(t.__name__ + ".autograd.forward_ad")
+        x = t.tensor([2.0], requires_grad=True)
+        with t.no_grad(), forward_ad.dual_level():
+            d = forward_ad.make_dual(t.tensor([3.0]), t.tensor([1.0]))
+            assert forward_ad.unpack_dual(d * d).tangent.tolist() == [6.0]
+            with pytest.raises(RuntimeError, match="element 0 of tensors does not require grad"):
+                (x * x).backward()
+
+
 def test_what_gradients_see():
     """A result made without grad mode requires no gradient, and none passes through it; a parameter stays a leaf."""
     for t in (torch, tinytorch):

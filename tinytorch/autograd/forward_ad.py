@@ -33,6 +33,8 @@ class _DualLevel(Level):
 
     def __enter__(self):
         super().__enter__()
+        if not self.before:                    # a `no_grad` outside
+            mode.grad = mode.off
         if mode.inference:
             mode.grad = False
         return self
