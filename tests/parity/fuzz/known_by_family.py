@@ -127,6 +127,22 @@ IN_TRANSFORMS = [
      "to what its derivative has saved, within a vmap"),
     ((r"zeros\(", r"vmap\("), "error", "^RuntimeError: .*more than one element of the written-to.* for no error",
      "of no elements torch writes none"),
+    (("F.binary_cross_entropy_with_logits", _FORWARD), "dtype", r"torch\.float32 for torch\.b?float16",
+     "within a transform torch makes it of others, which autocast leaves alone"),
+    (("autocast", r"T\.func"), "error", "^RuntimeError: .*same dtype.* for no error",
+     "within a transform torch casts what its rules are made of"),
+    (("autocast", r"T\.func"), "error", "^no error for NotImplementedError: .*storage of TensorWrapper",
+     "torch's own fault"),
+    (("F.binary_cross_entropy_with_logits", r"T\.func"), "error", "^RuntimeError: .*can't be cast to the desired "
+     "output type (Long|Bool).* for no error", "within a transform torch makes it of others, which take integers"),
+    ((r"float16(?s:.*)F\.layer_norm\(", r"^g = .*T\.func"), "value", r"for np\.float16\(nan\)", "the cube of the "
+     "inverse of a deviation of zero overflows in half precision"),
+    ((r"1e30(?s:.*)F\.layer_norm\(", "^[gy] = "), "value", r"for np\.float\d+\(nan\)", "where squares overflow, "
+     "torch's result is NaN or 0 by the length of a row"),
+    ((r"F\.gelu\(", "^[gy] = "), "value", r"\(inf\) for np\.float\d+\(nan\)",
+     "torch's gelu of infinity is NaN in a tensor of several elements"),
+    ((r"F\.scaled_dot_product_attention", "^[gy] = "), "error",
+     "^NotImplementedError: .*not implemented for .*Complex.* for no error", "of no elements"),
     (("out=", _FORWARD), "error", r"^RuntimeError: .*functions with out=.* for NotImplementedError: .*forward AD",
      "forward mode runs on the tape, whose refusal it gives"),
     (("out=", r"vmap\("), "error", "^no error for RuntimeError: .*Batching rule not implemented for aten::.*out",
@@ -247,13 +263,8 @@ IN_HALVES = [
     ((r"float16(?s:.*) \*\* s\n", "^g = "), "value", r"for np\.float\d+\(nan\)",
      "an exponent that was rounded to half precision, less 1, may be a whole number, which torch's is not"),
     (r"F\.max_pool1d\(", "view", "", "one operation here; in torch a view of pooled images of one row"),
-    (r"F\.embedding\(", "error", "^(RuntimeError|IndexError): .* for (IndexError|RuntimeError)",
-     "another of two refusals"),
-    (r"F\.cross_entropy\(", "error", "^ValueError: .* for RuntimeError: .*target tensor expected",
-     "another of two refusals"),
     ("", "error", "^no error for RuntimeError: .*does not support automatic differentiation for outputs with complex",
      "complex numbers have derivatives here"),
-    (r"F\.cross_entropy\(", "error", "^ValueError: .* for RuntimeError", "another of two refusals"),
     (r"F\.gelu\(", "value", r"\(inf\) for np\.float\d+\(nan\)",
      "torch's gelu of infinity is NaN in a tensor of several elements"),
 ]
@@ -285,6 +296,7 @@ IN_ALIASES = [
 ]
 
 IN_THREADS = [
+    (r"\w [*+-] \w", "stride", "", "of operands that disagree, one of which is no view (docs/caveats.md)"),
     ("pool.*is_anomaly_enabled", "type", "False for True", "anomaly detection belongs to a thread (docs/caveats.md)"),
     (r"functional\.jacobian", "error", "^no error for RuntimeError: .*stack expects a non-empty", "torch stacks no "
      "rows"),

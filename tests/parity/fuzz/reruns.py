@@ -29,8 +29,8 @@ def _jvp(function, primals, tangents):
     output = function(*primals)
     if not all(x.is_floating_point() or x.is_complex() for x in torch.utils._pytree.tree_leaves(output)):
         return output, torch.utils._pytree.tree_map(torch.zeros_like, output)
-    output, pull = torch.func.vjp(function, *primals)
-    zeros = torch.utils._pytree.tree_map(torch.zeros_like, output)
+    inside, pull = torch.func.vjp(function, *primals)
+    zeros = torch.utils._pytree.tree_map(torch.zeros_like, inside)
     return output, torch.func.vjp(pull, zeros)[1](tuple(tangents))[0]
 
 
