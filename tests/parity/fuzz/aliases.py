@@ -46,6 +46,7 @@ def program(rng):
     if grad:
         made = rng.choice([" * 1", ".exp()", " * x", ".clone()", ".view_as(x)"])
         lines += ["x = a.clone().requires_grad_()", f"a = x{made}"]
+
     def named(text):
         """A name for a view, by which the comparison sees what memory a statement reads and writes."""
         lines.append(f"{mode}{'uv'[len(text) % 2]} = {text}")
