@@ -211,8 +211,8 @@ IN_FOREIGN = [
      "another of two refusals"),
     (r"(format|str|repr)\(a\.sum\(", "type", last_digit, "the last digit of a sum"),
     (r"\.split\(np", "error", "^(no error|RuntimeError: .*) for TypeError", "an integer of NumPy's is one here"),
-    ((r"\+= .*complex\(", r"dtype=T\.float|\.real"), "value", r"for np\.float\d+\(nan\)", "torch multiplies what it adds "
-     "by the alpha 1 + 0j, and infinity times 0 is nan"),
+    ((r"\+= .*complex\(", r"dtype=T\.float|\.real"), "value", r"for np\.float\d+\(nan\)", "torch multiplies what it "
+     "adds by the alpha 1 + 0j, and infinity times 0 is nan"),
     (r"copy_\(np", "error", "^RuntimeError: .*without overflow", "of no elements none is converted in torch"),
 ]
 

@@ -155,7 +155,7 @@ def _reads_what_it_writes(line, names):
     if out is None and found is None:
         return False
     targets, others = (re.findall(r"\b\w\b", out[1]), line[:out.start()]) if out else ([found[1]], found[2] or line)
-    one_by_one = out is None or re.search(r"T\.([\w.]+)\(", line)[1] in _ELEMENTWISE
+    one_by_one = out is None or bool(_ELEMENTWISE & set(re.findall(r"(?:T|np)\.([\w.]+)\(", line)))
     return any(_overlap(names.get(target), names.get(name), one_by_one) for target in targets
                for name in re.findall(r"\b[a-z]\b", others))
 
