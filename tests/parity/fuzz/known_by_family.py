@@ -131,6 +131,11 @@ IN_TRANSFORMS = [
      "within a transform torch makes it of others, which autocast leaves alone"),
     (("autocast", r"T\.func"), "error", "^RuntimeError: .*same dtype.* for no error",
      "within a transform torch casts what its rules are made of"),
+    (("autocast", r"T\.func"), "error", "^no error for RuntimeError: .*(Expected both inputs to be|Type promoting)",
+     "as before"),
+    ((r"autocast(?s:.*)F\.normalize\(", _FORWARD), "value", r"result: np\.float(16|32)\(-?\d",
+     "second derivatives of what was rounded to half precision cancel"),
+    ((r"T\.kron\(", "^y = "), "view", "", "torch has the product in the order of the memory of its operands"),
     (("autocast", r"T\.func"), "error", "^no error for NotImplementedError: .*storage of TensorWrapper",
      "torch's own fault"),
     (("F.binary_cross_entropy_with_logits", r"T\.func"), "error", "^RuntimeError: .*can't be cast to the desired "
@@ -293,6 +298,8 @@ IN_ALIASES = [
      "bools have no sums in place, of which torch says otherwise, or of no elements nothing"),
     ((r"inf", r"\.(addmm|addmv|baddbmm|addbmm)_\("), "value", r"for np\.\w+\(.*nan", "OpenBLAS leaves out what is "
      "multiplied by zero"),
+    ((r"\.set_\(", "^$"), "history", r"\(False, True\) for \(True, False\)", "a view that is given other memory leaves "
+     "the history of its base alone (docs/caveats.md)"),
     ((r"inference_mode(?s:.*)\.set_\(", ""), "history", "for A view was created i", "a view made in inference mode of "
      "what was then given memory that requires grad"),
 ]
