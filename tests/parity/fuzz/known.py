@@ -15,7 +15,7 @@ KNOWN = [
     ((r"squeeze_\(|\.t_\(|transpose_\(|\.data = ", "grad|backward"), "error",
      "^no error for RuntimeError: .*Function .* returned an invalid gradient", "as before, or in the shape of other "
      "memory that it was given"),
-    ((r"a = .*\.expand\(", r"T\.(nan)?median\(a"), "value", "", "torch takes an expanded tensor for one whose elements "
+    ((r"\.expand\(", r"T\.(nan)?median\(\w"), "value", "", "torch takes an expanded tensor for one whose elements "
      "lie side by side, and reads behind it"),
     ((r"T\.(var|std)(_mean)?\(a, \(\)", "^g+ = "), "value", "", "torch takes no dimensions for one element in the "
      "derivative"),

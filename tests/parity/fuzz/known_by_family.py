@@ -296,6 +296,9 @@ IN_ALIASES = [
      "another of two refusals comes first"),
     (r"\.cum(sum|prod)_\(", "error", "^RuntimeError: .*Long can't be cast.* for (no error|NotImplementedError)",
      "bools have no sums in place, of which torch says otherwise, or of no elements nothing"),
+    (r"resize_\(", "value", "", "what lies in memory that grew comes from nowhere"),
+    ((r"\.unfold\(", r"_\("), "value", "", "of a tensor whose elements overlap each is written once here"),
+    (r"(\w)\.addmm_\((\1|\w, \1)\b", "value", "", "torch writes what it still reads"),
     ((r"inf", r"\.(addmm|addmv|baddbmm|addbmm)_\("), "value", r"for np\.\w+\(.*nan", "OpenBLAS leaves out what is "
      "multiplied by zero"),
     ((r"\.set_\(", "^$"), "history", r"\(False, True\) for \(True, False\)", "a view that is given other memory leaves "
