@@ -6,7 +6,11 @@ environment, there are none, and NumPy does what they would; TINYTORCH_NATIVE=1 
 """
 import os
 import platform
+import re
 import runpy
+import shlex
+import subprocess
+import sysconfig
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -14,13 +18,28 @@ from setuptools.command.build_ext import build_ext
 
 FOLDER = Path("tinytorch/kernels/native")
 GNU = ["-std=gnu11", "-O3", "-g0", "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden",
-       "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Wno-unused-parameter"]
+       "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Wno-pass-failed"]
+
+
+def target():
+    """The processor that the compiler compiles for: another one than the machine's where it is a cross compiler, and
+    where programs of 32 bits run on a kernel of 64."""
+    compiler = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
+    try:
+        told = subprocess.run([*shlex.split(compiler), "-dumpmachine"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return platform.machine().lower()
+    return told.partition("-")[0].strip()
+
+
 #: Sets of instructions by the names in `LEVELS` there: what GCC and Clang are told, and what MSVC is.
 LEVELS = {"baseline": ([], [])}
-if platform.machine().lower() in ("x86_64", "amd64"):
+if target() in ("x86_64", "amd64"):
     LEVELS["avx2"] = ["-mavx2", "-mfma"], ["/arch:AVX2"]
     LEVELS["avx512"] = ["-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma", "-mprefer-vector-width=512"], [
         "/arch:AVX512"]
+elif re.fullmatch("i[3-6]86|x86", target()):   # else it rounds to 80 bits, and where it likes
+    LEVELS["baseline"] = ["-msse2", "-mfpmath=sse"], []
 
 
 class build_libraries(build_ext):

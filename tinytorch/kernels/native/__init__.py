@@ -96,7 +96,7 @@ def _made(name):
     parameters, given, layout, scope, arrays, sizes = [], [], "q", {}, {}, []
     for marks, x, kind, inside, dtype, _ in parsed(declared):
         parameters.append(x)
-        layout += "P" if kind else "d" if marks else "q"
+        layout += "d" if marks and not kind else "q"
         if kind == "[":
             dtype = np.dtype("u4" if dtype == "twister" else dtype or np.float32)
             scope[dtype.name] = dtype
@@ -221,8 +221,8 @@ def level():
     return _loaded[0] if _loaded else None
 
 
-#: What the machine's doors are called with: threads and sizes, numbers, addresses.
-_pack_walk = struct.Struct("7q4d6P").pack
+#: What the machine's doors are called with: threads and sizes, numbers, addresses, each of 8 bytes.
+_pack_walk = struct.Struct("7q4d6q").pack
 #: Elements of which one piece of work is made at most (GRAIN of elementwise.c): no other thread is asked to help.
 ONE_PIECE = 16384
 
@@ -490,7 +490,7 @@ def by_element(name):
     """Decorator of the NumPy twin of a kernel of single elements of arrays of one shape: makes the function of which
     either does the work."""
     count = len(_given[name])
-    pack, enter, ufunc = struct.Struct(f"2q{count + 1}P").pack, None, None
+    pack, enter, ufunc = struct.Struct(f"2q{count + 1}q").pack, None, None
     if _loaded:
         enter = getattr(_loaded[1], "enter_" + name)
         enter.restype, enter.argtypes = None, (ctypes.c_char_p,)

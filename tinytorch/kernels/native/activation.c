@@ -125,8 +125,9 @@ EACH_BACKWARD(sigmoid_backward, d * (1.0f - v) * v)
 EACH_BACKWARD(relu_backward, v <= 0.0f ? 0.0f : d)
 
 /* Product and difference are rounded one after the other, as NumPy does for few elements. */
+#if defined(__clang__)
 #pragma clang fp contract(off)
-#if defined(__GNUC__) && !defined(__clang__)
+#elif defined(__GNUC__)
 #pragma GCC optimize("fp-contract=off")
 #endif
 EACH_BACKWARD(tanh_backward, d * (1.0f - v * v))

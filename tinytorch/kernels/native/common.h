@@ -107,7 +107,7 @@ INLINE int64_t *checked_plan(int64_t lines, int64_t width, int64_t length, int64
 /* For a kernel whose threads may find that it fails. */
 INLINE void fail(int64_t *failed, int64_t why)
 {
-#ifdef _MSC_VER
+#if defined(_MSC_VER) || UINTPTR_MAX < UINT64_MAX       /* of 32 bits: in two halves, one of which stays 0 */
     *(volatile int64_t *)failed = why;
 #else
     __atomic_store_n(failed, why, __ATOMIC_RELAXED);

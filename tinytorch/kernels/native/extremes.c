@@ -143,7 +143,7 @@ INLINE void values_of_columns(int smallest, int64_t n, int64_t inner, int64_t si
     for (int64_t j = 1; j < n; j++)
         for (int64_t i = 0; i < size; i++) {
             const float v = x[j * inner + i];
-            out[i] = beyond(smallest, v, out[i]) | (v != v) ? v : out[i];
+            out[i] = (beyond(smallest, v, out[i]) | (v != v)) ? v : out[i];
         }
 }
 

@@ -165,7 +165,7 @@ INLINE double wide_log(double x)
 INLINE double wide_log1p(double x)
 {
     const double u = 1.0 + x, lost = (x - (u - 1.0)) / u;
-    const double result = log_and(u, (u > 0.0) & (u < INFINITY) ? lost : 0.0, 1);
+    const double result = log_and(u, ((u > 0.0) & (u < INFINITY)) ? lost : 0.0, 1);
     return fabs(x) < 1e-300 ? x : result;
 }
 
@@ -226,7 +226,7 @@ INLINE double atan2_by(double y, double x, int fine)
 {
     double angle = angle_of(fabs(y), fabs(x), fine);
     angle = copysign(1.0, x) < 0.0 ? 3.141592653589793 - (angle - 1.2246467991473532e-16) : angle;
-    return (x != x) | (y != y) ? NAN : copysign(angle, y);
+    return ((x != x) | (y != y)) ? NAN : copysign(angle, y);
 }
 
 INLINE double hypot_of(double x, double y)

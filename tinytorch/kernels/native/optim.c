@@ -34,7 +34,7 @@ function of `flags` that are known where it is called, so each loop has no more 
         const struct step s = *step;                                                                                  \
         const float *const k = s.k, *restrict gradient = s.g;                                                         \
         float *restrict p = s.p, *restrict a = s.a, *restrict b = s.b, *restrict c = s.c;                             \
-        (void)a, (void)b, (void)c;                                                                                    \
+        (void)a, (void)b, (void)c, (void)flags;                                                                       \
         for (int64_t i = first; i < last; i++) {                                                                      \
             float g = k[0] * gradient[i];                                                                             \
             if (k[1] != 0)                                                                                            \

@@ -199,7 +199,7 @@ def fingerprint():
     """A number that tells tables, and what `entries` makes of them, apart: a library knows that of the one it was built
     with."""
     declarations = [(name, declared) for name, (_, declared) in KERNELS.items()]
-    return zlib.crc32(repr(("loops of draws", "replayed", STEPS, declarations)).encode())
+    return zlib.crc32(repr(("addresses", "loops of draws", "replayed", STEPS, declarations)).encode())
 
 
 #: NumPy would warn of what came up in C, or raise an error.
@@ -223,7 +223,7 @@ def entries():
             at = f"a[{len(types)}]"
             if kind:
                 types.append(("" if ">" in marks else "const ") + ("place" if below else _TYPES[dtype]) + " *")
-                given.append(at + ".place")
+                given.append(f"(void *)(intptr_t){at}.whole")    # of 8 bytes, however few an address has
             else:
                 types.append(_TYPES[dtype] if marks else "int64_t")
                 given.append(f"({_TYPES[dtype]}){at}.real" if marks else at + ".whole")
@@ -237,7 +237,7 @@ def entries():
             even = " && ".join([f"steps[{k}] == 4" for k in range(count + 1)])
             given = ", ".join([f"(const float *)(a[{k}] + i * steps[{k}])" for k in range(count)])
             lines += ["", f"KERNEL void loop_{name}(char **a, const intptr_t *sizes, const intptr_t *steps, void *d)",
-                      "{", f"    const intptr_t n = *sizes, run = {even} ? n : 1;",
+                      "{", "    (void)d;", f"    const intptr_t n = *sizes, run = {even} ? n : 1;",
                       "    for (intptr_t i = 0; i < n; i += run)",
                       f"        {name}(1, run, {given}, (float *)(a[{count}] + i * steps[{count}]));", "}"]
         if drawn(name):                        # the same: see `Draws` there
@@ -260,7 +260,7 @@ def _of_draws(declared):
     given, numbers, arrays = ["1", "*sizes"], 2, 0
     for marks, x, kind, _, dtype, _ in list(parsed(declared))[1:]:
         if x in ("key", "source"):
-            given.append(f"given[{int(x == 'source')}].place")
+            given.append(f"(void *)(intptr_t)given[{int(x == 'source')}].whole")
         elif kind:
             given.append(f"({'' if '>' in marks else 'const '}{_TYPES[dtype]} *)a[{arrays}]")
             arrays += 1

@@ -1,6 +1,7 @@
 /* A few threads that share the pieces of a loop. They look out for the next one for a moment, for it takes tens of
 microseconds to wake a thread, then sleep; and they go with the process: a fork begins without any. Where there is no
 pthread, and where another thread of the program has them at work, the caller does it. */
+#define _POSIX_C_SOURCE 200809L                /* which has clocks, and masks of signals of threads */
 #include "common.h"
 
 static void all_of(int64_t count, int64_t grain, piece work, const void *args)

@@ -7,12 +7,12 @@ typedef void NAMED(operation)(OPERANDS);
 /* Of two: NaN if there is one, the second of equals. */
 INLINE NUMBER NAMED(least)(NUMBER x, NUMBER y)
 {
-    return (x < y) | (x != x) ? x : y;
+    return ((x < y) | (x != x)) ? x : y;
 }
 
 INLINE NUMBER NAMED(most)(NUMBER x, NUMBER y)
 {
-    return (x > y) | (x != x) ? x : y;
+    return ((x > y) | (x != x)) ? x : y;
 }
 
 /* A function for each operation, of a run whose length is a multiple of 16. */
@@ -33,6 +33,7 @@ INLINE NUMBER NAMED(most)(NUMBER x, NUMBER y)
     static void NAMED(name##_run)(OPERANDS)                                                                           \
     {                                                                                                                 \
         int some = 0;                                                                                                 \
+        (void)c, (void)e;                                                                                             \
         n &= -16;                                                                                                     \
         TOTAL(|, some)                                                                                                \
         for (int64_t i = 0; i < n; i++) {                                                                             \
