@@ -34,6 +34,11 @@ INTEGRAL = BOOL + INTEGER
 FLOATING = NATIVE + WIDENED                    # what NumPy computes in, and what is widened for it
 DIFFERENTIABLE = FLOATING + COMPLEX
 
+#: Whether NumPy counts and numbers places in 32 bits, where torch does it in int64: on machines of 32 bits. NumPy's
+#: numbers are C's long there, and those of torch.int32 C's int, of the same size: so the ones are told from the others.
+NARROW = np.dtype(np.intp).itemsize < 8
+_COUNT, _INT32 = np.dtype(np.intp).num, np.intc if NARROW else np.int32
+
 _CATEGORIES = {BOOL: 0, UNSIGNED: 1, SIGNED: 1, NATIVE: 2, COMPLEX: 3}
 
 
@@ -81,7 +86,7 @@ bool = dtype("bool", np.bool_, "BoolTensor")
 uint8 = dtype("uint8", np.uint8, "ByteTensor")
 int8 = dtype("int8", np.int8, "CharTensor")
 int16 = dtype("int16", np.int16, "ShortTensor")
-int32 = dtype("int32", np.int32, "IntTensor")
+int32 = dtype("int32", _INT32, "IntTensor")
 int64 = dtype("int64", np.int64, "LongTensor")
 uint16 = dtype("uint16", np.uint16, "UInt16Tensor")
 uint32 = dtype("uint32", np.uint32, "UInt32Tensor")
@@ -132,6 +137,22 @@ def of(array):
             f"can't convert np.ndarray of type {array.dtype.type.__module__}.{array.dtype.type.__name__}. "
             "The only supported types are: float64, float32, float16, complex64, complex128, int64, "
             "int32, int16, int8, uint64, uint32, uint16, uint8, and bool.") from None
+
+
+def counted(array):
+    """What a tensor holds where NumPy has made `array`: its counts and places as int64, wherever they are narrower."""
+    return array.astype(np.int64) if NARROW and array.dtype.num == _COUNT else array
+
+
+def given(array):
+    """What a tensor holds where `array` comes from a program or a file, and shares its memory: numbers of 32 bits are
+    no counts, whatever they are called in C."""
+    return array.view(_INT32) if NARROW and array.dtype.num == _COUNT else array
+
+
+def as_intp(numbers):
+    """Counts and places as those functions of NumPy want them that take none of 64 bits where an address has 32."""
+    return numbers.astype(np.intp, copy=False)
 
 
 def get_default_dtype() -> dtype:

@@ -84,6 +84,12 @@ class _Slots:
     __slots__ = ("_array", "_node", "_requires_grad", "_version_counter", "_view_info", "__weakref__")
 
 
+if dt.NARROW:                                  # every array passes here that becomes a tensor's
+    def _put(tensor, array, place=_Slots._array.__set__):
+        place(tensor, dt.counted(array))
+    _Slots._array = property(_Slots._array.__get__, _put)
+
+
 def _copied_span(array):
     """A copy of all the memory from the first to the last element, seen as the array sees it."""
     count = 1 + sum([(n - 1) * step for n, step in zip(array.shape, array.strides)]) // array.itemsize
@@ -461,7 +467,7 @@ def own_attributes(tensor: Tensor) -> dict:
 def _rebuild(cls, array, tracked):
     self = instance_of(cls)
     self._node, self._version_counter, self._view_info = None, [0], None
-    self._array, self._requires_grad = array, tracked
+    self._array, self._requires_grad = dt.given(array), tracked
     return self
 
 

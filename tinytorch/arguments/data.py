@@ -34,8 +34,7 @@ def array_of(data: object, dtype: dt.dtype | None = None) -> np.ndarray:
     dimensions than an ndarray has, TypeError for what is no number.
     """
     if isinstance(data, (np.ndarray, np.generic)):
-        check_array(data)
-        array = dense_copy(np.asarray(data))
+        array = dense_copy(np.asarray(check_array(data)))
         if dtype is not None and dtype.category <= 1 and not isinstance(data, np.ndarray):
             return _one_by_one(data, array, dtype)
         return array if dtype is None else dt.cast(array, dtype.numpy)
@@ -186,9 +185,9 @@ def contents(self: Tensor, data: tuple) -> Tensor | np.ndarray:
     return legacy_array(data, dt.get_default_dtype())
 
 
-def check_array(array: np.ndarray | np.generic) -> None:
-    """TypeError for a dtype that torch lacks, ValueError for another machine's byte order and for strides that are
-    negative or lead to a part of an element (as those of a field of records may)."""
+def check_array(array: np.ndarray | np.generic) -> np.ndarray | np.generic:
+    """The array as a tensor holds it. TypeError for a dtype that torch lacks, ValueError for another machine's byte
+    order and for strides that are negative or lead to a part of an element (as those of a field of records may)."""
     dt.of(array)
     if not array.dtype.isnative:
         raise ValueError("given numpy array has byte order different from the native byte order. Conversion between "
@@ -201,12 +200,13 @@ def check_array(array: np.ndarray | np.generic) -> None:
         if step % array.itemsize:
             raise ValueError("given numpy array strides not a multiple of the element byte size. Copy the numpy array "
                              "to reallocate the memory.")
+    return dt.given(array)
 
 
 def _convert(data, array, target):
     numpy_dtype = target.numpy
     if array.dtype == numpy_dtype:
-        return array
+        return dt.given(array)
     if dt.kind(array.dtype) == dt.COMPLEX and target.category == 2:
         raise TypeError("must be real number, not complex")
     if target.category == 1 and array.size and array.dtype.kind in dt.INTEGER:

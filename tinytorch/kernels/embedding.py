@@ -32,7 +32,7 @@ def lookup_backward(g, index, count, padding, by_frequency):
     g = g.reshape(-1, width) if g.size else g.reshape(index.size, width)
     if by_frequency:
         index = owned(index)
-        g = g / np.bincount(index, minlength=count)[index].astype(g.dtype)[:, None]
+        g = g / np.bincount(dt.as_intp(index), minlength=count)[index].astype(g.dtype)[:, None]
     result = np.zeros((count, width), g.dtype)
     if g.size:
         g = np.ascontiguousarray(g)
@@ -72,7 +72,7 @@ def largest_of_bags(rows, bag_of, count):
     The rows come bag after bag. Of equals the first one is taken, and NaN is smaller than what was there before."""
     result = np.zeros((count, rows.shape[1]), rows.dtype)
     found = np.full(result.shape, -1)
-    sizes, first = np.bincount(bag_of, minlength=count), np.searchsorted(bag_of, np.arange(count))
+    sizes, first = np.bincount(dt.as_intp(bag_of), minlength=count), np.searchsorted(bag_of, np.arange(count))
     for k in range(sizes.max(initial=0)):
         bags = np.flatnonzero(sizes > k)
         at = first[bags] + k

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import dtypes as dt
 from . import native
 
 _SHORT = 16                                    # parts up to this length are left to the insertion sort at the end
@@ -53,7 +54,7 @@ def _partition(keys, order, starts, ends):
     _median_first(keys, order, starts, ends)
     lengths = ends - starts - 1
     firsts = np.cumsum(lengths) - lengths      # of each range, among the elements of all but the pivots
-    part = np.repeat(np.arange(starts.size), lengths)
+    part = np.repeat(np.arange(starts.size), dt.as_intp(lengths))
     place = np.arange(part.size) + (starts + 1 - firsts)[part]
     values, pivots = keys[place], keys[starts][part]
     # From below, elements not less than the pivot are looked for; from above, those not greater: the k-th found of

@@ -103,7 +103,7 @@ class SparseArray:
         if self.layout is sparse_coo:
             return self.plan
         starts, inner = self.plan
-        outer = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        outer = np.repeat(np.arange(len(starts) - 1), dt.as_intp(np.diff(starts)))
         return np.stack([outer, inner] if self.layout is sparse_csr else [inner, outer]).astype(np.int64)
 
     @property

@@ -27,7 +27,7 @@ def sorting(numbers, n):
 def row_starts(rows, n):
     """Where each of `n` rows begins, given the sorted rows of the elements: n + 1 numbers."""
     starts = np.zeros(n + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=n), out=starts[1:])
+    np.cumsum(np.bincount(dt.as_intp(rows), minlength=n), out=starts[1:])
     return starts
 
 
@@ -100,7 +100,7 @@ def product(starts, inner, values, dense):
         rows = np.flatnonzero(counts)
         terms = dense.take(inner, axis=0) * values[:, None]
         terms, at = (terms[:, 0], (rows, 0)) if width == 1 else (terms, rows)
-        result[at] = np.add.reduceat(terms, starts[rows], axis=0, dtype=dense.dtype)
+        result[at] = np.add.reduceat(terms, dt.as_intp(starts[rows]), axis=0, dtype=dense.dtype)
         return result
     order = np.argsort(-counts, kind="stable")
     long = np.count_nonzero(counts >= LONG) if dense.dtype.kind in dt.NATIVE + dt.COMPLEX and not half else 0

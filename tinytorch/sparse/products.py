@@ -52,8 +52,8 @@ def _sparse_product(a, b):
     c = a.as_coalesced()
     rows, columns = c.indices
     counts = np.diff(starts)[columns]
-    element = np.repeat(np.arange(c.nnz), counts)
-    at = np.arange(len(element)) - np.repeat(np.cumsum(counts) - counts, counts) + starts[columns][element]
+    element = np.repeat(np.arange(c.nnz), dt.as_intp(counts))
+    at = np.arange(len(element)) - np.repeat(np.cumsum(counts) - counts, dt.as_intp(counts)) + starts[columns][element]
     terms = dt.narrowed(dt.widened(c.values[element]) * dt.widened(values[at])) if c.dtype.kind == dt.WIDENED \
         else c.values[element] * values[at]
     found = SparseArray(sparse_coo, np.stack([rows[element], inner[at]]), terms, (a.shape[0], b.shape[1]))

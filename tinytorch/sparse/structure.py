@@ -141,8 +141,8 @@ def index_select(input, dim, index, *, out=None):
     own = array.plan[dim][order]
     first, last = np.searchsorted(own, picked, "left"), np.searchsorted(own, picked, "right")
     counts = last - first
-    new = np.repeat(np.arange(len(picked)), counts)
-    at = order[np.arange(len(new)) - np.repeat(np.cumsum(counts) - counts, counts) + first[new]]
+    new = np.repeat(np.arange(len(picked)), dt.as_intp(counts))
+    at = order[np.arange(len(new)) - np.repeat(np.cumsum(counts) - counts, dt.as_intp(counts)) + first[new]]
     plan = array.plan[:, at]
     plan[dim] = new
     return wrap_sparse(SparseArray(sparse_coo, plan, array.values[at], shape, len(at) < 2))

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from ... import dtypes as dt
+
 _ALPHA = (1 + math.sqrt(17)) / 8
 
 
@@ -11,7 +13,7 @@ def factored(matrices, hermitian):
     """(L below the diagonal of D, pivots counted from 1, the number of the first zero pivot or 0)."""
     *batch, n, _ = matrices.shape
     result = np.tril(matrices).reshape(math.prod(batch), n, n)
-    pivots, info = np.zeros((len(result), n), np.int32), np.zeros(len(result), np.int32)
+    pivots, info = np.zeros((len(result), n), dt.int32.numpy), np.zeros(len(result), dt.int32.numpy)
     for matrix, found, i in zip(result, pivots, range(len(result))):
         info[i] = _factor(matrix, found, hermitian and matrix.dtype.kind == "c")
     return result.reshape(matrices.shape), pivots.reshape(*batch, n), info.reshape(batch)

@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 
+from ... import dtypes as dt
 from .triangles import solved
 
 _PANEL = 32     # columns that are eliminated one by one; the rest of the matrix follows in products
@@ -13,7 +14,7 @@ def factored(matrices):
     *batch, m, n = matrices.shape
     x = np.array(matrices, order="C").reshape(math.prod(batch), m, n)
     count, k = len(x), min(m, n)
-    pivots, info, every = np.zeros((count, k), np.int32), np.zeros(count, np.int32), np.arange(count)
+    pivots, info, every = np.zeros((count, k), dt.int32.numpy), np.zeros(count, dt.int32.numpy), np.arange(count)
     for start in range(0, k, _PANEL):
         end = min(start + _PANEL, k)
         for j in range(start, end):

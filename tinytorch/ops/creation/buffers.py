@@ -29,7 +29,7 @@ def from_numpy(ndarray: np.ndarray, /) -> Tensor:
     """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    check_array(ndarray)
+    ndarray = check_array(ndarray)
     if not ndarray.flags.writeable:
         warn("The given NumPy array is not writable, and PyTorch does not support non-writable tensors. Here "
              "it stays as it is: writing to this tensor is an error.")

@@ -248,8 +248,7 @@ def __array_wrap__(self, array, context=None, return_scalar=False):
     """
     if array.dtype == bool:
         array = array.astype(np.uint8)
-    check_array(array)
-    return wrap(array)
+    return wrap(check_array(array))
 
 
 @method()

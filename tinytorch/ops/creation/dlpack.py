@@ -175,7 +175,7 @@ def _array(capsule):
     except (TypeError, ValueError):
         raise RuntimeError("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only "
                            "once, so you might have already constructed a tensor from it once.") from None
-    check_array(array)
+    array = check_array(array)
     if dtype is not None:
         array = array.view(dtype.numpy)
     if not without_version or not array.size:

@@ -187,7 +187,7 @@ def lcm(input, other):
     if input.dtype == bool:
         raise not_implemented("lcm_cpu", dt.bool)
     # In 32 bits at least, as C computes; where the multiple wraps around it may be negative.
-    wide = np.promote_types(input.dtype, np.int32)
+    wide = np.promote_types(input.dtype, dt.int32.numpy)
     return np.abs(np.lcm(input, other, dtype=wide)).astype(input.dtype, copy=False)
 
 

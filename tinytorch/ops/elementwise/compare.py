@@ -333,7 +333,7 @@ def _equals_array(input, other):
     if not isinstance(other, np.ndarray):
         return NotImplemented
     try:
-        check_array(other)
+        other = check_array(other)
     except TypeError:                          # of a dtype that there are no tensors of
         return NotImplemented
     return eq(input, wrap(other))

@@ -441,7 +441,7 @@ def frexp(input: Tensor, *, out: Tensors | None = None) -> return_types.frexp:
     """
     if dt.kind(input._array.dtype) not in dt.FLOATING:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
-    exponent = wrap(np.asarray(np.frexp(dt.widened(input._array))[1], np.int32))
+    exponent = wrap(dt.given(np.asarray(np.frexp(dt.widened(input._array))[1], np.int32)))
     return return_types.frexp(_mantissa(input, exponent), exponent)
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ... import dtypes as dt
 from ...arguments import ints_of
 from ...autograd.op import op
 from ...autograd.public import method, public, refuse
@@ -187,7 +188,8 @@ def _check_counts(counts):
 def _repeated(counts):
     """0, 1, ... each as often as `counts` says."""
     counts = owned(counts)
-    return empty((counts.sum(),), counts.dtype, lambda size, dtype: np.repeat(np.arange(counts.size), counts))
+    return empty((counts.sum(),), counts.dtype,
+                 lambda size, dtype: np.repeat(np.arange(counts.size), dt.as_intp(counts)))
 
 
 def _counts(repeats, alone=None):

@@ -181,7 +181,7 @@ def reducing(name, wide, gather, add):
             flat[places] = _neutral(reduce, dtype)
         combine_flat(flat, places, _used(src, index).reshape(-1), _UFUNCS[reduce], wide)
         if reduce == "mean":
-            counts = np.bincount(places, minlength=flat.size)
+            counts = np.bincount(dt.as_intp(places), minlength=flat.size)
             counts = dt.cast(np.maximum(counts + 1 if include_self else counts, 1), result.real.dtype)
             if dtype.kind in dt.INTEGER:
                 flat //= counts

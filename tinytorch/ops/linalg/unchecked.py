@@ -115,7 +115,7 @@ def cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool = Fals
     """
     _check("linalg.cholesky", input, kernel="cholesky_cpu", by_kernel=dt.FLOATING)
     array = input._array
-    info = np.zeros(array.shape[:-2], np.int32)
+    info = np.zeros(array.shape[:-2], dt.int32.numpy)
     try:
         result = _cholesky(input, upper)
     except LinAlgError:

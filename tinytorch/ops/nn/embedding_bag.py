@@ -102,7 +102,7 @@ def _embedding_bag(weight, indices, offsets, per_sample_weights, starts, mode, p
         if weight.dtype == dt.BFLOAT16 and padding < 0:
             result = _halves_up(result)
     if mode == "mean":
-        times = np.maximum(np.bincount(bag_of, minlength=count), 1).astype(rows.dtype)[:, None]
+        times = np.maximum(np.bincount(dt.as_intp(bag_of), minlength=count), 1).astype(rows.dtype)[:, None]
         result = _wide(_rounded(result, weight)) / times       # torch rounds the sums first
         found = _wide(_rounded(1 / times, weight))             # by which it multiplies gradients
     return _rounded(result, weight), (chosen, indices, bag_of, found)

@@ -53,8 +53,8 @@ def check_steps(sizes: Sequence[int], count: int, dim: int = 0) -> int:
 
 def places(batch_sizes, batch_first):
     """Where the packed rows stand in a padded array: two index arrays for its first two dimensions."""
-    steps = np.repeat(np.arange(len(batch_sizes)), batch_sizes)
-    sequences = np.arange(len(steps)) - np.repeat(np.cumsum(batch_sizes) - batch_sizes, batch_sizes)
+    steps = np.repeat(np.arange(len(batch_sizes)), np.asarray(batch_sizes, np.intp))
+    sequences = np.arange(len(steps)) - np.repeat(np.cumsum(batch_sizes) - batch_sizes, np.asarray(batch_sizes, np.intp))
     return (sequences, steps) if batch_first else (steps, sequences)
 
 
@@ -153,6 +153,6 @@ def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float
     lengths = [len(s._array) for s in same]
     longest = max(lengths)
     steps = np.concatenate([np.arange(n) + (longest - n if padding_side == "left" else 0) for n in lengths])
-    members = np.repeat(np.arange(len(same)), lengths)
+    members = np.repeat(np.arange(len(same)), np.asarray(lengths, np.intp))
     front, at = ((len(same), longest), (members, steps)) if batch_first else ((longest, len(same)), (steps, members))
     return _unpack(cat(same), front + rest, at, stored_as(padding_value, dtype))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import dtypes as dt
 from ... import return_types
 from ...arguments import ints_of
 from ...autograd.op import op
@@ -157,7 +158,7 @@ def _counts(rows, edges, even, weight):
         places.append(place)
     shape = [edge.size - 1 for edge in edges]
     flat = np.ravel_multi_index([place[inside] for place in places], shape) if inside.any() else np.zeros(0, np.int64)
-    counts = np.bincount(flat, None if weight is None else weight[inside], math.prod(shape))
+    counts = np.bincount(dt.as_intp(flat), None if weight is None else weight[inside], math.prod(shape))
     return counts.reshape(shape)
 
 

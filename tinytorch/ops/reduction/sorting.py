@@ -354,7 +354,7 @@ def _searched(sequence, values, side, sorter, out_int32, out):
         found = np.zeros(values.shape, np.int64)
         for row in np.ndindex(sequence.shape[:-1]):
             found[row] = search(sequence[row], values[row], side)
-    return write_out(out, wrap(found.astype(kind.numpy, copy=False)))
+    return write_out(out, wrap(dt.given(found).astype(kind.numpy, copy=False)))
 
 
 def _checked_sorter(order, sequence):

@@ -372,7 +372,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: Extent = 0
 
 def _bincount(array, weights, least):
     size = (max(least, int(array.max()) + 1 if array.size else 0),)
-    return empty(size, np.dtype(np.int64), lambda size, dtype: np.bincount(owned(array), weights, least))
+    return empty(size, np.dtype(np.int64), lambda size, dtype: np.bincount(dt.as_intp(owned(array)), weights, least))
 
 
 #: Up to where a half precision can count by ones.
@@ -424,7 +424,7 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
         step = _rounding(array)                # each in the dtype of the input, as torch's routine has it
         number = dt.widened(dt.cast(np.array(bins), array.dtype))
         places = step(step(step(values - low) * number) / step(high - low))
-    places = np.where(places < bins, places, np.where(np.isnan(places), 0, bins - 1)).astype(np.int64)
+    places = np.where(places < bins, places, np.where(np.isnan(places), 0, bins - 1)).astype(np.intp)
     counts = np.bincount(places, minlength=bins)
     result = wrap(dt.cast(np.minimum(counts, _COUNTED.get(array.dtype, np.inf)), array.dtype))
     with unrecorded():                         # an `out` that requires grad is as good as another
