@@ -53,7 +53,8 @@ GOLDEN = {
 
 
 def digest(tensor):
-    return hashlib.sha256(np.ascontiguousarray(tensor.detach().numpy()).tobytes()).hexdigest()[:16]
+    numbers = np.ascontiguousarray(tensor.detach().numpy())
+    return hashlib.sha256(numbers.astype(numbers.dtype.newbyteorder("<")).tobytes()).hexdigest()[:16]
 
 
 @pytest.mark.parametrize("draw, data, state", GOLDEN.values(), ids=GOLDEN)

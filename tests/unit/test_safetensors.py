@@ -1,10 +1,12 @@
 """torch.load of safetensors files: those that are right, and those that are not."""
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import tinytorch as torch
+from tinytorch.checkpoint import safetensors
 
 
 def write(path, header, content=b""):
@@ -19,7 +21,7 @@ def path(tmp_path):
 
 
 def test_tensors(path):
-    numbers = np.arange(6, dtype=np.float32)
+    numbers = np.arange(6, dtype="<f4")
     header = {"__metadata__": {"format": "pt"},
               "b": {"dtype": "I64", "shape": [], "data_offsets": [24, 32]},
               "a": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]},
@@ -34,6 +36,26 @@ def test_tensors(path):
     before = path.read_bytes()
     found["a"] += 1
     assert found["a"].sum() == 21 and path.read_bytes() == before
+
+
+def test_on_a_machine_of_the_other_byte_order(path, monkeypatch):
+    """The bytes of each number are swapped, once, however a number is made of them, and the file stays as it is."""
+    monkeypatch.setattr(safetensors, "sys", SimpleNamespace(byteorder="big"))
+    parts = {"F32": np.arange(6, dtype=np.float32), "I64": np.array([7, -2 ** 40]), "BOOL": np.array([True, False]),
+             "C64": np.array([1 + 2j], np.complex64), "F16": np.array([0.5, -3], np.float16),
+             "BF16": torch.ones(2).bfloat16()._array}
+    header, content = {}, b""
+    for kind, array in parts.items():
+        swapped = array.byteswap().tobytes()
+        offsets = [len(content), len(content) + len(swapped)]
+        header[kind] = {"dtype": kind, "shape": [len(array)], "data_offsets": offsets}
+        content += swapped
+    found = torch.load(write(path, header, content))
+    for kind, array in parts.items():
+        assert found[kind]._array.dtype == array.dtype and found[kind]._array.tobytes() == array.tobytes(), kind
+    before = path.read_bytes()
+    found["F32"] += 1
+    assert path.read_bytes() == before
 
 
 ONE = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}

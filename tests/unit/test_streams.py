@@ -32,6 +32,9 @@ def digest(results):
         if isinstance(x, torch.Tensor):
             found.update(f"{x.dtype} {tuple(x.shape)} ".encode())
             x = x.detach().contiguous()
+            if sys.byteorder == "big":         # the file was written on a machine of the other order
+                x = x.clone()
+                x._array.byteswap(inplace=True)
             found.update(bytes(x.view(torch.uint8).untyped_storage()) if x.ndim and x.numel() else repr(x).encode())
         elif isinstance(x, dict):
             add(list(x.items()))

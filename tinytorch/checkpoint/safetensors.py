@@ -1,6 +1,7 @@
 """Files of the safetensors format: the length of a header (8 bytes), the header in JSON, and the tensors' bytes."""
 import json
 import math
+import sys
 
 import numpy as np
 
@@ -54,4 +55,6 @@ def _tensor(content, begin, end, d, shape, name):
     part = content[begin:end]
     if part.ctypes.data % d.itemsize:          # a header of odd length
         part = part.copy()
+    if sys.byteorder == "big":                 # the format is little-endian
+        part = part.copy().view(d.numpy).byteswap(inplace=True)
     return wrap(np.ndarray(shape, d.numpy, part))
