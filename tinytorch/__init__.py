@@ -29,10 +29,10 @@ _no_collection = _NoCollection()
 _atexit.register(_gc.freeze)
 
 from .kernels.allocator import keep_freed_memory as _keep_freed_memory
-from .kernels.linalg.blas import openblas as _openblas
+from .kernels.linalg.blas import held as _held
 
 _keep_freed_memory()
-_openblas()                                    # holds it to one thread
+_held()                                        # to one thread, from now on
 
 from . import autograd
 from .autograd import above as _above

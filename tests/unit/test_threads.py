@@ -4,6 +4,7 @@ import os
 import random
 import sys
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ import pytest
 import tinytorch as torch
 from tinytorch.autograd.grad_mode import usual
 from tinytorch.kernels import threads
-from tinytorch.kernels.linalg.blas import openblas
+from tinytorch.kernels.linalg import blas
+from tinytorch.kernels.linalg.blas import held
 from tinytorch.seam import seam
 from tinytorch.tensor import fresh
 
@@ -21,8 +23,8 @@ def two_threads(monkeypatch):
     before = torch.get_num_threads()
     monkeypatch.setattr(threads.team, "cores", 2)
     torch.set_num_threads(2)
-    if openblas() is None:
-        pytest.skip("NumPy's BLAS is not the OpenBLAS of its wheels: work is never split")
+    if held() is None:
+        pytest.skip("NumPy's BLAS cannot be held to one thread: work is never split")
     yield
     torch.set_num_threads(before)
 
@@ -145,8 +147,7 @@ def test_an_interrupt_leaves_nothing_behind(two_threads):
 
 
 def blas_threads():
-    library, ending = openblas()
-    return getattr(library, "scipy_openblas_get_num_threads" + ending)()
+    return held()()
 
 
 def test_blas_keeps_to_one_thread(two_threads):
@@ -154,6 +155,39 @@ def test_blas_keeps_to_one_thread(two_threads):
     threads.split(2, lambda first, last: during.append(blas_threads()))
     torch.set_num_threads(64)
     assert during == [1, 1] and blas_threads() == 1
+
+
+@pytest.mark.parametrize("set_number, number", blas._NAMES, ids=[first for first, _ in blas._NAMES])
+def test_blas_of_any_maker(monkeypatch, set_number, number):
+    """It is known by the names of its functions, whatever its file is called."""
+    told = []
+    library = SimpleNamespace(**{set_number: told.append, number: lambda: told[-1].value})
+    monkeypatch.setattr(blas, "_libraries", lambda: [SimpleNamespace(), library])
+    monkeypatch.delenv("TINYTORCH_BLAS", raising=False)
+    assert held.__wrapped__()() == 1 and len(told) == 1
+    monkeypatch.setenv("TINYTORCH_BLAS", "0")
+    assert held.__wrapped__() is None and len(told) == 1
+
+
+def test_blas_that_cannot_be_held(monkeypatch):
+    monkeypatch.setattr(blas, "_libraries", lambda: [SimpleNamespace(cblas_sgemm=None)])
+    monkeypatch.delenv("TINYTORCH_BLAS", raising=False)
+    assert held.__wrapped__() is None
+
+
+def test_the_caller_does_all_parts_where_no_thread_is_to_be_had(two_threads, monkeypatch):
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+    monkeypatch.setattr(threads, "team", threads._Team())
+    monkeypatch.setattr(threads.team, "cores", 2)
+    monkeypatch.setattr(threads.team, "size", 2)
+    with monkeypatch.context() as without:
+        without.setattr(threading.Thread, "start", refuse)
+        done = []
+        threads.split(2, lambda first, last: done.append((first, last)))
+        assert sorted(done) == [(0, 1), (1, 2)] and not threads.team.helpers
+    threads.split(2, lambda first, last: done.append((first, last)))
+    assert len(done) == 4 and threads.team.helpers == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -2,8 +2,8 @@
 
 NumPy lets go of the interpreter while it works on an array, so two threads that each take half of the images keep two
 cores busy. They do so only with large pieces: handing over the interpreter costs tens of microseconds. Each thread
-needs a BLAS that stays on it, which OpenBLAS does here (linalg/blas.py). With any other BLAS nothing is split, and BLAS
-spreads its products over the cores in its own way.
+needs a BLAS that stays on it, which OpenBLAS, BLIS and MKL do here (linalg/blas.py). With any other nothing is split,
+and BLAS spreads its products over the cores in its own way.
 
 How work is cut depends on the number of threads allowed and on nothing else: not on whether one is free, nor on what
 other threads of the program do. So a training gives the same bits alone and beside others.
@@ -16,7 +16,7 @@ from collections import deque
 import numpy as np
 
 from .errstate import ignore
-from .linalg.blas import openblas
+from .linalg.blas import held
 
 #: More than this never share one piece of work: the interpreter goes from hand to hand, and two is what was measured.
 _MOST = 4
@@ -65,9 +65,12 @@ class _Team:
             with self.hiring:
                 if self.calls is None:
                     self.calls = type(done)()      # a SimpleQueue
-                while self.helpers < n:
-                    threading.Thread(target=_help, args=(self.calls,), daemon=True).start()
-                    self.helpers += 1
+                try:
+                    while self.helpers < n:
+                        threading.Thread(target=_help, args=(self.calls,), daemon=True).start()
+                        self.helpers += 1
+                except RuntimeError:           # the system has none left, or none at all: the caller does the rest
+                    n = self.helpers
         for _ in range(n):
             self.calls.put((parts, done))
 
@@ -125,7 +128,7 @@ def split(count, work):
     Only for work of a millisecond or more, in steps of a tenth of that.
     """
     n = min(team.size, team.cores, count, _MOST)
-    if n < 2 or openblas() is None:
+    if n < 2 or held() is None:
         work(0, count)
         return
     from queue import SimpleQueue  # not loaded with the package: many a program has one thread

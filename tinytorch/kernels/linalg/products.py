@@ -3,11 +3,13 @@ far with few rows; others by BLAS on one thread (blas.py), whose rows or columns
 
 Either way every number is one product of a row and a column, as without threads.
 """
+import sys
+
 import numpy as np
 
 from .. import native
 from ..threads import number, split
-from .blas import openblas
+from .blas import held
 
 #: Multiplications that take longer than it takes to call C; and a thread longer than it takes to share them here.
 HEAVY, _SEVERAL, _HEAVY_HERE = 1 << 21, 1 << 20, 1 << 24
@@ -18,8 +20,8 @@ _BLOCK, _PIECE = 128, 1 << 20
 #: Rows, and terms of a sum, for which it takes less time to copy panels than to find them in the cache.
 _MANY, _LONG = 16, 1024
 _FLOAT = np.dtype(np.float32)
-#: Other BLAS may know instructions that C does not reach.
-NATIVE = native.level() is not None and openblas() is not None
+#: Apple's BLAS knows instructions that C does not reach.
+NATIVE = native.level() is not None and (sys.platform != "darwin" or held() is not None)
 
 
 def _stored(a):
