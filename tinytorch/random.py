@@ -23,8 +23,12 @@ __all__ = ["Generator", "default_generator", "fork_rng", "get_rng_state", "initi
            "set_rng_state", "thread_safe_generator"]
 
 _DEFAULT_SEED = 67280421310721          # what a new torch.Generator() starts from
-_STATE_BYTES = 5056
 _WORDS = 624                            # length of the engine's state
+#: A state in PyTorch's layout, which is the same bytes on every machine: a seed, how many words are left and whether
+#: there is a seed at all, the next word, all of them, and a normal number that was drawn with another and kept.
+_STATE = np.dtype({"names": ["seed", "left", "seeded", "next", "words", "normal", "kept"], "itemsize": 5056,
+                   "formats": ["<u8", "<i4", "<i4", "<u8", ("<u8", _WORDS), "<f8", "<i4"],
+                   "offsets": [0, 8, 12, 16, 24, 5024, 5040]})
 _LOW24, _LOW53, _LOW64 = np.uint64((1 << 24) - 1), np.uint64((1 << 53) - 1), (1 << 64) - 1
 _STEP24, _STEP53 = np.float32(2.0 ** -24), 2.0 ** -53
 _32 = np.uint64(32)
@@ -99,37 +103,30 @@ class Stream:
         state = self._engine.state["state"]
         position = int(state["pos"])
         left, following = self._idle if self._idle is not None else (_WORDS + 1 - position, position)
-        out = np.zeros(_STATE_BYTES, np.uint8)
-        out[0:8].view(np.uint64)[0] = self.seed
-        out[8:12].view(np.int32)[0] = left
-        out[12:16].view(np.int32)[0] = 1
-        out[16:24].view(np.uint64)[0] = following
-        out[24:5016].view(np.uint64)[:] = state["key"]
-        if self.cached_normal is not None:
-            out[5024:5032].view(np.float64)[0] = self.cached_normal
-            out[5040:5044].view(np.int32)[0] = 1
+        out = np.zeros(_STATE.itemsize, np.uint8)
+        normal = (0.0, 0) if self.cached_normal is None else (self.cached_normal, 1)
+        out.view(_STATE)[0] = (self.seed, left, 1, following, state["key"], *normal)
         return out
 
     def resume(self, state):
         """Continue from what `state` gave. RuntimeError if it is no such state."""
-        if state.size != _STATE_BYTES:
-            raise RuntimeError(f"Expected a CPUGeneratorImplState of size {_STATE_BYTES} but found the input RNG state "
-                               f"size to be {state.size}")
+        if state.size != _STATE.itemsize:
+            raise RuntimeError(f"Expected a CPUGeneratorImplState of size {_STATE.itemsize} but found the input RNG "
+                               f"state size to be {state.size}")
         state = np.ascontiguousarray(state).reshape(-1)
-        left, seeded = state[8:16].view(np.int32).tolist()
-        following = int(state[16:24].view(np.uint64)[0]) & 0xFFFFFFFF
+        seed, left, seeded, following, key, normal, kept = state.view(_STATE)[0].item()
+        following &= 0xFFFFFFFF
         if not (seeded and 0 < left <= _WORDS and following <= _WORDS):
             raise RuntimeError("Invalid mt19937 state")
         if left != 1 and left + following != _WORDS + 1:
             raise NotImplementedError("tinytorch cannot continue from a state whose counters no generator reaches")
         if self._engine is None:
             self._make_engine()
-        self.seed = int(state[0:8].view(np.uint64)[0])
-        key = state[24:5016].view(np.uint64).astype(np.uint32)
+        self.seed, key = seed, key.astype(np.uint32)
         self._engine.state = {"bit_generator": "MT19937",
                               "state": {"key": key, "pos": _WORDS if left == 1 else following}}
         self._idle = (left, following)
-        self.cached_normal = float(state[5024:5032].view(np.float64)[0]) if state[5040:5044].view(np.int32)[0] else None
+        self.cached_normal = normal if kept else None
 
     # -------------------------------------------------------------- draws (for the kernels)
     def natively(self, kernel, n, numbers, *arrays):
