@@ -26,7 +26,7 @@ def target():
     where programs of 32 bits run on a kernel of 64."""
     compiler = os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc"
     try:
-        told = subprocess.run([*shlex.split(compiler), "-dumpmachine"], capture_output=True, text=True, check=True).stdout
+        told = subprocess.check_output([*shlex.split(compiler), "-dumpmachine"], stderr=subprocess.DEVNULL, text=True)
     except (OSError, subprocess.CalledProcessError):
         return platform.machine().lower()
     return told.partition("-")[0].strip()

@@ -28,7 +28,8 @@ PLACES = {
     "unique": lambda x: torch.unique(x, return_inverse=True, return_counts=True)[1:],
     "unique_consecutive": lambda x: torch.unique_consecutive(x, return_inverse=True, return_counts=True)[1:],
     "count_nonzero": lambda x: torch.count_nonzero(x, 1), "sum of truth values": lambda x: (x > 1).sum(1),
-    "cumsum of truth values": lambda x: (x > 1).cumsum(1), "searchsorted": lambda x: torch.searchsorted(x[:1, :1], x[:1]),
+    "cumsum of truth values": lambda x: (x > 1).cumsum(1),
+    "searchsorted": lambda x: torch.searchsorted(x[:1, :1], x[:1]),
     "bucketize": lambda x: torch.bucketize(x, torch.tensor([1, 2])),
 }
 #: The same that are made of other things.
@@ -81,8 +82,9 @@ def test_numbers_of_32_bits_stay():
     shared = torch.from_numpy(array)
     shared[0] = 9
     assert array[0] == 9
-    kept = [WHOLE, shared, torch.tensor(array), torch.tensor([1], dtype=torch.int32), torch.load(stream), WHOLE.max(1)[0],
-            pickle.loads(pickle.dumps(WHOLE)), copy.deepcopy(WHOLE), X.int(), X.view(torch.int32), WHOLE.sort(1)[0],
+    kept = [WHOLE, shared, torch.tensor(array), torch.tensor([1], dtype=torch.int32), torch.load(stream),
+            WHOLE.max(1)[0], pickle.loads(pickle.dumps(WHOLE)), copy.deepcopy(WHOLE), X.int(), X.view(torch.int32),
+            WHOLE.sort(1)[0],
             torch.searchsorted(COUNTS, COUNTS, out_int32=True), torch.linalg.lu_factor(X[:, :2])[1], torch.frexp(X)[1],
             torch.cat([WHOLE, WHOLE]), WHOLE[:, COUNTS - 1], WHOLE.gather(1, WHOLE.argsort(1))]
     for x in kept:

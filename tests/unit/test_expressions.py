@@ -11,6 +11,7 @@ from tinytorch.kernels import expressions, native
 from tinytorch.kernels.expressions import Symbol, exp, expression, maximum, where
 from tinytorch.kernels.native.table import KERNELS, parsed
 
+from .doubles import need_steady_doubles
 from .test_native import draws, kernels, needs_library
 
 #: What an expression is called with for its numbers, in turn.
@@ -95,6 +96,8 @@ def test_special_numbers(f, dtype):
 def test_as_near_to_double_precision_as_the_twin(f, dtype):
     if not machine(f, dtype):
         pytest.skip("NumPy alone computes this expression of this dtype")
+    if dtype == np.float64:
+        need_steady_doubles()
     arrays = [draws(seed, 4000, dtype=dtype) / 2 for seed in range(f.arrays)]
     for sizes in (arrays, [np.abs(x) + dtype(0.01) for x in arrays], [np.tanh(x) for x in arrays]):
         wide = np.longdouble if dtype == np.float64 and not re.search("erf|gamma|special", named(f)) else np.float64
@@ -123,7 +126,8 @@ def test_the_bits_of_an_element_do_not_depend_on_what_is_around_it(f, dtype):
     whole = f(*arrays, *numbers)
     for length in (0, 1, 2, 15, 16, 17, 255, 257, 511, 513, 1030):
         for start in (0, 3, 38_000):
-            part = f(*[x[start:start + length] for x in arrays], *numbers)
+            with np.errstate(all="ignore"):    # what is beyond the range of erfinv, for instance
+                part = f(*[x[start:start + length] for x in arrays], *numbers)
             assert part.shape == (length,) and part.tobytes() == whole[start:start + length].tobytes()
     assert f(*[x[5] for x in [x.reshape(-1, 1, 1) for x in arrays]], *numbers).tobytes() == whole[5:6].tobytes()
     assert f(*[x[:40_000:7] for x in arrays], *numbers).tobytes() == whole[:40_000:7].copy().tobytes()
@@ -162,7 +166,8 @@ def test_other_arrays_are_the_twins():
     assert f(halves, 0.25).tobytes() == f(halves.astype(np.float32), 0.25).astype(np.float16).tobytes()
     h = expression(lambda x: exp(x) / (exp(x) + 1.0))
     assert h(np.float16(16)) == 1              # which is what NumPy makes of sums without dimensions
-    assert f(np.arange(4), 1).tolist() == [1, 1, 4, 6] and f(np.arange(4), 1).dtype == np.int64
+    whole = np.arange(4, dtype=np.int64)
+    assert f(whole, 1).tolist() == [1, 1, 4, 6] and f(whole, 1).dtype == np.int64
     assert f(np.float32(3), 1.0) == 6
     g = expression(lambda x, y: x + y, 2)
     assert g(np.ones(2, np.float32), np.ones(2)).dtype == np.float32

@@ -89,7 +89,7 @@ def calls(wrong):
     losses = np.zeros(n + 1, F32)
     made["cross_entropy"] = [n, width, 1., x, index, np.zeros((n, width), F32), losses], np.full(4096, 7, F32), 0
     for k, name in enumerate(("where a line begins", "a term", "where a row begins")):
-        plan = np.concatenate([np.arange(0, 64, 8), [0, 1, 8, 9], np.arange(0, 56, 8)])
+        plan = np.concatenate([np.arange(0, 64, 8), [0, 1, 8, 9], np.arange(0, 56, 8)], dtype=np.int64)
         plan[(0, 8, 12)[k]] = wrong
         image = 1, 8, 8, 64, 1, 4, 7, 7, 55
         add(f"convolve: {name}", (*image, 1, np.ones(64, F32), np.ones(4, F32), None, plan), 49)
@@ -117,7 +117,7 @@ def calls(wrong):
         add(f"resize_backward: {name}", (1, 4, 5, 4, 5, 2, np.ones(20, F32), rows, columns, None, None), 4, 5)
     for name, dtype in (("walk4", F32), ("walk8", np.float64), ("walk2", np.uint16)):
         out, memory = guarded(n, dtype=dtype)
-        plan = np.array([0, 0, wrong])
+        plan = np.array([0, 0, wrong], np.int64)
         made[name] = [n, 3, n, 0, 0, 0, 0., 0., 0., 0., plan, np.ones(n, dtype), None, None, None, out], memory, n
     return made
 

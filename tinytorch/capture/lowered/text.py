@@ -283,7 +283,7 @@ class Text:
         at = [x.__array_interface__["data"][0] for x in (program, fix, base)]
         enter = native._loaded[1].enter_replay
         enter.restype, enter.argtypes = ctypes.c_int64, (ctypes.c_char_p,)
-        pack = struct.Struct("6q3P").pack
+        pack = struct.Struct("9q").pack
         # what is somewhere else at each call, and what is read: put in before the first run
         values, layout = [], ""
         for key in words.bases:

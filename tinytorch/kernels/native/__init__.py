@@ -337,7 +337,7 @@ class Draws(dict):
 
     def __init__(self, key, source):
         self.memory = bytearray(8 * 6)
-        struct.pack_into("2P", self.memory, 0, _address(key, key.size, np.dtype(np.uint32), True),
+        struct.pack_into("2q", self.memory, 0, _address(key, key.size, np.dtype(np.uint32), True),
                          _address(source, source.size, np.dtype(np.float64), True))
         self._kept = [key, source, _place_of(self.memory)]
 

@@ -53,8 +53,9 @@ def check_steps(sizes: Sequence[int], count: int, dim: int = 0) -> int:
 
 def places(batch_sizes, batch_first):
     """Where the packed rows stand in a padded array: two index arrays for its first two dimensions."""
-    steps = np.repeat(np.arange(len(batch_sizes)), np.asarray(batch_sizes, np.intp))
-    sequences = np.arange(len(steps)) - np.repeat(np.cumsum(batch_sizes) - batch_sizes, np.asarray(batch_sizes, np.intp))
+    batch_sizes = np.asarray(batch_sizes, np.intp)
+    steps = np.repeat(np.arange(len(batch_sizes)), batch_sizes)
+    sequences = np.arange(len(steps)) - np.repeat(np.cumsum(batch_sizes) - batch_sizes, batch_sizes)
     return (sequences, steps) if batch_first else (steps, sequences)
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes as dt
-from ... import return_types
+from ... import dtypes as dt, return_types
 from ...arguments import ints_of
 from ...autograd.op import op
 from ...autograd.public import public
