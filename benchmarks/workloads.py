@@ -43,7 +43,7 @@ class Run:
 def _images(torch, batch, *shape):
     random = _random(0)
     return (torch.from_numpy(random.rand(batch, *shape).astype(np.float32)),
-            torch.from_numpy(random.randint(0, 10, batch)))
+            torch.from_numpy(random.randint(0, 10, batch, np.int64)))
 
 
 def _last(torch, cell):
@@ -92,7 +92,7 @@ def text_cnn_seed(torch):
             x = self.pool(torch.relu(self.conv(self.embedding(x).transpose(1, 2))))
             return torch.sigmoid(self.out(torch.flatten(x, 1))).squeeze(1)
     random = _random(0)
-    words = torch.from_numpy(random.randint(0, 12849, (64, 130)))
+    words = torch.from_numpy(random.randint(0, 12849, (64, 130), np.int64))
     good = torch.from_numpy(random.randint(0, 2, 64).astype(np.float32))
     model = Net()
     return Run(torch, model, words, good, torch.optim.Adam(model.parameters(), 1e-3),
@@ -178,8 +178,8 @@ def gpt(torch):
             x = self.blocks(self.token(x) + self.place(self.positions))
             return self.head(self.norm(x)).view(-1, vocabulary)
     random = _random(0)
-    x = torch.from_numpy(random.randint(0, vocabulary, (16, length)))
-    y = torch.from_numpy(random.randint(0, vocabulary, 16 * length))
+    x = torch.from_numpy(random.randint(0, vocabulary, (16, length), np.int64))
+    y = torch.from_numpy(random.randint(0, vocabulary, 16 * length, np.int64))
     model = GPT()
     return Run(torch, model, x, y, torch.optim.AdamW(model.parameters(), 1e-3))
 
@@ -260,7 +260,7 @@ def loader(torch):
     """One shuffled pass of a DataLoader over a TensorDataset of 10,000 rows of 20, batch 64."""
     random = _random(0)
     data = torch.utils.data.TensorDataset(torch.from_numpy(random.rand(10000, 20).astype(np.float32)),
-                                          torch.from_numpy(random.randint(0, 10, 10000)))
+                                          torch.from_numpy(random.randint(0, 10, 10000, np.int64)))
     batches = torch.utils.data.DataLoader(data, batch_size=64, shuffle=True)
 
     def run():

@@ -80,7 +80,7 @@ def test_the_same_bits(family):
                     ours = list(family(width, seed, np.float32))
                 assert len(ours) == len(twins) > 2
                 for i, (a, b) in enumerate(zip(ours, twins)):
-                    assert a.dtype == dt.counted(b).dtype and a.shape == b.shape, (i, width)
+                    assert dt.counted(a).dtype == dt.counted(b).dtype and a.shape == b.shape, (i, width)
                     np.testing.assert_array_equal(a, b, f"{i} at width {width}")
     finally:
         torch.set_num_threads(before)

@@ -84,6 +84,7 @@ print(type(add(x.as_subclass(Sub), 1)).__name__)
                      "torch.Tensor.shape.__get__", "Sub"]
 
 
+@pytest.mark.skipif(sys.maxsize < 2 ** 32, reason="every array passes through a function of two frames (tensor.py)")
 def test_calls_go_through_no_more_frames_after_watchers_than_before():
     found = run("""
 import sys
