@@ -40,8 +40,8 @@ def words(torch, vocabulary, optimizer):
         def forward(self, x):
             return self.out(self.embedding(x).sum(1))
     random = np.random.RandomState(0)
-    x = torch.from_numpy(random.randint(0, vocabulary, (64, 130)))
-    y = torch.from_numpy(random.randint(0, 2, 64))
+    x = torch.from_numpy(random.randint(0, vocabulary, (64, 130), np.int64))
+    y = torch.from_numpy(random.randint(0, 2, 64, np.int64))
     model = Net()
     return Run(torch, model, x, y, getattr(torch.optim, optimizer)(model.parameters(), 1e-3)).training()
 

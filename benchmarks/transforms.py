@@ -22,7 +22,7 @@ def per_sample_gradients(torch, batch=64):
         torch.nn.Flatten(), torch.nn.Linear(16 * 7 * 7, 10))
     random = np.random.RandomState(0)
     x = torch.from_numpy(random.rand(batch, 1, 28, 28).astype(np.float32))
-    y, parameters = torch.from_numpy(random.randint(0, 10, batch)), _parameters(model)
+    y, parameters = torch.from_numpy(random.randint(0, 10, batch, np.int64)), _parameters(model)
 
     def loss(parameters, x, y):
         return torch.nn.functional.cross_entropy(torch.func.functional_call(model, parameters, (x[None],)), y[None])
