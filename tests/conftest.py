@@ -1,5 +1,7 @@
 """What the suite says at its end, also when several processes share it (pytest-xdist)."""
 import gc
+import multiprocessing
+import os
 import sys
 
 import pytest
@@ -11,6 +13,13 @@ _said = pytest.StashKey()
 def _summaries():
     """What torch's tables hold that is not implemented here (and so was not tested)."""
     return [sys.modules[table].summary() for table in _TABLES if table in sys.modules]
+
+
+def pytest_configure(config):
+    """What tests hand to processes is local to them, so these are forked, which from Python 3.14 on has to be said.
+    Tests of other ways name them."""
+    if hasattr(os, "fork"):
+        multiprocessing.set_start_method("fork", force=True)
 
 
 def pytest_collection_finish(session):

@@ -13,6 +13,7 @@ import sys
 import textwrap
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -101,6 +102,19 @@ def test_batches_come_through_shared_memory(method, nothing_left):
 def test_forkserver():
     assert rows(data.DataLoader(Numbers(), 4, num_workers=2, multiprocessing_context="forkserver")) == [
         [0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]
+
+
+@pytest.mark.parametrize("warnings_are", ["error", "ignore"])
+def test_what_cannot_be_pickled(warnings_are, nothing_left):
+    """Is said where a worker would have to be sent it, as it is by default from Python 3.14 on, and nothing stays."""
+    class Local(Numbers):
+        pass
+    with warnings.catch_warnings():
+        warnings.simplefilter(warnings_are)
+        with pytest.raises((UserWarning, AttributeError, pickle.PicklingError), match="ickle") as told:
+            iter(data.DataLoader(Local(), num_workers=2, multiprocessing_context="spawn"))
+    assert (told.type is UserWarning) == (warnings_are == "error")
+    del told
 
 
 def test_what_a_worker_is(nothing_left):

@@ -75,12 +75,12 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             try:
                 worker.start()
             except (TypeError, AttributeError, pickle.PicklingError):
+                ours.close()                   # before the warning, which may be an error
                 warn(
                     "Got pickle error when attempting to start a worker Process. This might be because the worker "
                     "Process arguments are not picklable. Python 3.14+ changed the multiprocessing start method in "
                     "non-Mac POSIX platforms to 'forkserver', which requires the worker Process arguments to be "
                     "picklable. You can also try multiprocessing.set_start_method('fork').")
-                ours.close()
                 raise
             except BaseException:
                 ours.close()
