@@ -141,8 +141,8 @@ def _four_steps(torch):
 
 def graphs_page(found):
     lines = ["# Interactive graphs", "",
-             "`tinytorch.viz.graph(...).save(\"graph.html\")` draws the tape of a computation as one page without dependencies. Click a box to fold or "
-             "unfold it; a box says what backward keeps for it.", ""]
+             "`tinytorch.viz.graph(...).save(\"graph.html\")` draws the tape of a computation as one page without "
+             "dependencies. Click a box to fold or unfold it. A box says what backward keeps for it.", ""]
     for name, (title, _) in found.items():
         lines += [f"## {title}", "", f'<iframe src="../graphs/{name}.html" title="{title}" '
                   'style="width: 100%; height: 32rem; border: 1px solid #8888"></iframe>', ""]
