@@ -281,6 +281,31 @@ def convolutions(width, seed, dtype):
             yield g.numpy()
 
 
+def convolutions_of_windows(width, seed, dtype):
+    """With strides, groups, small images, and places of a kernel that sees nothing but padding."""
+    c = width % 5 + 1
+    for shape, kernel, groups, settings in (
+            ((3, 4 * c, 9, 14), (3, 3), 1, {"stride": 2, "padding": 1}), ((5, 4 * c, 4, 4), (3, 3), 1, {"padding": 1}),
+            ((2, 4 * c, 7, 30), (1, 1), 4, {"stride": (2, 3)}), ((2, 2 * c, 700), (5,), 2, {"stride": 3, "padding": 4}),
+            ((2, 2 * c, 5, 6, 13), (2, 3, 3), 2, {"stride": (1, 2, 1), "padding": (0, 1, 2), "dilation": (1, 2, 1)}),
+            ((2, 40 * c, 6, 6), (3, 3), 1, {"padding": 1}), ((2, c, 8, 9), (2, 2), 1, {"stride": 3}),
+            ((1, c, 2, 2), (3, 3), 1, {"padding": 3, "stride": 4})):
+        x = torch.tensor(draws(seed, *shape, dtype=dtype), requires_grad=True)
+        weight = torch.tensor(draws(seed + 1, groups * (width % 60 + 1), shape[1] // groups, *kernel, dtype=dtype),
+                              requires_grad=True)
+        bias = torch.tensor(draws(seed + 2, len(weight), dtype=dtype), requires_grad=True)
+        conv = getattr(F, f"conv{len(kernel)}d")
+        y = conv(x, weight, bias, groups=groups, **settings)
+        yield y.detach().numpy()
+        yield conv(x, weight, groups=groups, **settings).detach().numpy()
+        for g in torch.autograd.grad(y, (x, weight, bias), torch.tensor(draws(seed, *y.shape, dtype=dtype))):
+            yield g.numpy()
+        back = getattr(F, f"conv_transpose{len(kernel)}d")
+        if len(weight) == groups * (shape[1] // groups):
+            yield back(x, weight, torch.tensor(draws(seed, shape[1], dtype=dtype)), groups=groups,
+                       **settings).detach().numpy()
+
+
 def convolutions_of_pixels(width, seed, dtype):
     """Of images whose channels lie beside each other, by few outputs."""
     c = width % 30 + 10
@@ -382,7 +407,7 @@ def sampled(width, seed, dtype):
 
 
 FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, batched_products,
-            entropy, batch_norm, sums, rows_added, masks, convolutions, convolutions_of_pixels,
+            entropy, batch_norm, sums, rows_added, masks, convolutions, convolutions_of_windows, convolutions_of_pixels,
             rows_taken, pooling, elementwise, scans, arranged, sampled]
 
 
@@ -489,6 +514,11 @@ def test_threads_change_no_bit():
             w = torch.tensor(draws(2, 12, 4, 3, 3), requires_grad=True)
             y = F.conv2d(x.view(6, 4, 120, 100), w)
             kept += [y.detach(), *torch.autograd.grad(y.square().sum(), w)]
+            w = torch.tensor(draws(3, 70, 20, 3, 3), requires_grad=True)
+            for size, stride in ((60, 2), (30, 1), (6, 1)):
+                images = x.view(-1, 20, size, size // 2 * 2)[:40].clone().requires_grad_()
+                y = F.conv2d(images, w, stride=stride, padding=1)
+                kept += [y.detach(), *torch.autograd.grad(y.square().sum(), (images, w))]
             for layer in layers:
                 y, _ = layer(x.view(16, 450, 40))
                 kept += [y.detach(), *torch.autograd.grad(y.square().sum(), list(layer.parameters()))]
@@ -496,6 +526,23 @@ def test_threads_change_no_bit():
     finally:
         torch.set_num_threads(before)
     assert found[0] == found[1] == found[2]
+
+
+@needs_library
+@pytest.mark.parametrize("channels, size, stride", [(3, 9, 1), (3, 9, 2), (40, 4, 1), (40, 8, 1), (40, 16, 1),
+                                                    (40, 15, 2)])
+def test_the_same_bits_of_an_image_alone(channels, size, stride):
+    """Which kernel convolves an image does not depend on how many others there are."""
+    x, w = torch.tensor(draws(0, 7, channels, size, size)), torch.tensor(draws(1, 50, channels, 3, 3))
+    y = F.conv2d(x, w, stride=stride, padding=1)
+    g = torch.tensor(draws(2, *y.shape))
+
+    def both(part):
+        given = x[part].clone().requires_grad_()
+        y = F.conv2d(given, w, stride=stride, padding=1)
+        return y, torch.autograd.grad(y, given, g[part])[0]
+    for whole, *alone in zip(both(slice(0, 7)), *[both(slice(i, i + 1)) for i in range(7)]):
+        assert torch.equal(whole, torch.cat(alone))
 
 
 @needs_library

@@ -96,6 +96,16 @@ def calls(wrong):
         add(f"convolve_weights: {name}", (*image, 1, 1, np.ones(64, F32), np.ones(49, F32), plan), 4)
         add(f"convolve_pixels: {name}", (1, 8, 8, 65, 1, 1, 4, 7, 7, 55, 1, np.ones(64, F32), np.ones(4, F32), None,
                                          plan), 49)
+    for k, name in enumerate(("where a line begins", "a term", "a weight", "where a place is", "where it goes")):
+        plan = [np.arange(0, 64, 8), [0, 1, 8, 9], np.arange(4), np.arange(49), np.arange(49)]
+        plan[k] = np.array(plan[k], I64)
+        plan[k][-1] = wrong
+        image = 1, 8, 8, 64, 1, 1
+        add(f"convolve_windows: {name}", (*image, 1, 4, 4, 49, 49, 1, 4, 4, np.ones(64, F32), np.ones(4, F32), None,
+                                          np.concatenate(plan).astype(I64)), 49)
+        if k in (0, 1, 3):
+            add(f"convolve_window_weights: {name}", (*image, 1, 4, 49, 1, np.ones(64, F32), np.ones(49, F32),
+                                                     np.concatenate([plan[i] for i in (0, 1, 3)]).astype(I64)), 4)
     steps = np.array(spans([10, 10, 10, 10], False), I64).reshape(-1)
     for place in (0, 3, 7):
         order = steps.copy()

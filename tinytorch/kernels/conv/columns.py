@@ -14,7 +14,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..threads import split
-from . import direct, few_outputs
+from . import direct, few_outputs, windows
 
 _CACHE = 1 << 20          # bytes of columns at a time: about what a core's second-level cache holds
 _KEPT = 1 << 22           # bytes of columns that forward leaves for backward; more are filled again, block by block
@@ -125,8 +125,11 @@ def forward(x, weight, bias, out, stride, padding, dilation, groups, keep=False)
     kernel, outputs = weight.shape[2:], len(weight) // groups
     if direct.suits(x, weight, outputs, kernel, out, stride, groups, bias):
         return direct.forward(x, weight, bias, out, padding, dilation), None
-    if few_outputs.suits(len(weight), x.shape[1], kernel, stride, groups):
+    in_c = windows.suits(x, weight, bias)
+    if few_outputs.suits(len(weight), x.shape[1], kernel, stride, groups) and not (in_c and x.flags.c_contiguous):
         return few_outputs.forward(x, weight, bias, out, padding, dilation), None
+    if in_c:
+        return windows.forward(x, weight, bias, out, stride, padding, dilation, groups), None
     length = prod(out)
     result = np.empty((len(x), len(weight)) + out, x.dtype)
     flat = result.reshape(len(x), groups, outputs, length)
@@ -180,8 +183,11 @@ def weight_grad(x, grad, kernel, stride, padding, dilation, groups, columns=None
     them."""
     if direct.suits_weight(x, grad, kernel, stride, groups):
         return direct.weight_grad(x, grad, kernel, padding, dilation)
-    if few_outputs.suits(grad.shape[1], x.shape[1], kernel, stride, groups):
+    in_c = columns is None and windows.suits(x, grad)
+    if few_outputs.suits(grad.shape[1], x.shape[1], kernel, stride, groups) and not (in_c and x.flags.c_contiguous):
         return few_outputs.weight_grad(x, grad, kernel, padding, dilation)
+    if in_c:
+        return windows.weight_grad(x, grad, kernel, stride, padding, dilation, groups)
     outputs, out = grad.shape[1] // groups, grad.shape[2:]
     flat = np.ascontiguousarray(grad).reshape(len(grad), groups, outputs, prod(out))
     channels = x.shape[1] // groups
@@ -228,10 +234,12 @@ def input_grad(grad, weight, bias, size, stride, padding, dilation, groups, by_p
     kernel, outputs, channels = weight.shape[2:], len(weight) // groups, weight.shape[1]
     if by_pixel and bias is None and few_outputs.suits(outputs, channels, kernel, stride, groups):
         return few_outputs.input_grad(grad, weight, size, padding, dilation)
+    in_direct = max(stride) == 1 and direct.suits(grad, weight, channels, kernel, size, stride, groups)
+    if windows.suits(grad, weight, bias) and not in_direct:
+        return windows.input_grad(grad, weight, bias, size, stride, padding, dilation, groups)
     before = [d * (k - 1) - lo for d, k, (lo, _) in zip(dilation, kernel, padding)]
     after = [n - m + lo for n, m, (lo, _) in zip(size, grad.shape[2:], padding)]
-    if max(stride) == 1 and min(before) >= 0 and min(after) >= 0 and (2 * outputs <= channels or direct.suits(
-            grad, weight, channels, kernel, size, stride, groups)):
+    if max(stride) == 1 and min(before) >= 0 and min(after) >= 0 and (2 * outputs <= channels or in_direct):
         # Few outputs: their windows are fewer columns than the windows of the input. In C there are none.
         flipped = weight[(Ellipsis,) + (slice(None, None, -1),) * len(kernel)]
         flipped = flipped.reshape((groups, outputs) + weight.shape[1:]).swapaxes(1, 2)

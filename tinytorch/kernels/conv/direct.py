@@ -8,8 +8,8 @@ import numpy as np
 from .. import native
 
 _FLOAT = np.dtype(np.float32)
-_FEW = 1 << 12            # multiplications that take NumPy no longer
-_FEW_WEIGHTS = 1 << 15    # of which a product of columns takes no longer than to fill them
+_FEW = 1 << 12            # multiplications of an image that windows.py has done as quickly
+_FEW_TERMS = 32           # of a window
 _PIECE = 1 << 21          # multiplications that take longer than it takes to wake a thread
 
 
@@ -19,14 +19,14 @@ def suits(x, other, outputs, kernel, out, stride, groups, bias=None):
     if groups != 1 or max(stride) != 1 or not native.takes("convolve", x, other, bias):
         return False
     each, size = outputs * x.shape[1] * prod(kernel), prod(out)
-    return each * size * len(x) >= _FEW and (size >= 128 or each < 1 << 15) and x.shape[-1] > 1
+    return each * size >= _FEW and (size >= 128 or each < 1 << 15) and x.shape[-1] > 1
 
 
 def suits_weight(x, grad, kernel, stride, groups):
-    """The same for the gradient of the weight, whose sums are over the places."""
+    """The same for the gradient of the weight, whose sums are over the places: not for what fills whole panels."""
     outputs, out = grad.shape[1], grad.shape[2:]
-    few = outputs * x.shape[1] * prod(kernel) < _FEW_WEIGHTS
-    return (few or prod(out) >= 512) and suits(x, grad, outputs, kernel, out, stride, groups)
+    few = outputs < 32 or x.shape[1] * prod(kernel) < _FEW_TERMS
+    return few and suits(x, grad, outputs, kernel, out, stride, groups)
 
 
 @lru_cache(256)

@@ -88,15 +88,21 @@ KERNELS = {
                            "?last[batch*hidden] >dh[batch*hidden] ?>dc[batch*hidden] >d[rows*gates*hidden] "
                            "?>g_ih[used*hidden*narrow] "
                            "?>g_hh[used*hidden*hidden] ?>g_bias[used*hidden]"),
-    "convolve": (256, "images lines width length outputs terms rows out_width places grain x[images*lines*width] "
+    "convolve": (1, "images lines width length outputs terms rows out_width places grain x[images*lines*width] "
                  "w[outputs*terms] ?bias[outputs] plan[lines+terms+rows]:i8<length "
                  ">out[images*outputs*rows*out_width]"),
-    "convolve_weights": (256, "images lines width length outputs terms rows out_width places grain pieces "
+    "convolve_weights": (1, "images lines width length outputs terms rows out_width places grain pieces "
                          "x[images*lines*width] g[images*outputs*rows*out_width] plan[lines+terms+rows]:i8<length "
                          ">parts[pieces*outputs*terms]"),
     "convolve_pixels": (1024, "images lines width length outputs channels taps rows out_width places grain "
                         "x[images*lines*width] w[outputs*channels*taps] ?bias[outputs] plan[lines+taps+rows]:i8<length "
                         ">out[images*outputs*rows*out_width]"),
+    "convolve_windows": (1, "images lines width length padded groups rows terms reach places size step by_row w_group "
+                         "x[images*lines*width] w[reach] ?bias[groups*rows] "
+                         "plan[lines+2*terms+2*places]:i8<length >out[images*groups*rows*size]"),
+    "convolve_window_weights": (1, "images lines width length padded groups outputs terms places step "
+                                "x[images*lines*width] g[images*groups*outputs*places] "
+                                "plan[lines+terms+places]:i8<length >out[groups*outputs*terms]"),
     "product": (1, "ta tb m n k lda ldb left packed block grain a{ta,m,k,lda} b{tb,k,n,ldb} ?bias[n] >c[m*n]"),
     "products": (1, "ta tb m n k lda ldb outer inner a_outer a_inner b_outer b_inner grain "
                  "a{ta,m,k,lda,outer,inner,a_outer,a_inner} b{tb,k,n,ldb,outer,inner,b_outer,b_inner} "

@@ -1,0 +1,129 @@
+"""Convolutions of any stride, dilation and number of groups in C (native/windows.c). Their twins are those of columns.py.
+
+Shapes are those of columns.py. A plan says where lines, terms and places lie, so that the gradient of the input is such
+a convolution too: with stride s, inputs that lie s apart see the same places of the kernel, and each such set is one.
+"""
+from functools import lru_cache
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from .. import native
+
+_FLOAT = np.dtype(np.float32)
+
+
+def suits(*arrays):
+    """Whether C takes these (None: a bias that is not given), in whatever order they lie in memory."""
+    for array in arrays:
+        if array is not None and (type(array) is not np.ndarray or array.dtype != _FLOAT or not array.size):
+            return False
+    return native.many("convolve_windows", arrays[0].size)
+
+
+def _in_order(*arrays):
+    return [a if a is None or a.flags.c_contiguous else np.ascontiguousarray(a) for a in arrays]
+
+
+def _sums(*ranges):
+    """Sums of one number of each of these, in their order, flat."""
+    found = np.zeros(1, np.int64)
+    for r in ranges:
+        found = np.add.outer(found, np.array(r, np.int64))
+    return found.reshape(-1)
+
+
+def _steps(shape):
+    return [prod(shape[axis + 1:]) for axis in range(len(shape))]
+
+
+def _lines(channels, size, padding):
+    """((how many lines an image of so many channels has, their width, the length of the image when padded, whether it
+    is), where the lines begin then, the steps along the axes of it, channels first)."""
+    around = tuple([n + lo + hi for n, (lo, hi) in zip(size, padding)])
+    steps = _steps((channels, *around))
+    if around == tuple(size):
+        return (1, channels * prod(size), channels * prod(size), 0), np.zeros(1, np.int64), steps
+    inside = [[(i + lo) * step for i in range(n)] for n, (lo, _), step in zip(size[:-1], padding, steps[1:])]
+    at = _sums(range(0, channels * steps[0], steps[0]), *inside, [padding[-1][0]])
+    return (len(at), size[-1], channels * steps[0], 1), at, steps
+
+
+@lru_cache(256)
+def _plan(channels, groups, size, out, kernel, stride, padding, dilation):
+    """(numbers of an image, terms, step, plan) of a convolution of so many channels of each group."""
+    image, lines, steps = _lines(groups * channels, size, padding)
+    terms = channels * prod(kernel)
+    offsets = _sums(range(0, channels * steps[0], steps[0]),
+                    *[range(0, k * d * step, d * step) for k, d, step in zip(kernel, dilation, steps[1:])])
+    starts = _sums(*[range(0, m * s * step, s * step) for m, s, step in zip(out, stride, steps[1:])])
+    return image, terms, stride[-1], np.concatenate(
+        [lines, offsets, np.arange(terms), starts, np.arange(len(starts))])
+
+
+def forward(x, weight, bias, out, stride, padding, dilation, groups):
+    """As columns.forward."""
+    x, weight, bias = _in_order(x, weight, bias)
+    count, channels, rows = len(x), weight.shape[1], len(weight) // groups
+    image, terms, step, plan = _plan(channels, groups, x.shape[2:], out, weight.shape[2:], stride, tuple(padding),
+                                     dilation)
+    places = prod(out)
+    return native.result("convolve_windows", (count, groups * rows) + out, count, *image, groups, rows, terms,
+                         weight.size, places, places, step, terms, rows * terms, x, weight, bias, plan)
+
+
+@lru_cache(256)
+def _plans_of_input(outputs, channels, groups, size, out, kernel, stride, padding, dilation):
+    """(whether all of the input sees a place of the kernel, [(numbers of an image, terms, places, step, plan) of each
+    set of inputs that sees any])."""
+    seen, found = 0, []
+    for phase in product(*map(range, stride)):
+        along = []                             # (inputs, [(place of the kernel, by how much what it sees is ahead)])
+        for first, n, k, s, (lo, _), d in zip(phase, size, kernel, stride, padding, dilation):
+            along.append((range(first, n, s), [(t, (first + lo - t * d) // s) for t in range(k)
+                                               if not (first + lo - t * d) % s]))
+        count = prod([len(inputs) for inputs, _ in along])
+        if not count or not all([taps for _, taps in along]):
+            continue
+        least = [min(0, *[ahead for _, ahead in taps], 0) for _, taps in along]
+        around = [(-low, max(0, len(inputs) + max([ahead for _, ahead in taps]) - m))
+                  for low, (inputs, taps), m in zip(least, along, out)]
+        image, lines, steps = _lines(groups * outputs, out, around)
+        of_outputs = range(0, outputs * steps[0], steps[0])
+        offsets = _sums(of_outputs, *[[(ahead - low) * step for _, ahead in taps]
+                                      for low, (_, taps), step in zip(least, along, steps[1:])])
+        each = channels * prod(kernel)
+        weights = _sums(range(0, outputs * each, each),
+                        *[[t * step for t, _ in taps] for (_, taps), step in zip(along, _steps(kernel))])
+        starts = _sums(*[range(0, len(inputs) * step, step) for (inputs, _), step in zip(along, steps[1:])])
+        ends = _sums(*[[i * step for i in inputs] for (inputs, _), step in zip(along, _steps(size))])
+        found.append((image, len(offsets), count, 1, np.concatenate([lines, offsets, weights, starts, ends])))
+        seen += count
+    return seen == prod(size), found
+
+
+def input_grad(grad, weight, bias, size, stride, padding, dilation, groups):
+    """As columns.input_grad."""
+    grad, weight, bias = _in_order(grad, weight, bias)
+    kernel, outputs, channels = weight.shape[2:], len(weight) // groups, weight.shape[1]
+    every, plans = _plans_of_input(outputs, channels, groups, size, grad.shape[2:], kernel, stride, tuple(padding),
+                                   dilation)
+    result = np.empty((len(grad), groups * channels) + size, _FLOAT)
+    if not every:
+        result[...] = 0 if bias is None else bias.reshape((-1,) + (1,) * len(size))
+    for image, terms, places, step, plan in plans:
+        native.run("convolve_windows", len(grad), *image, groups, channels, terms, weight.size, places, prod(size),
+                   step, prod(kernel), outputs * channels * prod(kernel), grad, weight, bias, plan, result)
+    return result
+
+
+def weight_grad(x, grad, kernel, stride, padding, dilation, groups):
+    """As columns.weight_grad."""
+    x, grad = _in_order(x, grad)
+    channels, out = x.shape[1] // groups, grad.shape[2:]
+    image, terms, step, plan = _plan(channels, groups, x.shape[2:], out, kernel, stride, tuple(padding), dilation)
+    places, lines = prod(out), image[0]
+    plan = np.concatenate([plan[:lines + terms], plan[lines + 2 * terms:lines + 2 * terms + places]])
+    return native.result("convolve_window_weights", (grad.shape[1], channels) + kernel, len(x), *image, groups,
+                         grad.shape[1] // groups, terms, places, step, x, grad, plan)
