@@ -288,7 +288,8 @@ def convolutions_of_windows(width, seed, dtype):
             ((3, 4 * c, 9, 14), (3, 3), 1, {"stride": 2, "padding": 1}), ((5, 4 * c, 4, 4), (3, 3), 1, {"padding": 1}),
             ((2, 4 * c, 7, 30), (1, 1), 4, {"stride": (2, 3)}), ((2, 2 * c, 700), (5,), 2, {"stride": 3, "padding": 4}),
             ((2, 2 * c, 5, 6, 13), (2, 3, 3), 2, {"stride": (1, 2, 1), "padding": (0, 1, 2), "dilation": (1, 2, 1)}),
-            ((2, 40 * c, 6, 6), (3, 3), 1, {"padding": 1}), ((2, c, 8, 9), (2, 2), 1, {"stride": 3}),
+            ((2, 40 * c, 6, 6), (3, 3), 1, {"padding": 1}), ((3, 30, 11, 26), (3, 3), 1, {"padding": (0, 2)}),
+            ((2, 30, 60, 60), (3, 3), 1, {"padding": 1}), ((2, c, 8, 9), (2, 2), 1, {"stride": 3}),
             ((1, c, 2, 2), (3, 3), 1, {"padding": 3, "stride": 4})):
         x = torch.tensor(draws(seed, *shape, dtype=dtype), requires_grad=True)
         weight = torch.tensor(draws(seed + 1, groups * (width % 60 + 1), shape[1] // groups, *kernel, dtype=dtype),
@@ -543,6 +544,20 @@ def test_the_same_bits_of_an_image_alone(channels, size, stride):
         return y, torch.autograd.grad(y, given, g[part])[0]
     for whole, *alone in zip(both(slice(0, 7)), *[both(slice(i, i + 1)) for i in range(7)]):
         assert torch.equal(whole, torch.cat(alone))
+
+
+@needs_library
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, 3e38])
+def test_what_is_not_finite_stays_in_its_windows(value):
+    """In squares of which sums are made (winograd.c) it is in all four windows."""
+    x, w = draws(0, 2, 30, 12, 13), torch.tensor(draws(1, 40, 30, 3, 3))
+    x[0, 5, 4, 7], x[1, 29, 0, 0], x[1, 0, 11, 12] = value, value, -value
+    with kernels(False):
+        exact = F.conv2d(torch.tensor(x, dtype=torch.float64), w.double(), torch.ones(40, dtype=torch.float64), padding=1)
+    ours, exact = F.conv2d(torch.tensor(x), w, torch.ones(40), padding=1), exact.float()
+    finite = exact.isfinite()
+    assert torch.equal(finite, ours.isfinite()) and torch.allclose(ours[finite], exact[finite], 1e-4, 1e-3)
+    assert torch.equal(exact[~finite].nan_to_num(7), ours[~finite].nan_to_num(7)) or value == 3e38
 
 
 @needs_library

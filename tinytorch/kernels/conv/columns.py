@@ -14,7 +14,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..threads import split
-from . import direct, few_outputs, windows
+from . import direct, few_outputs, windows, winograd
 
 _CACHE = 1 << 20          # bytes of columns at a time: about what a core's second-level cache holds
 _KEPT = 1 << 22           # bytes of columns that forward leaves for backward; more are filled again, block by block
@@ -123,6 +123,8 @@ def forward(x, weight, bias, out, stride, padding, dilation, groups, keep=False)
     """(convolution (cross-correlation) of `x` with `weight`, plus `bias` (O,) if it is not None; the columns if `keep`
     and they are few, for `weight_grad`, else None). Of the windows along each axis the first `out` are used."""
     kernel, outputs = weight.shape[2:], len(weight) // groups
+    if winograd.suits(x, weight, x.shape[1], outputs, kernel, out, stride, padding, dilation, groups, bias):
+        return winograd.forward(x, weight, bias, out, padding), None
     if direct.suits(x, weight, outputs, kernel, out, stride, groups, bias):
         return direct.forward(x, weight, bias, out, padding, dilation), None
     in_c = windows.suits(x, weight, bias)
@@ -234,6 +236,9 @@ def input_grad(grad, weight, bias, size, stride, padding, dilation, groups, by_p
     kernel, outputs, channels = weight.shape[2:], len(weight) // groups, weight.shape[1]
     if by_pixel and bias is None and few_outputs.suits(outputs, channels, kernel, stride, groups):
         return few_outputs.input_grad(grad, weight, size, padding, dilation)
+    around = [(2 - lo, 0) for lo, _ in padding]
+    if winograd.suits(grad, weight, outputs, channels, kernel, size, stride, around, dilation, groups, bias):
+        return winograd.input_grad(grad, weight, bias, size, padding)
     in_direct = max(stride) == 1 and direct.suits(grad, weight, channels, kernel, size, stride, groups)
     if windows.suits(grad, weight, bias) and not in_direct:
         return windows.input_grad(grad, weight, bias, size, stride, padding, dilation, groups)

@@ -22,7 +22,8 @@ def suits(*arrays):
     return native.many("convolve_windows", arrays[0].size)
 
 
-def _in_order(*arrays):
+def in_order(*arrays):
+    """The arrays, or copies of them that are contiguous."""
     return [a if a is None or a.flags.c_contiguous else np.ascontiguousarray(a) for a in arrays]
 
 
@@ -64,7 +65,7 @@ def _plan(channels, groups, size, out, kernel, stride, padding, dilation):
 
 def forward(x, weight, bias, out, stride, padding, dilation, groups):
     """As columns.forward."""
-    x, weight, bias = _in_order(x, weight, bias)
+    x, weight, bias = in_order(x, weight, bias)
     count, channels, rows = len(x), weight.shape[1], len(weight) // groups
     image, terms, step, plan = _plan(channels, groups, x.shape[2:], out, weight.shape[2:], stride, tuple(padding),
                                      dilation)
@@ -105,7 +106,7 @@ def _plans_of_input(outputs, channels, groups, size, out, kernel, stride, paddin
 
 def input_grad(grad, weight, bias, size, stride, padding, dilation, groups):
     """As columns.input_grad."""
-    grad, weight, bias = _in_order(grad, weight, bias)
+    grad, weight, bias = in_order(grad, weight, bias)
     kernel, outputs, channels = weight.shape[2:], len(weight) // groups, weight.shape[1]
     every, plans = _plans_of_input(outputs, channels, groups, size, grad.shape[2:], kernel, stride, tuple(padding),
                                    dilation)
@@ -120,7 +121,7 @@ def input_grad(grad, weight, bias, size, stride, padding, dilation, groups):
 
 def weight_grad(x, grad, kernel, stride, padding, dilation, groups):
     """As columns.weight_grad."""
-    x, grad = _in_order(x, grad)
+    x, grad = in_order(x, grad)
     channels, out = x.shape[1] // groups, grad.shape[2:]
     image, terms, step, plan = _plan(channels, groups, x.shape[2:], out, kernel, stride, tuple(padding), dilation)
     places, lines = prod(out), image[0]

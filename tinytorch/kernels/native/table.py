@@ -103,6 +103,9 @@ KERNELS = {
     "convolve_window_weights": (1, "images lines width length padded groups outputs terms places step "
                                 "x[images*lines*width] g[images*groups*outputs*places] "
                                 "plan[lines+terms+places]:i8<length >out[groups*outputs*terms]"),
+    "convolve_squares": (1, "images channels height width outputs high wide top left by_row by_term turned "
+                         "x[images*channels*height*width] w[outputs*channels*9] ?bias[outputs] "
+                         ">out[images*outputs*high*wide]"),
     "product": (1, "ta tb m n k lda ldb left packed block grain a{ta,m,k,lda} b{tb,k,n,ldb} ?bias[n] >c[m*n]"),
     "products": (1, "ta tb m n k lda ldb outer inner a_outer a_inner b_outer b_inner grain "
                  "a{ta,m,k,lda,outer,inner,a_outer,a_inner} b{tb,k,n,ldb,outer,inner,b_outer,b_inner} "
@@ -172,7 +175,7 @@ def parsed(declared):
 
 
 #: What can fail in kernels whose failing their arguments do not tell: the name of an array, "" if memory alone.
-_FAILING = {"attend": "", "top": "", "categories": "weights", "race": "weights"}
+_FAILING = {"attend": "", "convolve_squares": "", "top": "", "categories": "weights", "race": "weights"}
 
 
 def failing(name):
