@@ -307,6 +307,25 @@ def convolutions_of_windows(width, seed, dtype):
                        **settings).detach().numpy()
 
 
+def convolutions_by_channel(width, seed, dtype):
+    """Each channel by a kernel of its own."""
+    c = width % 7 + 2
+    for shape, kernel, settings in (
+            ((3, c, 8, 8), (3, 3), {"padding": 1}), ((3, c, 9, 11), (3, 3), {"padding": 1, "stride": 2}),
+            ((2, c, 9, 70), (5, 4), {"padding": (1, 2), "stride": (2, 3), "dilation": (2, 1)}),
+            ((2, c, 50), (3,), {"stride": 2}), ((2, c, 9, 9), (1, 1), {"stride": 2}),
+            ((2, c, 4, 4), (3, 3), {"padding": 1}),
+            ((2, c, 2, 2), (3, 3), {"padding": 3, "stride": 4}), ((2, c, 20, 21), (2, 2), {"stride": 3})):
+        x = torch.tensor(draws(seed, *shape, dtype=dtype), requires_grad=True)
+        weight = torch.tensor(draws(seed + 1, c, 1, *kernel, dtype=dtype), requires_grad=True)
+        bias = torch.tensor(draws(seed + 2, c, dtype=dtype), requires_grad=True)
+        y = getattr(F, f"conv{len(kernel)}d")(x, weight, bias, groups=c, **settings)
+        yield y.detach().numpy()
+        for g in torch.autograd.grad(y, (x, weight, bias), torch.tensor(draws(seed, *y.shape, dtype=dtype))):
+            yield g.numpy()
+        yield getattr(F, f"conv_transpose{len(kernel)}d")(x, weight, bias, groups=c, **settings).detach().numpy()
+
+
 def convolutions_of_pixels(width, seed, dtype):
     """Of images whose channels lie beside each other, by few outputs."""
     c = width % 30 + 10
@@ -408,8 +427,8 @@ def sampled(width, seed, dtype):
 
 
 FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, batched_products,
-            entropy, batch_norm, sums, rows_added, masks, convolutions, convolutions_of_windows, convolutions_of_pixels,
-            rows_taken, pooling, elementwise, scans, arranged, sampled]
+            entropy, batch_norm, sums, rows_added, masks, convolutions, convolutions_of_windows,
+            convolutions_by_channel, convolutions_of_pixels, rows_taken, pooling, elementwise, scans, arranged, sampled]
 
 
 @needs_library
@@ -520,6 +539,9 @@ def test_threads_change_no_bit():
                 images = x.view(-1, 20, size, size // 2 * 2)[:40].clone().requires_grad_()
                 y = F.conv2d(images, w, stride=stride, padding=1)
                 kept += [y.detach(), *torch.autograd.grad(y.square().sum(), (images, w))]
+                each = w[:20, :1].detach().requires_grad_()
+                y = F.conv2d(images, each, stride=stride, padding=1, groups=20)
+                kept += [y.detach(), *torch.autograd.grad(y.square().sum(), (images, each))]
             for layer in layers:
                 y, _ = layer(x.view(16, 450, 40))
                 kept += [y.detach(), *torch.autograd.grad(y.square().sum(), list(layer.parameters()))]
@@ -553,8 +575,8 @@ def test_what_is_not_finite_stays_in_its_windows(value):
     x, w = draws(0, 2, 30, 12, 13), torch.tensor(draws(1, 40, 30, 3, 3))
     x[0, 5, 4, 7], x[1, 29, 0, 0], x[1, 0, 11, 12] = value, value, -value
     with kernels(False):
-        exact = F.conv2d(torch.tensor(x, dtype=torch.float64), w.double(), torch.ones(40, dtype=torch.float64), padding=1)
-    ours, exact = F.conv2d(torch.tensor(x), w, torch.ones(40), padding=1), exact.float()
+        exact = F.conv2d(torch.tensor(x).double(), w.double(), torch.ones(40).double(), padding=1).float()
+    ours = F.conv2d(torch.tensor(x), w, torch.ones(40), padding=1)
     finite = exact.isfinite()
     assert torch.equal(finite, ours.isfinite()) and torch.allclose(ours[finite], exact[finite], 1e-4, 1e-3)
     assert torch.equal(exact[~finite].nan_to_num(7), ours[~finite].nan_to_num(7)) or value == 3e38

@@ -14,7 +14,7 @@ import numpy as np
 from numpy import ndarray
 
 from ..threads import split
-from . import direct, few_outputs, windows, winograd
+from . import depthwise, direct, few_outputs, windows, winograd
 
 _CACHE = 1 << 20          # bytes of columns at a time: about what a core's second-level cache holds
 _KEPT = 1 << 22           # bytes of columns that forward leaves for backward; more are filled again, block by block
@@ -127,6 +127,8 @@ def forward(x, weight, bias, out, stride, padding, dilation, groups, keep=False)
         return winograd.forward(x, weight, bias, out, padding), None
     if direct.suits(x, weight, outputs, kernel, out, stride, groups, bias):
         return direct.forward(x, weight, bias, out, padding, dilation), None
+    if depthwise.suits(x, weight, len(weight), x.shape[1], kernel, groups, padding, bias):
+        return depthwise.forward(x, weight, bias, out, stride, padding, dilation), None
     in_c = windows.suits(x, weight, bias)
     if few_outputs.suits(len(weight), x.shape[1], kernel, stride, groups) and not (in_c and x.flags.c_contiguous):
         return few_outputs.forward(x, weight, bias, out, padding, dilation), None
@@ -185,6 +187,8 @@ def weight_grad(x, grad, kernel, stride, padding, dilation, groups, columns=None
     them."""
     if direct.suits_weight(x, grad, kernel, stride, groups):
         return direct.weight_grad(x, grad, kernel, padding, dilation)
+    if depthwise.suits(x, grad, grad.shape[1], x.shape[1], kernel, groups, padding):
+        return depthwise.weight_grad(x, grad, kernel, stride, padding, dilation)
     in_c = columns is None and windows.suits(x, grad)
     if few_outputs.suits(grad.shape[1], x.shape[1], kernel, stride, groups) and not (in_c and x.flags.c_contiguous):
         return few_outputs.weight_grad(x, grad, kernel, padding, dilation)
@@ -239,6 +243,8 @@ def input_grad(grad, weight, bias, size, stride, padding, dilation, groups, by_p
     around = [(2 - lo, 0) for lo, _ in padding]
     if winograd.suits(grad, weight, outputs, channels, kernel, size, stride, around, dilation, groups, bias):
         return winograd.input_grad(grad, weight, bias, size, padding)
+    if depthwise.suits(grad, weight, len(weight), groups * channels, kernel, groups, padding, bias):
+        return depthwise.input_grad(grad, weight, bias, size, stride, padding, dilation)
     in_direct = max(stride) == 1 and direct.suits(grad, weight, channels, kernel, size, stride, groups)
     if windows.suits(grad, weight, bias) and not in_direct:
         return windows.input_grad(grad, weight, bias, size, stride, padding, dilation, groups)

@@ -1,7 +1,8 @@
-"""Convolutions of any stride, dilation and number of groups in C (native/windows.c). Their twins are those of columns.py.
+"""Convolutions of any stride, dilation and number of groups, in C (native/windows.c, native/window_weights.c).
 
-Shapes are those of columns.py. A plan says where lines, terms and places lie, so that the gradient of the input is such
-a convolution too: with stride s, inputs that lie s apart see the same places of the kernel, and each such set is one.
+Their twins are those of columns.py, and shapes are as there. A plan says where lines, terms and places lie, so that the
+gradient of the input is such a convolution too: with stride s, inputs that lie s apart see the same places of the
+kernel, and each such set is one.
 """
 from functools import lru_cache
 from itertools import product

@@ -106,6 +106,14 @@ KERNELS = {
     "convolve_squares": (1, "images channels height width outputs high wide top left by_row by_term turned "
                          "x[images*channels*height*width] w[outputs*channels*9] ?bias[outputs] "
                          ">out[images*outputs*high*wide]"),
+    **{f"depthwise_{name}": (
+        1, "images channels height width high wide rows columns down across top left rows_apart columns_apart "
+        + arrays)
+        for name, arrays in (
+            ("forward", "x[images*channels*height*width] w[channels*rows*columns] ?bias[channels] "
+                        ">out[images*channels*high*wide]"),
+            ("input", "g[images*channels*high*wide] w[channels*rows*columns] >out[images*channels*height*width]"),
+            ("weights", "x[images*channels*height*width] g[images*channels*high*wide] >out[channels*rows*columns]"))},
     "product": (1, "ta tb m n k lda ldb left packed block grain a{ta,m,k,lda} b{tb,k,n,ldb} ?bias[n] >c[m*n]"),
     "products": (1, "ta tb m n k lda ldb outer inner a_outer a_inner b_outer b_inner grain "
                  "a{ta,m,k,lda,outer,inner,a_outer,a_inner} b{tb,k,n,ldb,outer,inner,b_outer,b_inner} "
@@ -175,7 +183,8 @@ def parsed(declared):
 
 
 #: What can fail in kernels whose failing their arguments do not tell: the name of an array, "" if memory alone.
-_FAILING = {"attend": "", "convolve_squares": "", "top": "", "categories": "weights", "race": "weights"}
+_FAILING = {"attend": "", "convolve_squares": "", "depthwise_forward": "", "depthwise_input": "",
+            "depthwise_weights": "", "top": "", "categories": "weights", "race": "weights"}
 
 
 def failing(name):

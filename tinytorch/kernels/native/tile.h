@@ -50,9 +50,23 @@ INLINE void store(float *p, vec v)
 #define ONCE(v)
 #endif
 
-/* memcpy of `n` floats, of rows too short for its call: the last vector overlaps the one before. */
+/* memcpy of `n` floats, of rows too short for its call: the last part overlaps the one before. */
 INLINE void copy_row(float *to, const float *from, int64_t n)
 {
+#if LANES > 8
+    if (n >= 8 && n < LANES) {
+        memcpy(to, from, 32);
+        memcpy(to + n - 8, from + n - 8, 32);
+        return;
+    }
+#endif
+#if LANES > 4
+    if (n >= 4 && n < LANES) {
+        memcpy(to, from, 16);
+        memcpy(to + n - 4, from + n - 4, 16);
+        return;
+    }
+#endif
     if (n < LANES) {
         for (int64_t i = 0; i < n; i++)
             to[i] = from[i];
