@@ -85,8 +85,12 @@ INLINE void fill_panel(const struct windows *s, const float *restrict x, const i
             const float *from = x + offsets[r] + runs[i].from;
             const int64_t n = runs[i].count;
             float *at = to + runs[i].to;
-            if (step == 1 && n < LANES && spare)
-                store(at, load(from));         /* the next run, or row, covers what is too much of it */
+            if (step == 1 && n <= 4 && spare)
+                memcpy(at, from, 16);          /* the next run, or row, covers what is too much of it */
+            else if (step == 1 && n <= 8 && spare)
+                memcpy(at, from, 32);
+            else if (step == 1 && n < LANES && spare)
+                store(at, load(from));
             else if (step == 1)
                 copy_row(at, from, n);
             else
