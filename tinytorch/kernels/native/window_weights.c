@@ -163,6 +163,8 @@ int64_t convolve_window_weights(int64_t threads, int64_t images, int64_t lines, 
                                 int64_t padded, int64_t groups, int64_t outputs, int64_t terms, int64_t places,
                                 int64_t step, const float *x, const float *g, const place *plan, float *out)
 {
+    if (groups < 1 || outputs < 1 || step < 1)
+        return OUTSIDE;
     const int64_t numbers = lines + terms + places, apart = length / groups;
     const int64_t kinds[3][2] = {{lines, length - width + 1}, {terms, apart}, {places, apart}};
     const int64_t span = span_of(outputs), panels = (outputs + span - 1) / span;

@@ -171,6 +171,8 @@ int64_t convolve_windows(int64_t threads, int64_t images, int64_t lines, int64_t
                          int64_t step, int64_t by_row, int64_t w_group, const float *x, const float *w,
                          const float *bias, const place *plan, float *out)
 {
+    if (groups < 1 || by_row < 0 || w_group < 0 || step < 1)
+        return OUTSIDE;
     const int64_t numbers = lines + 2 * terms + 2 * places, apart = length / groups;
     const int64_t rest = reach - (rows - 1) * by_row - (groups - 1) * w_group;
     int64_t failed = 0, plain = 1, furthest = 0, last = 0, *at = malloc((numbers + 1) * sizeof(int64_t));

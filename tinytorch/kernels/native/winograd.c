@@ -166,7 +166,8 @@ static void some_squares(const void *args, int64_t first, int64_t last)
     const struct winograd *s = args;
     const int64_t all = s->images * s->down, terms = s->channels, room = s->columns + 2 * LINE;
     const int64_t panels_at_once = (s->columns + span_of(s->columns) - 1) / span_of(s->columns);
-    const int64_t of_kind = terms * s->columns + (panels_at_once + 2) * LINE, line = (2 * s->rows_at_once + 2) * s->pitch / 2 + LINE;
+    const int64_t of_kind = terms * s->columns + (panels_at_once + 2) * LINE;
+    const int64_t line = (2 * s->rows_at_once + 2) * s->pitch / 2 + LINE;
     float *memory = malloc((KINDS * (of_kind + ROWS * s->columns) + 4 * line + 4 * room + 4 * LINE) * sizeof(float));
     if (!memory) {
         fail(s->failed, NO_MEMORY);
@@ -235,7 +236,7 @@ int64_t convolve_squares(int64_t threads, int64_t images, int64_t channels, int6
     const int64_t down = (high + 1) / 2, across = (wide + 1) / 2, pitch = 2 * across + 2;
     const int64_t length = channels * (2 * down + 2) * pitch, all = outputs * channels * 9;
     int64_t failed = 0;
-    if (channels > TERMS || top < 0 || left < 0 || top > 2 * down || left > 2 * across || (outputs - 1) * by_row
+    if (channels < 1 || channels > TERMS || high < 1 || wide < 1 || top < 0 || left < 0 || top > 2 * down || left > 2 * across || (outputs - 1) * by_row
             + (channels - 1) * by_term + 9 > all || by_row < 0 || by_term < 0)
         return OUTSIDE;
     const int64_t fit = PADDED / length, together = fit < 1 ? 1 : fit < images ? fit : images;
