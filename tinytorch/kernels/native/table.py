@@ -260,8 +260,8 @@ def entries():
                       f"        {name}(1, run, {given}, (float *)(a[{count}] + i * steps[{count}]));", "}"]
         if drawn(name):                        # the same: see `Draws` there
             lines += ["", f"KERNEL void loop_{name}(char **a, const intptr_t *sizes, const intptr_t *steps, void *d)",
-                      "{", "    (void)steps;", "    const union argument *given = d;", f"    {name}({', '.join(_of_draws(declared))});",
-                      "    forget_errors();", "}"]
+                      "{", "    (void)steps;", "    const union argument *given = d;",
+                      f"    {name}({', '.join(_of_draws(declared))});", "    forget_errors();", "}"]
     for name, count in STEPS.items():
         lines.append(f"int64_t step_{name}(const union argument *a);")
         counts.append((f"step_{name}", count))
