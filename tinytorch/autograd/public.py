@@ -272,7 +272,7 @@ class Public:
         """The classes of the arguments that may be handed on as they are given by keyword: of all but the first one,
         and `out` if the door writes to it."""
         others = self.parameters()[0][:1] + (("out",) if self.out is not None else ())
-        return {name: kind[0] for name, kind in self._kinds.items() if name not in others}
+        return {name: kind[0] for name, kind in self._by_keyword.items() if name not in others}
 
     def takes_sparse(self, args: Iterable[Any]) -> bool:
         """Whether an argument, or an item of one that is a tuple or list, is sparse and the function is one of dense
