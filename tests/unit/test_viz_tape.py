@@ -157,6 +157,11 @@ class Checkpointed(nn.Module):
                                      preserve_rng_state=False))
 
 
+def columns(size):
+    """What a convolution keeps in NumPy: the windows as columns. The kernels in C read the image again."""
+    return "" if native.level() else f", aux activation {size}"
+
+
 #: (module and input, steps).
 NETWORKS = {
     "a multilayer perceptron": (
@@ -168,7 +173,7 @@ NETWORKS = {
     "a CNN without biases": (
         lambda: (nn.Sequential(nn.Conv2d(1, 4, 3, bias=False), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
                                 nn.Linear(36, 2, bias=False)), torch.ones(2, 1, 8, 8)), [
-        "0: convolution ConvolutionBackward0 (input input 512, weight parameter 144, aux activation 2592)",
+        f"0: convolution ConvolutionBackward0 (input input 512, weight parameter 144{columns(2592)})",
         "1: relu ReluBackward0 (result activation 1152)",
         "2: max_pool2d_with_indices MaxPool2DWithIndicesBackward0 (input activation 0, aux activation 288)",
         "3: view ViewBackward0",
@@ -177,7 +182,7 @@ NETWORKS = {
     "batch norm": (
         lambda: (nn.Sequential(nn.Conv2d(1, 2, 3, bias=False), nn.BatchNorm2d(2),
                                 nn.Sigmoid()), torch.ones(2, 1, 5, 5)), [
-        "0: convolution ConvolutionBackward0 (input input 200, weight parameter 72, aux activation 648)",
+        f"0: convolution ConvolutionBackward0 (input input 200, weight parameter 72{columns(648)})",
         "1: native_batch_norm NativeBatchNormBackward0 (input activation 144, weight parameter 8, "
         "running_mean parameter 8, running_var parameter 8, aux activation 8, aux activation 8)",
         "2: sigmoid SigmoidBackward0 (result activation 144)",
@@ -225,8 +230,7 @@ NETWORKS = {
     "a text CNN": (lambda: (Text(), torch.tensor([[1, 2, 3, 4, 5, 6, 7]] * 2)), [
         "words: embedding EmbeddingBackward0 (indices input 112)",
         "model: transpose TransposeBackward0",
-        "windows: convolution ConvolutionBackward0 (input activation 224, weight parameter 288, aux "
-        "activation 480)",
+        f"windows: convolution ConvolutionBackward0 (input activation 224, weight parameter 288{columns(480)})",
         "model: relu ReluBackward0 (result activation 240)",
         "model: amax AmaxBackward0 (input activation 0, result activation 48)",
         "out: addmm AddmmBackward0 (input activation 0, weight parameter 48)",
@@ -418,7 +422,7 @@ OPERATIONS = {
         "mse_loss MseLossBackward0 (input input 48, target input 48, aux activation 48)",
     ]),
     "convolution": (lambda x, w, b: F.conv1d(x, w, b), [(2, 3, 8), (4, 3, 3), (4,)], [
-        "convolution ConvolutionBackward0 (input input 192, weight input 144, aux activation 432)",
+        f"convolution ConvolutionBackward0 (input input 192, weight input 144{columns(432)})",
     ]),
     "average pool": (lambda x: F.avg_pool1d(x, 2), [(2, 3, 8)], [
         "avg_pool2d SqueezeBackward1 (input input 192)",
