@@ -16,7 +16,7 @@ from ..kernels import errstate
 from ..kinds.lazy import UNRESOLVED, bits_of
 from ..ops.elementwise.complex import view_as_real
 from ..tensor import Tensor, wrap
-from .bundle import bundled
+from .bundle import Bundle, bundled
 from .optimizer import Optimizer
 
 _NO_BUNDLE = (), None, ()
@@ -55,13 +55,14 @@ class ArrayOptimizer(Optimizer):
     """
 
     #: Options that older state dicts may lack.
-    _OPTIONS = {"maximize": False, "foreach": None, "differentiable": False}
+    _OPTIONS: dict[str, Any] = {"maximize": False, "foreach": None, "differentiable": False}
     #: State that is one number for the whole parameter, in a tensor.
-    _NUMBERS = ("step",)
+    _NUMBERS: tuple[str, ...] = ("step",)
     #: What is said of capturable=True: for parameters alone, and by foreach.
     _CAPTURED = refused_capture(), refused_capture(xla=False)
     #: (parameters, bundle, parameters outside it) by a group's id, and how often bundling was tried.
-    _bundles, _tries = {}, 0
+    _bundles: dict[int, tuple] = {}
+    _tries = 0
 
     def __init__(self, params, defaults):
         self._check(defaults)
@@ -182,7 +183,7 @@ class ArrayOptimizer(Optimizer):
         raise NotImplementedError(f"{type(self).__name__}: differentiable=True is not supported")
 
     # -------------------------------------------------------------- small parameters
-    def _parts_of(self, group):
+    def _parts_of(self, group) -> tuple[Bundle | None, Any]:
         """The bundle of a group's small parameters, if there is one that holds, and the other parameters."""
         params = group["params"]
         before, bundle, others = self._bundles.get(id(group), _NO_BUNDLE)

@@ -62,7 +62,7 @@ class Bundle:
                 return False
         return True
 
-    def gather(self):
+    def gather(self) -> tuple[np.ndarray, np.ndarray]:
         """The values and the gradients as flat arrays."""
         for p, array, value, grad in zip(self.params, self.arrays, self.value_views, self.grad_views):
             value[...] = array

@@ -181,7 +181,7 @@ class _Point(NamedTuple):
 
     t: float | Tensor
     loss: float
-    gradient: Tensor
+    gradient: Tensor | None
     slope: Tensor
 
 
@@ -226,9 +226,9 @@ class _Search:
             self.tries += 1
         return self.start, point
 
-    def _zoom(self, *ends):
+    def _zoom(self, *bracket):
         """The place between two points, or the lower one of what is left when the search has to end."""
-        ends, size = list(ends), self.d.abs().max()
+        ends, size = list(bracket), self.d.abs().max()
         stuck = False
         low = 0 if ends[0].loss <= ends[1].loss else 1
         while self.tries < self.most and not abs(ends[1].t - ends[0].t) * size < self._CHANGE:

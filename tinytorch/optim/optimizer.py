@@ -12,8 +12,8 @@ from ..autograd.hooks import RemovableHandle
 from ..errors import warn
 from ..tensor import Tensor
 
-_global_optimizer_pre_hooks = OrderedDict()
-_global_optimizer_post_hooks = OrderedDict()
+_global_optimizer_pre_hooks: OrderedDict[int, Callable] = OrderedDict()
+_global_optimizer_post_hooks: OrderedDict[int, Callable] = OrderedDict()
 
 
 #: What state_dict() gives.
@@ -84,6 +84,13 @@ class Optimizer:
     OptimizerPreHook: TypeAlias = Callable[["Optimizer", tuple, dict], tuple[tuple, dict] | None]
     OptimizerPostHook: TypeAlias = Callable[["Optimizer", tuple, dict], None]
 
+    _optimizer_step_pre_hooks: OrderedDict[int, Callable]
+    _optimizer_step_post_hooks: OrderedDict[int, Callable]
+    _optimizer_state_dict_pre_hooks: OrderedDict[int, Callable]
+    _optimizer_state_dict_post_hooks: OrderedDict[int, Callable]
+    _optimizer_load_state_dict_pre_hooks: OrderedDict[int, Callable]
+    _optimizer_load_state_dict_post_hooks: OrderedDict[int, Callable]
+
     def __init__(self, params, defaults):
         self.defaults = defaults
         for name in _HOOKS:
@@ -92,8 +99,8 @@ class Optimizer:
         if isinstance(params, Tensor):
             raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, "
                             f"but got {params.type()}")
-        self.state = defaultdict(dict)
-        self.param_groups = []
+        self.state: dict[Any, dict] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
         groups = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
@@ -240,7 +247,7 @@ class Optimizer:
         fitting = state_dict["state"]
         if type(self).step.__module__.startswith(__package__):   # a step from elsewhere may have state of any shape
             fitting = leave_out_misfits(self._shape_of_state, params, groups, saved, fitting, strict)
-        state = defaultdict(dict)
+        state: dict[Any, dict] = defaultdict(dict)
         for key, value in fitting.items():
             if key in params:
                 state[params[key]] = _cast(value, lambda tensor, name, key=key: (
@@ -265,7 +272,7 @@ class Optimizer:
         updates, in float32."""
         if key != "step":
             return value.to(param.dtype) if param.is_floating_point() else value
-        group = next((group for group in param_groups if param_id in group["params"]), {})
+        group: dict = next((group for group in param_groups if param_id in group["params"]), {})
         return value.to(dt.float32) if group.get("fused") or group.get("capturable") else value
 
     # -------------------------------------------------------------- hooks
@@ -273,14 +280,15 @@ class Optimizer:
         cls = type(self)
         self._zero_grad_profile_name = f"Optimizer.zero_grad#{cls.__name__}.zero_grad"
         if not getattr(cls.step, "hooked", None):
-            cls.step = self.profile_hook_step(cls.step)
-            cls.step.hooked = True
+            step = self.profile_hook_step(cls.step)
+            step.hooked = True
+            cls.step = step                    # type: ignore[method-assign]
 
     def _optimizer_step_code(self):
         """Called after every step: for profilers to look at the optimiser from."""
 
     @staticmethod
-    def profile_hook_step(func):
+    def profile_hook_step(func) -> Any:
         """`func`, a step, with the hooks around it: a class's step is wrapped when its first optimiser is made."""
         @functools.wraps(func)
         def wrapper(*args, **kwargs):

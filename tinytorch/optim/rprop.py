@@ -53,7 +53,7 @@ class Rprop(ArrayOptimizer):
 
     def _new_state(self, group, p):
         lr = group["lr"]
-        size = float(number_of(lr) if isinstance(lr, Tensor) else lr)
+        size: complex = float(number_of(lr) if isinstance(lr, Tensor) else lr)
         size = complex(size, size) if p.dtype.kind == dt.COMPLEX else size
         return {"step": new_count(group), "prev": zeros_like(p),
                 "step_size": wrap(np.full_like(p, scalar_as(size, p.dtype)))}

@@ -1,6 +1,7 @@
 """What schedules have in common: the optimiser they act on, steps, rates and states."""
 import functools
 import weakref
+from typing import Any
 
 from ...errors import warn
 from ...tensor import Tensor
@@ -77,10 +78,10 @@ def _note_steps(optimizer):
 
     @functools.wraps(function)
     def step(*args, **kwargs):
-        target = reference()
+        target: Any = reference()
         target._opt_called = True
         return function(target, *args, **kwargs)
-    step._wrapped_by_lr_sched = True
+    step._wrapped_by_lr_sched = True           # type: ignore[attr-defined]
     optimizer.step = step
 
 
@@ -92,6 +93,7 @@ class LRScheduler:
 
     _is_initial = False
     _get_lr_called_within_step = False
+    _get_closed_form_lr: Any                   # a method of those that have it
 
     def __init__(self, optimizer, last_epoch=-1):
         check_optimizer(optimizer)

@@ -1,5 +1,6 @@
 """Schedules made of others: one after the other, or all in each step."""
 from bisect import bisect_right
+from collections.abc import Sequence
 
 from .base import LRScheduler, set_lr, values
 from .plateau import ReduceLROnPlateau
@@ -7,6 +8,8 @@ from .plateau import ReduceLROnPlateau
 
 class _Composed(LRScheduler):
     """What consists of other schedules, `_schedulers`, and keeps their states in its own."""
+
+    _schedulers: Sequence[LRScheduler]
 
     def _check_parts(self, schedulers, optimizer):
         """TypeError for what has no optimiser, ValueError for what needs a metric or has another optimiser."""
@@ -83,7 +86,7 @@ class SequentialLR(_Composed):
         elif hasattr(sched, "last_epoch"):
             sched.last_epoch -= 1
 
-    def step(self):
+    def step(self):                            # type: ignore[override]
         """Let the schedule whose turn it is make a step."""
         self.last_epoch += 1
         i = bisect_right(self._milestones, self.last_epoch)
@@ -115,7 +118,7 @@ class ChainedScheduler(_Composed):
         self._schedulers, self.optimizer = schedulers, optimizer
         self._last_lr = values(optimizer, "lr")
 
-    def step(self):
+    def step(self):                            # type: ignore[override]
         """Let each of the schedules make a step."""
         for scheduler in self._schedulers:
             scheduler.step()

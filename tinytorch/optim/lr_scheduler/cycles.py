@@ -1,6 +1,7 @@
 """Schedules of a rate that rises and falls, momentum going the other way."""
 import math
 import types
+from collections.abc import Callable
 from functools import partial
 
 from .base import LRScheduler, begin_momentum, check_optimizer, per_group, set_lr, set_momentum
@@ -56,7 +57,7 @@ class CyclicLR(LRScheduler):
             return
         self.scale_mode = "iterations" if self.mode == "exp_range" else "cycle"
         if self.mode == "exp_range":
-            self._scale_fn_ref = partial(_power, self.gamma)
+            self._scale_fn_ref: Callable = partial(_power, self.gamma)
         else:
             self._scale_fn_ref = _full if self.mode == "triangular" else _halved
 

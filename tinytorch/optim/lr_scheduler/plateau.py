@@ -46,7 +46,7 @@ class ReduceLROnPlateau(LRScheduler):
     def in_cooldown(self):
         return self.cooldown_counter > 0
 
-    def step(self, metrics, epoch=None):
+    def step(self, metrics, epoch=None):       # type: ignore[override]
         """Take note of the metric of an epoch, and reduce the rates if it has stopped improving."""
         current = float(metrics)
         if epoch is not None:
