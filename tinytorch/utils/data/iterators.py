@@ -140,6 +140,10 @@ class _BaseDataLoaderIter:
     def _num_yielded(self):
         return self._progress.yielded
 
+    def _next_data(self):
+        """The next batch. StopIteration if there is none."""
+        raise NotImplementedError
+
     def __next__(self):
         try:
             data = self._next_data()
@@ -219,7 +223,7 @@ class _SimulatedWorkersIter(_BaseDataLoaderIter):
                 self._fetchers.append(_restored_fetcher(self, worker.info.dataset, k))
         self._active = set(range(len(self._workers)))
         self._turn = turn_after(self._progress.worker, self._num_workers)
-        self._tasks = deque()
+        self._tasks: deque[tuple] = deque()
         for _ in range(self._prefetch_factor * len(self._workers)):
             self._dispatch()
 

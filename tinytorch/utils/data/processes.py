@@ -8,6 +8,7 @@ import select
 import threading
 import time
 import weakref
+from typing import Any
 
 from ..._utils import ExceptionWrapper
 from ...errors import warn
@@ -22,7 +23,7 @@ __all__ = ["_MultiProcessingDataLoaderIter"]
 
 #: This process's ends of the channels to workers. A forked process has them too, and must let them go: a worker whose
 #: loader died learns it from its channel, which is closed when nobody has the other end.
-_ends = weakref.WeakSet()
+_ends: weakref.WeakSet = weakref.WeakSet()
 _starting = threading.Lock()
 
 
@@ -52,7 +53,8 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             self._snapshots = 1                # the states after the last batches may not be the last states
         self._progress.every = self._snapshots or 1
         self._progress.keep(self._progress.yielded)
-        self._workers, self._channels = [], []
+        self._workers: list = []
+        self._channels: list = []
         self._finalizer = weakref.finalize(self, _stop, os.getpid(), self._workers, self._channels)
         self._polled, self._events = select.poll(), {}
         self._numbers = itertools.count()
@@ -107,7 +109,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         super()._reset(loader)
         waits = self._snapshots or stateful(self._dataset)
         seed = self._base_seed if self._seed_by_index else None
-        self._starts = {}
+        self._starts: dict[int, Any] = {}
         for k in range(self._num_workers):
             self._send(k, _ResumeIteration(seed, waits))
         while waits and len(self._starts) < self._num_workers:

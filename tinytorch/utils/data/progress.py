@@ -7,6 +7,8 @@ nothing before its state is asked for.
 """
 import contextlib
 import itertools
+from collections.abc import Collection
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +19,12 @@ __all__ = ["NOT_BEGUN", "Indices", "Progress", "advance", "check_fits", "not_beg
            "settle", "state_of_fetcher"]
 
 #: The state of a DataLoader that has not been iterated over. torchdata's names, where it has them.
-NOT_BEGUN = {"_num_yielded": 0, "_iterator_finished": False, "_last_yielded_worker_id": None, "_num_workers": 0,
-             "_base_seed": None, "_restarted": False, "_sampler_iter_yielded": 0, "_yielded_ahead": [],
-             "_indices_drawn": 0, "_index_sampler_state": None, "_sampler_state": None, "_sampler_iter_state": None,
-             "_epochs": [], "_generators_at_start": [], "_generators": [], "_worker_snapshots": {},
-             "_steps_since_snapshot": 0, "_IterableDataset_len_called": None}
+NOT_BEGUN: dict[str, Any] = {
+    "_num_yielded": 0, "_iterator_finished": False, "_last_yielded_worker_id": None, "_num_workers": 0,
+    "_base_seed": None, "_restarted": False, "_sampler_iter_yielded": 0, "_yielded_ahead": [],
+    "_indices_drawn": 0, "_index_sampler_state": None, "_sampler_state": None, "_sampler_iter_state": None,
+    "_epochs": [], "_generators_at_start": [], "_generators": [], "_worker_snapshots": {},
+    "_steps_since_snapshot": 0, "_IterableDataset_len_called": None}
 
 
 def _stateful(owner):
@@ -93,7 +96,8 @@ class Progress:
     def __init__(self, loader, every=1):
         self._generators, self._with_epochs = _generators(loader), _with_epochs(loader)
         self._num_workers, self.every = loader.num_workers, every
-        self.base_seed, self.streams, self.indices = None, {}, None
+        self.base_seed, self.streams = None, {}
+        self.indices: Any = None               # those of the pass, when it has begun
         self.restart(loader)
         self.restarted = False                 # whether the pass drew no seed for workers, which had theirs
 
@@ -101,11 +105,13 @@ class Progress:
         """The next pass of the same workers, before its indices are asked for."""
         self.restarted = True
         self.yielded, self.finished, self.worker = 0, False, None
-        self.given, self.ahead, self.sampler = 0, {}, {}
+        self.given: Any = 0
+        self.ahead, self.sampler = {}, {}
         self.begun = [generator.get_state() for generator in self._generators]
         self.epochs = [sampler.epoch for sampler in self._with_epochs]
         self.length = loader._IterableDataset_len_called
-        self.fetchers, self._snapshot = {}, None
+        self.fetchers = {}
+        self._snapshot: Any = None             # the last complete state, where not each of them is
 
     def resume(self, state, persistent):
         """Be where the state was taken. After a pass that has ended, what lives on is the dataset of this process, or
@@ -216,9 +222,9 @@ class Indices:
 
     def __init__(self, sampler, resume=None):
         self.drawn = 0
-        self._skipped = ()                     # positions of indices that were yielded before their turn
+        self._skipped: Collection[int] = ()    # positions of indices that were yielded before their turn
         self._behind = 0                       # indices of the pass to be continued that are to be drawn again
-        inner = getattr(sampler, "sampler", None)
+        inner: Any = getattr(sampler, "sampler", None)
         state = {} if resume is None else {name: resume[name] for name in _STATES if resume[name] is not None}
         for owner, name in (sampler, "_index_sampler_state"), (inner, "_sampler_state"):
             if name in state:

@@ -11,6 +11,7 @@ import select
 import socket
 import struct
 from multiprocessing.reduction import ForkingPickler
+from typing import Any
 
 from ....kernels import shared
 from ....tensor import Tensor
@@ -109,7 +110,7 @@ class Channel:
                 return pickle.loads(self._rest(size))
         except ConnectionResetError:
             raise Closed from None
-        memory = shared.mapped(fds[0], start + size + arrays * _SPAN.size)
+        memory: Any = shared.mapped(fds[0], start + size + arrays * _SPAN.size)
         spans = _SPAN.iter_unpack(memory[start + size:])
         return pickle.loads(memory[start:start + size], buffers=[memoryview(memory[a:b]) for a, b in spans])
 

@@ -3,6 +3,7 @@ import contextlib
 import copy
 import re
 from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -73,8 +74,8 @@ def collate(batch, *, collate_fn_map=None):
             if isinstance(sample, known):
                 return collate_fn_map[known](batch, collate_fn_map=collate_fn_map)
     if isinstance(sample, Mapping):
-        parts = {key: collate([one[key] for one in batch], collate_fn_map=collate_fn_map) for key in sample}
-        return _rebuilt(sample, parts, MutableMapping, dict)
+        by_key = {key: collate([one[key] for one in batch], collate_fn_map=collate_fn_map) for key in sample}
+        return _rebuilt(sample, by_key, MutableMapping, dict)
     named = isinstance(sample, tuple) and hasattr(sample, "_fields")
     if not isinstance(sample, Sequence):
         raise TypeError(_REFUSED.format(kind))
@@ -95,7 +96,7 @@ def _collate_tensors(batch, *, collate_fn_map=None):
 def _rows(arrays, count):
     """The stack of as many small arrays of one dtype and shape that lie densely in memory, in a fraction of the time
     that `stack` takes. None if they are others."""
-    first = arrays[0] if arrays else None
+    first: Any = arrays[0] if arrays else None
     if (len(arrays) != count or set(map(type, arrays)) != {np.ndarray} or first.ndim > 2 or not 0 < first.nbytes < 4096
             or {array.dtype for array in arrays} != {first.dtype}
             or [array.shape for array in arrays].count(first.shape) != count):

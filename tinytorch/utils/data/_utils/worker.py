@@ -3,6 +3,7 @@ import copy
 import operator
 import os
 import threading
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,12 @@ class WorkerInfo:
     """Which worker is at work: id, num_workers, seed, and its own copy of the dataset. Nothing can be assigned."""
 
     __slots__ = ("id", "num_workers", "seed", "dataset", "rng", "worker_method")
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Any
+    rng: Any
+    worker_method: str
 
     def __init__(self, id, num_workers, seed, dataset, rng=None, worker_method="multiprocessing"):
         for name, value in zip(self.__slots__, (id, num_workers, seed, dataset, rng, worker_method)):
@@ -222,7 +229,8 @@ def _serve(channel, dataset, make_fetcher, base_seed, init_fn, worker_id, num_wo
     from ..progress import advance, restore_dataset, state_of_fetcher
     from .channel import Closed, pack
     where = f"in DataLoader worker process {worker_id}"
-    failed, fetcher = None, None
+    failed: Any = None
+    fetcher: Any = None
     try:
         _seed(base_seed, worker_id)
         _here.info = WorkerInfo(worker_id, num_workers, base_seed + worker_id, dataset)

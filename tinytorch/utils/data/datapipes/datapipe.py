@@ -105,7 +105,7 @@ class IterDataPipe(_Pipe, IterableDataset):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "__iter__" in vars(cls):
-            cls.__iter__ = _one_at_a_time(vars(cls)["__iter__"])
+            cls.__iter__ = _one_at_a_time(vars(cls)["__iter__"])       # type: ignore[method-assign]
 
     def __iter__(self) -> Iterator:
         return self
@@ -195,7 +195,7 @@ class non_deterministic:
 
     def __init__(self, arg: Any) -> None:
         self.cls = arg if isinstance(arg, type) and issubclass(arg, IterDataPipe) else None
-        self.deterministic_fn = None if self.cls else arg
+        self.deterministic_fn: Any = None if self.cls else arg
         if self.cls is None and not callable(arg):
             raise TypeError(f"{arg} can not be decorated by non_deterministic")
 

@@ -7,6 +7,7 @@ import os
 import random
 import warnings
 from collections import defaultdict, deque
+from typing import Any
 
 from ...._refused import refused_class
 from .._utils.collate import default_collate
@@ -278,8 +279,9 @@ class _Branches:
 
     def __init__(self, datapipe, number, goes_to, buffer_size, name):
         self.source, self.goes_to, self.buffer_size, self.name = datapipe, goes_to, buffer_size, name
-        self.waiting = [deque() for _ in range(number)]
-        self.iterator, self.begun = None, [True] * number
+        self.waiting: list[deque] = [deque() for _ in range(number)]
+        self.iterator: Any = None
+        self.begun = [True] * number
 
     def restart(self, i):
         if self.begun[i]:                      # a second time: all begin anew
@@ -393,7 +395,7 @@ class Shuffler(IterDataPipe):
         if not self._enabled:
             yield from self.datapipe
             return
-        buffer = []
+        buffer: list = []
         for x in self.datapipe:
             if len(buffer) == self.buffer_size:
                 place = self._rng.randint(0, len(buffer) - 1)
