@@ -11,9 +11,14 @@ about                          overridable.py: how handlers see a function
 vmap                           func/inside.py: vmap, and what new and random tensors are under it
 """
 import importlib
+from typing import Any
 
-stack = relaid = without_part = sparse = sparse_out = None
-module = ()                                    # a class, or none, of which nothing is an instance
+stack: Any = None
+relaid: Any = None
+without_part: Any = None
+sparse: Any = None
+sparse_out: Any = None
+module: Any = ()                               # a class, or none, of which nothing is an instance
 
 #: Of what is loaded when first asked for: name here -> module that puts it here.
 later = {}

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from typing import overload
 
 import numpy as np
 
@@ -51,6 +52,12 @@ def add_hook(hooks: dict[int, Callable], hook: Callable) -> RemovableHandle:
     handle = RemovableHandle(hooks)
     hooks[handle.id] = hook
     return handle
+
+
+@overload
+def as_tensor(g: Gradient) -> Tensor: ...
+@overload
+def as_tensor(g: None) -> None: ...
 
 
 def as_tensor(g: Gradient | None) -> Tensor | None:

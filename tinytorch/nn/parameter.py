@@ -99,6 +99,7 @@ class Buffer(Tensor, metaclass=_BufferType):
     """
 
     __torch_function__ = disabled
+    persistent: bool
 
     def __new__(cls, data=None, *, persistent=True):
         if data is None:

@@ -1,6 +1,8 @@
 """Batch normalisation as layers."""
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ...dtypes import int64
 from ...ops.creation.factories import empty, ones, tensor, zeros
 from .. import functional as F, init
@@ -24,7 +26,9 @@ class _NormBase(Module):
 
     _version = 2
     __constants__ = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
-    _dims = ()                                 # numbers of dimensions that the input may have
+    if TYPE_CHECKING:
+        _dims: tuple[int, ...]                 # numbers of dimensions that the input may have
+    _dims = ()
 
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None,
                  dtype=None, *, bias=True):

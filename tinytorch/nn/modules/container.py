@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import operator
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from ...errors import warn
 from ...runtime import typename
@@ -50,6 +51,9 @@ class Container(Module):
 
 class _Modules(Module):
     """What Sequential and ModuleList have in common: submodules in order."""
+
+    if TYPE_CHECKING:
+        __getitem__: Callable                  # of each class
 
     def _key(self, index):
         return list(self._modules)[_checked_index(index, len(self))]
@@ -98,10 +102,11 @@ class Sequential(_Modules):
     torch.Size([2, 12])
     """
 
-    _modules: dict[str, Module]
+    _modules: dict[str, Module]                # type: ignore[assignment]
 
     def __init__(self, *args):
         super().__init__()
+        named: Iterable[tuple[str, Module]]
         if len(args) == 1 and isinstance(args[0], OrderedDict):
             named = args[0].items()
         else:
@@ -169,7 +174,7 @@ class ModuleList(_Modules):
     )
     """
 
-    _modules: dict[str, Module]
+    _modules: dict[str, Module]                # type: ignore[assignment]
 
     def __init__(self, modules=None):
         super().__init__()
@@ -199,7 +204,7 @@ class ModuleList(_Modules):
         return ModuleList(chain(self, other))
 
     def __repr__(self):
-        runs = []                              # [first, last, text] of equal neighbours
+        runs: list[list] = []                  # [first, last, text] of equal neighbours
         for i, text in enumerate(map(repr, self)):
             if runs and runs[-1][2] == text:
                 runs[-1][1] = i
@@ -219,7 +224,7 @@ class ModuleDict(Module):
     Identity()
     """
 
-    _modules: dict[str, Module]
+    _modules: dict[str, Module]                # type: ignore[assignment]
 
     def __init__(self, modules=None):
         super().__init__()
@@ -276,9 +281,11 @@ def _update(target, source, name, element_name, mappings):
                         f"but got {type(source).__name__}")
     if isinstance(source, mappings):
         source = source.items()
-    for j, pair in enumerate(source):
-        if not isinstance(pair, Iterable):
-            raise TypeError(f"{element_name} update sequence element #{j} should be Iterable; is{type(pair).__name__}")
+    for j, element in enumerate(source):
+        if not isinstance(element, Iterable):
+            raise TypeError(f"{element_name} update sequence element #{j} should be Iterable; "
+                            f"is{type(element).__name__}")
+        pair: Any = element                    # which has a length and items, or the error says so
         if len(pair) != 2:
             raise ValueError(f"{element_name} update sequence element #{j} has length {len(pair)}; 2 is required")
         target[pair[0]] = pair[1]

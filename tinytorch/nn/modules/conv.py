@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ...autograd.grad_mode import no_grad
 from ...ops.creation.factories import empty
@@ -121,7 +121,7 @@ class _Conv(_ConvNd):
                          (0,) * n, groups, bias, padding_mode, device, dtype)
 
     def _conv_forward(self, input, weight, bias):
-        padding = self.padding
+        padding: str | int | tuple[int, ...] = self.padding
         if self.padding_mode != "zeros":
             input, padding = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode), 0
         return getattr(F, self._convolve)(input, weight, bias, self.stride, padding, self.dilation, self.groups)
@@ -191,8 +191,9 @@ class _ConvTransposeNd(_ConvNd):
                              f"elements (got {len(wanted)})")
         wanted = wanted[-n:]
         size = input.size()[-n:]
+        padding: Any = self.padding            # numbers: torch has no "same" here
         least = [(m - 1) * s - 2 * p + d * (k - 1) + 1 for m, s, p, d, k in
-                 zip(size, self.stride, self.padding, self.dilation, self.kernel_size)]
+                 zip(size, self.stride, padding, self.dilation, self.kernel_size)]
         most = [m + s - 1 for m, s in zip(least, self.stride)]
         if any(not low <= m <= high for low, m, high in zip(least, wanted, most)):
             raise ValueError(f"requested an output size of {output_size}, but valid sizes range from {least} to {most} "
@@ -239,7 +240,14 @@ class ConvTranspose3d(_ConvTransposeNd):
     _n, _convolve = 3, "conv_transpose3d"
 
 
-class _LazyConvXdMixin(LazyModuleMixin):
+if TYPE_CHECKING:
+    class _Lazy(LazyModuleMixin, _ConvNd):     # what it is put before is a convolution
+        pass
+else:
+    _Lazy = LazyModuleMixin
+
+
+class _LazyConvXdMixin(_Lazy):
     """A convolution that takes its in_channels from the first input."""
 
     groups: int

@@ -1,6 +1,10 @@
 """The part of Module that converts all of its tensors: to another dtype, to new memory."""
+from __future__ import annotations
 
-from ... import __future__
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ... import __future__  # type: ignore[attr-defined]  # a file of standins
 from ...arguments import parse_to
 from ...autograd.grad_mode import no_grad
 from ...errors import warn
@@ -12,12 +16,20 @@ from ..parameter import Parameter
 class Convertible:
     """What Module inherits: `to` and its kin, each by `_apply`."""
 
+    if TYPE_CHECKING:                          # what Module has
+        _parameters: dict[str, Any]
+        _buffers: dict[str, Any]
+        children: Callable
+        parameters: Callable
+        buffers: Callable
+
     def _apply(self, fn, recurse=True):
         """Replace the content of every parameter, gradient and buffer by what `fn` makes of it."""
         if recurse:
             for module in self.children():
                 module._apply(fn)
         overwrite = __future__.get_overwrite_module_params_on_conversion()
+        grad_data: Any
         for name, param in self._parameters.items():
             if param is not None:
                 grad = param.grad

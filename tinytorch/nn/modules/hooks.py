@@ -1,6 +1,10 @@
 """Hooks of modules: the global ones, and how a call with hooks runs."""
+from __future__ import annotations
+
 import copy
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,15 +19,22 @@ from ...tensor import Tensor, wrap
 #: whether it still holds when this has changed.
 changes = [0]
 #: Hooks of all modules together, by handle.
-buffer_registration, module_registration, parameter_registration = OrderedDict(), OrderedDict(), OrderedDict()
-forward_pre, forward, forward_with_kwargs, forward_always = OrderedDict(), OrderedDict(), OrderedDict(), OrderedDict()
-backward_pre, backward, backward_not_full = OrderedDict(), OrderedDict(), OrderedDict()
+buffer_registration: OrderedDict[int, Callable] = OrderedDict()
+module_registration: OrderedDict[int, Callable] = OrderedDict()
+parameter_registration: OrderedDict[int, Callable] = OrderedDict()
+forward_pre: OrderedDict[int, Callable] = OrderedDict()
+forward: OrderedDict[int, Callable] = OrderedDict()
+forward_with_kwargs: OrderedDict[int, bool] = OrderedDict()
+forward_always: OrderedDict[int, bool] = OrderedDict()
+backward_pre: OrderedDict[int, Callable] = OrderedDict()
+backward: OrderedDict[int, Callable] = OrderedDict()
+backward_not_full: OrderedDict[int, Callable] = OrderedDict()
 
 
 class Hooks(OrderedDict):
     """Hooks of one kind of a module. Writing to it other than by `add` sets Module's flag: see Module._hooked."""
 
-    note_write = None                          # set by module.py
+    note_write: Any = None                     # set by module.py
 
     def __setitem__(self, key, hook):
         changes[0] += 1
@@ -57,6 +68,16 @@ def add(hooks, hook, *marks, prepend=False):
 
 class Hooked:
     """The part of Module that takes hooks of one module."""
+
+    if TYPE_CHECKING:                          # what Module.__init__ makes
+        _backward_pre_hooks: dict[int, Callable]
+        _backward_hooks: dict[int, Callable]
+        _is_full_backward_hook: bool | None
+        _forward_hooks: dict[int, Callable]
+        _forward_hooks_with_kwargs: dict[int, bool]
+        _forward_hooks_always_called: dict[int, bool]
+        _forward_pre_hooks: dict[int, Callable]
+        _forward_pre_hooks_with_kwargs: dict[int, bool]
 
     def _add_hook(self, registry, hook, *marks, prepend=False):
         changes[0] += 1
@@ -217,7 +238,8 @@ class _BackwardHook:
     def __init__(self, module, hooks, pre_hooks):
         self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
         self.grad_outputs = None
-        self.inputs, self.inputs_watched = (), ()
+        self.inputs: Sequence[Any] = ()
+        self.inputs_watched: Sequence[int] = ()
 
     def on_inputs(self, args):
         # All that is needed later of the arguments: what zeros of their shape are, for those that are tensors
@@ -238,7 +260,7 @@ class _BackwardHook:
     def watch(self, values, done):
         """`values` (a tuple) with those tensors in it that want gradients passed through an op whose rule
         is done(gradients); and their places."""
-        places = [i for i, v in enumerate(values) if isinstance(v, Tensor) and v.requires_grad]
+        places: Sequence[int] = [i for i, v in enumerate(values) if isinstance(v, Tensor) and v.requires_grad]
         if not places or not mode.grad_now:
             return values, ()
         watched = [values[i] for i in places]
@@ -296,7 +318,7 @@ class _BackwardHook:
 
 def _spread(g, places, count):
     """A tuple of `count` gradients, as Tensors: those of `g` at their places, None elsewhere."""
-    grads = [None] * count
+    grads: list[Tensor | None] = [None] * count
     for i, d in zip(places, g):
         grads[i] = wrap(np.asarray(d)) if d is not None and not isinstance(d, Tensor) else d
     return tuple(grads)

@@ -4,10 +4,15 @@ from __future__ import annotations
 import copy
 import weakref
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...autograd.grad_mode import no_grad
 from ..parameter import is_lazy
+
+if TYPE_CHECKING:
+    from .module import Module as _Base  # what it is put before
+else:
+    _Base = object
 
 __all__ = ["LazyModuleMixin"]
 
@@ -28,7 +33,7 @@ class _Method:
         return _Method(getattr(copy.deepcopy(self.module(), memo), self.name))
 
 
-class LazyModuleMixin:
+class LazyModuleMixin(_Base):
     """Put before a Module class: its uninitialised parameters get their shapes at the first call.
 
     The class sets `cls_to_become` (what it is after that) and defines `initialize_parameters(*args)`, called
@@ -47,6 +52,7 @@ class LazyModuleMixin:
         for key, hook in self._forward_pre_hooks.items():
             if isinstance(hook, MethodType) and hook.__self__ is self:
                 self._forward_pre_hooks[key] = _Method(hook)
+        wrapped: Any                           # a _WrappedHook
         for wrapped in self._load_state_dict_pre_hooks.values():
             if isinstance(wrapped.hook, MethodType) and wrapped.hook.__self__ is self:
                 wrapped.hook = _Method(wrapped.hook)

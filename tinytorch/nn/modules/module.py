@@ -100,11 +100,11 @@ class Module(Stateful, Convertible, hooks.Hooked):
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
-    def forward(self, *input):
+    def forward(self, *input):                 # type: ignore[no-redef]
         """To override: what the module computes."""
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args, **kwargs):       # type: ignore[no-redef]
         if self._hooked:
             return hooks.call(self, args, kwargs)
         return self.forward(*args, **kwargs)

@@ -20,7 +20,7 @@ class _Pad(Module):
 
     def __init__(self, padding):
         super().__init__()
-        self.padding = tuple(_repeated(padding, 2 * self._dims))
+        self.padding: Sequence[int] = tuple(_repeated(padding, 2 * self._dims))
 
     def forward(self, input):
         return F.pad(input, self.padding, self._mode)

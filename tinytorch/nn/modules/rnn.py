@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from typing import Any
 
 from ...autograd.torch_function import modes
 from ...errors import type_name, warn
@@ -63,6 +64,7 @@ class RNNBase(Module):
         inner = width * (2 if bidirectional else 1)
         for name in self._flat_weights_names:
             kind, of = name.split("_")[:2]
+            shape: tuple[int, ...]
             if kind == "bias":
                 shape = (rows,)
             elif of == "hr":
@@ -75,14 +77,14 @@ class RNNBase(Module):
         self.reset_parameters()
 
     def _check_settings(self, dropout):
-        if not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
+        if not isinstance(dropout, numbers.Number) or not 0 <= self.dropout <= 1 or isinstance(dropout, bool):
             raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element "
                              "being zeroed")
-        if dropout > 0 and self.num_layers == 1:
+        if self.dropout > 0 and self.num_layers == 1:
             warn("dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
                  f"num_layers greater than 1, but got dropout={dropout} and num_layers={self.num_layers}")
         for name, kind in (("bias", bool), ("batch_first", bool), ("input_size", int), ("hidden_size", int)):
-            value = getattr(self, name)
+            value: Any = getattr(self, name)
             if not isinstance(value, kind):
                 raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(value).__name__}")
             if kind is int and value <= 0:

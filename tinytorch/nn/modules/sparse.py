@@ -24,8 +24,8 @@ class _Table(Module):
             padding_idx %= num_embeddings
         self.padding_idx = padding_idx
         if weight is None:
-            self.weight = Parameter(empty((num_embeddings, embedding_dim), device=device, dtype=dtype),
-                                    requires_grad=not freeze)
+            self.weight: Tensor = Parameter(empty((num_embeddings, embedding_dim), device=device, dtype=dtype),
+                                            requires_grad=not freeze)
             self.reset_parameters()
         else:
             if tuple(weight.shape) != (num_embeddings, embedding_dim):
@@ -84,7 +84,8 @@ class Embedding(_Table):
         tensor([[3., 4.]])
         """
         _check_table(embeddings)
-        return cls(*embeddings.shape, _weight=embeddings, _freeze=freeze, padding_idx=padding_idx, max_norm=max_norm,
+        rows, width = embeddings.shape
+        return cls(rows, width, _weight=embeddings, _freeze=freeze, padding_idx=padding_idx, max_norm=max_norm,
                    norm_type=norm_type, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 
     def forward(self, input):
@@ -141,7 +142,8 @@ class EmbeddingBag(_Table):
                         mode="mean", sparse=False, include_last_offset=False, padding_idx=None):
         """An EmbeddingBag of the given table (V, D), not trained unless `freeze` is False."""
         _check_table(embeddings)
-        bag = cls(*embeddings.shape, _weight=embeddings, max_norm=max_norm, norm_type=norm_type,
+        rows, width = embeddings.shape
+        bag = cls(rows, width, _weight=embeddings, max_norm=max_norm, norm_type=norm_type,
                   scale_grad_by_freq=scale_grad_by_freq, mode=mode, sparse=sparse,
                   include_last_offset=include_last_offset, padding_idx=padding_idx)
         bag.weight.requires_grad = not freeze

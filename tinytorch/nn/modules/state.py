@@ -1,7 +1,8 @@
 """state_dict and load_state_dict of modules."""
 import weakref
 from collections import OrderedDict, namedtuple
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from ...autograd.grad_mode import no_grad
 from ...errors import warn
@@ -48,11 +49,22 @@ class _WrappedHook:
     def __setstate__(self, state):
         if state["with_module"] and state["module"] is None:
             raise RuntimeError("You are trying to revive the hook of a dead Module!")
-        self.__init__(state["hook"], state.get("module"))
+        _WrappedHook.__init__(self, state["hook"], state.get("module"))
 
 
 class Stateful:
     """The part of Module that turns its parameters and buffers into a dict and back."""
+
+    if TYPE_CHECKING:                          # what Module has and its __init__ makes
+        _version: int
+        _parameters: dict[str, Any]
+        _buffers: dict[str, Tensor | None]
+        _non_persistent_buffers_set: set[str]
+        _modules: dict[str, Any]
+        _state_dict_hooks: dict[int, Callable]
+        _state_dict_pre_hooks: dict[int, Callable]
+        _load_state_dict_pre_hooks: dict[int, Callable]
+        _load_state_dict_post_hooks: dict[int, Callable]
 
     def get_extra_state(self):
         """To override: anything picklable that shall be in the state_dict besides tensors."""
@@ -257,7 +269,9 @@ class Stateful:
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        missing, unexpected, errors = [], [], []
+        missing: list[str] = []
+        unexpected: list[str] = []
+        errors: list[str] = []
         metadata = getattr(state_dict, "_metadata", None)
         state_dict = OrderedDict(state_dict)
         if metadata is not None:
@@ -280,7 +294,7 @@ class Stateful:
 
 def _ties(module):
     """(tensor, [(dict that holds it, name)]) of each parameter and buffer of a module that has several places."""
-    found = {}
+    found: dict[int, tuple[Tensor, list[tuple[dict, str]]]] = {}
     for part in module.modules():
         for entries in (part._parameters, part._buffers):
             for name, tensor in entries.items():

@@ -1,5 +1,6 @@
 """Transformer: encoder and decoder (Vaswani et al. 2017), and their layers."""
 import copy
+from typing import TYPE_CHECKING
 
 from ...errors import warn
 from ...ops.creation.factories import full
@@ -47,6 +48,8 @@ class _Layer(Module):
     """An encoder's or decoder's layer: attention, then a network of two linear layers at each position."""
 
     __constants__ = ["norm_first"]
+    if TYPE_CHECKING:
+        _attentions: tuple[str, ...]           # names of the layers of attention
     _attentions = ("self_attn",)
 
     def __init__(self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation=F.relu, layer_norm_eps=1e-5,
