@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from operator import index as as_int
-from typing import Any
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
 
@@ -47,8 +47,13 @@ class Size(tuple):
     def __repr__(self) -> str:
         return f"torch.Size({[int(size) for size in self]})"
 
-    def __getitem__(self, index: int | slice) -> int | Size:
-        item = tuple.__getitem__(self, index)
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> int: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> Size: ...
+
+    def __getitem__(self, index: SupportsIndex | slice) -> int | Size:
+        item: Any = tuple.__getitem__(self, index)
         return Size(item) if isinstance(index, slice) else item
 
     def __add__(self, other: tuple) -> Size:
@@ -59,7 +64,7 @@ class Size(tuple):
     def __radd__(self, other: tuple) -> Size:
         return Size(tuple(other) + tuple(self))
 
-    def __mul__(self, times: int) -> Size:
+    def __mul__(self, times: SupportsIndex) -> Size:
         return Size(tuple.__mul__(self, times))
 
     __rmul__ = __mul__
@@ -82,12 +87,20 @@ class _Slots:
     # _array: the numbers. _node: how it was computed (None: a leaf); grad_fn shows it. _version_counter: [count of
     # in-place writes], shared with views. _view_info: View (see autograd/views.py) or None.
     __slots__ = ("_array", "_node", "_requires_grad", "_version_counter", "_view_info", "__weakref__")
+    if TYPE_CHECKING:
+        _array: Any                            # an ndarray, or what stands for one (see kinds/)
+        _node: Any
+        _requires_grad: bool
+        _version_counter: Any
+        _view_info: Any
 
 
 if dt.NARROW:                                  # every array passes here that becomes a tensor's
-    def _put(tensor, array, place=_Slots._array.__set__):
+    _slots: Any = _Slots
+
+    def _put(tensor, array, place=_slots._array.__set__):
         place(tensor, dt.counted(array))
-    _Slots._array = property(_Slots._array.__get__, _put)
+    _slots._array = property(_slots._array.__get__, _put)
 
 
 def _copied_span(array):
@@ -133,6 +146,11 @@ class Tensor(_Slots):
     is_ipu = is_maia = is_mtia = is_vulkan = is_xla = False
     layout = strided
     name = None
+    if TYPE_CHECKING:                          # some of what ops and autograd put here
+        requires_grad: bool
+        grad_fn: Any
+        new_empty: Callable[..., Tensor]
+        _contents: Callable
 
     def __new__(cls, *data, device=None):
         self = instance_of(cls)
@@ -474,9 +492,9 @@ def _rebuild(cls, array, tracked):
 blank = object.__new__     # blank(Tensor): the caller fills every slot
 
 
-def instance_of(cls: type) -> Tensor:
+def instance_of(cls: Any) -> Tensor:
     """The same for any class: calls have to be shown as long as a tensor lives whose class overrides them."""
-    instance = blank(cls)
+    instance: Any = blank(cls)
     if cls._overrides:
         seam.watch_instance(instance)
     return instance
@@ -486,7 +504,8 @@ class _Fresh:
     """`cell` makes the version cell of a new tensor while some thread is in inference mode; else it is None
     and the cell is [0]. `recording` says whether this thread is in grad mode."""
 
-    cell = recording = None
+    cell: Any = None
+    recording: Any = None
 
 
 fresh = _Fresh()
