@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import textwrap
+from typing import Any
 
 import numpy as np
 
@@ -102,7 +103,7 @@ def default_dtypes():
 class dual:
     """unpacked(tensor): the plain tensor and its tangent or None. autograd/forward_ad.py gives it."""
 
-    unpacked = None
+    unpacked: Any = None
 
 
 def graph_suffix(tensor):

@@ -7,7 +7,7 @@
 import builtins
 import os
 from collections.abc import Sequence
-from typing import IO
+from typing import IO, TypeAlias
 
 from . import dtypes as dt
 from .device import device
@@ -33,7 +33,7 @@ _complex = complex
 _dtype = dt.dtype
 _device = device
 _size = Size | tuple[int, ...] | list[int]
-_TensorOrTensors = Tensor | Sequence[Tensor]
+_TensorOrTensors: TypeAlias = Tensor | Sequence[Tensor]
 
 
 class Storage:

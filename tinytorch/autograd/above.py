@@ -21,7 +21,7 @@ sparse_out: Any = None
 module: Any = ()                               # a class, or none, of which nothing is an instance
 
 #: Of what is loaded when first asked for: name here -> module that puts it here.
-later = {}
+later: dict[str, str] = {}
 
 
 def __getattr__(name):
@@ -33,3 +33,6 @@ def __getattr__(name):
 
 class sparse_array:
     """Of which there are none before that package is loaded."""
+
+    tensor: Any
+    values: Any

@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 from sys import getrefcount
 from threading import RLock
+from typing import Any
 
 import numpy as np
 
@@ -72,11 +73,12 @@ def accumulate_with_hooks(leaf: Tensor, g: Gradient, create_graph: bool) -> None
     through_node_hooks(extras.post, (), (g,))
 
 
-def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype: np.dtype | str | None = OWN) -> None:
+def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype: Any = OWN) -> None:
     """Add `g` to leaf.grad: taken over if nobody else holds it, else copied; later ones in place. `dtype` is what
     leaf.grad is to have, None for that of `g`."""
     if not leaf._requires_grad:
         return                                 # taken out of the graph since
+    array: Any
     if g.__class__ is np.ndarray:
         array = g
     else:
@@ -137,7 +139,7 @@ def _accumulate(node, grad):
     return ()
 
 
-AccumulateGrad.__call__ = _accumulate
+AccumulateGrad.__call__ = _accumulate          # type: ignore[method-assign]
 
 
 # ------------------------------------------------------------------ whether a gradient is held by somebody else
@@ -150,7 +152,8 @@ class _Leaf:
 
 def _taken_over(shared):
     """Whether a gradient, handed on as the engine does it, becomes a leaf's own; `shared`: somebody else holds it."""
-    leaf, pending = _Leaf(), {0: np.ones(1)}
+    leaf: Any = _Leaf()
+    pending = {0: np.ones(1)}
     address = id(pending[0])
     keep = pending[0] if shared else None      # noqa: F841
     g = pending.pop(0)

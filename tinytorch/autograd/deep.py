@@ -22,7 +22,8 @@ OWN: list[threading.local] = [state, casts.state, _here, errstate.outside]
 
 def elsewhere(function: Callable, *args: Any) -> Any:
     """function(*args) in a new thread, in the modes of this one, which waits; its result, or its error raised."""
-    found, outcome = [(local, dict(vars(local))) for local in (mode, *OWN)], []
+    found = [(local, dict(vars(local))) for local in (mode, *OWN)]
+    outcome: list[tuple[Any, BaseException | None]] = []
     context = contextvars.copy_context()
 
     def run():

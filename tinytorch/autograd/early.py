@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..tensor import Tensor
 from .node import Node
@@ -68,7 +68,8 @@ class Marker:
     """Stands in the engine's heap for something to be done in its place in the order. It has one edge, to nowhere."""
 
     __slots__ = ()
-    op, hooks, versions, saved, edges, metadata = _Call, None, (), (), (None,), {}
+    op, hooks, versions, saved, edges = _Call, None, (), (), (None,)
+    metadata: dict = {}
 
     def name(self) -> str:
         return "Marker"
@@ -78,7 +79,8 @@ def schedule(edges: Sequence[Node | Tensor | None], pending: dict, heap: list,
              finish: Callable[..., None], create_graph: bool) -> None:
     """Puts markers into `heap` for the watched leaves that a backward from `edges` reaches. `finish` is the engine's
     function that writes `.grad`."""
-    last, seen, stack = {}, set(), []          # last: leaf -> the node that reads it last, None for a root itself
+    last: dict[Tensor, Node | None] = {}       # leaf -> the node that reads it last, None for a root itself
+    seen, stack = set(), []
     for edge in edges:
         if isinstance(edge, Node):
             stack.append(edge)
@@ -98,7 +100,7 @@ def schedule(edges: Sequence[Node | Tensor | None], pending: dict, heap: list,
                     last[edge] = node
     if not last:
         return
-    receivers = {}
+    receivers: dict[int, Any] = {}
 
     def tell(leaves):
         for leaf in leaves:
@@ -119,11 +121,11 @@ def schedule(edges: Sequence[Node | Tensor | None], pending: dict, heap: list,
         pending[marker] = function
         heap.append((number, marker))
 
-    for node in set(last.values()):
+    for reader in set(last.values()):
         # A bias before its weight, as in torch.
-        leaves = [leaf for leaf in last if last[leaf] is None] if node is None else [
-            edge for edge in dict.fromkeys(reversed(node.edges)) if last.get(edge) is node and edge is not None]
-        number = 0 if node is None else node.sequence_nr
+        leaves = [leaf for leaf in last if last[leaf] is None] if reader is None else [
+            edge for edge in dict.fromkeys(reversed(reader.edges)) if last.get(edge) is reader and edge is not None]
+        number = 0 if reader is None else reader.sequence_nr
         # The first marker lets the engine drop the gradients it has just handed on, so that a leaf can take its over.
         put(number + 0.25)
         put(number + 0.5, lambda leaves=leaves: tell(leaves))

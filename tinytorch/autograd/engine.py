@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,7 @@ class GraphTask:
 
 def run_backward(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor], retain_graph: bool,
                  create_graph: bool, inputs: Sequence[Tensor | GradientEdge] | None = None,
-                 accumulate: bool = True, beyond: bool = True) -> list[Tensor | None] | None:
+                 accumulate: bool = True, beyond: bool = True) -> Any:
     """Propagate `grads` (Tensors) from `roots` (Tensors or GradientEdges).
 
     With `inputs`, only what lies between is computed. `accumulate` adds into `.grad` of the leaves
@@ -89,16 +90,16 @@ def queue_callback(callback: Callable[[], object]) -> None:
 
 
 def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond):
-    pending = {}                               # Node or leaf Tensor -> gradient so far
+    pending: dict[Any, Any] = {}               # Node or leaf Tensor -> gradient so far
     owned = set()                              # those whose gradient is a fresh sum, free to add into
-    heap = []
-    targets = None if inputs is None else {edge_of(t): None for t in inputs}
-    useful = None if targets is None else leading_to(targets, roots)
+    heap: list[tuple[int, Any]] = []
+    targets: dict[Any, Any] | None = None if inputs is None else {edge_of(t): None for t in inputs}
+    useful: Any = None if targets is None else leading_to(targets, roots)
     step, steppers = _step, mode.steppers
     if steppers:
         for stepper in steppers:
             step = stepper(step)
-    edges = [edge_of(root) for root in roots]
+    edges: Sequence[Any] = [edge_of(root) for root in roots]
     if for_tangents_alone.data and not mode.pushing:
         useful = (reached_by(roots, None) if targets is None else useful).difference(for_tangents_alone)
         edges = [edge if edge in useful or edge not in for_tangents_alone else None for edge in edges]
@@ -236,7 +237,7 @@ def _step(node, g, edges, create_graph):
     if extras is not None and extras.pre:
         g = through_node_hooks(extras.pre, g if op.multi else (g,))
         g = list(g) if op.multi else g[0]
-    saved = checked(node) if node.versions else node.saved
+    saved: Any = checked(node) if node.versions else node.saved
     if create_graph:
         saved = [saved_tensor(node, i, s) for i, s in enumerate(saved)]
     records = () if op.function is not None or op.converts else [
@@ -267,7 +268,7 @@ def _step(node, g, edges, create_graph):
     return grads
 
 
-def run_node(node: Node, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
+def run_node(node: Node, *grads: Tensor | None) -> Any:
     """The gradients of the inputs from those of the outputs (tensors or None), without hooks: recorded in grad mode,
     and what was saved stays."""
     op, taped = node.op, bool(mode.grad_now)
@@ -282,17 +283,17 @@ def run_node(node: Node, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
     if all([g is None for g in grads]):
         results = [None] * len(node.edges)
     else:
-        grads = [g if g is None or taped else g._array for g in grads]
+        given = [g if g is None or taped else g._array for g in grads]
         hooks, node.hooks = node.hooks, None
         try:
-            results = _step(node, grads if op.multi else grads[0], node.edges, taped)
+            results = _step(node, given if op.multi else given[0], node.edges, taped)
         finally:
             node.hooks = hooks
-    results = tuple([as_tensor(results[i]) for i in node.inputs()])
-    return results[0] if len(results) == 1 else results
+    found = tuple([as_tensor(results[i]) for i in node.inputs()])
+    return found[0] if len(found) == 1 else found
 
 
-Node.__call__ = run_node
+Node.__call__ = run_node                       # type: ignore[method-assign]
 
 
 def _run_tensor_hooks(extras, g):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from types import CodeType
+from typing import Any
 
 #: How an argument is looked at, by the kind of its parameter. Those of other kinds are ANY: they fit.
 TENSOR, INT, INTS, INT_OR_INTS, OTHER, ANY = "TENSOR", "INT", "INTS", "INT_OR_INTS", "OTHER", "ANY"
@@ -29,11 +30,11 @@ _FITS = {
 def code(kinds: tuple[str, ...], looks: bool, free: tuple[str, ...]) -> CodeType:
     """That of `call` of a door whose positional parameters are of these kinds, with these free variables. `looks`: at
     the dtype of the first tensor."""
-    text = []
+    cases = []
     for count in range(1, len(kinds) + 1):
         given = "".join([f"a{i}, " for i in range(count)])
         fits = " and ".join([_FITS[kind].format(i=i) for i, kind in enumerate(kinds[:count]) if kind != ANY])
-        text.append(f"""
+        cases.append(f"""
         {"if" if count == 1 else "elif"} n == {count}:
             {given}= args
             if not ({fits or True}):
@@ -46,7 +47,7 @@ def make({", ".join(free)}):
     def call(*args, **kwargs):
         if seam.up:
             return anyhow(public, args, kwargs)
-        n = len(args){"".join(text)}
+        n = len(args){"".join(cases)}
         else:
             return anyhow(public, args, kwargs){unlike}
         try:
@@ -68,7 +69,7 @@ def make({", ".join(free)}):
         {", ".join(free)}
     return call
 """
-    made = compile(text, os.path.join(os.path.dirname(__file__), f"<door of {len(kinds)} arguments>"), "exec")
+    made: Any = compile(text, os.path.join(os.path.dirname(__file__), f"<door of {len(kinds)} arguments>"), "exec")
     for name in ("make", "call"):
         made = next(inside for inside in made.co_consts if getattr(inside, "co_name", "") == name)
     assert made.co_freevars == free

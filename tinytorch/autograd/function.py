@@ -34,6 +34,12 @@ __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "Inpl
 class FunctionCtx:
     """What `forward` hands to `backward`: `save_for_backward`, and any attributes of the user's."""
 
+    _to_save: tuple[Tensor | None, ...]
+    _saved: Any                                # KeptTensors, or FREED
+    _dirty: tuple[Tensor, ...]
+    _non_differentiable: tuple[Tensor, ...]
+    needs_input_grad: tuple[bool, ...]
+    saved_for_forward: tuple[Tensor | None, ...]
     _to_save = _saved = _dirty = _non_differentiable = ()
     _materialize, _in_jvp = True, False
     needs_input_grad = saved_for_forward = ()
@@ -89,6 +95,8 @@ class FunctionCtx:
 class BackwardCFunction(FunctionCtx):
     """What a node of a Function shares with the `ctx` that its `forward` and `backward` are given."""
 
+    _forward_cls: Any                          # the Function
+
     def apply(self, *grads: Tensor | None) -> Any:
         """What the Function's `backward` makes of gradients."""
         return backward_of(self._forward_cls)(self, *grads)
@@ -98,7 +106,7 @@ class BackwardCFunction(FunctionCtx):
         return self._forward_cls.jvp(self, *tangents)
 
 
-def backward_of(cls: type) -> Callable:
+def backward_of(cls: Any) -> Callable:
     """The `backward` of a Function, or its `vjp`. RuntimeError if it has both."""
     if cls.vjp is Function.vjp:
         return cls.backward
@@ -137,6 +145,8 @@ class Function:
     """
 
     generate_vmap_rule = False
+    _ctx_class: type[BackwardCFunction]
+    _ops: tuple[Op, Op]                        # of its nodes with one output, and with several
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warn(f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you "
@@ -398,7 +408,7 @@ def _linear(cls, ctx, grads, wanted):
     tangents of the outputs (see transform_levels.py), tensors whose derivative is `jvp`."""
     edges = [None if g is None else g._node or g for g in grads]
     node = new_node(PUSH, edges, (ctx, None, None), (), tuple([input and input[0] for input in ctx._inputs]))
-    results = [None] * len(wanted)
+    results: list[Any] = [None] * len(wanted)
     for k, input in enumerate(ctx._inputs):
         if wanted[k]:
             results[k] = wrap(np.zeros(*input))

@@ -164,7 +164,7 @@ def jacobian(func: Callable, inputs: _TensorOrTensors, create_graph: bool = Fals
 
 def _rows(i, output, inputs, create_graph, strict):
     """The Jacobian of one output: a block for each input."""
-    columns = [[] for _ in inputs]
+    columns: list[list[Tensor]] = [[] for _ in inputs]
     for direction in _basis(output):
         for k, (x, g) in enumerate(zip(inputs, _grad((output,), inputs, (direction,), create_graph, True))):
             if strict and g is None:
@@ -203,7 +203,7 @@ def _forward_jacobian(func, inputs, strict, vectorize):
         handles = [handle(x) for x in duals]
         many_out, outputs = _tensors(func(*duals), "outputs", None)
     push = pusher(outputs, handles)
-    blocks = [[] for _ in outputs]
+    blocks: list[list[Tensor]] = [[] for _ in outputs]
     for k, x in enumerate(inputs):
         if not x._array.size:
             for i, y in enumerate(outputs):
@@ -215,9 +215,8 @@ def _forward_jacobian(func, inputs, strict, vectorize):
             return tuple([_zeros(y) if t is None else t for y, t in zip(outputs, found)])
         for i, (y, found) in enumerate(zip(outputs, above.vmap.over(column, [_directions(x)]))):
             blocks[i].append(found.movedim(0, -1).reshape(y.shape + x.shape))
-    if not many_in:
-        blocks = tuple([row for row, in blocks])
-    return blocks if many_out else blocks[0]   # lists for several inputs, as in torch
+    found = blocks if many_in else tuple([row for row, in blocks])
+    return found if many_out else found[0]     # lists for several inputs, as in torch
 
 
 def hessian(func: Callable, inputs: _TensorOrTensors, create_graph: bool = False, strict: bool = False,

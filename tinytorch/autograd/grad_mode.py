@@ -11,7 +11,7 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from threading import get_ident
-from typing import Any
+from typing import Any, Literal
 
 from ..errors import not_a_tensor, warn
 from ..seam import Leaving, door
@@ -28,7 +28,9 @@ class _Usual:
     __slots__ = ("exceptions", "noting", "_noting", "_lock")
 
     def __init__(self):
-        self.exceptions, self.noting, self._noting = set(), False, set()
+        self.exceptions: set[int] = set()
+        self.noting = False
+        self._noting: set[int] = set()
         self._lock = threading.RLock()
 
     def note(self, noting):
@@ -54,24 +56,25 @@ def _forget(thread):
 
 
 class _Mode(threading.local):
-    grad_now = True                # what `grad` is, in half the time: to read, not to set
+    grad_now: Any = True           # what `grad` is, in half the time: to read, not to set
     inference = False
-    off = False                    # what `grad` is when it is off: `for_tangents` while forward mode is at work
+    off: Any = False               # what `grad` is when it is off: `for_tangents` while forward mode is at work
     grad_in_inference = False      # whether grad mode is on in inference mode, where nothing is recorded all the same
-    recorder = True                # what `grad` is when it is on
-    watchers = ()                  # the functions that watch
-    saved_tensors_hooks = None     # the innermost (pack, unpack)
-    saved_tensors_hooks_disabled = None    # why they are
+    recorder: Any = True           # what `grad` is when it is on
+    watchers: tuple[Callable, ...] = ()    # the functions that watch
+    saved_tensors_hooks: Any = None        # the innermost (pack, unpack)
+    saved_tensors_hooks_disabled: str | None = None    # why they are
     anomaly, check_nan = False, True
-    steppers = ()                  # what makes of the engine's step of one node the one that is taken: anomaly mode ...
-    places = ()                    # while writes are noted: functions that tell where a node was made
-    current_node = None            # in anomaly mode: the node that backward is at
-    graph_task = None              # the backward that is running (see engine.py)
-    dual_level = None              # of forward-mode AD, if one is open (forward_ad.py)
+    #: What makes of the engine's step of one node the one that is taken: anomaly mode ...
+    steppers: tuple[Callable, ...] = ()
+    places: tuple[Callable, ...] = ()      # while writes are noted: functions that tell where a node was made
+    current_node: Any = None       # in anomaly mode: the node that backward is at
+    graph_task: Any = None         # the backward that is running (see engine.py)
+    dual_level: Any = None         # of forward-mode AD, if one is open (forward_ad.py)
     fwd_grad_enabled = True        # whether it has tangents
     enforce_grad_layout = True     # whether .grad has the strides of its leaf even if that takes a copy
     grad_levels = 0                # how many transforms of torch.func are at work that differentiate
-    vmap_levels = ()               # the vmaps at work, the outermost first (func/vmap_levels.py)
+    vmap_levels: tuple = ()        # the vmaps at work, the outermost first (func/vmap_levels.py)
     computing_jvp = False          # whether backward runs for a tangent (transform_levels.py)
     pushing = False                # the same, and when that is derived: nodes made for tangents alone count then
 
@@ -137,7 +140,7 @@ class InferenceCell(list):
     __slots__ = ()
     counts = False
 
-    def __getitem__(self, index: int | slice) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         if mode.grad_now and not mode.inference:
             raise RuntimeError(
                 "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
@@ -145,7 +148,7 @@ class InferenceCell(list):
                 "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.")
         return list.__getitem__(self, index)
 
-    def __setitem__(self, index: int | slice, value: Any) -> None:
+    def __setitem__(self, index: Any, value: Any) -> None:
         if not mode.inference:
             raise RuntimeError(INFERENCE_WRITE)
         list.__setitem__(self, index, value)
@@ -162,7 +165,8 @@ def _new_cell():
 
 
 #: The threads in inference mode.
-_inference_lock, _inference_threads = threading.RLock(), set()
+_inference_lock = threading.RLock()
+_inference_threads: set[int] = set()
 
 
 def _note_inference(value, thread=None):
@@ -174,7 +178,7 @@ def _note_inference(value, thread=None):
 
 #: The nodes that carry tangents and no gradients: what was computed without grad mode inside a level of forward mode.
 #: Its `data` is the set itself, which is read in a tenth of the time.
-for_tangents_alone = weakref.WeakSet()
+for_tangents_alone: Any = weakref.WeakSet()
 
 
 def for_tangents(node: Node, result: Any, args: Sequence[Any]) -> None:
@@ -236,6 +240,7 @@ class _GradContext:
     """Sets grad mode on entry and restores what was there on exit."""
 
     __slots__ = ("_before",)
+    _before: Any
 
     def _switch(self) -> None:
         raise NotImplementedError
@@ -244,7 +249,7 @@ class _GradContext:
         """Another of the same kind."""
         return type(self)()
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Any:
         self._before = mode.grad_now, mode.grad_in_inference
         try:
             self._switch()
@@ -252,7 +257,7 @@ class _GradContext:
             mode.grad, mode.grad_in_inference = self._before
             raise
 
-    def __exit__(self, *exc_info: object) -> bool:
+    def __exit__(self, *exc_info: object) -> Literal[False] | None:
         mode.grad, mode.grad_in_inference = self._before
         return False
 
@@ -401,7 +406,7 @@ class inference_mode(_GradContext):
             self._set_inference(self._outside)
             raise
 
-    def __exit__(self, *exc_info: object) -> bool:
+    def __exit__(self, *exc_info: object) -> Literal[False] | None:
         self._set_inference(self._outside)
         return super().__exit__(*exc_info)
 
@@ -435,7 +440,7 @@ class set_multithreading_enabled(_GradContext):
     def __enter__(self) -> None:
         set_multithreading_enabled._enabled = self.mode
 
-    def __exit__(self, *exc_info: object) -> bool:
+    def __exit__(self, *exc_info: object) -> Literal[False]:
         set_multithreading_enabled._enabled = self._multithreading
         return False
 
@@ -473,6 +478,6 @@ class enforce_grad_layout_policy(_GradContext):
     def __enter__(self) -> None:
         mode.enforce_grad_layout = self.mode
 
-    def __exit__(self, *exc_info: object) -> bool:
+    def __exit__(self, *exc_info: object) -> Literal[False]:
         mode.enforce_grad_layout = self._before
         return False

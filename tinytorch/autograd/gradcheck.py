@@ -8,6 +8,7 @@ parts of complex outputs are checked one after the other.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -110,7 +111,7 @@ def gradgradcheck(func: Callable, inputs: _TensorOrTensors, grad_outputs: _Tenso
         found = grad(outputs, [args[i] for i in wanted], args[-count:], create_graph=True, allow_unused=True)
         return tuple(g for g in found if g is not None)
 
-    return gradcheck(first_derivative, inputs + grad_outputs, eps=eps, atol=atol, rtol=rtol,
+    return gradcheck(first_derivative, (*inputs, *grad_outputs), eps=eps, atol=atol, rtol=rtol,
                      raise_exception=raise_exception, nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad,
                      check_grad_dtypes=check_grad_dtypes, check_batched_grad=check_batched_grad,
                      check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev, fast_mode=fast_mode,
@@ -310,7 +311,8 @@ def _check_inputs(inputs):
             warn(f"Input #{i} requires gradient and is not a double precision floating point or complex. This "
                  "check will likely fail if all the inputs are not of double precision floating point or "
                  "complex. ")
-        if any(step == 0 and size > 1 for step, size in zip(x.stride(), x.shape)):
+        steps: Any = x.stride()
+        if any(step == 0 and size > 1 for step, size in zip(steps, x.shape)):
             raise RuntimeError(f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that "
                                "are non-overlapping to be able to compute the numerical gradients correctly. You "
                                "should call .contiguous on the input before passing it to gradcheck.")

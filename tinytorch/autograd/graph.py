@@ -5,6 +5,7 @@ import contextlib
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from ..kinds.lazy import address_of, bits_of
 from ..tensor import Tensor
@@ -99,7 +100,10 @@ class _Gathering:
     def __init__(self, tensors, fn, first_only):
         self.edges = [weakref.ref(edge_of(t)) for t in tensors]      # the hooks must not keep the graph alive
         self.fn, self.first_only = fn, first_only
-        self.task = None
+        self.task: weakref.ref | None = None
+        self.grads: Any
+        self.missing: int
+        self.called: bool
 
     def hook_of(self, k):
         def hook(g):
@@ -141,7 +145,7 @@ class _Handles(RemovableHandle):
 class _SavedCopies:
     """What one `allow_mutation_on_saved_tensors` keeps: a copy of each saved tensor, and of each version of it one."""
 
-    open = None                                # the one whose context has been entered
+    open: _SavedCopies | None = None           # the one whose context has been entered
 
     def __init__(self):
         self.copies = {}

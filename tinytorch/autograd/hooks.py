@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from typing import overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ..tensor import Tensor, wrap
 from . import above
 
 #: In plain backward an ndarray (or a NumPy number), under create_graph and in hooks a Tensor.
-Gradient = np.ndarray | np.generic | Tensor
+Gradient: TypeAlias = Any
 
 
 class RemovableHandle:
@@ -55,9 +55,9 @@ def add_hook(hooks: dict[int, Callable], hook: Callable) -> RemovableHandle:
 
 
 @overload
-def as_tensor(g: Gradient) -> Tensor: ...
-@overload
 def as_tensor(g: None) -> None: ...
+@overload
+def as_tensor(g: Gradient) -> Tensor: ...
 
 
 def as_tensor(g: Gradient | None) -> Tensor | None:
@@ -99,7 +99,7 @@ def _name_of(hook):
     return getattr(hook, "__name__", "<unknown>")
 
 
-def check_replacement(name: str, result: object, before: Tensor) -> None:
+def check_replacement(name: str, result: object, before: Any) -> None:
     """The error for what the hook of that name puts in the place of a gradient, if it is not as that was."""
     if not isinstance(result, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
@@ -117,10 +117,10 @@ def through_node_hooks(hooks: dict[int, Callable], grads: Sequence[Gradient | No
     if not hooks:
         return grads
     tensors = tuple([as_tensor(g) for g in grads])
-    others = [tuple([as_tensor(g) for g in other]) for other in others]
+    beside = [tuple([as_tensor(g) for g in other]) for other in others]
     for hook in list(hooks.values()):
         with as_outside():
-            result = hook(tensors, *others)
+            result = hook(tensors, *beside)
         if result is None:
             continue
         if not isinstance(result, tuple):

@@ -149,7 +149,7 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
     result has the common dtype of the operands. `number`: which of the arguments after the first is read as a number,
     before anything is written, so that it may lie in the tensor itself.
     """
-    public = None
+    public: Any = None
 
     @functools.wraps(function)
     def method(self, *args, **kwargs):
@@ -206,7 +206,7 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
         return method(self, other) if isinstance(other, (Tensor, *NUMBERS)) or met(None, (other,)) else NotImplemented
     vars(method).pop("record", None)           # of the function that it is the in-place form of
     name, elementwise = function.__name__, getattr(function, "elementwise", False)
-    method.as_operator = as_operator
+    method.as_operator = as_operator           # type: ignore[attr-defined]
     method.__name__ = method.__qualname__ = name + "_"
     method.__doc__ = f"In-place form of `{function.__name__}`: writes the result into `self` and returns it."
     return method
@@ -228,7 +228,7 @@ _LONG = 1 << 63
 
 def updates(ufunc: np.ufunc, function: Callable) -> Callable:
     """The in-place form of a function of two operands: `ufunc` straight into the tensor where nothing is recorded."""
-    recorded = in_place(function)
+    recorded: Any = in_place(function)
     method = _updating(ufunc, recorded)
     method.as_operator = _updating(ufunc, recorded.as_operator)
     method.__name__ = method.__qualname__ = recorded.__name__
@@ -238,7 +238,7 @@ def updates(ufunc: np.ufunc, function: Callable) -> Callable:
 
 def _updating(ufunc, recorded):
     quietly = quiet()
-    public = None
+    public: Any = None
 
     def method(self, other, *older, **options):
         if seam.up and public is not None and (seen := seam.see(public, (self, other, *older), options)) is not UNSEEN:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ..tensor import Tensor, wrap
 from .grad_mode import mode
@@ -25,6 +25,8 @@ class KeptTensor:
     node alive."""
 
     __slots__ = ("kept", "cell", "version", "source", "number")
+    kept: Any                                  # a Tensor, the array of one, or Packed
+    source: Any                                # a node or the reference to one, a leaf, or None
 
     def __init__(self, tensor: Tensor, node: Node, number: int | None) -> None:
         self.cell, self.version, self.number = tensor._version_counter, tensor._version_counter[0], number

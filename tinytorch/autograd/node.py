@@ -51,22 +51,25 @@ class Op:
     backward_name   of its nodes, where it does not follow from the name
     """
 
-    function = None            # the autograd.Function that this is, if it is one
-    of_batches = None          # the forward that takes batches too, once vmap has been used (func/dispatch.py)
-    run_of_batches = None      # and the rules that do
-    original = None            # the op that this one is under another name
+    name: str
+    backward_name: str
+    node_classes: dict[str, type[Node]]        # of a Function's: those of its nodes by their names
+    function: Any = None       # the autograd.Function that this is, if it is one
+    of_batches: Any = None     # the forward that takes batches too, once vmap has been used (func/dispatch.py)
+    run_of_batches: Any = None  # and the rules that do
+    original: Op | None = None  # the op that this one is under another name
     of_wide_scalar = False     # whether it is an operation made by `with_wide_scalar`
     computes_in = dt.NATIVE + dt.COMPLEX       # kinds of dtypes that the forward takes without conversion
     # What a registration says besides:
-    batches = None             # how the forward takes those of vmap: see `op` in op.py
-    ufunc = None               # NumPy's function that the forward is of arrays with few elements: see `unary` in op.py
+    batches: Any = None        # how the forward takes those of vmap: see `op` in op.py
+    ufunc: Any = None          # NumPy's function that the forward is of arrays with few elements: see `unary` in op.py
     is_product = False         # of two operands: not computed element by element, nor in the order of their memory
     converts = False           # between dtypes: its rule takes records as they are
-    over = None                # the op that its in-place form is, where that has a rule of its own: by the output
-    wide_scalar = None         # the same for a tensor in half precision and a number, if that is taken in float32
-    of_number = None           # function(input, number), where `other` is a number that is not to become a tensor
-    of_first_number = None     # function(number, input, other), `input` being the number as a tensor: another op
-    beside_integer = None      # function(input, other, dtype) of a tensor of integers and another, not converted yet
+    over: Op | None = None     # the op that its in-place form is, where that has a rule of its own: by the output
+    wide_scalar: Any = None    # the same for a tensor in half precision and a number, if that is taken in float32
+    of_number: Any = None      # function(input, number), where `other` is a number that is not to become a tensor
+    of_first_number: Any = None  # function(number, input, other), `input` being the number as a tensor: another op
+    beside_integer: Any = None  # function(input, other, dtype) of a tensor of integers and another, not converted yet
     out_beside_number = True   # `out` may be given where `input` is a number
     one_by_one = False         # its rules take no gradients of many calls at once: those of sparse tensors
     answers = False            # it compares: torch looks for the kernel before it looks at `out`
@@ -76,22 +79,24 @@ class Op:
     without_tangent = ()       # numbers of the operands whose tangents torch drops: a result of those alone has none
     enters = False             # it takes a tensor into a transform: a node's `saved[AUX]` says what else it stands for
     steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end
-    saved_outputs = None       # of an op of many: the numbers of those that `ans` holds (None: of all)
-    called = {}                # arguments, or "result" -> what torch calls what nodes have saved of them
+    saved_outputs: Any = None  # of an op of many: the numbers of those that `ans` holds (None: of all)
+    called: dict[str, str] = {}  # arguments, or "result" -> what torch calls what nodes have saved of them
     apart = False              # what several rules read is kept only if one of their arguments wants a gradient
-    own_order = False          # whether the forward lays out its result without regard to the operands
-    in_bfloat16 = None         # the forward for bfloat16, where torch rounds in its middle; True: the same
-    stored = ()                # records other than bfloat16 that torch has it for: computed as widened, and rounded
-    on_records = None          # its forward for arrays of those, where torch rounds in its middle
-    begins = None              # the op with which begins what torch has as one node, if this is its end: see `as_one`
-    shown_as = None            # function(node) -> what `next_functions` shows, where torch has several nodes: see Step
-    _widened = None
+    own_order: bool = False    # whether the forward lays out its result without regard to the operands
+    in_bfloat16: Any = None    # the forward for bfloat16, where torch rounds in its middle; True: the same
+    #: Records other than bfloat16 that torch has it for: computed as widened, and rounded.
+    stored: tuple[np.dtype, ...] = ()
+    on_records: Any = None     # its forward for arrays of those, where torch rounds in its middle
+    begins: Op | None = None   # the op with which begins what torch has as one node, if this is its end: see `as_one`
+    shown_as: Any = None       # function(node) -> what `next_functions` shows, where torch has several nodes: see Step
+    _widened: Op | None = None
 
     through = staticmethod(lambda forward: None)       # a forward that takes batches too, made of one that does not
 
     # How many there have been: in a list, for a class that is written to has Python forget where it found the others.
     made = [0]
-    registry = weakref.WeakKeyDictionary()     # every op there is, in order; one of a Function dies with its class
+    #: Every op there is, in order; one of a Function dies with its class.
+    registry: weakref.WeakKeyDictionary[Op, None] = weakref.WeakKeyDictionary()
 
     def __init__(self, forward: Callable, name: str | None = None, first: int = 0, aux: bool = False,
                  multi: bool = False, view: bool = False, rules: dict[str, Callable] | None = None,
@@ -110,18 +115,18 @@ class Op:
         self.decomposition = decomposition
         self.stand_ins = {self.params.index(argument): make for argument, make in (stand_ins or {}).items()}
         # By tensor argument: function(g, saved, edge) -> gradient, and the places in `saved` it reads.
-        self.backs = [None] * (len(self.params) - first)
-        self.needs = [()] * len(self.backs)
+        self.backs: list[Any] = [None] * (len(self.params) - first)
+        self.needs: list[tuple] = [()] * len(self.backs)
         self.rules = dict(rules) if rules else {}
         for argument, rule in self.rules.items():
             i = self.params.index(argument) - first
             self.backs[i], self.needs[i] = self._adapt(rule)
-        self.joint = None
+        self.joint: Any = None
         if joint is not None:
             self.joint, self.joint_needs = self._adapt_joint(joint)
             self.rules["joint"] = joint
         self.run = self._all_rules()           # function(g, saved, edges) -> a gradient or None per edge
-        self._kept = {}
+        self._kept: dict[int, frozenset[int]] = {}
         for what, value in said.items():
             setattr(self, what, value)
         if self.in_bfloat16 is True:
@@ -245,7 +250,7 @@ class Op:
         if self.joint is not None or len(self.backs) == 1:
             return (self.run_of_batches or self.run)(g, saved, edges)
         names = ["self" if name == "input" else name for name in self.params[self.first:]]
-        grads = [None] * len(edges)
+        grads: list[Any] = [None] * len(edges)
         for i in sorted(range(len(edges)), key=names.__getitem__):
             if edges[i] is not None and self.backs[i] is not None:
                 grads[i] = self.backs[i](g, saved, edges[i])
@@ -314,6 +319,12 @@ class Extras:
 
     __slots__ = ("tensor_hooks", "kept", "pre", "post", "metadata")
 
+    tensor_hooks: dict[int, Callable]
+    kept: list[weakref.ref[Tensor]]
+    pre: dict[int, Callable]
+    post: dict[int, Callable]
+    metadata: dict
+
     def __init__(self) -> None:
         self.tensor_hooks, self.kept, self.pre, self.post, self.metadata = {}, [], {}, {}, {}
 
@@ -322,6 +333,7 @@ class _NodeHooks:
     """`register_hook` and `register_prehook` of anything with `extras()`."""
 
     __slots__ = ()
+    extras: Callable[..., Extras]
 
     def register_hook(self, hook: Callable) -> RemovableHandle:
         """Call hook(grad_inputs, grad_outputs) when this node has been run; a tuple that it returns
@@ -354,6 +366,13 @@ class Node(_NodeHooks):
     """
 
     __slots__ = ("op", "edges", "saved", "versions", "sequence_nr", "shape", "hooks", "__weakref__")
+    op: Op
+    edges: Sequence[Any]
+    saved: Sequence[Any]
+    versions: Sequence[Any]
+    sequence_nr: int
+    shape: Any
+    hooks: Extras | None
 
     def name(self) -> str:
         return self.op.backward_name
@@ -395,7 +414,7 @@ class Node(_NodeHooks):
 Edge = Node | Tensor | None
 
 
-def new_node(op: Op, edges: Sequence[Edge], saved: Sequence[Any], versions: Sequence[Any], shape: tuple) -> Node:
+def new_node(op: Op, edges: Sequence[Edge], saved: Sequence[Any], versions: Sequence[Any], shape: Any) -> Node:
     """A Node with these attributes. (It has no __init__, because the wrappers of op.py make theirs quicker.)"""
     node = Node()
     node.op, node.edges, node.saved, node.versions, node.shape = op, edges, saved, versions, shape
@@ -456,7 +475,11 @@ class Step:
 
     __slots__ = ("node", "inside", "metadata", "__weakref__")
 
-    made = weakref.WeakValueDictionary()       # {(id of the node, place in it): step}: the same one while it is held
+    #: {(id of the node, place in it): step}: the same one while it is held
+    made: weakref.WeakValueDictionary[tuple, Step] = weakref.WeakValueDictionary()
+    node: Node
+    inside: tuple
+    metadata: dict
 
     def name(self) -> str:
         return type(self).__name__
@@ -501,7 +524,7 @@ def _step(node, item):
     return step
 
 
-def as_one(node: Node | None, begins: Op, backward_name: str | None = None) -> None:
+def as_one(node: Any, begins: Op, backward_name: str | None = None) -> None:
     """Has a node, and those before it down to the one of `begins`, be shown as the one node that torch has: under the
     name of that, or the one given, and with its `next_functions`. Hooks on it get the gradients of the node itself."""
     first = _beginning(node, begins)
@@ -513,7 +536,7 @@ def as_one(node: Node | None, begins: Op, backward_name: str | None = None) -> N
         node.op = _ends[key]
 
 
-_ends = {}
+_ends: dict[tuple, Op] = {}
 
 
 def _beginning(node, begins):
@@ -527,7 +550,7 @@ def _leads_on(node, inside):
                 for item in inside])
 
 
-_step_classes = {}
+_step_classes: dict[str, type[Step]] = {}
 
 
 #: The op of one output of an operation with many: the engine hands its gradient to slot `saved[0]`.
@@ -549,7 +572,7 @@ def function_of(edge: Edge) -> tuple[Node | AccumulateGrad | None, int]:
     return shown(edge), 0
 
 
-_node_classes = {}
+_node_classes: dict[str, type[Node]] = {}
 
 
 def shown(node: Node) -> Node:
@@ -568,9 +591,9 @@ def shown(node: Node) -> Node:
 class GradientEdge(NamedTuple):
     """A place of the graph: output `output_nr` of `node`. `grad` and `backward` take it for a tensor."""
 
-    node: object
+    node: Any
     output_nr: int
-    ownership_token: object | None = None
+    ownership_token: Any = None
 
     def edge(self) -> Node | Tensor:
         """Where a gradient that arrives here goes, as nodes keep it."""

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy import ndarray
@@ -62,8 +62,22 @@ from .promotion import (
 from .public import Public, enter
 from .views import refresh, track_view
 
+if TYPE_CHECKING:
+    class Primitive(Protocol):
+        """What the decorators here make: a function of Tensors, and what it carries."""
+
+        __name__: str
+        __qualname__: str
+        __wrapped__: Callable              # the forward
+        op: Op
+        make: tuple[Callable, tuple]       # the wrapper that made it, and its settings
+        widened: Primitive | None          # the same for bfloat16, when it has been needed
+        stored: dict[np.dtype, Primitive]  # and for other records
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
 #: All that the wrappers made, which lives as long as the modules that it is made in.
-CALLS = []
+CALLS: list[Primitive] = []
 
 #: The least int that int64 does not hold: a larger one is looked at more closely.
 _LONG = 1 << 63
@@ -149,13 +163,13 @@ def _entered(call, forward, method, inplace, aliases, ioperator=None):
     return call
 
 
-def operator(function: Callable, otherwise: Callable = lambda input, other: NotImplemented) -> Callable:
+def operator(function: Primitive, otherwise: Callable = lambda input, other: NotImplemented) -> Primitive:
     """`function`, made by `binary`, as a Python operator: for what is neither tensor nor number `otherwise`."""
     make, (to_float, _, mixed, wraps) = function.make
     return finish(make, function.op, to_float, "both", mixed, wraps, otherwise)
 
 
-def finish(make: Callable, o: Op, *flags: Any) -> Callable:
+def finish(make: Callable, o: Op, *flags: Any) -> Primitive:
     call = make(o, o.forward, *flags)
     call.__name__ = call.__qualname__ = o.forward.__name__
     call.__doc__, call.__module__ = o.forward.__doc__, o.forward.__module__
@@ -168,7 +182,7 @@ def finish(make: Callable, o: Op, *flags: Any) -> Callable:
     return call
 
 
-def renamed(function: Callable, name: str, *inside: int | tuple) -> Callable:
+def renamed(function: Primitive, name: str, *inside: int | tuple) -> Primitive:
     """The primitive `function` under another name on the tape, where torch has several for what is one here.
 
     `inside`: what `next_functions` shows in the place of its edges (see `Step` in node.py).
@@ -192,7 +206,7 @@ def _unary(o, forward, to_float, casts):
     exact = None if to_float or casts is True else FOUND
     plain, quietly = o.computes_in, quiet()
     quick, least = _for_few(o)
-    public = None
+    public: Any = None
 
     def call(input, *, out=None):
         if (up := seam.up) and public is not None and (
@@ -271,7 +285,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
     keeps_beside_number = 0 in o.needs[0], ANS in o.needs[0]
     quietly = quiet()
     quick, least = _for_few(o)
-    public = None
+    public: Any = None
 
     def call(input, other, *, out=None):
         if (up := seam.up) and public is not None and (
@@ -478,7 +492,7 @@ def _looped(o, forward):
     def call(*args):
         arrays, tensors, edges = list(args), [], []
         mask, usual_order = 0, True
-        recorder = differentiable and (not usual.exceptions or mode.grad_now)
+        recorder: Any = differentiable and (not usual.exceptions or mode.grad_now)
         for i in range(first, len(args)):
             arg = args[i]
             if isinstance(arg, Tensor):
@@ -529,7 +543,7 @@ def _looped(o, forward):
             tensor._requires_grad = False
             return tensor
         kept = known[mask] if mask in known else o.kept(mask)
-        versions = []
+        versions: list[Any] = []
         for i in tensors:
             if i in kept:
                 cell = args[i]._version_counter
@@ -559,11 +573,11 @@ def _looped(o, forward):
 
 
 def _like_unary(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    pass
+    raise NotImplementedError
 
 
 def _like_binary(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    pass
+    raise NotImplementedError
 
 
 #: What inspect says of the functions that the two wrappers make, whose forwards take arrays.

@@ -1,4 +1,6 @@
 """What op.py does for an operation of many outputs."""
+from typing import Any
+
 import numpy as np
 
 from .. import dtypes as dt
@@ -7,7 +9,7 @@ from .grad_mode import mode
 from .node import ANS, SELECT, UNWATCHED, new_node
 from .views import MULTI, track_view
 
-NOTHING = ()
+NOTHING: tuple = ()
 
 
 def wrap_outputs(o, args, arrays, tensors, edges, mask, results, extra, recording):
@@ -30,7 +32,7 @@ def wrap_outputs(o, args, arrays, tensors, edges, mask, results, extra, recordin
 def _save(node, args, saved, tensors, kept, outputs, extra):
     """Fill the saved and versions of a many-output node with what the rules will read. `saved` comes with the
     arguments' arrays; those at the places `tensors` came as Tensors."""
-    versions = []
+    versions: list[Any] = []
     for i in tensors:
         if i in kept:
             versions += (args[i]._version_counter, args[i]._version_counter[0])

@@ -36,7 +36,7 @@ from .torch_function import (
 _PACKAGE = __name__.partition(".")[0]
 
 #: Every public function, as it is called -> what is known of it (public.py).
-TABLE = {}
+TABLE: dict[Callable, Any] = {}
 
 
 # ------------------------------------------------------------------ a call that is seen
@@ -274,11 +274,12 @@ def _init_subclass(cls, **kwargs):
     cls._overrides = cls.__torch_function__ is not disabled
 
 
-Tensor.__torch_function__ = classmethod(_torch_function)
-Tensor.__init_subclass__ = classmethod(_init_subclass)
-Tensor.as_subclass = said(seen=False)(_as_subclass)
-Tensor._make_subclass = staticmethod(_make_subclass)
-Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)
+_class: Any = Tensor                           # whose stub has the methods as they are called
+_class.__torch_function__ = classmethod(_torch_function)
+_class.__init_subclass__ = classmethod(_init_subclass)
+_class.as_subclass = said(seen=False)(_as_subclass)
+_class._make_subclass = staticmethod(_make_subclass)
+_class._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)
 
 
 # ------------------------------------------------------------------ where functions are found
@@ -293,7 +294,8 @@ _SPACES = {"": ("torch", "", "torch.functional"), "functional": ("torch", "", "t
 def complete(space: str, module: Any) -> None:
     """Says where the public functions of a module are found. Where torch has a function of its own for one that has a
     place already, it becomes a twin."""
-    functions = [(key, x) for key, x in vars(module).items() if type(x) is FunctionType and key[0] != "_"]
+    functions: list[tuple[str, Any]] = [
+        (key, x) for key, x in vars(module).items() if type(x) is FunctionType and key[0] != "_"]
     for key, function in sorted(functions, key=lambda item: item[0] != item[1].__name__):     # aliases last
         known = function.__dict__
         record = known.get("record")
@@ -341,7 +343,7 @@ def _place_of(function):
     if not is_door(function) or function.__name__[0] == "_" or record is not None and not record.seen:
         return None, None
     for space in _SPACES:
-        module = sys.modules.get(f"{_PACKAGE}.{space}".rstrip("."))
+        module: Any = sys.modules.get(f"{_PACKAGE}.{space}".rstrip("."))
         if module is not None and vars(module).get(function.__name__) is function:
             return space, function.__name__
     return None, None
@@ -399,7 +401,7 @@ def complete_tensor() -> None:
             setattr(Tensor, name, _property(name, value.fget, value.fset, value.fdel))
         elif name[0] != "_":                   # the same of every tensor, unless one has its own
             setattr(Tensor, name, _property(name, _own_or(name, value), _setter_of_own(name)))
-    Tensor.__rdiv__, Tensor.ndimension, Tensor.nelement = Tensor.__rtruediv__, Tensor.dim, Tensor.numel
+    _class.__rdiv__, _class.ndimension, _class.nelement = _class.__rtruediv__, _class.dim, _class.numel
 
 
 def _complete_method(name, value, said):
@@ -417,7 +419,7 @@ def _complete_method(name, value, said):
 
 def _function_of(name):
     """The function that an operator stands for: matmul of __matmul__, __rmatmul__, __imatmul__."""
-    return re.fullmatch("__[ri]?(.+)__", name)[1] if name[:2] == "__" else name
+    return re.fullmatch("__[ri]?(.+)__", name)[1] if name[:2] == "__" else name      # type: ignore[index]
 
 
 def _with_door(function):
@@ -443,7 +445,7 @@ def _setter_of_own(name):
 def _property(name, read, write=None, delete=None):
     """A property of Tensor that looks at the seam."""
     def seen_as(form, plain):
-        call = door_of_two(plain) if form == "__set__" else door_of_one(plain)
+        call: Any = door_of_two(plain) if form == "__set__" else door_of_one(plain)
         call.place, call.__name__ = ("property", name, form), name
         return known_as(call)
     return property(seen_as("__get__", read), write and seen_as("__set__", write),
@@ -462,7 +464,7 @@ def met(function: Callable | None, args: Iterable[Any], kwargs: dict[str, Any] |
         seam.watch_instance(type(x))           # others of its class will be seen before a function runs
     if function is None:
         return True
-    frame = sys._getframe(1)
+    frame: Any = sys._getframe(1)
     while frame.f_code is not function.__code__:
         frame = frame.f_back
     frame = frame.f_back
@@ -484,7 +486,7 @@ def not_an_operand(o: Any, position: int, *operands: Any) -> Any:
 def called_from_here(level: int, name: str) -> bool:
     """Whether the function `level` frames above this one is part of the package: neither the public one of that name
     nor what stands for it."""
-    frame = sys._getframe(level)
+    frame: Any = sys._getframe(level)
     while frame.f_code.co_name == name or frame.f_globals.get("__name__") in _BETWEEN:
         frame = frame.f_back
     return frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE

@@ -29,7 +29,8 @@ def reached_by(roots: Sequence[Tensor | GradientEdge],
 
 def leading_to(targets: Iterable[Node | Tensor], roots: Sequence[Tensor | GradientEdge]) -> set[Node | Tensor]:
     """All nodes and leaves on a path from `roots` to one of `targets`."""
-    parents, stack, seen = {}, [edge_of(r) for r in roots], set()
+    parents: dict[Node | Tensor, list[Node]] = {}
+    stack, seen = [edge_of(r) for r in roots], set()
     while stack:
         node = stack.pop()
         if node in seen or not isinstance(node, Node):

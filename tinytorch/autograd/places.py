@@ -100,7 +100,8 @@ def history(cell: list, node: Node | None) -> str:
 # ------------------------------------------------------------------ modules
 def open_modules() -> tuple:
     """The modules whose `forward` is running, from the outermost in."""
-    found, frame = [], sys._getframe(1)
+    found = []
+    frame: Any = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
         if code.co_argcount and code.co_name == "forward":

@@ -59,8 +59,8 @@ _PYTHONS = {bool, int, float, complex}
 CONVERTED = object()
 
 
-def unlike(o: Op, call: Callable, input: Tensor | Number, other: Tensor | Number, to_float: bool,
-           out: Tensor | None = None) -> Tensor:
+def unlike(o: Op, call: Callable, input: Tensor | Number | np.generic, other: Tensor | Number | np.generic,
+           to_float: bool, out: Tensor | None = None) -> Tensor:
     """An op of two operands, at least one of them a tensor, whose dtypes are not the same: each is converted to their
     common dtype at once, with `to_float` an integer too."""
     number_first = not isinstance(input, Tensor)
@@ -113,7 +113,7 @@ def _is_wide_scalar(other, d):
     return not isinstance(other, Tensor) or other._array.size == 1 and dt.of(other._array) is not d
 
 
-def result_dtype(operands: Sequence[Tensor | Number]) -> dt.dtype:
+def result_dtype(operands: Sequence[Tensor | Number | np.generic]) -> dt.dtype:
     """torch's result type of tensors and Python numbers."""
     tiers = [None, None, None]                 # with dimensions, 0-dim, Python numbers
     for x in operands:
@@ -173,7 +173,7 @@ def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     if kind == dt.NATIVE and (value.__class__ is float or value.__class__ is int) and -65504 <= value <= 65504:
         return np.array(value, numpy_dtype)    # what every float dtype can hold
     is_complex = dt.is_complex(numpy_dtype)
-    number = value.item() if isinstance(value, (ndarray, np.generic)) else value
+    number: Any = value.item() if isinstance(value, (ndarray, np.generic)) else value
     if isinstance(number, (np.longdouble, np.clongdouble)):     # Python has no such numbers
         number = float(number) if isinstance(number, np.longdouble) else complex(number)
     if isinstance(number, complex):
@@ -268,7 +268,7 @@ def scalar_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
 def to_default(x: Tensor | Number) -> Tensor | float:
     """Integers and bools in the default dtype; anything else as it is."""
     if not isinstance(x, Tensor):
-        return float(x)
+        return float(x)                        # type: ignore[arg-type]  # no complex number comes here
     return converted(x, dt.get_default_dtype().numpy) if x._array.dtype.kind in dt.INTEGRAL else x
 
 

@@ -132,7 +132,7 @@ def _read(annotation):
     """(classes, functions that say whether another value fits, torch's word, which of Extent and Extents it may be) of
     an annotation as it stands in the source."""
     names = [name.strip() for name in (annotation or "").split("|")]
-    kinds = [KINDS.get(name) for name in names]
+    kinds: list[Any] = [KINDS.get(name) for name in names]
     if None in kinds:
         return _ANY, (), "", ()
     words = [kind[2] for kind in kinds]
@@ -204,6 +204,18 @@ class Public:
               said
     """
 
+    dtypes: str | None
+    out: Any
+    autocast: str | None
+    makes: bool | None
+    classes: Any               # of each positional argument, when they have been read
+    of_batches: Any
+    handed: Any
+    checks: str
+    older: tuple[str, ...]
+    ints: tuple[int, ...]
+    function: Any
+    methods: list[str]
     dtypes = out = autocast = makes = classes = of_batches = handed = None
     widen = apart = any_layout = elementwise = in_python = draws = shares = looks = spread = False
     checks, seen, older, ints, writes, keyword_kinds = "own", True, (), (), "", None
@@ -303,7 +315,7 @@ class Public:
             return first, ints_of(tuple(rest), self.name, self.parameters()[0][1], 1)
         return args
 
-    def refuse(self, args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> None:
+    def refuse(self, args: Sequence[Any], kwargs: Any = None) -> None:
         """TypeError for the first of the arguments that is not what its annotation says, if there is one."""
         for value, classes in zip(args, self.classes or self.read()):
             if value.__class__ not in classes:
@@ -428,7 +440,8 @@ class Public:
     def compute(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         """The function's result for arguments that were checked, by what is said of dtypes and `out`."""
         out = kwargs.pop("out", None) if self.out is not None else None
-        function, input = self.of_batches or self.function, args[0] if args else None
+        function = self.of_batches or self.function
+        input: Any = args[0] if args else None
         if input is not None and (self.dtypes is not None and input._array.dtype.kind not in self.dtypes
                                   or self._looks() and input._array.dtype in dt.ONLY_STORED):
             raise not_implemented(self.kernel, input)
@@ -493,8 +506,8 @@ def checked_method(function: Callable) -> Callable:
     return call
 
 
-def enter(record: Public, call: Callable, method: bool | str = True, inplace: bool | Callable = False,
-          aliases: str = "", ioperator: str | None = None, for_tensor: Callable | None = None) -> None:
+def enter(record: Public, call: Any, method: bool | str = True, inplace: bool | Callable = False,
+          aliases: str = "", ioperator: str | None = None, for_tensor: Any = None) -> None:
     """Enters a function in the table, and makes it (or `for_tensor`, which counts arguments as a method does) the
     Tensor methods that are asked for."""
     TABLE[call] = call.record = record
@@ -514,7 +527,7 @@ def enter(record: Public, call: Callable, method: bool | str = True, inplace: bo
             for_tensor = twin(call, seen=False)        # its in-place form is seen itself
         if record.elementwise:
             for_tensor.elementwise = True
-        changing = in_place(for_tensor) if inplace is True else inplace(for_tensor)
+        changing: Any = inplace(for_tensor) if callable(inplace) else in_place(for_tensor)
         _set(record, changing, [changing.__name__] + [alias + "_" for alias in aliases.split() if alias[:2] != "__"])
         if ioperator:
             _set(record, changing.as_operator, [ioperator], changing.__name__)
@@ -522,7 +535,7 @@ def enter(record: Public, call: Callable, method: bool | str = True, inplace: bo
 
 def _set(record, call, names, shown=None):
     for name in names:
-        made = twin(call, name)
+        made: Any = twin(call, name)
         if name[:2] == "__":
             made.said = {"shown": shown or call.__name__}
         setattr(Tensor, name, made)
@@ -532,7 +545,7 @@ def _set(record, call, names, shown=None):
 def reflected(function: Callable) -> Callable:
     """The operator for a number on the left: other OP self."""
 
-    public = None
+    public: Any = None
 
     def call(self, other):
         if seam.up and public is not None and (seen := seam.see(public, (self, other), {})) is not UNSEEN:
@@ -570,7 +583,7 @@ def _hot(record, function):
 
 def _guarded(function):
     """A function in Python that fails of arguments that override it: then they step in."""
-    public = None
+    public: Any = None
 
     def call(*args, **kwargs):
         if seam.up:
@@ -592,10 +605,13 @@ def _guarded(function):
 def _checked(record, function, as_method=False):
     """The door that looks at all arguments. Its first call gets the text for calls that fit (fitting.py), which has the
     same free variables as `call` here; all others are left to `anyhow`."""
-    writes, looks, plain = record.out is not None, record._looks(), None
+    writes, looks = record.out is not None, record._looks()
+    plain: Any = None
     if looks:                                  # at the kind, and `plain` are those that are computed as they are
         plain = (record.dtypes or _ALL).replace(dt.WIDENED, "")
-    failed, classes, keywords = record.check_sizes_of_ints, [], {}
+    failed = record.check_sizes_of_ints
+    classes: list[Any] = []
+    keywords: dict[str, Any] = {}
 
     def anyhow(public, args, kwargs):
         if (up := seam.up) and public is not None and (seen := seam.see(public, args, kwargs)) is not UNSEEN:
@@ -636,7 +652,8 @@ def _checked(record, function, as_method=False):
             record.check_sizes_of_ints(args, kwargs)
             raise
 
-    public = own = None
+    public: Any = None
+    own: Any = None
 
     def call(*args, **kwargs):
         def free():                            # the variables that the other code reads
@@ -648,6 +665,6 @@ def _checked(record, function, as_method=False):
         from .fitting import code  # loaded with the first such call
         own.__code__ = code(record.kinds(), looks, own.__code__.co_freevars)
         return own(*args, **kwargs)
-    call.elementwise = record.elementwise
+    call.elementwise = record.elementwise      # type: ignore[attr-defined]
     own = first = named_as(function, call)
     return call

@@ -57,7 +57,7 @@ class Records(Kind):
 enter(ndarray, Records())
 
 
-def in_float32(call: Callable, *args: Any, **kwargs: Any) -> Any:
+def in_float32(call: Any, *args: Any, **kwargs: Any) -> Any:
     """bfloat16: computed in float32, and what comes out in that rounded.
 
     A primitive is one operation on the tape all the same; anything else is recorded with the conversions.
@@ -81,7 +81,7 @@ def rounded(x: Any) -> Any:
     return converted(x, dt.BFLOAT16) if isinstance(x, Tensor) and x._array.dtype == _FLOAT32 else x
 
 
-def of_records(o: Op, call: Callable, *operands: Any, kernel: str = "", elementwise: bool = False) -> Any:
+def of_records(o: Op, call: Any, *operands: Any, kernel: str = "", elementwise: bool = False) -> Any:
     """An operation on records other than bfloat16: computed as widened where torch has it, else NotImplementedError for
     the kernel (that of the op). What is not `elementwise` torch has of nothing."""
     tensor = next(x for x in operands if isinstance(x, Tensor) and x._array.dtype.kind == dt.WIDENED)

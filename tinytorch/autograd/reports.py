@@ -17,7 +17,6 @@ from . import above
 from .engine import GraphTask
 from .node import AUX, FREED, SELECT, GradientEdge, Node
 from .paths import edge_of
-from .places import Place
 from .saved import PACKED, saved_names
 
 #: Of a longer way as many steps are shown at its ends.
@@ -100,7 +99,7 @@ def told_of_gradient(node: Node, g: Any, task: GraphTask | None) -> str:
     return text
 
 
-def saved(node: Node) -> list[tuple[str, np.ndarray]]:
+def saved(node: Node) -> list[tuple[str, Any]]:
     """The arrays that a node has saved, by name."""
     if node.versions is FREED or node.versions is PACKED or node.op.function is not None:
         return []
@@ -133,5 +132,5 @@ def way(roots: Sequence[Tensor | GradientEdge], node: Node) -> list[str]:
 
 def step_text(node: Node) -> str:
     """The name of a node, and the line that made it, as far as that was noted."""
-    at: Place | None = node.hooks and node.hooks.metadata.get("place_")
+    at: Any = node.hooks and node.hooks.metadata.get("place_")
     return node.name() if at is None or not at.file else f"{node.name()}  {at.file}:{at.line}  {at.text}"

@@ -110,7 +110,7 @@ def _watched(node, number):
     return places[min(number, len(places) - 1)]
 
 
-def _what_and_who(node, number):
+def _what_and_who(node, number) -> tuple[Any, str | None]:
     """The saved array that the version of that number belongs to, and the name of the node that made it."""
     place, array = _watched(node, number)
     k = place - node.op.first
@@ -143,7 +143,7 @@ def saved_tensor(node: Node, i: int, s: Any) -> Any:
     return with_history(edge, s)                # unpacked: other numbers in the leaf's place
 
 
-def with_history(edge: Edge, array: np.ndarray) -> Tensor:
+def with_history(edge: Edge, array: Any) -> Tensor:
     """A Tensor whose gradient goes along `edge`, with other numbers than what it comes from."""
     if isinstance(edge, Tensor):
         t = edge._alias()
@@ -257,7 +257,8 @@ def _pack_one(node, place, pack, unpack):
     if node.versions is not PACKED:
         for number in range(len(node.versions) // 2):
             i, array = _watched(node, number)
-            guard = _unless_written(*node.versions[2 * number:2 * number + 2], array, _what_and_who(node, number)[1])
+            cell, version = node.versions[2 * number:2 * number + 2]
+            guard = _unless_written(cell, version, array, _what_and_who(node, number)[1])
             guarded = Packed(wrap(array), lambda tensor: tensor, guard)
             several = saved[i].__class__ is tuple          # the outputs of an op of many
             saved[i] = tuple([guarded if s is array else s for s in saved[i]]) if several else guarded
@@ -297,7 +298,7 @@ def _packed(s, edge=None):
     """What a node has saved, with the arrays in it packed; the same object if there are none."""
     if isinstance(s, np.ndarray):
         return Packed(_given(s, edge), *mode.saved_tensors_hooks)
-    parts = s.values() if s.__class__ is dict else s if s.__class__ in (tuple, list) else ()
+    parts: Any = s.values() if s.__class__ is dict else s if s.__class__ in (tuple, list) else ()
     packed = [_packed(x) for x in parts]
     if all([x is before for x, before in zip(packed, parts)]):
         return s
@@ -365,4 +366,9 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
         mode.saved_tensors_hooks_disabled = before
 
 
-Node.__getattr__, Node.__dir__ = look_up, lambda node: [*object.__dir__(node), *saved_names(node)]
+def _dir(node):
+    return [*object.__dir__(node), *saved_names(node)]
+
+
+Node.__getattr__ = look_up                     # type: ignore[attr-defined]
+Node.__dir__ = _dir                            # type: ignore[method-assign]

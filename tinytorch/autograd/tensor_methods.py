@@ -193,17 +193,18 @@ def _refuse_data_in_transform(self, value):
         raise RuntimeError("mutating directly with `.data` inside functorch transform is not allowed.")
 
 
-Tensor.requires_grad = property(_requires_grad, _assign_requires_grad)
-Tensor.grad = property(_grad, _set_grad, _del_grad)
-Tensor.grad_dtype = property(_get_grad_dtype, _set_grad_dtype)
-Tensor.grad_fn = property(_grad_fn)
-Tensor.data = property(_data, _set_data)
+_class: Any = Tensor                           # whose stub has these already
+_class.requires_grad = property(_requires_grad, _assign_requires_grad)
+_class.grad = property(_grad, _set_grad, _del_grad)
+_class.grad_dtype = property(_get_grad_dtype, _set_grad_dtype)
+_class.grad_fn = property(_grad_fn)
+_class.data = property(_data, _set_data)
 # Whether hooks there are, as code that looks for them asks: None before the first.
-Tensor._backward_hooks = property(said(seen=True)(
+_class._backward_hooks = property(said(seen=True)(
     lambda self: self._hooks if self._node is None else self._node.hooks and self._node.hooks.tensor_hooks or None))
-Tensor._post_accumulate_grad_hooks = property(said(seen=True)(
+_class._post_accumulate_grad_hooks = property(said(seen=True)(
     lambda self: self._accumulating and self._accumulating.tensor_hooks))
-Tensor.output_nr = property(
+_class.output_nr = property(
     lambda self: self._node.saved[0] if self._node is not None and self._node.op is SELECT else 0)
 
 
@@ -255,7 +256,7 @@ def backward_method(self: Tensor, gradient: Tensor | None = None, retain_graph: 
 
     RuntimeError if nothing here requires grad, or the graph has been freed by an earlier backward.
     """
-    backward.__wrapped__(self, gradient, retain_graph, create_graph, inputs=inputs)
+    backward.__wrapped__(self, gradient, retain_graph, create_graph, inputs=inputs)      # type: ignore[attr-defined]
 
 
 @said(autocast="within")
@@ -277,16 +278,15 @@ def backward(tensors: TensorsOrEdges, grad_tensors: Tensor | Sequence[Tensor | N
         grad_tensors = grad_variables
     roots = _tuple(tensors)
     grads, untracked = _output_grads(roots, _tuple(grad_tensors, len(roots)))
-    if inputs is not None:
-        inputs = _tuple(inputs)
-        if not inputs:
-            raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    ends = None if inputs is None else _tuple(inputs)
+    if ends is not None and not ends:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     keep, create_graph = _flags(retain_graph, create_graph)
     if untracked is not None:
         raise _untracked_root(untracked)
-    if inputs is not None:
-        _check_inputs(inputs, "can't retain_grad on Tensor that has requires_grad=False")
-        for x in inputs:                       # from here on, as in torch: once, however often it is named
+    if ends is not None:
+        _check_inputs(ends, "can't retain_grad on Tensor that has requires_grad=False")
+        for x in ends:                         # from here on, as in torch: once, however often it is named
             if isinstance(x, Tensor) and x._node is not None:
                 retain_grad(x)
     if create_graph:
@@ -294,7 +294,7 @@ def backward(tensors: TensorsOrEdges, grad_tensors: Tensor | Sequence[Tensor | N
              "its gradient which can cause a memory leak. We recommend using autograd.grad when creating the "
              "graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
              "your parameters to None after use to break the cycle and avoid the leak.")
-    run_backward(roots, grads, keep, create_graph, inputs, True)
+    run_backward(roots, grads, keep, create_graph, ends, True)
 
 
 @said(autocast="within")
@@ -332,17 +332,17 @@ def grad(outputs: TensorsOrEdges, inputs: TensorsOrEdges | dict[Hashable, Tensor
     elif not allow_unused and materialize_grads:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
                          "allow_unused=False.")
-    roots, inputs = _tuple(outputs), _tuple(inputs)
-    if not inputs:
+    roots, ends = _tuple(outputs), _tuple(inputs)
+    if not ends:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     grads, untracked = _output_grads(roots, _tuple(grad_outputs, len(roots)))
     keep, create_graph = _flags(retain_graph, create_graph)
     if untracked is not None:
         raise _untracked_root(untracked)
-    _check_inputs(inputs)
-    results = run_backward(roots, grads, keep, create_graph, inputs, False)
+    _check_inputs(ends)
+    results = run_backward(roots, grads, keep, create_graph, ends, False)
     if materialize_grads:
-        return _materialized(inputs, results, create_graph)
+        return _materialized(ends, results, create_graph)
     if not allow_unused and None in results:
         raise RuntimeError(f"The differentiated Tensor at index {results.index(None)} appears to not have been used in "
                            "the graph. Set allow_unused=True if this is the desired behavior.")
@@ -385,8 +385,8 @@ def rows_of_grad(roots, inputs, batches, keep, create_graph, allow_unused):
     reached = []
 
     def of_rows(*rows):
-        rows = iter(rows)
-        found = grad(roots, inputs, [batch if batch is None else next(rows) for batch in batches], keep, create_graph,
+        left = iter(rows)
+        found = grad(roots, inputs, [batch if batch is None else next(left) for batch in batches], keep, create_graph,
                      True, allow_unused)
         reached.extend([g is not None for g in found])
         return tuple([g for g in found if g is not None])
@@ -410,10 +410,10 @@ def _check_inputs(inputs, words="One of the differentiated Tensors does not requ
 
 def output_grads(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor | None]) -> list[Tensor]:
     """A gradient for each root: given, or one for a scalar. RuntimeError for what cannot be a root."""
-    grads, untracked = _output_grads(roots, grads)
+    found, untracked = _output_grads(roots, grads)
     if untracked is not None:
         raise _untracked_root(untracked)
-    return grads
+    return found
 
 
 def _output_grads(roots, grads):
@@ -515,10 +515,10 @@ def retain_grad(self: Tensor) -> None:
     self._node.extras().kept.append(weakref.ref(self))      # the node must not keep the tensor alive
 
 
-Tensor.retains_grad = False
-Tensor._grad_dtype = OWN
-Tensor._accumulating = None        # Extras of the leaf's AccumulateGrad
-Tensor._accumulator = None         # weak reference to that, if it has been asked for
+_class.retains_grad = False
+_class._grad_dtype = OWN
+_class._accumulating = None        # Extras of the leaf's AccumulateGrad
+_class._accumulator = None         # weak reference to that, if it has been asked for
 
 
 class _VariableType(type):
@@ -540,10 +540,11 @@ class Variable(Tensor, metaclass=_VariableType):
     __torch_function__ = disabled
     _execution_engine = _ExecutionEngine()
 
-    def __new__(cls, data: Tensor | None = None, requires_grad: bool = False, volatile: None = None) -> Tensor:
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = False,            # type: ignore[misc]
+                volatile: None = None) -> Tensor:
         if volatile:
             warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
-        tensor = data.detach() if isinstance(data, Tensor) and data._node is None else data
+        tensor: Any = data.detach() if isinstance(data, Tensor) and data._node is None else data
         if requires_grad:
             tensor.requires_grad_()
         return tensor

@@ -148,7 +148,7 @@ def overloaded(values: Iterable[Any], in_python: bool = False) -> list:
 
     `in_python`: with tensors of no other class, which functions in Python ask last.
     """
-    found = []
+    found: list[Any] = []
     for x in values:
         if (in_python and type(x) is Tensor or type(x) not in PLAIN and overrides(x)) and (
                 type(x) not in [type(y) for y in found]):
@@ -226,9 +226,9 @@ def _nobody(func, types, mode, in_python):
 
 def label(func: Callable) -> str:
     """A function as torch's messages name it: torch.add, torch.Tensor.shape.__get__."""
-    owner = getattr(func, "__self__", None)
+    owner: Any = getattr(func, "__self__", None)
     if isinstance(owner, property):
-        return f"torch.Tensor.{owner.fget.__name__}.{func.__name__}"
+        return f"torch.Tensor.{owner.fget.__name__}.{func.__name__}"        # type: ignore[union-attr]
     how = above.about(func) if isinstance(func, python_types.FunctionType) else None
     return f"{func.__module__}.{func.__name__}" if how is None or how.label is None else how.label
 

@@ -14,6 +14,7 @@ The backward of some operations is not the adjoint of what torch does in forward
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
@@ -37,13 +38,13 @@ class Level:
         self.alive, self._forward = True, forward
         self.before, self._off = mode.grad, mode.off
 
-    def __enter__(self) -> Level:
+    def __enter__(self) -> Any:
         mode.grad = mode.recorder
         if self._forward:
             mode.off = for_tangents
         return self
 
-    def __exit__(self, *exc_info: object) -> bool:
+    def __exit__(self, *exc_info: object) -> Literal[False]:
         self.alive = False
         mode.grad, mode.off = self.before, self._off
         return False
@@ -56,7 +57,7 @@ class Transform(Level):
 
     __slots__ = ("outside",)
 
-    def __enter__(self) -> Transform:
+    def __enter__(self) -> Any:
         self.outside = mode.grad_levels
         try:
             mode.grad_levels = self.outside + 1
@@ -65,7 +66,7 @@ class Transform(Level):
             mode.grad_levels, mode.grad, mode.off = self.outside, self.before, self._off
             raise
 
-    def __exit__(self, *exc_info: object) -> bool:
+    def __exit__(self, *exc_info: object) -> Literal[False]:
         mode.grad_levels = self.outside
         return super().__exit__(*exc_info)
 
@@ -141,7 +142,7 @@ def release(tensor: Tensor) -> Tensor:
 def pull(outputs: Sequence[Tensor], cotangents: Sequence[Tensor | None],
          inputs: Sequence[Tensor]) -> list[Tensor | None]:
     """The vector-Jacobian products of a level that has ended: a tensor, or None, for each of `inputs`."""
-    pairs = [(y, g) for y, g in zip(outputs, cotangents) if is_tracked(y)]
+    pairs: list[tuple[Tensor, Any]] = [(y, g) for y, g in zip(outputs, cotangents) if is_tracked(y)]
     taped = mode.grad_now and any(live(y) or is_tracked(g) for y, g in pairs)
     found = run_backward([y for y, _ in pairs], [g for _, g in pairs], True, taped, inputs, False)
     return [g if g is None else release(g) for g in found]
@@ -173,7 +174,7 @@ def pusher(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> Callable:
             found = run_backward([w for w, _ in pairs], [t for _, t in pairs], True, outer, dummies, False)
         finally:
             mode.pushing = before
-        results = [None] * len(outputs)
+        results: list[Tensor | None] = [None] * len(outputs)
         for k, t in zip(tracked, found):
             results[k] = t if t is None else release(t)
         return results
@@ -186,6 +187,6 @@ _ENDED.alive = False
 
 def _dummy(output):
     """A tracked tensor like `output`, whose values do not matter."""
-    u = wrap(np.zeros_like(output._array))
+    u: Any = wrap(np.zeros_like(output._array))
     u._requires_grad, u.level = True, _ENDED
     return u

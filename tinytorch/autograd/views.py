@@ -345,7 +345,7 @@ def check_overlap(out: Tensor, input: Tensor, apart: bool | str = False, copying
                        "to a single memory location. Please clone() the tensor before performing the operation.")
 
 
-def resized(array: np.ndarray, like: np.ndarray) -> np.ndarray:
+def resized(array: Any, like: np.ndarray) -> np.ndarray:
     """The memory of `array`, from its first element on, in the shape of `like`, and in its order if that is dense.
     New memory, with the elements there were and undefined ones, if that is too small."""
     if device_of(array) is META:
@@ -391,7 +391,7 @@ def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Te
         check_fits(target, array.shape, dt.of(array))
         result = result.to(self.dtype)
         array = result._array
-    write = np.copyto
+    write: Any = np.copyto
     if 0 in target.strides and is_expanded(target):
         if expanded is None or is_lazy(target):
             check_written(target)

@@ -47,6 +47,7 @@ class StandIn(NDArrayOperatorsMixin):
     """
 
     __slots__ = ()
+    raw: Any                                   # what it stands upon, of each class
     __hash__ = None
     __class__ = property(lambda self: ndarray)
 
