@@ -92,7 +92,8 @@ def queue_callback(callback: Callable[[], object]) -> None:
 def _walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond):
     pending: dict[Any, Any] = {}               # Node or leaf Tensor -> gradient so far
     owned = set()                              # those whose gradient is a fresh sum, free to add into
-    heap: list[tuple[int, Any]] = []
+    heap: list[tuple[float, Node]] = []
+    saved: Any
     targets: dict[Any, Any] | None = None if inputs is None else {edge_of(t): None for t in inputs}
     useful: Any = None if targets is None else leading_to(targets, roots)
     step, steppers = _step, mode.steppers

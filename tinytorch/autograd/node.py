@@ -368,7 +368,7 @@ class Node(_NodeHooks):
     __slots__ = ("op", "edges", "saved", "versions", "sequence_nr", "shape", "hooks", "__weakref__")
     op: Op
     edges: Sequence[Any]
-    saved: Sequence[Any]
+    saved: Any                                 # a sequence; None when it has been freed
     versions: Sequence[Any]
     sequence_nr: int
     shape: Any
