@@ -255,3 +255,21 @@ def test_inference_tensor_detached_outside_may_be_written_to():
     assert x.tolist() == [3, 3]
     with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
         x.add_(1)
+
+
+def test_nodes_are_younger_than_those_that_their_edges_lead_to():
+    """Also where a write through a view gives its node an edge to a history of the view that is made then."""
+    x = torch.tensor([1., 2.], requires_grad=True)
+    base = torch.zeros(3, 2)
+    column = base.t()[0]
+    base[0].copy_(x * x)
+    column.copy_(column * 2 + x[0])
+    stack, seen = [(base * base).sum().grad_fn], set()
+    while stack:
+        node = stack.pop()
+        seen.add(node)
+        for following, _ in node.next_functions:
+            if following is not None and following.name() != "torch::autograd::AccumulateGrad":
+                assert following._sequence_nr() < node._sequence_nr()
+                stack.append(following)
+    assert "torch::autograd::CopyBackwards" in {node.name() for node in seen}

@@ -80,3 +80,13 @@ def test_a_forward_that_raised_shows_what_ran():
     assert "cannot be multiplied (3x8 and 7x2)" in graph.error_text and "hidden [3, 8] float32" in graph.error_text
     group, = graph.program.members
     assert isinstance(group, Group) and [m.call.path for m in group.members if isinstance(m, Group)] == ["one"]
+
+
+def test_a_write_through_a_view_that_has_history():
+    x = torch.tensor([1., 2.], requires_grad=True)
+    base = torch.zeros(3, 2)
+    column = base.t()[0]
+    base[0].copy_(x * x)
+    column.copy_(column * 2 + x[0])
+    names = [step.name for step in viz.graph((base * base).sum()).tape.steps]
+    assert names.count("copy_slices") == 2

@@ -22,7 +22,7 @@ from ..tensor import Tensor, wrap
 from . import above
 from .grad_mode import INFERENCE_WRITE, InferenceCell, OwnCell, differentiates, for_tangents, mode, usual
 from .hooks import Gradient, checked_gradient
-from .node import ANS, AUX, BITS, NOWHERE, SELECT, UNWATCHED, Node, Op, new_node
+from .node import ANS, AUX, BITS, NOWHERE, SELECT, UNWATCHED, Node, Op, new_node, next_sequence_nr
 from .places import count_write, note_place, note_write
 from .saved import PACKED, Detached, Packed, short_name
 
@@ -458,6 +458,7 @@ def rebase(self: Tensor, result: Tensor) -> None:
         # What the view was before goes back to the base by place, whatever `as_strided` it came by, in the base's
         # strides; its hooks are for what it was.
         node.edges = (_view_node(base, part, whole), *node.edges[1:])
+        node.sequence_nr = next_sequence_nr()  # a node is younger than those that its edges lead to
     fresh = new_node(COPY_SLICE, (base._node, node), (None, None, part, whole, None, None), UNWATCHED,
                      base._array.shape)
     _tell(fresh, base._array)
