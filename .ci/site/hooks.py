@@ -1,6 +1,7 @@
 """What mkdocs is given beside the files in docs/: the first page, the reference, and pages with interactive graphs."""
 import importlib
 import inspect
+import posixpath
 import re
 import tempfile
 import textwrap
@@ -172,4 +173,7 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, config, files):
     """Links to files outside of docs/ are their names."""
-    return re.sub(r"\[([^\]]*)\]\(\.\./(?!reference)[^)]*\)", r"`\1`", markdown)
+    def name(match):
+        leads_out = posixpath.normpath(posixpath.join(posixpath.dirname(page.file.src_uri), match[2])).startswith("..")
+        return f"`{match[1]}`" if leads_out else match[0]
+    return re.sub(r"\[([^\]]*)\]\((\.\./[^)]*)\)", name, markdown)
