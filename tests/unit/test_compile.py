@@ -542,6 +542,24 @@ def test_shapes_dtypes_and_sharing_are_part_of_the_signature():
         assert bits(compiled(x, x[:]), x) == bits(a.mul_(2) + a, a)
 
 
+def test_sharing_counts_however_arguments_lie():
+    def f(x, y):
+        x.add_(1)
+        return x * y
+    compiled = torch.compile(f)
+    for k in range(6):
+        rows = [torch.rand(4, 3) for _ in range(2)]
+        twins = [r.clone() for r in rows]
+        assert bits(compiled(rows[0][k % 4], rows[1][0])) == bits(f(twins[0][k % 4], twins[1][0]))
+        own, twin = torch.ones(3), torch.ones(3)
+        assert bits(compiled(own, own.detach())) == bits(f(twin, twin.detach()))
+        assert bits(compiled(rows[0][0], rows[0][0])) == bits(f(twins[0][0], twins[0][0]))
+        assert bits(*rows) == bits(*twins)
+    patterns = [[match((a, b)) is not None for a, b in ((torch.ones(3), rows[0][1]), (own, own.detach()))]
+                for match, *_ in compiled._compiled.quick]
+    assert [True, False] in patterns and [False, True] in patterns
+
+
 def test_a_limit_of_programs_with_one_warning():
     compiled = torch.compile(lambda x: x * 2, recompile_limit=3)
     with pytest.warns(UserWarning, match="3 programs") as found:

@@ -22,6 +22,7 @@ from ..autograd.node import FREED, SELECT, Op, new_node
 from ..autograd.views import refresh
 from ..errors import warn
 from ..kernels import errstate
+from ..kinds.lazy import root_of
 from ..nn import Module
 from ..nn.modules.hooks import changes
 from ..nn.parameter import Buffer, Parameter
@@ -187,23 +188,29 @@ def _same_tensors(tensors, arrays):
 
 def _matcher(args):
     """A function that gives the tensors of arguments of the same signature as these, and None for others; None if there
-    are others than tensors with memory of their own and plain values among them."""
-    scope, tests, names = {"ndarray": np.ndarray}, [f"len(args) == {len(args)}"], []
+    are others than tensors and plain values among them, or a tensor twice."""
+    scope, tests, names = {"ndarray": np.ndarray, "root_of": root_of}, [f"len(args) == {len(args)}"], []
     tensors = [x for x in args if x.__class__ in _TENSORS]
     if len(set(map(id, tensors))) < len(tensors) or len(args) > 30:
         return None
-    lines = []
+    lines, roots = [], []
     for i, x in enumerate(args):
         if x.__class__ in _TENSORS:
             array = x._array
-            if array.base is not None or x._version_counter.__class__ is not list or x._hooks is not None:
+            if type(array) is not np.ndarray or x._version_counter.__class__ is not list or x._hooks is not None:
                 return None
             scope.update({f"c{i}": x.__class__, f"s{i}": array.shape, f"d{i}": array.dtype, f"p{i}": array.strides})
             names.append(f"x{i}")
             tests.append(f"x{i}.__class__ is c{i} and type(a := x{i}._array) is ndarray and "
-                         f"a.base is None and a.shape == s{i} and a.dtype is d{i} and a.strides == p{i} and "
+                         f"a.shape == s{i} and a.dtype is d{i} and a.strides == p{i} and "
                          f"x{i}._requires_grad is {x._requires_grad} and (x{i}._node is None) is {x._node is None} and "
                          f"x{i}._hooks is None and x{i}._version_counter.__class__ is list")
+            if len(tensors) > 1:               # which of them lie in the same memory
+                tests.append(f"((r{i} := a) if (b := a.base) is None else (r{i} := b) if type(b) is ndarray and "
+                             f"b.base is None else (r{i} := root_of(a))) is not None")
+                root = root_of(array)
+                tests += [f"r{i} is {'' if root is other else 'not '}r{j}" for j, other in roots]
+                roots.append((i, root))
         elif x.__class__ in (int, bool, str, type(None)):
             scope[f"c{i}"], scope[f"s{i}"] = x.__class__, x
             tests.append(f"x{i}.__class__ is c{i} and x{i} == s{i}")
@@ -443,7 +450,7 @@ class Compiled:
             roots: dict[int, int] = {}
             for t in inputs:
                 a = t._array
-                root = a if a.base is None else _owner(a)
+                root = a if a.base is None else root_of(a)
                 parts.append(roots.setdefault(id(root), len(roots)))
         return tuple(parts)
 
@@ -568,11 +575,6 @@ def _enter(recording, inputs):
     for t in inputs:
         if type(t._array) is np.ndarray:
             t._array = recording.trace(t._array)
-
-
-def _owner(array):
-    from ..kinds.lazy import root_of
-    return root_of(array)
 
 
 def _sign(x, parts, inputs):
