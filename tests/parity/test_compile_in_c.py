@@ -28,6 +28,12 @@ from .test_module_db import _inputs
 NAMES = [name for name in ALL if "empty" not in name]
 
 
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch):
+    """Programs are lowered before their first replay."""
+    monkeypatch.setattr(compiled.settings, "patience", 0)
+
+
 class Found:
     """Steps of programs that were lowered, and of those that were left to Python the reasons."""
 

@@ -17,6 +17,7 @@ F, nn = torch.nn.functional, torch.nn
 def unchecked(monkeypatch):
     """Without comparisons at run time, which would hide what is compared here."""
     monkeypatch.setattr(compiled.settings, "self_check", False)
+    monkeypatch.setattr(compiled.settings, "patience", 0)      # lowered at once
 
 
 def numbers(*shape, seed=0):
@@ -120,6 +121,28 @@ def test_steps_follow_eager(name):
         assert p.grad is None or (p.grad - q.grad).abs().max() < 2e-5
     found, = programs()
     assert isinstance(found, Lowered) and not found.python, found.why
+
+
+def test_programs_are_lowered_once_they_have_been_replayed(monkeypatch):
+    """Few calls do not pay for it. Before they are eager's bits, and some replays of either kind are checked."""
+    monkeypatch.setattr(compiled.settings, "patience", 3)
+    monkeypatch.setattr(compiled.settings, "self_check", True)
+    for module in (False, True):
+        step, model, _ = training(tiny, F.mse_loss, torch.optim.Adam)
+        if module:
+            def step(x, y):
+                model.zero_grad()
+                return model(x).sum()
+        (call, programs), kinds = lowered(step), []
+        for k in range(8):
+            loss = call(numbers(8, 4, seed=k), numbers(8, 1))
+            if module:
+                loss.backward()
+            for replay in programs():
+                ready = call.entries[next(iter(call.entries))].programs[0]
+                kinds.append((type(replay) is Lowered, ready.back and type(ready.back[0]) is Lowered))
+        one = (True, True if module else None)
+        assert kinds[:4] == [tuple([x and False for x in one])] * 4 and set(kinds[4:]) == {one}, kinds
 
 
 def test_memory_is_shared_by_lifetimes():

@@ -44,7 +44,7 @@ __all__ = ["Compiled", "reset", "settings"]
 class _Settings:
     """What `torch._dynamo.config` sets."""
 
-    __slots__ = ("cache_size_limit", "self_check", "disable", "stance", "backend", "replays")
+    __slots__ = ("cache_size_limit", "self_check", "disable", "stance", "backend", "replays", "patience")
 
     def __init__(self):
         object.__setattr__(self, "cache_size_limit", 16)       # programs of one callable
@@ -53,6 +53,7 @@ class _Settings:
         object.__setattr__(self, "stance", "default")          # see torch.compiler.set_stance
         object.__setattr__(self, "backend", "inductor")        # of torch.compile that is told none
         object.__setattr__(self, "replays", True)              # what follows from the last two
+        object.__setattr__(self, "patience", 3)                # replays in Python before a program is lowered to C
 
     def __setattr__(self, name, value):
         object.__setattr__(self, name, value)
@@ -75,8 +76,8 @@ class Eager(Exception):
 class _Ready:
     """A program, its guards and its replay."""
 
-    def __init__(self, program: Program, recording: Recording, watch: Watch, options: dict) -> None:
-        self.program, self.count, self.options = program, 0, options
+    def __init__(self, program: Program, recording: Recording, watch: Watch, native: bool) -> None:
+        self.program, self.count = program, 0
         tensors = {}
         for source in (program, program.backward):
             for slot in () if source is None else source.tensors:
@@ -99,13 +100,38 @@ class _Ready:
         self.results = list(dict.fromkeys(refs(program.outputs)))
         self.wanted = self.results + program.saved
         self.in_backward = any([s.kind in ("rule", "joint", "sum") for s in program.steps])
-        self.run_steps = _replay(program, self.wanted, options)
-        self.lock = threading.Lock() if options.get("native") else None
+        self.run_steps = replay.python(program, self.wanted)
+        self.lock = threading.Lock() if native else None
         self.finish = _finisher(program, self.results)
+        self.back: list | None = None          # [what replays the backward, its results]
         if program.backward is not None:
-            _attach(program, self, options)
+            _attach(program, self)
         elif program.spent:
             self.finish.ways["attach"] = _attach_spent
+        self.waits = native                    # whether it is to be lowered to C, when that pays
+        self.in_c = False                      # whether it has been
+        if self.waits and not settings.patience:
+            self.lower()
+
+    def lower(self) -> None:
+        """From now on it is replayed in C, as far as it can be."""
+        self.waits = False
+        try:
+            from .lowered import lower
+        except ImportError:
+            return
+        for program, wanted in (self.program, self.wanted), (self.program.backward, self.back and self.back[1]):
+            if program is None:
+                continue
+            try:
+                run = lower(program, wanted)
+            except NotImplementedError:
+                continue
+            self.in_c, self.count = True, 0    # the first replay in C is looked at as well
+            if program is self.program:
+                self.run_steps = run
+            else:
+                self.back[0] = run
 
     # -------------------------------------------------------------- guards
     def holds(self) -> bool:
@@ -242,20 +268,6 @@ def _as_backward(run, arrays):
 _TASK = GraphTask((), None, False)
 
 
-def _replay(program, wanted, options):
-    if options.get("native"):
-        try:
-            from .lowered import lower
-        except ImportError:
-            pass
-        else:
-            try:
-                return lower(program, wanted)
-            except NotImplementedError:
-                pass
-    return replay.python(program, wanted)
-
-
 def _finisher(program, results):
     """function(values, inputs, node) -> the result of the call."""
     place = {slot: i for i, slot in enumerate(results)}
@@ -308,11 +320,11 @@ def _attach_spent(made):
 _SPENT = Op(lambda: None, name="compiled_function", backward_name="CompiledFunctionBackward")
 
 
-def _attach(program, ready, options):
+def _attach(program, ready):
     """The one node that stands for a program with a backward."""
     backward = program.backward
     results = list(dict.fromkeys(refs(backward.outputs)))
-    run_back = _replay(backward, results, options)
+    ready.back = back = [replay.python(backward, results), results]
     order = [results.index(x.slot) for x in backward.outputs]
     count = sum([_requiring(x) for x in _flat(program.outputs)])
     many = count > 1
@@ -332,7 +344,7 @@ def _attach(program, ready, options):
         grads = [np.zeros(shape, dtype) if d is None else d
                  for d, (shape, dtype) in zip(g if many else (g,), layouts)]
         grads = [d if d.flags.c_contiguous else np.ascontiguousarray(d).reshape(d.shape) for d in grads]
-        found = _as_backward(run_back, [*grads, *saved])
+        found = _as_backward(back[0], [*grads, *saved])
         return [found[i] for i in order]
 
     def forward():
@@ -390,7 +402,7 @@ class Compiled:
 
     def __init__(self, function: Callable, fullgraph: bool = False, native: bool = False,
                  limit: int | None = None) -> None:
-        self.function, self.fullgraph, self.options = function, fullgraph, {"native": native}
+        self.function, self.fullgraph, self.native = function, fullgraph, native
         self.name, self.limit = getattr(function, "__qualname__", type(function).__name__), limit
         self.entries: dict[Any, _Entry] = {}
         self.stopped, self.count, self.age = False, 0, _reset.count
@@ -459,6 +471,11 @@ class Compiled:
         if ready.lock is not None and not ready.lock.acquire(False):       # another thread is in it
             return self.function(*args, **kwargs)
         try:
+            if ready.waits and ready.count >= settings.patience:
+                try:
+                    ready.lower()
+                except Exception as error:     # whatever it is, there is what replays in Python
+                    breaks.append((self.name, f"it is not replayed in C: {error or repr(error)}"))
             ready.count = count = ready.count + 1
             if count in CHECKED and settings.self_check:
                 from .selfcheck import checked
@@ -534,7 +551,7 @@ class Compiled:
             last = difference(other, program)
             if last is None:
                 try:
-                    ready = _Ready(program, recording, watch, self.options)
+                    ready = _Ready(program, recording, watch, self.native)
                 except Exception as error:
                     self._break(entry, str(error) or repr(error))
                     break
