@@ -2,14 +2,17 @@
 import copy
 import gc
 import pickle
+import sys
 import threading
 import weakref
+from types import FunctionType
 
 import numpy as np
 import pytest
 
 import tinytorch as torch
 from tinytorch.capture.compiled import breaks
+from tinytorch.capture.effects import Watch, is_own
 
 nn, F = torch.nn, torch.nn.functional
 
@@ -348,6 +351,45 @@ def test_what_depends_on_numbers_or_does_something_else(name, capsys):
             assert bits(found) == bits(f(x)), i
     assert not programs(compiled) and reasons(compiled)
     assert name != "print" or capsys.readouterr().out == "called\n" * 10
+
+
+def writing():
+    global written
+    written = True
+
+
+def test_functions_of_the_program_within_what_records_are_watched():
+    """Recording does not watch itself; what it calls that may be the program's, it does."""
+    seen = []
+
+    def pack(x):
+        seen.append(1)
+        return x
+
+    def hooked(x):
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
+            return (x * x).sum()
+    compiled = torch.compile(hooked)
+    for k in range(4):
+        compiled(torch.rand(3, requires_grad=True))
+        assert len(seen) == 2 * (k + 1)
+    assert "list of the program is written to" in reasons(compiled)[0] and not programs(compiled)
+
+    def closed(function):
+        return lambda x: function(x)
+    assert is_own(np.add) and is_own(is_own) and not is_own(pack) and not is_own(closed(pack))
+    within = FunctionType(closed(pack).__code__, vars(torch.nn.functional), "within", None, closed(pack).__closure__)
+    assert not is_own(within)                  # a function of the library's that calls one of the program's
+    for run, noticed in ((lambda w: w.quietly(lambda: w.aloud(writing, (), {})), True),
+                         (lambda w: w.aloud(writing, (), {}), True), (lambda w: w.quietly(writing), False)):
+        watch = Watch()
+        with watch:
+            run(watch)
+        assert sys.getprofile() is None and (watch.reason is not None) is noticed
+    watch = Watch()
+    with watch, pytest.raises(ValueError):
+        watch.quietly(watch.aloud, int, ("x",), {})
+    assert sys.getprofile() is None
 
 
 def test_a_reason_is_told_once(monkeypatch, capsys):

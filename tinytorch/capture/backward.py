@@ -27,9 +27,9 @@ def walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond):
     """`engine._walk` while some thread records."""
     recording = here.recording
     if recording is not None and not recording.depth:
-        reason = unrecorded(roots, create_graph, recording)
+        reason = recording.watch.quietly(unrecorded, roots, create_graph, recording)
         if reason is None:
-            return Walk(recording).run(roots, grads, retain_graph, inputs, accumulate, beyond)
+            return recording.watch.quietly(Walk(recording).run, roots, grads, retain_graph, inputs, accumulate, beyond)
         recording.stop(reason)
     return eager_walk(roots, [g if type(g._array) is not Traced else _real(g) for g in grads], retain_graph,
                       create_graph, inputs, accumulate, beyond)

@@ -527,6 +527,7 @@ class Compiled:
             if again:
                 result = target(*args, **kwargs)
             else:
+                recording.watch = watch
                 with watch:
                     result = target(*args, **kwargs)
             if recording.open:

@@ -11,14 +11,18 @@ import functools
 import operator
 import os
 import sys
+import weakref
+from collections.abc import Callable
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
+
+import numpy as np
 
 from ..nn import Module
 from ..optim import Optimizer
 from ..tensor import Tensor
 
-__all__ = ["Watch", "holds"]
+__all__ = ["UNWATCHED", "Watch", "holds", "is_own"]
 
 _PACKAGE = __name__.partition(".")[0]
 _SIDE = {"STORE_GLOBAL", "DELETE_GLOBAL", "DELETE_ATTR", "DELETE_SUBSCR", "IMPORT_STAR"}
@@ -64,7 +68,13 @@ class Watch:
     reason   what they do beside computing, or None
     globals  (dict, name, value) of what they read that is no function, class or module
     objects  {id: (object, its attributes before)} of those that their arguments are, modules among them
+
+    To be told of each call of the library's own takes several times as long as those calls. So what records says where
+    no function of the program can run: `quietly`, and within that, `aloud`.
     """
+
+    _hook: Callable | None = None              # what is told of calls, while functions are watched
+    _quiet = False
 
     def __init__(self) -> None:
         self.reason: str | None = None
@@ -76,11 +86,38 @@ class Watch:
     def __enter__(self) -> Watch:
         self._before = sys.getprofile()
         _Begin.code = sys._getframe(1).f_code
-        sys.setprofile(self._event)
+        self._hook = self._event
+        sys.setprofile(self._hook)
         return self
 
     def __exit__(self, *error: Any) -> None:
         sys.setprofile(self._before)
+        self._hook = None
+
+    def quietly(self, function: Callable, /, *args: Any, **kwargs: Any) -> Any:
+        """function(*args, **kwargs), of which only what runs `aloud` is watched."""
+        hook = self._hook
+        if hook is None or self._quiet or sys.getprofile() is not hook:
+            return function(*args, **kwargs)
+        sys.setprofile(None)
+        self._quiet = True
+        try:
+            return function(*args, **kwargs)
+        finally:
+            self._quiet = False
+            sys.setprofile(hook)
+
+    def aloud(self, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """function(*args, **kwargs), watched again within `quietly`."""
+        if not self._quiet:
+            return function(*args, **kwargs)
+        self._quiet = False
+        sys.setprofile(self._hook)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            sys.setprofile(None)
+            self._quiet = True
 
     def _event(self, frame, event, argument):
         code = frame.f_code
@@ -183,6 +220,32 @@ class Watch:
             self.reason = f"a call of {module}.{name}"
 
 
+#: What watches nothing.
+UNWATCHED = Watch()
+
+
+def is_own(function: Callable) -> bool:
+    """Whether a function on arrays is the library's or NumPy's, and calls no other that it was given."""
+    if type(function) is not FunctionType:
+        if isinstance(function, type):
+            return function.__module__.partition(".")[0] in (_PACKAGE, "numpy", "builtins")
+        return isinstance(function, (np.ufunc, BuiltinFunctionType, type(np.sum))) or type(function) in _VALUES
+    found = _own.get(function)
+    if found is None:
+        found = (function.__globals__.get("__name__") or _PACKAGE).partition(".")[0] in (_PACKAGE, "numpy")
+        _own[function] = found                 # before the cells, of which one may be the function
+        for cell in function.__closure__ or ():
+            try:
+                found = found and is_own(cell.cell_contents)
+            except ValueError:                 # an empty one
+                pass
+        _own[function] = found
+    return found
+
+
+_own: weakref.WeakKeyDictionary[FunctionType, bool] = weakref.WeakKeyDictionary()
+
+
 def _same(a, b):
     return len(a) == len(b) and all([key in b and b[key] is x for key, x in a.items()])
 
@@ -229,7 +292,8 @@ def _kind(code, frame):
     kind = _kinds.get(code)
     if kind is None:
         module, file = frame.f_globals.get("__name__") or "", code.co_filename
-        if module.partition(".")[0] in (_PACKAGE, "numpy") or not module or file.startswith("<frozen"):
+        if module.partition(".")[0] in (_PACKAGE, "numpy") or not module or file.startswith("<frozen") or (
+                module.startswith("namedtuple_")):     # which does no more than to make one
             kind = _LIBRARY
             if code is _MODULE_CALL:
                 kind = _MODULES

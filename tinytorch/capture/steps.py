@@ -41,6 +41,7 @@ from .calls import (
     unwrap_tensor,
     view_of,
 )
+from .effects import UNWATCHED, is_own
 from .program import CONSTANT, GRAD, INPUT, MADE, TENSOR, Ref, Slot, Step, refs
 from .traced import Traced, Unrecordable, plain
 
@@ -83,6 +84,7 @@ class Recording:
         self.outside: set[int] = set()         # ids of nodes of arguments
         self.own_bumps: dict[int, int] = {}    # id of a version cell -> how many writes steps count themselves
         self.grads: dict[int, int] = {}        # id of a leaf -> the slot of the gradient that it had at entry
+        self.watch = UNWATCHED                 # of the functions of the program that run
 
     # -------------------------------------------------------------- from beginning to end
     def here(self) -> bool:
@@ -249,6 +251,9 @@ class Recording:
     def run(self, kind: str, call: Callable, args: tuple, kwargs: dict[str, Any], writes: tuple[int, ...] | None = None,
             **known: Any) -> Any:
         """The same with ndarrays."""
+        return self.watch.quietly(self._run, kind, call, args, kwargs, writes, known)
+
+    def _run(self, kind, call, args, kwargs, writes, known):
         args, kwargs = plain(args), plain(kwargs)
         # Slots first: that of a view which was made out of sight is a step before this one.
         given, named = self.template(tuple(args)), self.template(kwargs)
@@ -261,7 +266,10 @@ class Recording:
             before = self._copies(read)
         self.depth += 1
         try:
-            result = call(*args, **kwargs)
+            if kind in ("forward", "rule", "joint") and not is_own(call):
+                result = self.watch.aloud(call, args, kwargs)
+            else:
+                result = call(*args, **kwargs)
         finally:
             self.depth -= 1
         if not self.open:                      # the call ended it
@@ -424,6 +432,9 @@ class Recording:
     # -------------------------------------------------------------- calls of public functions
     def see(self, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
         """What the seam asks of a call in this thread."""
+        return self.watch.quietly(self._see, function, args, kwargs)
+
+    def _see(self, function, args, kwargs):
         if self.depth or self.inside < 0:
             return UNSEEN
         if mode.vmap_levels or mode.grad_levels or mode.dual_level is not None:
@@ -461,7 +472,7 @@ class Recording:
         self.inside += 1
         self.depth += maker
         try:
-            result = function(*args, **kwargs)
+            result = self.watch.aloud(function, args, kwargs)
         except Exception as error:
             self.depth -= maker
             self.inside -= 1
@@ -474,7 +485,7 @@ class Recording:
                     content, array.dtype).reshape(array.shape)
             if drawn() != state:
                 draw_again(state)
-            return function(*args, **kwargs)   # which raises it again, if it is the program's own
+            return self.watch.aloud(function, args, kwargs)    # which raises it again, if it is the program's own
         except BaseException:
             self.depth -= maker
             self.inside -= 1
@@ -651,9 +662,7 @@ def _recorded_zero_grad(self, set_to_none=True):
             recording.stop("zero_grad(set_to_none=False)")
         else:
             try:
-                for group in self.param_groups:
-                    for p in group["params"]:
-                        recording.reset(p)
+                recording.watch.quietly(lambda: [recording.reset(p) for g in self.param_groups for p in g["params"]])
             except Unrecordable as error:
                 recording.stop(str(error))
     return _zero_grad(self, set_to_none)
@@ -666,6 +675,10 @@ def _recorded_group(self, group):
     if group.get("differentiable") or group.get("capturable") or type(self).__module__.partition(".")[0] != _PACKAGE:
         recording.stop("an optimiser that records, or is of a class from elsewhere")
         return _step_group(self, group)
+    return recording.watch.quietly(_group_as_step, recording, self, group)
+
+
+def _group_as_step(recording, self, group):
     for p in group["params"]:
         for tensor in (p, p._grad):
             if tensor is not None and type(tensor._array) is Traced:
