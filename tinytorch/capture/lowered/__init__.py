@@ -7,5 +7,6 @@ that every program is complete. Last digits may differ from eager: runs of opera
 elementwise.c whatever their size, and sums and products by our own kernels.
 """
 from .maker import Lowered, lower
+from .text import Stale
 
-__all__ = ["Lowered", "lower"]
+__all__ = ["Lowered", "Stale", "lower"]

@@ -104,6 +104,7 @@ class _Maker:
         self.effects: list = []
         self.grads: dict[int, Any] = {}        # id of a leaf -> its gradient
         self.kept: dict[int, tuple] = {}
+        self.begun = 0
         self.python: list = []
         self.why: list[str] = []
         self.worlds = self._worlds()
@@ -272,7 +273,7 @@ class _Maker:
 
     def _twice(self, step, before):
         """Runs it in the world, with other numbers: what looks at them gives something else."""
-        found = []
+        found, self.begun = [], before[6]      # from that number on roots are those of this step
         for seed in (1, 0):
             self._restore(before)
             self.tape.seed = self.trying = seed
@@ -347,14 +348,14 @@ class _Maker:
                 found = self.tape.constant(found)
             if type(found) is not Traced:
                 raise OtherForm("a result that is no array")
-            self.values[slot.index] = self._fitting(slot, found)
+            self.values[slot.index] = self._fitting(step, slot, found)
         elif isinstance(wanted, (tuple, list)):
             if not isinstance(found, (tuple, list)) or len(found) != len(wanted):
                 raise OtherForm("a result of another form")
             for x, y in zip(wanted, found):
                 self._results(step, x, y)
 
-    def _fitting(self, slot, found):
+    def _fitting(self, step, slot, found):
         """What was found as the array of a slot: with its strides, and in memory of its own if it has that."""
         if type(found) is not Traced or found.shape != slot.shape or found.dtype != slot.dtype:
             raise NotLowered(f"a result of shape {getattr(found, 'shape', None)} for {slot.shape}")
@@ -365,14 +366,18 @@ class _Maker:
             if not isinstance(owner, Traced) or self.tape.owner(owner) is not root or not alike:
                 raise NotLowered("a view of other memory")
             return self._exactly(found, slot)
-        others = any([isinstance(x, Traced) and self.tape.owner(x) is root and self.slots[i].root != slot.index
-                      for i, x in enumerate(self.values) if x is not None and i != slot.index])
-        if alike and not others and root.kind == "made":
+        if alike and root.kind == "made" and not self._is_elsewhere(step, slot, root):
             return self._exactly(found, slot)
         place = Place(None, 0, slot.shape, slot.strides, slot.dtype)
         new = self.tape.array(self.tape.root("made", place.reach()[1]), slot.shape, slot.dtype, 0, slot.strides)
         self.tape.copy_place(self.tape.place(found), self.tape.place(new))
         return new
+
+    def _is_elsewhere(self, step, slot, root):
+        """Whether a slot that is no view of this one lies in the same memory."""
+        candidates = step.makes if root.number >= self.begun else range(len(self.values))
+        return any([isinstance(x, Traced) and self.tape.owner(x) is root and self.slots[i].root != slot.index
+                    for i in candidates if i != slot.index and (x := self.values[i]) is not None])
 
     def _exactly(self, found, slot):
         """The same array with the strides of its slot where they do not count."""
