@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import weakref
 from collections.abc import Callable
 from operator import is_
 from threading import get_ident
@@ -87,7 +88,6 @@ class _Ready:
                 tensors[id(tensor)] = tensor, array
         self.tensors = [t for t, _ in tensors.values()]
         self.arrays = [a for _, a in tensors.values()]
-        self.same_tensors = _same_tensors(self.tensors, self.arrays)
         self.without_grad = list(recording.needs_none)
         self.with_grad = [(slot.value, slot.shape, slot.strides, slot.dtype) for slot in program.grads]
         self.optimisers = {id(s.args[0]): s.args[0] for s in program.steps if s.kind == "update"}
@@ -97,12 +97,15 @@ class _Ready:
         self.globals = watch.globals
         self.plain_objects = [(x, before) for x, before in self.objects if not isinstance(x, Module)]
         self.epoch = changes[0]
+        self.holds = self._guard()
         self.results = list(dict.fromkeys(refs(program.outputs)))
         self.wanted = self.results + program.saved
         self.in_backward = any([s.kind in ("rule", "joint", "sum") for s in program.steps])
         self.run_steps = replay.python(program, self.wanted)
         self.lock = threading.Lock() if native else None
         self.finish = _finisher(program, self.results)
+        # Where in `values` the result is, if it is one new tensor without a history and nothing else is to be done.
+        self.single = None if program.backward is not None or program.spent or program.bumps else self.finish.single
         self.back: list | None = None          # [what replays the backward, its results]
         if program.backward is not None:
             _attach(program, self)
@@ -136,35 +139,52 @@ class _Ready:
                 self.back[0] = run
 
     # -------------------------------------------------------------- guards
-    def holds(self) -> bool:
-        """Whether all is as it was when the program was recorded."""
-        if not self.same_tensors():
-            return False
-        for leaf in self.without_grad:
-            if leaf._grad is not None:
-                return False
+    def _guard(self):
+        """A function that says whether all is as it was when the program was recorded: of code without loops, which
+        takes a fourth of the time."""
+        scope = {"ndarray": np.ndarray, "optimizers": optimizers, "changes": changes, "ready": self}
+        known, terms = {}, []
+
+        def name(x):
+            made = known.setdefault(id(x), f"k{len(known)}")
+            scope[made] = x
+            return made
+        for tensor, array in zip(self.tensors, self.arrays):
+            t, flag = name(tensor), tensor._requires_grad
+            terms.append(f"{t}._array is {name(array)} and {t}._requires_grad is {flag}" + (
+                f" and {t}._hooks is None and {t}._accumulating is None" if flag else ""))
+        terms += [f"{name(leaf)}._grad is None" for leaf in self.without_grad]
         for leaf, shape, strides, dtype in self.with_grad:
-            grad = leaf._grad
-            if grad is None or type(grad._array) is not np.ndarray or grad._array.shape != shape or (
-                    grad._array.strides != strides or grad._array.dtype != dtype):
-                return False
+            terms.append(f"(g := {name(leaf)}._grad) is not None and type(a := g._array) is ndarray and "
+                         f"a.shape == {name(shape)} and a.strides == {name(strides)} and a.dtype == {name(dtype)}")
         for optimiser, counts in self.groups:
-            if [len(g["params"]) for g in optimiser.param_groups] != counts or optimiser._optimizer_step_pre_hooks or (
-                    optimiser._optimizer_step_post_hooks):
-                return False
-        if optimizers._global_optimizer_pre_hooks or optimizers._global_optimizer_post_hooks:
+            o = name(optimiser)
+            terms.append(f"len(groups := {o}.param_groups) == {len(counts)}")
+            terms += [f"len(groups[{i}]['params']) == {count}" for i, count in enumerate(counts)]
+            terms.append(f"not {o}._optimizer_step_pre_hooks and not {o}._optimizer_step_post_hooks")
+        terms.append("not optimizers._global_optimizer_pre_hooks and not optimizers._global_optimizer_post_hooks")
+        terms.append("(ready().epoch == changes[0] or ready().same_modules())")
+        if self.plain_objects or self.globals:
+            terms.append(f"holds({name(self.plain_objects)}, {name(self.globals)})")
+        scope.update(holds=holds, ready=weakref.ref(self))
+        room = {}
+        exec(f"def make({', '.join(scope)}):\n    return lambda: {' and '.join(terms)}", room)
+        return room["make"](**scope)
+
+    def same_modules(self) -> bool:
+        """Whether modules have the attributes and contents that they had; their writes raise a counter."""
+        if not holds([(x, b) for x, b in self.objects if isinstance(x, Module)], ()) or not _same_contents(
+                self.contents):
             return False
-        if self.epoch != changes[0]:
-            if not holds([(x, b) for x, b in self.objects if isinstance(x, Module)], ()) or not _same_contents(
-                    self.contents):
-                return False
-            self.epoch = changes[0]
-        return holds(self.plain_objects, self.globals)
+        self.epoch = changes[0]
+        return True
 
     # -------------------------------------------------------------- replay
     def run(self, inputs: list[Tensor]) -> Any:
         """What a call with these tensors gives."""
         values = self.compute([t._array for t in inputs])
+        if self.single is not None:
+            return wrap(values[self.single])
         program = self.program
         for cell, count in program.bumps:
             (inputs[cell]._version_counter if cell.__class__ is int else cell)[0] += count
@@ -203,21 +223,6 @@ class _Ready:
         cells = [(t._version_counter, t._version_counter[0], t._array.shape) for t in self.tensors] + [
             (t._version_counter, t._version_counter[0], t._array.shape) for t in inputs]
         return edges, (saved, cells)
-
-
-def _same_tensors(tensors, arrays):
-    """A function that says whether tensors have the arrays, flags and hooks that they had: of code without loops, which
-    takes a fourth of the time."""
-    scope, lines = {}, []
-    for i, (tensor, array) in enumerate(zip(tensors, arrays)):
-        scope[f"t{i}"], scope[f"a{i}"] = tensor, array
-        flag = tensor._requires_grad
-        lines.append(f"t{i}._array is a{i} and t{i}._requires_grad is {flag}" + (
-            f" and t{i}._hooks is None and t{i}._accumulating is None" if flag else ""))
-    text = " and ".join(lines) or "True"
-    room = {}
-    exec(f"def make({', '.join(scope)}):\n    return lambda: {text}", room)
-    return room["make"](**scope)
 
 
 def _matcher(args):
@@ -315,15 +320,8 @@ def _finisher(program, results):
         ways["attach"](made, *node)
         return result
     finish.ways = ways
-    if outputs.__class__ is Output and outputs.known is None and outputs.slot not in fixed:
-        at = place[outputs.slot]
-
-        def one(values, inputs, node):
-            if node is None:
-                return wrap(values[at])
-            return finish(values, inputs, node)
-        one.ways = ways
-        return one
+    finish.single = place[outputs.slot] if outputs.__class__ is Output and outputs.known is None and (
+        outputs.slot not in fixed) else None
     return finish
 
 

@@ -285,7 +285,7 @@ class Text:
         enter.restype, enter.argtypes = ctypes.c_int64, (ctypes.c_char_p,)
         pack = struct.Struct("9q").pack
         # what is somewhere else at each call, and what is read: put in before the first run
-        values, layout = [], ""
+        values, layout, usual = [], "", []     # `usual`: those of arrays that lie as most do
         for key in words.bases:
             if key == "program":
                 text = str(at[0])
@@ -305,6 +305,8 @@ class Text:
                 text = key
                 layout += "d"
             values.append(text)
+            near = key.__class__ is Root and text == f"address({self.known.get(key)})" and key.nbytes > 0
+            usual.append(f"address_of(place_of({self.known[key]}))" if near else text)
         scope = {**self.scope, "address": address, "Stale": Stale, "Changed": Changed, "wrap": wrap, "empty": np.empty,
                  "counted": sys.getrefcount, "address_of": native._address_of, "place_of": native._place_of,
                  "bytes_": np.dtype(np.uint8), "asarray": np.asarray, "part": _part, "fitting": _fitting, "bases": base,
@@ -328,7 +330,9 @@ class Text:
                             f"failed(code, names{line[1]}, {written})")
                 written = True
         if layout:
-            text[fresh:fresh] = [*self.fresh_lines, f"put(bases, 0, {', '.join(values)})"]
+            puts = [f"put(bases, 0, {', '.join(x)})" for x in (usual, values)]
+            text[fresh:fresh] = [*self.fresh_lines, *(puts[:1] if puts[0] == puts[1] else [
+                f"try: {puts[0]}", f"except (TypeError, ValueError): {puts[1]}"])]
         else:
             text[fresh:fresh] = self.fresh_lines
         names = list(scope)
