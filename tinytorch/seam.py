@@ -1,17 +1,18 @@
 """The seam: the one place where a call is data, as (function, arguments, keywords).
 
-Every public function, and every method, operator and property of Tensor, looks at `seam.up` before it runs. It is down
-unless a mode, a device context, autocast, a vmap or a profiler is at work in some thread, or a tensor lives whose class
-has a `__torch_function__` of its own. While it is up, a call goes through `seam.see`, which asks in this order: modes
-and classes (autograd/torch_function.py), then autocast (autograd/casts.py). A call that none of them answers runs the
-operation's forward for batches, if vmap has made one (func/dispatch.py). Nothing is exchanged when the seam goes up, so
-a function that somebody has kept from before looks as well.
+Every public function, and every method, operator and property of Tensor, looks at `seam.up` before it runs. `seam.up`
+is False unless a mode, a device context, autocast, a vmap or a profiler is active in some thread, or there is a tensor
+whose class has a `__torch_function__` of its own. While it is True, a call goes through `seam.see`, which asks modes
+and classes first (autograd/torch_function.py), and then autocast (autograd/casts.py). If none of them answers the
+call, it runs the operation's forward for batches, if vmap has made one (func/dispatch.py). No function is replaced
+when the seam goes up, so a function that a program has kept from before looks at the seam as well.
 
-Handlers that few programs have (tinytorch.debug, precise_tails) are asked before or after those (`seam.handle`), and
-only while a thread has their reason for the seam to be up: `see` is then a function that asks them as well.
+Handlers that few programs use (tinytorch.debug, precise_tails) are asked before or after these (`seam.handle`), and
+only while a thread has their reason for the seam to be up. `see` is then a function that asks them as well.
 
-A function knows itself by its cell `public`: what handlers are given. Where torch has several functions for what is one
-here (torch.add, Tensor.add, the alias torch.special.exp2), each is a copy with a cell of its own (`twin`).
+The cell `public` of a function holds the function object that handlers are given. Where torch has several functions
+and tinytorch has one (torch.add and Tensor.add; torch.exp2 and its alias torch.special.exp2), each of torch's
+functions is a copy with a cell of its own (`twin`).
 """
 from __future__ import annotations
 
@@ -24,23 +25,23 @@ from collections.abc import Callable
 from types import CellType, FunctionType
 from typing import Any
 
-#: What `seam.see` gives if nobody answers a call: the function then runs.
+#: The result of `seam.see` if no handler answers a call. The function then runs.
 UNSEEN = type("Unseen", (), {"__repr__": lambda self: "UNSEEN"})()
 
 
 class _Reference(weakref.ref):
-    """One that knows what it is kept under: tensors compare by their elements, and so would references to them."""
+    """A reference that knows its key. References to tensors cannot be keys: they compare as tensors do, by elements."""
 
     __slots__ = ("key",)
 
 
 class Leaving:
-    """It lives in a variable of a thread, and calls forget(the thread's number) when that has ended: what one thread
-    says for a while would else hold for good if it ends in between."""
+    """An object in a thread-local variable, which calls forget(the thread's number) when the thread has ended. Without
+    it, a setting that a thread made for a while would stay for ever if the thread ended in between."""
 
     __slots__ = ("thread", "forget")
 
-    #: The threads that have such an object: those that have used the library, and live.
+    #: The living threads that have used the library. Each of them has such an object.
     threads: set[int] = set()
 
     def __init__(self, forget: Callable[[int], None]) -> None:
@@ -48,7 +49,7 @@ class Leaving:
         self.threads.add(self.thread)
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if not is_finalizing():                # else there may be nothing left to call
+        if not is_finalizing():                # at the end of the process `forget` may be gone
             self.threads.discard(self.thread)
             self.forget(self.thread)
 
@@ -59,7 +60,7 @@ class _Here(threading.local):
 
 
 class _Seam:
-    """`up`: whether a call has to be shown. `see(function, args, kwargs)`: shows it."""
+    """`up` says whether calls must be shown to handlers, and `see(function, args, kwargs)` shows a call to them."""
 
     __slots__ = ("up", "see", "_reasons", "_lock", "_handlers", "_usual")
 
@@ -67,30 +68,31 @@ class _Seam:
         self.up, self._reasons, self._lock, self._handlers = False, {}, threading.RLock(), {}
 
     def begin(self, see: Callable[[Callable, tuple, dict], Any]) -> None:
-        """`see` shows calls, while there are no other handlers."""
+        """Sets the function that shows calls while there are no other handlers."""
         self.see = self._usual = see
 
     def handle(self, reason: str, handler: Callable[[Callable, tuple, dict], Any], last: bool = False) -> None:
-        """While a thread has this reason for the seam to be up, handler(function, args, kwargs) is asked before modes,
-        classes and autocast, or (`last`) about the calls that those do not answer: of every thread, so that it looks
-        whose call it is. It gives a result, or UNSEEN."""
+        """Adds a handler, handler(function, args, kwargs), which returns a result or UNSEEN. While a thread has this
+        reason for the seam to be up, the handler is asked before modes, classes and autocast, or, if `last` is true,
+        about the calls that these do not answer. It is asked about the calls of every thread, so it must check which
+        thread makes the call."""
         with self._lock:
             self._handlers[reason] = handler, last
             self._settle()
 
     def watch(self, reason: str, watched: bool) -> None:
-        """This thread has a reason for the seam to be up, or has it no more. To say so twice changes nothing."""
+        """Adds (`watched`) or removes a reason of this thread for the seam to be up. A second call has no effect."""
         self._note((_here.leaving.thread, reason), reason, watched)
 
     def watch_instance(self, instance: Any) -> None:
-        """The seam is up for as long as this object lives."""
+        """Keeps the seam up for as long as this object lives."""
         if id(instance) not in self._reasons:
             reference = _Reference(instance, self._died)
             reference.key = id(instance)
             self._note(reference.key, reference, True)
 
     def forget(self, thread: int) -> None:
-        """A thread has ended, whatever its reasons were."""
+        """Removes all reasons of a thread that has ended."""
         with self._lock:
             for key in [key for key in self._reasons if key.__class__ is tuple and key[0] == thread]:
                 del self._reasons[key]
@@ -133,33 +135,33 @@ _here = _Here()
 
 
 def known_as(call: Callable) -> Callable:
-    """Has handlers see `call` as itself."""
+    """Makes handlers see `call` as itself, and returns it."""
     call.__closure__[call.__code__.co_freevars.index("public")].cell_contents = call
     return call
 
 
 def shown_as(name: str, call: Callable) -> Callable:
-    """Has handlers see `call` as itself, under this name."""
+    """Gives `call` this name, makes handlers see it as itself, and returns it."""
     call.__name__ = name
     return known_as(call)
 
 
 def twin(call: Callable, name: str | None = None, seen: bool = True) -> Callable:
-    """The same function as another object, which handlers see as itself, or (not `seen`) do not see at all. A function
-    that does not look at the seam gets a door."""
+    """A copy of a function. Handlers see the copy as a function of its own or, if `seen` is false, do not see its calls
+    at all. A function that does not look at the seam gets a door."""
     inside = call.__code__.co_freevars if type(call) is FunctionType else ()
     if "public" not in inside:
         return shown_as(name or call.__name__, door(call)) if seen else call
     cell, own, cells = CellType(None), CellType(None), list(call.__closure__)
     cells[inside.index("public")] = cell
-    if "own" in inside:                        # the function itself, whether it is seen or not
+    if "own" in inside:                        # holds the function itself, even if handlers do not see it
         cells[inside.index("own")] = own
     own.cell_contents = copy = FunctionType(call.__code__, call.__globals__, name or call.__name__, call.__defaults__,
                                             tuple(cells))
     copy.__kwdefaults__, copy.__qualname__, copy.__module__ = call.__kwdefaults__, call.__qualname__, call.__module__
     copy.__doc__, copy.__annotations__ = call.__doc__, call.__annotations__
     copy.__dict__.update(call.__dict__)
-    copy.__dict__.pop("about", None)           # where it is found is its own
+    copy.__dict__.pop("about", None)           # these say where a function is found: the copy is found elsewhere
     copy.__dict__.pop("place", None)
     if seen:
         copy.twin_of, cell.cell_contents = getattr(call, "twin_of", call), copy
@@ -172,8 +174,8 @@ def is_door(function: Any) -> bool:
 
 
 def door(function: Callable, failed: Callable | None = None) -> Callable:
-    """`function`, which looks at the seam before it runs. failed(public, error, args, kwargs) says what becomes of an
-    error that comes up in it."""
+    """A function that looks at the seam and then calls `function`. If `function` raises an error, the result is that of
+    failed(public, error, args, kwargs)."""
     public = None
 
     def call(*args, **kwargs):
@@ -182,7 +184,7 @@ def door(function: Callable, failed: Callable | None = None) -> Callable:
         try:
             if kwargs:
                 return function(*args, **kwargs)
-            return function(*args)             # which makes no dictionary
+            return function(*args)             # a call without **kwargs makes no dictionary
         except Exception as error:
             if failed is None:
                 raise
@@ -191,8 +193,9 @@ def door(function: Callable, failed: Callable | None = None) -> Callable:
 
 
 def door_of_python(function: Callable, failed: Callable) -> Callable:
-    """The same of a function that torch has in Python, whose arguments handlers see in one form however they were given
-    (see `overridable`). So the door has the parameters of the function, which takes a third of the time."""
+    """A door for a function that torch has in Python. Handlers see its arguments in one form, whether they were given
+    by position or by keyword (see `overridable`). So this door has the parameters of the function, and takes a third
+    of the time of `door`."""
     code = function.__code__
     if code.co_flags & VARIABLE or code.co_kwonlyargcount:
         return door(function, failed)
@@ -211,7 +214,7 @@ VARIABLE = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 @functools.cache
 def _with_parameters(count):
-    """The code of a door with so many parameters."""
+    """The code of a door with `count` parameters."""
     given = "".join([f"_{i}, " for i in range(count)])
     scope = {}
     exec(f"def make(function, failed, public):\n"
@@ -227,7 +230,7 @@ def _with_parameters(count):
 
 
 def door_of_one(function: Callable) -> Callable:
-    """The same of a method without arguments, or of what reads a property."""
+    """A door for a method without arguments, or for the function that reads a property."""
     public = None
 
     def call(self):
@@ -238,7 +241,7 @@ def door_of_one(function: Callable) -> Callable:
 
 
 def door_of_two(function: Callable) -> Callable:
-    """The same of a method of one argument that nobody gives by keyword, as those of operators."""
+    """A door for a method whose one argument is never given by keyword, such as the method of an operator."""
     public = None
 
     def call(self, other):
@@ -252,5 +255,5 @@ def named_as(function: Callable, call: Callable) -> Callable:
     """Gives `call` the name, the documentation and the source of the function that it covers."""
     call.__name__ = call.__qualname__ = function.__name__
     call.__doc__, call.__module__ = function.__doc__, function.__module__
-    call.__wrapped__ = function                # whose source, signature and hints inspect shows
+    call.__wrapped__ = function                # inspect shows its source, signature and hints
     return call

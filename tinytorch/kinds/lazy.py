@@ -1,10 +1,11 @@
-"""Memory seen conjugated or negated: what `Tensor._array` is of tensors such as x.conj() and x.conj().imag.
+"""Memory seen conjugated or negated: the `Tensor._array` of tensors such as x.conj() and x.conj().imag.
 
-Only a tensor made by `conj`, `imag` of a conjugate or `_neg_view` has such an array; all others have plain ndarrays and
-nothing here is in their way. A Lazy stands in for the ndarray of the numbers that it shows: views of it are Lazy over
-views of the memory, what is written to it arrives in the memory conjugated or negated, and what reads it, be it a
-ufunc, a function or a conversion of NumPy's, gets an array of those numbers. It says that its class is ndarray, as
-proxies do, but is none, so that NumPy never takes the memory for the numbers; what wants the memory asks for `raw`.
+Only a tensor made by `conj`, by `imag` of a conjugate or by `_neg_view` has such an array. All others have plain
+ndarrays, and this file costs them nothing. A Lazy stands in for the ndarray of the numbers that it shows. Views of it
+are Lazy over views of the memory. Numbers that are written to it arrive in the memory conjugated or negated. Ufuncs,
+functions and conversions of NumPy that read it get an array of the numbers that it shows. It says that its class is
+ndarray, as proxies do, but it is no ndarray, so that NumPy never mistakes the memory for the numbers. Code that needs
+the memory asks for `raw`.
 """
 from __future__ import annotations
 
@@ -25,11 +26,11 @@ UNRESOLVED = ("view_as_real doesn't work on unresolved conjugated tensors.  To r
               "the original.")
 #: Neither conjugated nor negated.
 PLAIN = (False, False)
-_SIGN = np.uint16(0x8000)                      # of a bfloat16
+_SIGN = np.uint16(0x8000)                      # the sign bit of a bfloat16
 
 
 def part(read: Callable) -> property:
-    """A part of an array that can be written to: its real or its imaginary numbers."""
+    """A property for a part of an array that can be written to: its real or its imaginary numbers."""
 
     def write(self, value):
         read(self)[...] = value
@@ -37,13 +38,13 @@ def part(read: Callable) -> property:
 
 
 class StandIn(NDArrayOperatorsMixin):
-    """What stands in for an ndarray that is `Tensor._array`, and is none: a Lazy, a batch (func/batched.py), or an
-    array without numbers (kernels/meta.py).
+    """The base class of arrays that stand in for an ndarray as `Tensor._array`: a Lazy, a batch (func/batched.py), or
+    an array without numbers (kernels/meta_array.py).
 
     memory     the ndarray in which the numbers lie
-    restrided  a view of it with any sizes and strides
-    filled     it, when fill(array, *arguments) has filled it with random numbers
-    truth      whether its only element is true
+    restrided  a view of the array with any sizes and strides
+    filled     the array itself, after fill(array, *arguments) has filled it with random numbers
+    truth      whether the only element of the array is true
     """
 
     __slots__ = ()
@@ -59,7 +60,7 @@ class StandIn(NDArrayOperatorsMixin):
     itemsize = property(lambda self: self.raw.itemsize)
     nbytes = property(lambda self: self.raw.nbytes)
     flags = property(lambda self: self.raw.flags)
-    base = property(lambda self: self.raw)     # never None: whatever asks finds the owner of the memory
+    base = property(lambda self: self.raw)     # never None, so that a search for the owner of the memory ends there
     T = property(lambda self: self.transpose())
     mT = property(lambda self: self.swapaxes(-1, -2))
 
@@ -81,23 +82,23 @@ class StandIn(NDArrayOperatorsMixin):
         return self.reshape(-1) if order == "C" else self.flatten(order)
 
     def samples(self):
-        """(How many vmaps deep, all samples) of a batch; None for what is none."""
+        """(the number of nested vmaps, all samples) of a batch; None for other arrays."""
 
     def truth(self):
         return bool(self.item())
 
     def check_static(self, name):
-        """RuntimeError if the result of the operation of this name may have as many shapes as there are samples."""
+        """Raises RuntimeError if the result of the operation of this name may have another shape for each sample."""
 
     def check_mask(self):
-        """RuntimeError if this is a mask that picks as many elements as there are samples."""
+        """Raises RuntimeError if this is a mask, which may pick another number of elements in each sample."""
 
     def over(self, memory):
-        """What stands for `memory`, all that this is a view of."""
+        """The array that stands for `memory`, of which this array is a view."""
         return memory
 
     def check_storage(self, force=False):
-        """An error if NumPy cannot have the memory, or with `force` a copy of it."""
+        """Raises an error if NumPy cannot have the memory or, with `force`, a copy of it."""
 
     @property
     def device(self):
@@ -109,12 +110,12 @@ class StandIn(NDArrayOperatorsMixin):
         return raw.memory if isinstance(raw, StandIn) else raw
 
 
-#: Why there is no way from the device `meta` to another.
+#: The message for a copy from the device `meta` to another.
 NO_DATA = "Cannot copy out of meta tensor; no data!"
 
 
 class NoValues(NotImplementedError, TypeError):
-    """Raised where the numbers of an array that has none would be needed."""
+    """Raised where an operation needs the numbers of an array that has none."""
 
 
 def root_of(array: ndarray) -> ndarray:
@@ -129,7 +130,7 @@ def root_of(array: ndarray) -> ndarray:
 
 
 def device_of(array: ndarray) -> Device:
-    """Where the numbers of an array are."""
+    """The device of the numbers of an array."""
     return array.device if isinstance(array, StandIn) else CPU
 
 
@@ -149,18 +150,19 @@ def raw(array: ndarray) -> ndarray:
 
 
 def resolved(array: ndarray) -> ndarray:
-    """The numbers that an array shows: of a plain one itself."""
+    """The numbers that an array shows: a copy for a Lazy, and the array itself for others."""
     return array.copy("K") if type(array) is Lazy else array
 
 
 def seen(memory: ndarray, conj: bool, neg: bool) -> ndarray:
-    """`memory`, a plain array, seen through these bits; real numbers have no conjugates."""
+    """`memory`, a plain array, seen conjugated, negated or both. Real numbers are never seen conjugated."""
     conj = conj and is_complex(memory.dtype)
     return Lazy(memory, conj, neg) if conj or neg else memory
 
 
 def toggled(array: ndarray, conj: bool = False, neg: bool = False) -> ndarray:
-    """The same memory, seen conjugated or negated if `array` did not, and the other way round."""
+    """The same memory with the given bits inverted: seen conjugated (`conj`) if `array` shows it unconjugated, and the
+    other way round, and so for `neg`."""
     before = bits_of(array)
     return seen(raw(array), before[0] != conj, before[1] != neg)
 
@@ -171,7 +173,7 @@ def restrided(array: ndarray, size: tuple, strides: tuple) -> ndarray:
 
 
 def address_of(array: ndarray) -> int:
-    """Where the first element lies."""
+    """The address of the first element."""
     return (array.memory if isinstance(array, StandIn) else array).__array_interface__["data"][0]
 
 
@@ -219,7 +221,7 @@ class Lazy(StandIn):
         if copy is False:
             raise ValueError("these numbers are nowhere in memory: a copy cannot be avoided")
         numbers = self.copy("K") if dtype is None else self.copy("K").astype(dtype, copy=False)
-        numbers.flags.writeable = bool(copy)   # what is written to a copy that nobody knows of would be lost
+        numbers.flags.writeable = bool(copy)   # a write to this temporary copy would be lost
         return numbers
 
     def __repr__(self):
@@ -235,12 +237,13 @@ class Lazy(StandIn):
         return seen(restrided(self.raw, size, strides), self.conj_bit, self.neg_bit)
 
     def filled(self, fill, *arguments):
-        fill(self.raw, *arguments)             # which order numbers are drawn in follows from how the memory lies
+        fill(self.raw, *arguments)             # the layout of the memory decides the order of the draws
         self[...] = self.raw.copy("K")
         return self
 
     def _view(self, result):
-        """What `raw` gave for a view: a view of it seen likewise, of a copy the numbers."""
+        """The result for `result`, which a method of `raw` returned. A view of the memory is seen in the same way, and
+        a copy gives the numbers."""
         if root_of(result) is root_of(self.raw):
             return seen(result, self.conj_bit, self.neg_bit)
         return changed(result, self.conj_bit, self.neg_bit)
@@ -249,7 +252,8 @@ class Lazy(StandIn):
     imag = part(lambda self: seen(self.raw.imag, False, self.neg_bit != self.conj_bit))
 
     def view(self, dtype):
-        """As another dtype: as negated numbers if a number of the one is some of the other, else the bits, to read."""
+        """A view as another dtype. If the dtypes differ only in how many real numbers an element has, it shows negated
+        numbers. If not, it is a copy of the bits that cannot be written to."""
         plain = self.raw.dtype.kind != WIDENED
         if plain and not self.conj_bit and self.raw.real.dtype == np.empty(0, dtype).real.dtype:
             return seen(self.raw.view(dtype), False, True)
@@ -313,7 +317,7 @@ class Lazy(StandIn):
 
 
 def _numbers(x):
-    """What an argument shows: of a Lazy an array that must not be written to."""
+    """The numbers that an argument shows. For a Lazy they are an array that must not be written to."""
     if type(x) is Lazy:
         return x.__array__()
     return x.__class__(map(_numbers, x)) if x.__class__ in (list, tuple) else x

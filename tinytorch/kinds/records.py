@@ -1,7 +1,7 @@
 """Number types that NumPy cannot compute with: records of their bits, widened to a type of NumPy's and rounded back.
 
-An array of them can be stored, viewed, indexed and moved about. STORED says of each what it is widened to and how, and
-what its limits are; everything else that is known of a number type is in `dtypes.py`.
+An array of such records can be stored, viewed, indexed and moved. For each type, STORED has the type of NumPy's to
+which it is widened, the functions that convert, and its limits. All other facts about number types are in `dtypes.py`.
 """
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy import ndarray
 
-#: Two float16, of which neither can be had without the other: a complex number of half precision.
+#: Two float16: a complex number of half precision.
 COMPLEX32 = np.dtype([("real", np.float16), ("imag", np.float16)])
 BFLOAT16 = np.dtype([("bfloat16", np.uint16)])
 _FLOAT = np.dtype(np.float32)
-#: By the bits of exponent and significand; fn: without infinities, uz: without a negative zero.
+#: The names have the bits of exponent and significand; fn: without infinities, uz: without a negative zero.
 FLOAT8_E4M3FN, FLOAT8_E5M2, FLOAT8_E4M3FNUZ, FLOAT8_E5M2FNUZ, FLOAT8_E8M0FNU = [
     np.dtype([(f"float8_{name}", np.uint8)]) for name in ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz", "e8m0fnu")]
 FLOAT8_RECORDS = (FLOAT8_E4M3FN, FLOAT8_E5M2, FLOAT8_E4M3FNUZ, FLOAT8_E5M2FNUZ, FLOAT8_E8M0FNU)
 
 
 class Stored(NamedTuple):
-    """What is known of a type that NumPy lacks.
+    """The description of a type that NumPy lacks.
 
-    wide    the type of NumPy's that holds all its numbers
+    wide    the type of NumPy's that can represent all of its numbers
     widen   function(array of records) -> array of `wide`
     narrow  function(array of real or complex numbers) -> array of records, rounded to nearest even
     limits  eps, max, min, smallest normal number, resolution: as `finfo` has them; None for a complex type
@@ -37,8 +37,8 @@ class Stored(NamedTuple):
 
 
 def stepping_as(array: ndarray, result: ndarray) -> ndarray:
-    """`result`, made of `array` element by element, with its strides along dimensions of size 1: NumPy sets those as it
-    likes, and torch tells memory formats by them."""
+    """`result`, which was computed element by element from `array`, with the strides of `array` along dimensions of
+    size 1. NumPy chooses these strides freely, and torch distinguishes memory formats by them."""
     if result.ndim < 3 or type(result) is not ndarray:
         return result
     strides = tuple([s * result.itemsize // array.itemsize for s in array.strides])
@@ -47,12 +47,13 @@ def stepping_as(array: ndarray, result: ndarray) -> ndarray:
     return np.lib.stride_tricks.as_strided(result, result.shape, strides)
 
 
-#: Functions of an array and a dtype that convert quickly, or return None: kernels, which lie above, put theirs here.
+#: Functions of an array and a dtype that convert quickly, or return None. The kernels, which import this file, add
+#: theirs.
 convert: list[Callable[[ndarray, np.dtype], ndarray | None]] = []
 
 
 def converted(array: ndarray, dtype: np.dtype) -> ndarray | None:
-    """What one of `convert` makes of an array; None without one."""
+    """The result of the first function in `convert` that converts the array; None if none does."""
     for function in convert:
         if (result := function(array, dtype)) is not None:
             return stepping_as(array, result)
@@ -67,7 +68,7 @@ def to_bfloat16(array: ndarray) -> ndarray:
     if (result := converted(array, BFLOAT16)) is not None:
         return result
     wide = array.astype(np.float32, copy=False) if isinstance(array, ndarray) else np.asarray(array, np.float32)
-    bits = wide.view(np.uint32)                # (astype: of what stands in for an array too)
+    bits = wide.view(np.uint32)                # `astype` works for stand-ins of arrays too
     rounded = (bits + (np.uint32(0x7FFF) + ((bits >> np.uint32(16)) & np.uint32(1)))) >> np.uint32(16)
     rounded = np.where(np.isnan(array), np.uint32(0x7FC0), rounded).astype(np.uint16)
     return stepping_as(array, rounded.view(BFLOAT16))
@@ -77,7 +78,8 @@ def from_bfloat16(array: ndarray) -> ndarray:
     """bfloat16 bits as the float32 array of the same values."""
     if (result := converted(array, _FLOAT)) is not None:
         return result
-    bits = np.left_shift(array["bfloat16"], np.uint32(16), dtype=np.uint32)    # (astype sees no order in strides of 0)
+    # (`astype` would not keep the order of strides of 0)
+    bits = np.left_shift(array["bfloat16"], np.uint32(16), dtype=np.uint32)
     return stepping_as(array, bits.view(np.float32))
 
 
@@ -108,8 +110,8 @@ def _magnitudes(fraction_bits: int, bias: int) -> ndarray:
 
 def _float8(record: np.dtype, sizes: ndarray, numbers: ndarray, nan: int, sign: Callable[..., ndarray],
             limits: tuple[float, ...], ties_up: bool = False) -> Stored:
-    """A type of 256 `numbers`. Sizes are rounded to those given, the k-th of which has the code k (the last of them is
-    what everything larger gets); sign(code, negative) is the code with its sign."""
+    """The description of a type of 256 `numbers`. An absolute value is rounded to one of `sizes`, and the code of the
+    k-th size is k. All larger values get the code of the last size. sign(code, negative) is the code with its sign."""
     field, = record.names
     numbers = numbers.astype(np.float32)
     between = (sizes[1:] + sizes[:-1]) / 2
@@ -121,7 +123,7 @@ def _float8(record: np.dtype, sizes: ndarray, numbers: ndarray, nan: int, sign: 
         wide = np.asarray(array.real, np.float32)
         size = np.abs(wide.astype(np.float64))
         code = between.searchsorted(size, "right")
-        if not ties_up:                        # of two codes as near, the even one
+        if not ties_up:                        # of two sizes that are equally near, the one with the even code
             low = between.searchsorted(size)
             code = np.where(low % 2, code, low)
         code = np.where(np.isnan(wide), nan, code)
@@ -134,7 +136,7 @@ def _signed(code, negative):
 
 
 def _without_negative_zero(code, negative):
-    """Zero's negative is the code of NaN."""
+    """The code with its sign, without negative zero, whose code stands for NaN."""
     return np.where(code == 0, 0, _signed(code, negative))
 
 
@@ -156,18 +158,18 @@ def _float8_table():
             (FLOAT8_E4M3FNUZ, _magnitudes(3, 8), 240.0, 2.0 ** -7),
             (FLOAT8_E5M2FNUZ, _magnitudes(2, 16), 57344.0, 2.0 ** -15)):
         numbers = np.concatenate((sizes, [np.nan], -sizes[1:]))
-        next_one = 2 * sizes[-1] - sizes[-2]   # would have the code of NaN
+        next_one = 2 * sizes[-1] - sizes[-2]   # the size that would have the code of NaN
         found[record] = _float8(record, np.append(sizes, next_one), numbers, 0x80, _without_negative_zero,
                                 (0.125, largest, -largest, tiny, 1.0))
     powers = np.ldexp(1.0, np.arange(256) - 127)
     numbers = np.append(powers[:-1], np.nan)
-    powers[0] = 2.0 ** -176                    # torch rounds up from what is larger than the smallest number itself
+    powers[0] = 2.0 ** -176                    # torch rounds up above the smallest number itself
     found[FLOAT8_E8M0FNU] = _float8(FLOAT8_E8M0FNU, powers, numbers, 0xFF, _unsigned,
                                     (1.0, 2.0 ** 127, 2.0 ** -127, 2.0 ** -127, 1.0), ties_up=True)
     return found
 
 
-#: The record that an array holds -> what is known of the type.
+#: The dtype of the records -> the description of the type.
 STORED = {
     COMPLEX32: Stored(np.dtype(np.complex64), from_complex32, to_complex32, None),
     BFLOAT16: Stored(np.dtype(np.float32), from_bfloat16, to_bfloat16,

@@ -1,18 +1,18 @@
-"""Kinds of arrays: the one table of what `Tensor._array` may be besides an ndarray of numbers.
+"""Kinds of arrays: the table of the arrays that `Tensor._array` may be besides an ndarray of numbers.
 
-| kind        | what it is                                | its class           |
-|-------------|-------------------------------------------|---------------------|
-| lazy        | memory seen conjugated or negated         | lazy.py             |
-| batched     | one sample that stands for all, in vmap   | func/batched.py     |
+| kind        | contents of the array                     | file of its class     |
+|-------------|-------------------------------------------|-----------------------|
+| lazy        | memory seen conjugated or negated         | kinds/lazy.py         |
+| batched     | one sample that stands for all, in vmap   | func/batched.py       |
 | meta        | a shape and a dtype without numbers       | kernels/meta_array.py |
-| sparse      | elements by their place                   | sparse/array.py     |
-| records     | bfloat16 and other dtypes NumPy lacks     | autograd/records.py |
+| sparse      | elements by their place                   | sparse/array.py       |
+| records     | bfloat16 and other dtypes NumPy lacks     | autograd/records.py   |
 
-The forward of an operation is tried with the arrays as they are. An array of a class of its own takes part by NumPy's
-protocols (`__array_ufunc__`, `__array_function__`), which is why most operations compute with every kind and know of
-none. It raises a TypeError or ValueError when it cannot compute something. Then the table is asked, by the arrays
-alone: the first kind in it that an operand has runs the operation, or lets the error stand.
-A new kind is a subclass of Kind and a line `enter(its class, its kind)` beside it; nothing else changes.
+An operation first runs its forward with the arrays as they are. An array that has a class of its own implements
+NumPy's protocols (`__array_ufunc__`, `__array_function__`), so most operations compute with every kind and need no
+code for it. If the array cannot compute something, it raises a TypeError or ValueError. The operation then asks the
+table, by the classes of the arrays alone: the first kind in the table that an operand has runs the operation, or lets
+the error stand. A new kind is a subclass of Kind and a line `enter(its class, its kind)`; nothing else changes.
 """
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ from ..tensor import Tensor
 
 
 class Kind:
-    """What computes an operation whose forward did not take an array of this kind."""
+    """A kind of arrays: it computes the operations whose forward does not take such an array."""
 
     def run(self, o: Any, call: Callable, args: Sequence[Any], error: Exception | None) -> Any:
-        """The result of the primitive `call` of the operation `o`, whose forward raised `error` (None: it was not
-        tried). UNSEEN if the error stands."""
+        """The result of the primitive `call` of the operation `o`, whose forward raised `error` (None: the forward did
+        not run). UNSEEN if the error stands."""
         return UNSEEN
 
     def run_unary(self, o: Any, call: Callable, args: Sequence[Any], error: Exception | None) -> Any:
-        """The result of a primitive that computes element by element of one tensor. UNSEEN as in `run`."""
+        """The result of a primitive that computes the elements of one tensor one by one. UNSEEN as in `run`."""
         return self.run(o, call, args, error)
 
     def run_binary(self, o: Any, call: Callable, args: Sequence[Any], error: Exception | None) -> Any:
-        """The result of a primitive that computes element by element of two operands. UNSEEN as in `run`."""
+        """The result of a primitive that computes corresponding elements of two operands. UNSEEN as in `run`."""
         return self.run(o, call, args, error)
 
 
-#: The class of an array -> its kind; ndarray -> the kind of those whose dtype is a record. When the operands are of
-#: several kinds, the one that was entered first runs the operation, but records come last.
+#: The class of an array -> its kind. The key ndarray has the kind of arrays whose dtype is a record. If the operands
+#: have several kinds, the kind that was entered first runs the operation, but records come last.
 KINDS: dict[type, Kind] = {}
 
 
 def enter(array_class: type, kind: Kind) -> None:
-    """Says of which kind the arrays of a class are."""
+    """Enters the kind of the arrays of a class."""
     KINDS[array_class] = kind
 
 
@@ -59,7 +59,7 @@ _NUMBERS = frozenset([int, float, bool, complex, type(None)])
 def kind_among(args: Sequence[Any]) -> Kind | None:
     """The kind that runs an operation of these arguments; None if all are ndarrays of numbers."""
     records = False
-    for x in args:                             # nearly always
+    for x in args:                             # this loop is nearly always enough
         if isinstance(x, Tensor) and type(x._array) is ndarray:
             records = records or x._array.dtype.kind == WIDENED
         elif x.__class__ not in _NUMBERS:
