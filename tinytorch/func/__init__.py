@@ -6,7 +6,7 @@ tensor(1.)
 """
 from .._refused import refused as _refused
 from ..missing import namespace as _namespace
-from . import custom, inside  # what operations and autograd.Function ask of them
+from . import custom, inside  # operations and autograd.Function use them
 from .batching import vmap
 from .derivatives import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
 from .modules import functional_call, replace_all_batch_norm_modules_, stack_module_state

@@ -1,11 +1,11 @@
-"""The arrays of tensors inside vmap: one that holds a batch, and shows the shape of a single sample.
+"""The arrays of tensors inside vmap: an array that holds a batch, and shows the shape of a single sample.
 
-A Batched stands in for the ndarray of a sample, as Lazy (kinds/lazy.py) does for conjugated numbers: it has the shape,
+A Batched stands in for the ndarray of a sample, as Lazy (kinds/lazy.py) does for conjugated numbers. It has the shape,
 dtype and methods of one sample, and `physical`, whose first dimension counts the samples. NumPy's ufuncs and functions
-reach it by NumPy's own protocols and compute on all samples at once. So operations, their checks, the tape and its
-derivative rules run on it as they are, and know nothing of vmap. It says that its class is ndarray, as proxies do, but
-is none, and there is no conversion to one: whatever needs the memory, or asks what differs from sample to sample, gets
-NotBatchable. Then the operation is computed sample by sample (dispatch.py).
+reach it by NumPy's own protocols and compute on all samples at once. So most operations, their checks, the tape and
+the derivative rules run on it unchanged. It says that its class is ndarray, as proxies do, but it is no ndarray, and
+it cannot be converted to one. Code that needs the memory, or a value that differs from sample to sample, gets
+NotBatchable, and the operation is then computed sample by sample (dispatch.py).
 
 With vmap inside vmap the physical array is itself a Batched, of a level further out: the largest level is outermost.
 """
@@ -26,15 +26,16 @@ __all__ = ["FUNCTIONS", "Batched", "NotBatchable", "aligned", "axes_of", "axis_o
 
 
 class NotBatchable(TypeError):
-    """Raised where the samples of a batch would have to be looked at one by one."""
+    """Raised where code would have to look at the samples of a batch one by one."""
 
 
 class Unreadable(NotBatchable, RuntimeError):
-    """The same, in the words of torch's RuntimeError, which it is where nobody goes through the samples."""
+    """A NotBatchable with the words of torch's RuntimeError. The program sees it if the samples are not computed one
+    by one."""
 
 
 class Refusal(Exception):
-    """Raised by a rule for what torch refuses to do with batches, in its words."""
+    """Raised by a rule, in torch's words, for a computation that torch refuses for batches."""
 
 
 _SEQUENCES = (list, tuple)
@@ -42,7 +43,7 @@ _NOT_PLAIN = (Lazy, list, tuple)
 
 
 def level_of(*values: Any) -> int:
-    """The largest level of the Batched among values, lists and tuples of such; 0 if there is none."""
+    """The largest level of the Batched among values, and in lists and tuples of values; 0 if there is none."""
     level = 0
     for x in values:
         kind = type(x)
@@ -57,7 +58,7 @@ def level_of(*values: Any) -> int:
 
 
 def physical_of(x: Any, level: int) -> Any:
-    """All samples of a Batched of this level; anything else as it is."""
+    """All samples of a Batched of this level. Other values are returned as they are."""
     return x.physical if type(x) is Batched and x.level == level else x
 
 
@@ -67,7 +68,8 @@ def max_ndim(*values: Any) -> int:
 
 
 def aligned(x: Any, level: int, ndim: int) -> Any:
-    """All samples of a Batched, each with dimensions of size 1 in front up to `ndim`; anything else as it is."""
+    """All samples of a Batched of this level, each with dimensions of size 1 in front so that it has `ndim`
+    dimensions. Other values are returned as they are."""
     if type(x) is not Batched or x.level != level:
         return x
     physical = x.physical
@@ -76,7 +78,8 @@ def aligned(x: Any, level: int, ndim: int) -> Any:
 
 
 def plain(x: Any) -> Any:
-    """A conjugated or negated array as the numbers that it shows, in lists and tuples too; anything else as it is."""
+    """The numbers that a conjugated or negated array shows, also within lists and tuples. Other values are returned as
+    they are."""
     kind = type(x)
     if kind is Lazy:
         return resolved(x)
@@ -85,7 +88,8 @@ def plain(x: Any) -> Any:
     return kind([plain(y) for y in x]) if any([type(y) in _NOT_PLAIN for y in x]) else x
 
 
-#: NumPy's functions -> function(level, function, *args, **options), for which `level_of` the arguments is `level`.
+#: A function of NumPy -> the function(level, function, *args, **options) that computes it if `level_of` the arguments
+#: is `level`.
 FUNCTIONS: dict[Callable, Callable] = {}
 
 
@@ -126,7 +130,7 @@ class Batched(StandIn):
         fill(self.physical, *[aligned(x, self.level, self.ndim) for x in arguments])
         return self
 
-    # -------------------------------------------------------------- what there is no single one of
+    # -------------------------------------------------------------- values, which differ from sample to sample
     def __array__(self, dtype=None, copy=None):
         raise NotBatchable("the samples of a batch differ")
 
@@ -273,7 +277,7 @@ class Batched(StandIn):
 
 
 def new_batch(like: Batched, shape: tuple[int, ...], dtype: np.dtype) -> Batched:
-    """Zeros of a shape, of their own for each sample of `like`."""
+    """Zeros of a shape. Each sample of `like` gets zeros of its own."""
     whole = like.physical.shape[0], *shape
     within = type(like.physical) is Batched
     return Batched(new_batch(like.physical, whole, dtype) if within else np.zeros(whole, dtype), like.level)
@@ -284,7 +288,7 @@ def _as_array(x):
 
 
 def axis_of(axis, ndim):
-    """The physical dimension that is a sample's dimension `axis`."""
+    """The physical dimension that belongs to dimension `axis` of a sample."""
     extent = max(ndim, 1)
     if not -extent <= axis < extent:
         raise np.exceptions.AxisError(axis, ndim)
@@ -292,7 +296,7 @@ def axis_of(axis, ndim):
 
 
 def axes_of(axis, ndim):
-    """The same of one or several; None for all."""
+    """As `axis_of`, for one dimension or several; None stands for all."""
     if axis is None:
         return tuple(range(1, ndim + 1))
     if isinstance(axis, (tuple, list)):
@@ -337,7 +341,8 @@ def _reduceat(level, ufunc, x, indices, axis=0, dtype=None, out=None):
 
 
 def _matmul(level, ufunc, a, b, out=None, **options):
-    """The products, those of a batch of matrices and a single one as one product of matrices."""
+    """The products. The products of a batch of matrices with a single matrix are computed as one product of
+    matrices."""
     batched_a, batched_b = (type(x) is Batched and x.level == level for x in (a, b))
     if not a.ndim or not b.ndim:
         raise ValueError("matmul: an operand does not have enough dimensions")
@@ -359,7 +364,7 @@ def _matmul(level, ufunc, a, b, out=None, **options):
     ndim = max(a.ndim + row, b.ndim + column)
     x, y = (p.reshape(p.shape[:1] + (1,) * (ndim + 1 - p.ndim) + p.shape[1:]) if batched else p
             for p, batched in ((x, batched_a), (y, batched_b)))
-    if x.shape[-1] == y.shape[-2] == 1 and not options:        # nothing to add up: a fourth of the time
+    if x.shape[-1] == y.shape[-2] == 1 and not options:        # no sums: a fourth of the time
         result = x * y
     else:
         result = np.matmul(x, y, **options)

@@ -1,6 +1,6 @@
-"""vmap: a function of one sample as a function of a batch.
+"""vmap, which turns a function of one sample into a function of a batch.
 
-The function runs once, on tensors that show one sample and hold all of them (batched.py); operations compute on the
+The function runs once, on tensors that show one sample and hold all samples (batched.py). Operations compute on the
 whole batch (dispatch.py).
 """
 import contextlib
@@ -51,7 +51,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
 
 
 def _prepare():
-    """Load the rules for batches, which few programs need, and have operations go by them."""
+    """Loads the rules for batches, which few programs need, and makes operations use them."""
     from . import batch_rules  # noqa: F401
     install()
 
@@ -66,7 +66,7 @@ def _mapped(func, leaves, dims, spec, kwargs, out_dims, randomness, size):
 
 
 def _run(func, args, kwargs):
-    """The function on one sample that stands for all."""
+    """The result of the function for one sample that stands for all."""
     try:
         return func(*args, **kwargs)
     except (Unreadable, Refusal) as error:
@@ -76,13 +76,13 @@ def _run(func, args, kwargs):
 
 
 def _replaced():
-    """The module of the stages of vmap, if a library has put one of its own there (stages.py); else None."""
+    """The module of the stages of vmap if a library has replaced one of them (stages.py); None otherwise."""
     stages = sys.modules.get(f"{__package__}.stages")
     return None if stages is None else stages.replaced()
 
 
 def _by_stages(home, func, in_dims, args, kwargs, out_dims, randomness, chunk_size):
-    """The outputs for all samples, by the stages in a module that are not all our own."""
+    """The outputs for all samples, computed by the stages in a module, some of which belong to a library."""
     size, dims, leaves, spec = home._process_batched_inputs(in_dims, args, func)
     if chunk_size is not None and chunk_size < size:
         raise NotImplementedError("torch.vmap: chunk_size is not supported where a library has put stages of its own "
@@ -101,7 +101,8 @@ _UNBATCHED = (
 
 
 def _in_chunks(func, leaves, dims, spec, kwargs, out_dims, randomness, size, chunk_size):
-    """The outputs of so many samples at a time, joined. "same": every chunk draws the same."""
+    """The joined outputs of chunks of `chunk_size` samples. With the randomness "same" every chunk draws the same
+    numbers."""
     chunks = [x if dim is None else x.split(chunk_size, dim) for x, dim in zip(leaves, dims)]
     state, results = default_generator.get_state(), []
     for k in range(-(-size // chunk_size)):
@@ -117,14 +118,14 @@ def _in_chunks(func, leaves, dims, spec, kwargs, out_dims, randomness, size, chu
 
 
 def check_randomness(randomness):
-    """RuntimeError for an unknown way to treat random operations."""
+    """Raises RuntimeError for an unknown value of `randomness`."""
     if randomness not in ("error", "different", "same"):
         raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
 
 
 @contextlib.contextmanager
 def draws(randomness):
-    """What random operations do inside."""
+    """A context in which random operations behave as `randomness` says."""
     if randomness != "error":
         yield
         return
@@ -134,12 +135,12 @@ def draws(randomness):
         before = exchange_stream(refusing)
         yield
     finally:
-        if before is not refusing:             # an interrupt came first
+        if before is not refusing:             # an interrupt may come before this line
             exchange_stream(before)
 
 
 class _Refusing(Stream):
-    """A stream that can be seeded and asked for its state, but not drawn from."""
+    """A stream that can be seeded and has a state, but refuses to draw."""
 
     def __init__(self, stream):
         self.__dict__ = stream.__dict__
@@ -208,7 +209,7 @@ def _check_out_dims(func, out_dims):
 
 
 def _dims_of(func, output, spec, out_dims):
-    """Where the samples go in each leaf of the output."""
+    """The dimension of the samples in each leaf of the output."""
     if isinstance(out_dims, tuple) and len(out_dims) == 1 and isinstance(output, Tensor):
         return list(out_dims)
     dims = _broadcast_to_and_flatten(out_dims, spec)

@@ -1,4 +1,4 @@
-"""autograd.Function under the transforms: what is asked of one, and its `vmap`."""
+"""autograd.Function under the transforms: the checks of a Function, and its `vmap`."""
 import sys
 from typing import NamedTuple
 
@@ -13,14 +13,14 @@ _SEE = "For more details, please see https://pytorch.org/docs/main/notes/extendi
 
 
 class VmapInfo(NamedTuple):
-    """What a Function's `vmap` is told of the vmap that it runs under."""
+    """The facts about a vmap that the `vmap` of a Function gets."""
 
     batch_size: int
     randomness: str
 
 
 def check_support(cls):
-    """RuntimeError for a Function that a transform of torch.func cannot take."""
+    """Raises RuntimeError for a Function that a transform of torch.func cannot take."""
     if cls.setup_context is Function.setup_context:
         raise RuntimeError("In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, "
                            f"...), it must override the setup_context staticmethod. {_SEE}")
@@ -34,7 +34,7 @@ def check_support(cls):
 
 
 def has_own_vmap(cls, args):
-    """Whether the Function's own `vmap` is what computes this call."""
+    """Whether the Function's own `vmap` computes this call."""
     return mode.vmap_levels and cls.vmap is not Function.vmap and any(
         isinstance(x, Tensor) for x in tree_flatten(args)[0])
 
@@ -45,10 +45,10 @@ def is_outside_of_transforms():
 
 
 def through_vmap(cls, *args):
-    """The output as `cls.vmap` computes it, which gets all samples. RuntimeError if it does not return outputs and
-    their dimensions.
+    """The output of `cls.vmap`, which gets all samples. RuntimeError if it does not return outputs and their
+    dimensions.
 
-    What it does is no longer under this vmap."""
+    `cls.vmap` runs outside of this vmap."""
     *outer, level = before = mode.vmap_levels
     leaves, spec = tree_flatten(args)
     batched = [isinstance(x, Tensor) and is_batched(x, level) for x in leaves]
@@ -73,7 +73,7 @@ def _checked(result):
 
 
 def _samples(level, output, out_dims):
-    """The outputs as samples show them."""
+    """The outputs, as tensors that show one sample."""
     leaves, spec = tree_flatten(output)
     dims = _broadcast_to_and_flatten(out_dims, spec)
     if dims is None:

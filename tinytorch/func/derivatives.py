@@ -1,8 +1,8 @@
 """Transforms that differentiate: grad, vjp, jvp, linearize, jacrev, jacfwd, hessian.
 
-They nest in any order. A transform differentiates with respect to the arguments it is given, also
-where an enclosing `no_grad` stops ordinary recording; `no_grad` inside the function is obeyed. What
-it returns has a history only if tensors outside the transform do.
+They nest in any order. A transform differentiates with respect to its arguments, even if an enclosing `no_grad` stops
+ordinary recording. A `no_grad` inside the function has its effect. The results have a history only if tensors outside
+the transform have one.
 """
 import functools
 
@@ -24,7 +24,7 @@ def vjp(func, *primals, has_aux=False):
     vector-Jacobian products, one for each primal (for a single primal the product itself, in a tuple).
 
     With `has_aux` func returns (output, aux) and the result is (output, vjp_fn, aux). RuntimeError for
-    outputs that are no floating or complex tensors, and for cotangents of another structure.
+    outputs that are not floating or complex tensors, and for cotangents of another structure.
 
     >>> import tinytorch as torch
     >>> y, f = torch.func.vjp(torch.square, torch.tensor([1., 2.]))
@@ -80,7 +80,7 @@ def grad(func, argnums=0, has_aux=False):
 
 
 def grad_and_value(func, argnums=0, has_aux=False):
-    """As `grad`; the function returns (gradient, value), or (gradient, (value, aux)).
+    """As `grad`, but the function returns (gradient, value), or (gradient, (value, aux)).
 
     >>> import tinytorch as torch
     >>> torch.func.grad_and_value(torch.square)(torch.tensor(3.))
@@ -111,7 +111,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
 
 
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
-    """The function that computes the Jacobian of `func` by reverse mode: a backward for each element of the
+    """The function that computes the Jacobian of `func` by reverse mode, which needs a backward for each element of the
     output. For an output of shape A and an argument of shape B it has shape A + B; trees and tuples of
     arguments give trees within the tree of the output.
 
@@ -206,7 +206,7 @@ def _push_forward(func, args, argnums, has_aux, where):
 
 def linearize(func, *primals):
     """(func(*primals), jvp_fn): jvp_fn(*tangents) is the derivative at the primals in that direction; it
-    does not run func again. What func gives besides tensors is in both results as it is.
+    does not run func again. Outputs of func that are not tensors are in both results, unchanged.
 
     >>> import tinytorch as torch
     >>> y, f = torch.func.linearize(torch.square, torch.tensor(3.))
@@ -215,7 +215,7 @@ def linearize(func, *primals):
     """
     leaves, spec = tree_flatten(primals)
     _need_tensors(leaves, "linearize", "primals")
-    others, output_spec = [], None             # a tuple for each output that is no tensor, None for each that is one
+    others, output_spec = [], None             # of each output: None if it is a tensor, (output,) if not
 
     def tensors(*args):
         nonlocal others, output_spec
@@ -244,7 +244,7 @@ def linearize(func, *primals):
 
 
 def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
-    """As `jacrev` by forward mode: the function runs once, and one pass for all elements of the arguments follows.
+    """As `jacrev`, but by forward mode: the function runs once, and one pass for all elements of the arguments follows.
 
     >>> import tinytorch as torch
     >>> torch.func.jacfwd(torch.square)(torch.tensor([1., 3.]))
@@ -352,7 +352,7 @@ def _refuse_complex(name, tree, what):
 
 
 def _positions(argnums, count):
-    """argnums as a tuple of positions from the front. RuntimeError if they make no sense."""
+    """`argnums` as a tuple of positions that count from the front. RuntimeError for positions that are out of range."""
     if not isinstance(argnums, (int, tuple)):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
     found = []
@@ -385,15 +385,16 @@ def _as_given(tree, argnums):
 
 
 def _for_each(block, tensor):
-    """A block of a Jacobian. Within a `vmap` each sample of `tensor` has its own, as in torch, even where it is the
-    same for all: it may be written to."""
+    """A block of a Jacobian. Within a `vmap` each sample of `tensor` has its own block, as in torch, even if the block
+    is the same for all samples, because the program may write to it."""
     if type(tensor._array) is not Batched or type(block._array) is Batched:
         return block
     return block + wrap(new_batch(tensor._array, block._array.shape, block._array.dtype))
 
 
 def _basis(tensors, count):
-    """For each tensor, of so many elements: rows that together have a single one in each place of them all."""
+    """The standard basis of all elements of the tensors together: for each tensor an array with one row for each basis
+    vector. `count` is the number of elements."""
     rows, first, found = sum(count), 0, []
     for x, n in zip(tensors, count):
         e = zeros((rows, n), dtype=x.dtype)

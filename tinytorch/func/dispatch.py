@@ -1,8 +1,8 @@
-"""How operations compute on batches (batched.py): by a rule of their own, else as NumPy's functions do, else sample by
-sample.
+"""How operations compute on batches (batched.py): by a rule of their own if they have one, otherwise by NumPy's
+functions, and sample by sample if these cannot do it.
 
-`install` gives every operation a forward function and derivative rules that take batches too, when vmap is used for
-the first time. Operations use them while the seam (seam.py) is up, as it is while a vmap is at work.
+When vmap is used for the first time, `install` gives every operation a forward function and derivative rules that take
+batches too. Operations use them while the seam (seam.py) is up, and it is up while a vmap is active.
 """
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ from .batched import Batched, NotBatchable, Refusal, level_of, plain
 from .merging import all_merged
 from .vmap_levels import enter, is_batched, taken_out
 
-#: The forward function of an operation -> rule(level, *args): its result for batches, in arrays.
+#: The forward function of an operation -> rule(level, *args), which returns the result for batches, as arrays.
 FORWARD: dict[Callable, Callable] = {}
-#: The same -> function(forward function that takes batches) -> rule.
+#: The forward function of an operation -> function(forward function that takes batches), which returns the rule.
 FAMILIES: dict[Callable, Callable] = {}
-#: The same -> rule(level, run, g, saved, edges): the gradients.
+#: The forward function of an operation -> rule(level, run, g, saved, edges), which returns the gradients.
 BACKWARD: dict[Callable, Callable] = {}
-#: What a registration says (`batches` of `op`) -> function(forward function that takes batches, operation) -> rule.
+#: The value of `batches` in a registration (`op`) -> function(forward function that takes batches, operation), which
+#: returns the rule.
 WORDS: dict[str, Callable] = {}
 
 
@@ -46,12 +47,13 @@ def _enters(table: dict[Callable, Callable]) -> Callable:
     return rule_of
 
 
-#: Decorators: how the operations behind these primitives compute on batches, and how their derivative rules do.
+#: Decorators for the rules by which the operations behind some primitives, and their derivative rules, compute on
+#: batches.
 forward_rule, backward_rule = _enters(FORWARD), _enters(BACKWARD)
 
 
 class Samples:
-    """What differs from sample to sample and is no array."""
+    """Values that differ from sample to sample and are no arrays."""
 
     __slots__ = ("values",)
 
@@ -61,7 +63,7 @@ class Samples:
 
 # ------------------------------------------------------------------ sample by sample
 def size_of(level: int, *values: Any) -> int | None:
-    """How many samples the batches of a level hold."""
+    """The number of samples in the batches of a level."""
     for x in values:
         if isinstance(x, Tensor):
             x = x._array
@@ -77,7 +79,8 @@ def size_of(level: int, *values: Any) -> int | None:
 
 
 def sample(x: Any, level: int, i: int | None) -> Any:
-    """Sample `i` of arrays or tensors; with None zeros like one, to learn the shapes of a result of no samples."""
+    """Sample `i` of arrays or tensors. With None it gives zeros of the shape of a sample, which show the shapes of a
+    result if there are no samples."""
     if isinstance(x, Tensor):
         return x if not level_of(x._array) else wrap(sample(x._array, level, i))
     if type(x) is Lazy:
@@ -127,14 +130,14 @@ def one_by_one(function: Callable, level: int, args: Sequence[Any]) -> Any:
 
 
 def warn_of_samples(name: str) -> None:
-    """The warning that samples were gone through one by one, in torch's words."""
+    """Warns, in torch's words, that an operation is computed sample by sample."""
     warn("There is a performance drop because we have not yet implemented the batching rule for "
          f"aten::{name}. Please file us an issue on GitHub so that we can prioritize its implementation.")
 
 
 # ------------------------------------------------------------------ in front of the operations
 def forward_of(forward: Callable, name: str = "") -> Callable:
-    """A forward function that takes batches too, of an operation of that name."""
+    """A forward function that takes batches too, for the operation `name`."""
     rule = FORWARD.get(forward)
 
     @functools.wraps(forward)
@@ -150,7 +153,7 @@ def forward_of(forward: Callable, name: str = "") -> Callable:
 
 
 def backward_of(run: Callable, forward: Callable, name: str) -> Callable:
-    """Derivative rules that take batches too, of an operation of that name."""
+    """Derivative rules that take batches too, for the operation `name`."""
     rule = BACKWARD.get(forward)
 
     def compute(g, saved, edges):
@@ -167,7 +170,8 @@ def backward_of(run: Callable, forward: Callable, name: str) -> Callable:
 
 
 def _of_batches(attempt, again, level, args, name):
-    """What attempt() gives; else again(*args) with batches of one level instead of several, or sample by sample."""
+    """The result of attempt(). If it fails, again(*args) computes with batches of one level instead of several, or
+    sample by sample."""
     try:
         return attempt()
     except Refusal as error:
@@ -175,7 +179,7 @@ def _of_batches(attempt, again, level, args, name):
     except NotBatchable:
         pass
     except Exception:
-        one_by_one(again, level, args)         # a mistake of the user's is found again, in torch's words
+        one_by_one(again, level, args)         # if the caller made a mistake, this raises torch's error
         raise
     try:
         return all_merged(again, level, args)
@@ -187,14 +191,14 @@ def _of_batches(attempt, again, level, args, name):
 
 
 def _is_recorded(g):
-    """Whether gradients are tensors: a rule is made of operations then, which take batches themselves and record what
-    they do."""
+    """Whether gradients are tensors. A rule then consists of operations, which take batches themselves and record."""
     return isinstance(g, Tensor) or g.__class__ in (list, tuple) and any([isinstance(d, Tensor) for d in g])
 
 
 # ------------------------------------------------------------------ in front of the public functions
 def by_samples(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """function(*args, **kwargs) of tensors, for each sample of the innermost vmap that they are batches of."""
+    """function(*args, **kwargs), computed for each sample of the innermost vmap whose batches are among the
+    arguments."""
     leaves, spec = tree_flatten((args, kwargs))
     level = _innermost(leaves)
     batched = [isinstance(x, Tensor) and (is_batched(x, level) or x.requires_grad) for x in leaves]
@@ -210,7 +214,7 @@ def by_samples(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
 
 
 def all_at_once(arrange: Callable, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """arrange(function, *args, **kwargs) of tensors of all samples, in the first dimension, of that vmap."""
+    """arrange(function, *args, **kwargs), whose tensors hold all samples of that vmap in the first dimension."""
     leaves, spec = tree_flatten((args, kwargs))
     level = _innermost(leaves)
     with _outside(level):
@@ -220,7 +224,7 @@ def all_at_once(arrange: Callable, function: Callable, args: tuple, kwargs: dict
 
 
 def _innermost(leaves):
-    """The innermost vmap that any of the tensors are batches of."""
+    """The innermost vmap whose batches are among the tensors."""
     number = level_of(*[x._array for x in leaves if isinstance(x, Tensor)])
     level = next((level for level in mode.vmap_levels if level.number == number), None)
     if level is None:
@@ -230,7 +234,7 @@ def _innermost(leaves):
 
 @contextlib.contextmanager
 def _outside(level):
-    """As if there were no vmap of this level."""
+    """A context without the vmap of this level."""
     before, mode.vmap_levels = mode.vmap_levels, tuple([x for x in mode.vmap_levels if x is not level])
     try:
         yield
@@ -279,19 +283,20 @@ def public_of(record: Public, function: Callable) -> Callable:
     return compute
 
 
-#: The name of a public function -> what is run instead of it for batches, with it and the arguments.
+#: The name of a public function -> the function that is called for batches in its place, with it and the arguments.
 INSTEAD: dict[str, Callable] = {}
-#: The name of a public function -> how it is computed of tensors of all samples: arrange(function, *args, **kwargs).
+#: The name of a public function -> arrange(function, *args, **kwargs), which computes it from tensors of all samples.
 AT_ONCE: dict[str, Callable] = {}
 
 
 # ------------------------------------------------------------------ installing
 class _Installed:
-    ops = 0                                    # how many there were
+    ops = 0                                    # the number of operations at the last `install`
 
 
 def install() -> None:
-    """Have batches pass through all operations that there are: some are loaded later than others."""
+    """Makes all operations that are loaded take batches. It is called again when further operations have been
+    loaded."""
     made = Op.made[0]
     if _Installed.ops == made:
         return
@@ -310,11 +315,11 @@ def install() -> None:
     for op in ops:
         op.of_batches = op.forward = forwards[op.forward]      # rules call forwards, too
     for call in calls:
-        call.widened, call.stored = None, {}   # which are made anew, of operations that take batches
+        call.widened, call.stored = None, {}   # both are made again, from operations that take batches
     for record in TABLE.values():
         if record.checks == "door" and record.of_batches is None:
             record.of_batches = public_of(record, record.function)
-    _Installed.ops = made                      # last: after an interrupt the rest is done
+    _Installed.ops = made                      # set last, so that the rest is done after an interrupt
 
 
 __all__ = ["AT_ONCE", "INSTEAD", "Samples", "backward_rule", "forward_rule", "install", "one_by_one"]

@@ -1,4 +1,4 @@
-"""What the floors below ask of vmap, which they are given as `above.vmap`."""
+"""The functions of vmap that lower floors use. These get them as `above.vmap`."""
 import sys
 
 from ..autograd import above
@@ -19,7 +19,7 @@ def differs(tensor):
 
 
 def __getattr__(name):
-    """New and random tensors under vmap: asked for when its rules have been loaded."""
+    """The functions for new and random tensors under vmap, which the rules for batches define when they are loaded."""
     from .batch_rules import random
     return getattr(random, name)
 

@@ -1,5 +1,4 @@
-"""Batches of batches as one: the samples of several vmaps within each other in one dimension, for rules that only know
-of one."""
+"""Batches of batches as one batch: the samples of nested vmaps in one dimension, for rules that take only one level."""
 from __future__ import annotations
 
 import math
@@ -15,7 +14,7 @@ __all__ = ["all_merged"]
 
 
 def _sizes(values: Sequence[Any], found: dict[int, int]) -> dict[int, int]:
-    """How many samples there are of each level in values, lists and tuples of such."""
+    """Adds to `found` the number of samples of each level in values, and in lists and tuples of values."""
     for x in values:
         if x.__class__ is list or x.__class__ is tuple:
             _sizes(x, found)
@@ -26,8 +25,8 @@ def _sizes(values: Sequence[Any], found: dict[int, int]) -> dict[int, int]:
 
 
 def all_merged(function: Callable, level: int, args: Sequence[Any]) -> Any:
-    """function(*args), whose arrays are batches of this level alone, the largest of theirs. NotBatchable if they are
-    of no others already."""
+    """function(*args) with arrays that are batches of only this level, the largest of their levels. NotBatchable if the
+    arrays have no other levels."""
     sizes = dict(sorted(_sizes(args, {}).items()))
     if len(sizes) < 2:
         raise NotBatchable("batches of one level")

@@ -11,7 +11,7 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
 
     parameter_and_buffer_dicts  a dict {name: tensor}, or a sequence of dicts without a name in common
     args                        a tuple of arguments, or the single argument
-    tie_weights                 a tensor with several names in the module stays one: ValueError for two values
+    tie_weights                 a tensor with several names in the module stays one tensor: ValueError for two values
     strict                      RuntimeError for missing or unexpected names
 
     >>> import tinytorch as torch
@@ -70,7 +70,8 @@ def _stacked_leaf(name, tensors):
 
 
 def replace_all_batch_norm_modules_(root):
-    """`root`, whose batch norms keep no running statistics from now on: under vmap there would be several.
+    """Makes all batch norms in `root` stop keeping running statistics, and returns `root`. Under vmap each sample
+    would have statistics of its own.
 
     >>> import tinytorch as torch
     >>> net = torch.nn.Sequential(torch.nn.BatchNorm1d(2))

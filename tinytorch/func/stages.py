@@ -1,4 +1,4 @@
-"""The stages of vmap by themselves, as torch has them: for libraries that put others in their place."""
+"""The stages of vmap as separate functions, as torch has them, for libraries that replace some of them."""
 import sys
 
 from ..autograd.grad_mode import mode
@@ -11,7 +11,7 @@ _PACKAGE = __package__.partition(".")[0]
 
 
 def _level(number):
-    """The vmap of that number, which is at work. RuntimeError if there is none."""
+    """The active vmap of that number. RuntimeError if there is none."""
     for level in mode.vmap_levels:
         if level.number == number:
             return level
@@ -19,18 +19,18 @@ def _level(number):
 
 
 def process_batched_inputs(in_dims, args, func):
-    """(how many samples there are, the dimension to map over of each leaf, the leaves, their tree)."""
+    """(number of samples, the dimension of each leaf to map over, the leaves, their tree)."""
     leaves, dims, spec = batching._process(func, in_dims, args)
     return batching._batch_size(leaves, dims), dims, leaves, spec
 
 
 def validate_and_get_batch_size(flat_in_dims, flat_args):
-    """How many samples the leaves have. ValueError if they differ, or if none is mapped over."""
+    """The number of samples of the leaves. ValueError if leaves differ in it, or if no leaf is mapped over."""
     return batching._batch_size(flat_args, flat_in_dims)
 
 
 def add_batch_dim(tensor: Tensor, in_dim: int, vmap_level: int) -> Tensor:
-    """The tensor that shows one sample of those along dimension `in_dim`, in the vmap of that number."""
+    """The tensor that shows one of the samples along dimension `in_dim`, in the vmap of that number."""
     return enter(tensor, _level(vmap_level), in_dim)
 
 
@@ -44,8 +44,8 @@ def remove_batch_dim(tensor: Tensor, vmap_level: int, batch_size: int, out_dim: 
 
 
 def maybe_remove_batch_dim(name, batched_output, vmap_level, batch_size, out_dim):
-    """The same of one output of the function of that name, which may be the same for all samples if `out_dim` is None.
-    ValueError for what is no tensor."""
+    """As `remove_batch_dim`, for one output of the function `name`. If `out_dim` is None, the output must be the same
+    for all samples. ValueError for an output that is no tensor."""
     if out_dim is None:
         if isinstance(batched_output, Tensor) and is_batched(batched_output, _level(vmap_level)):
             raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
@@ -57,26 +57,26 @@ def maybe_remove_batch_dim(name, batched_output, vmap_level, batch_size, out_dim
 
 
 def create_batched_inputs(flat_in_dims, flat_args, vmap_level, args_spec):
-    """The arguments of the function: each tensor that is mapped over shows one sample."""
+    """The arguments of the function, in which each tensor that is mapped over shows one sample."""
     samples = [x if dim is None else add_batch_dim(x, dim, vmap_level) for dim, x in zip(flat_in_dims, flat_args)]
     return tree_unflatten(samples, args_spec)
 
 
 def unwrap_batched(batched_outputs, out_dims, vmap_level, batch_size, func):
-    """What the function gave, for all samples."""
+    """The outputs of the function for all samples."""
     leaves, spec = tree_flatten(batched_outputs)
     dims = batching._dims_of(func, batched_outputs, spec, out_dims)
     return tree_unflatten([maybe_remove_batch_dim(batching._name(func), y, vmap_level, batch_size, dim)
                            for y, dim in zip(leaves, dims)], spec)
 
 
-#: The stages of a vmap that may be others', by torch's names.
+#: The stages of vmap that a library may replace, by torch's names.
 _OWN = {"_process_batched_inputs": process_batched_inputs, "_create_batched_inputs": create_batched_inputs,
         "_unwrap_batched": unwrap_batched}
 
 
 def replaced():
-    """The module that has the stages, if a library has put another function in the place of one of them; else None."""
+    """The module that has the stages, if a library has replaced one of them; None otherwise."""
     home = sys.modules.get(f"{_PACKAGE}._functorch.vmap")
     if home is None or all([getattr(home, name) is stage for name, stage in _OWN.items()]):
         return None

@@ -1,4 +1,4 @@
-"""precise_tails: derivatives that are right where a function is nearly flat."""
+"""precise_tails, which makes derivatives right where a function is nearly flat."""
 from __future__ import annotations
 
 import threading
@@ -21,15 +21,16 @@ deep.OWN.append(_here)
 
 
 class precise_tails(_DecoratorContextManager):
-    """Has derivatives right to the last places where PyTorch's are zero or lose digits, in the tails of sigmoid, tanh,
-    softplus, logsigmoid, softmax, log_softmax, cross_entropy, binary_cross_entropy and
-    binary_cross_entropy_with_logits: first, second and further ones, backward and forward. It switches this thread at
-    once; as a context manager or decorator for a block or function. Values are the same.
+    """Makes derivatives right to the last places where PyTorch's are zero or lose digits: in the tails of sigmoid,
+    tanh, softplus, logsigmoid, softmax, log_softmax, cross_entropy, binary_cross_entropy and
+    binary_cross_entropy_with_logits. This holds for first, second and further derivatives, backward and forward. A
+    call switches the thread at once. A context manager or decorator switches it for a block or function. Values stay
+    the same.
 
-    enabled    False: PyTorch's derivatives, as by default
+    enabled    False: PyTorch's derivatives, which are the default
 
-    What counts is where an operation runs; backward may come later. Each operation keeps a copy of its input. Complex
-    numbers are left alone, and so is binary_cross_entropy_with_logits in half precision.
+    The setting counts when an operation runs, and backward may run later. Each operation keeps a copy of its input.
+    Derivatives for complex numbers, and those of binary_cross_entropy_with_logits in half precision, stay PyTorch's.
 
     >>> import tinytorch as torch
     >>> x = torch.tensor([3., 20.], requires_grad=True)
@@ -50,7 +51,7 @@ class precise_tails(_DecoratorContextManager):
         return type(self)(self.enabled)
 
     def __call__(self, function):
-        _switch(self._before)                  # it was switched on for a decorator, not for what is decorated
+        _switch(self._before)                  # the setting is for calls of the function, not for this thread now
         return super().__call__(function)
 
     def __enter__(self) -> None:
@@ -61,11 +62,11 @@ class precise_tails(_DecoratorContextManager):
 
 
 def _switch(enabled):
-    """To do so twice changes nothing."""
+    """Switches this thread. A second call has no effect."""
     if enabled:
-        if mode.vmap_levels:                   # whose operations were made ready before these were loaded
+        if mode.vmap_levels:                   # operations of precise tails were loaded after `install`
             install()
-        watch(replace, first=True)             # before what is saved is packed
+        watch(replace, first=True)             # `replace` must run before saved tensors are packed
     elif mode.watchers or usual.exceptions:
         unwatch(replace)
     _here.enabled = enabled

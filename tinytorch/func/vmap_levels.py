@@ -1,8 +1,8 @@
 """Into a vmap and out of it: tensors of batches become tensors that show one sample, and the other way round.
 
-Inside, the tape records operations on samples. What comes out has one node (`LEAVE`), whose rule runs backward through
-that part of the tape with batches of gradients: to tensors that came in as batches each sample's gradient goes by
-itself, to all others, which the samples share, their sum.
+Inside, the tape records operations on samples. The tensors that leave a vmap have one node (`_leaving`), whose rule
+runs backward through that part of the tape with batches of gradients. Tensors that came in as batches get the gradient
+of each sample separately. All other tensors are shared by the samples, and get the sum of the gradients.
 """
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from .batched import Batched
 
 _numbers = count(1)
 
-#: What is said of random operations in the randomness mode "error".
+#: The message for random operations in the randomness mode "error".
 DRAWN = ("vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' "
          "randomness flags on vmap or perform the randomness operation out of vmap")
 
 
 class VmapLevel:
-    """A vmap at work: `with level`, also again later, for its backward.
+    """An active vmap. `with level` makes it active, and its backward does so again later.
 
-    number       of its batches; that of a vmap within it is larger
-    size         how many samples there are
-    randomness   what random operations do
-    grad_levels  how many transforms were at work when it began
-    start        what was recorded before it has larger sequence numbers
+    number       the level of its batches; a vmap inside of it has a larger number
+    size         the number of samples
+    randomness   the behaviour of random operations
+    grad_levels  the number of transforms that were active when it began
+    start        the sequence number at its beginning: nodes that were recorded before have larger numbers
     """
 
     __slots__ = ("number", "size", "randomness", "grad_levels", "start", "before")
@@ -51,7 +51,7 @@ class VmapLevel:
             mode.vmap_levels = (*self.before, self)
             seam.watch("vmap", True)
             return self
-        except BaseException:                  # an interrupt: there will be no `__exit__`
+        except BaseException:                  # after an interrupt `__exit__` would not be called
             self.__exit__()
             raise
 
@@ -62,7 +62,7 @@ class VmapLevel:
 
 # ------------------------------------------------------------------ arrays
 def entered(array: np.ndarray, level: int, dim: int) -> Batched:
-    """A batch of what lies along dimension `dim`. A batch of a level further out stays outermost."""
+    """A batch of the samples along dimension `dim`. A batch of a level further out stays outermost."""
     if type(array) is Lazy:
         array = resolved(array)
     if type(array) is Batched and array.level > level:
@@ -83,7 +83,7 @@ def stripped(array: np.ndarray, level: int) -> np.ndarray | None:
 
 
 def _physical(array, level, dim):
-    """All samples along dimension `dim`, of what is the same for all as often as there are samples."""
+    """All samples along dimension `dim`. An array that is the same for all samples is repeated for each of them."""
     found = stripped(array, level.number)
     if found is None:
         found = np.broadcast_to(resolved(array) if type(array) is Lazy else array, (level.size, *array.shape))
@@ -95,21 +95,21 @@ def _entering(x, level, dim):
     return x
 
 
-#: A batch as it comes in; saved: (None, level, dim, ..., what leaf it is outside).
+#: The operation of a batch that comes in; saved: (None, level, dim, ..., the leaf outside).
 ENTER = Op(_entering, name="alias", rules={"x": lambda g, level, dim: (
     leave([g], [dim], level)[0] if isinstance(g, Tensor) else _physical(g, level, dim))})
 ENTER.enters = True
 
-#: What was computed of batches that had been taken out for a while. Its gradient stays within the vmap.
+#: The operation of a result that comes in again, after its batches were taken out. Its gradient stays within the vmap.
 ENTER_AGAIN = Op(_entering, name="alias", rules={"x": lambda g, level: (
     taken_out(g, level) if isinstance(g, Tensor) else _physical(g, level, 0))})
-#: A batch, or what is the same for all samples, taken out for a while; saved: (None, level, ...).
+#: The operation of a tensor that is taken out for a while; saved: (None, level, ...).
 TAKE_OUT = Op(lambda x, level: x, name="alias", rules={"x": lambda g, level: (
     enter(g, level, 0, True) if isinstance(g, Tensor) else entered(g, level.number, 0))})
 
 
 def taken_out(x: Tensor, level: VmapLevel) -> Tensor:
-    """All samples of a tensor along the first dimension, for what goes through them and comes in again."""
+    """All samples of a tensor along the first dimension, for a function whose result comes in again."""
     result = wrap(_physical(x._array, level, 0))
     if mode.grad_now and is_tracked(x):
         result._node = new_node(TAKE_OUT, (x._node or x,), (None, level, None, None), (), result._array.shape)
@@ -159,12 +159,12 @@ def leave(tensors: Sequence[Tensor], dims: Sequence[int], level: VmapLevel) -> l
 
 
 def _came_in(node, level):
-    """Whether a node is that of a tensor that came in as a batch of this level."""
+    """Whether a node belongs to a tensor that came in as a batch of this level."""
     return isinstance(node, Node) and node.op is ENTER and node.saved[1] is level
 
 
 def _crossings(roots, level):
-    """Where the tape of the inside ends: nodes of tensors that came in as batches, and nodes and leaves outside."""
+    """The ends of the tape of the inside: nodes of tensors that came in as batches, and nodes and leaves outside."""
     found, seen, stack = {}, set(), [t._node or t for t in roots]
     while stack:
         node = stack.pop()
@@ -176,7 +176,7 @@ def _crossings(roots, level):
             if (own is None or own.alive) and stripped(node._array, level.number) is None:
                 found[node] = None
         elif _came_in(node, level) or node.sequence_nr > level.start or (
-                node.op is SELECT and node.edges[0].sequence_nr > level.start):      # of what was saved of outputs
+                node.op is SELECT and node.edges[0].sequence_nr > level.start):      # a saved output
             found[node] = None
         else:
             stack.extend(node.edges)
@@ -184,7 +184,7 @@ def _crossings(roots, level):
 
 
 def _backward(g, wanted, aux):
-    """The gradients of what lies outside."""
+    """The gradients of the tensors outside."""
     level, inner, targets = aux
     taped = any([isinstance(d, Tensor) for d in g])
     with level:
@@ -211,7 +211,7 @@ def _backward(g, wanted, aux):
 
 @functools.cache
 def _leaving(name):
-    """The op of what leaves a vmap, by the name that its node is to have."""
+    """The operation of tensors that leave a vmap, by the name that its node shall have."""
     op = Op(leave, name="vmap", multi=True, joint=_backward, backward_name=name)
-    op.converts = True                         # the backward inside wants gradients of records as they are
+    op.converts = True                         # the backward inside takes gradients that are records unchanged
     return op
