@@ -1,4 +1,4 @@
-"""torch.distributions: probability distributions, what transforms make of them, and their divergences.
+"""torch.distributions: probability distributions, their transforms, and their divergences.
 
 >>> import tinytorch as torch
 >>> m = torch.distributions.Normal(torch.zeros(2), torch.ones(2))

@@ -1,4 +1,4 @@
-"""What transforms have in common, their inverses, and transforms that consist of others."""
+"""The base class of transforms, inverse transforms, and transforms that consist of others."""
 from __future__ import annotations
 
 import functools
@@ -16,10 +16,10 @@ from .utils import _sum_rightmost, lazy_property
 class Transform:
     """An invertible function of tensors: a subclass defines `_call`, `_inverse` and `log_abs_det_jacobian`.
 
-    cache_size   1: the last input and output are remembered, so that the inverse of what was just computed is exact
+    cache_size   1: the last input and output are remembered, so that the inverse of the last output is exact
     domain, codomain   the constraints of input and output
     bijective    whether every value of the codomain has one inverse
-    sign         of the derivative of a monotonic transform of numbers, 1 or -1
+    sign         the sign of the derivative of a monotonic transform of numbers, 1 or -1
 
     >>> import tinytorch as torch
     >>> t = torch.distributions.ExpTransform()
@@ -43,7 +43,7 @@ class Transform:
 
     @property
     def event_dim(self) -> int:
-        """How many of the last dimensions belong to one value. ValueError where input and output differ in it."""
+        """The number of last dimensions that belong to one value. ValueError if input and output differ in it."""
         if self.domain.event_dim == self.codomain.event_dim:
             return self.domain.event_dim
         raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")
@@ -101,16 +101,16 @@ class Transform:
         return f"{type(self).__name__}()"
 
     def forward_shape(self, shape: Sequence[int]) -> Sequence[int]:
-        """The shape of the output for one of the input."""
+        """The shape of the output for an input of this shape."""
         return shape
 
     def inverse_shape(self, shape: Sequence[int]) -> Sequence[int]:
-        """The shape of the input for one of the output."""
+        """The shape of the input for an output of this shape."""
         return shape
 
 
 class Alike(Transform):
-    """A transform without parameters: all of a class are equal."""
+    """A transform without parameters. All transforms of the class are equal."""
 
     def __eq__(self, other: Any) -> bool:
         return isinstance(other, type(self))
@@ -163,7 +163,7 @@ class _InverseTransform(Transform):
 
 # ------------------------------------------------------------------ made of others
 class ComposeTransform(Transform):
-    """Transforms one after the other; of none the identity."""
+    """Transforms that are applied one after the other. Without any transform it is the identity."""
 
     def __init__(self, parts: list[Transform], cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
@@ -232,7 +232,7 @@ class ComposeTransform(Transform):
 
 
 def _end(parts, near, far):
-    """The constraint at the `near` side of the first of some transforms, with the event dimensions that all need."""
+    """The constraint at the `near` side of the first transform, with the event dimensions that all of them need."""
     if not parts:
         return constraints.real
     constraint, event_dim = getattr(parts[0], near), getattr(parts[-1], far).event_dim
@@ -247,7 +247,7 @@ identity_transform = ComposeTransform([])
 
 
 class IndependentTransform(Transform):
-    """Another transform, of whose batch dimensions the last `reinterpreted_batch_ndims` belong to the event here."""
+    """Another transform, whose last `reinterpreted_batch_ndims` batch dimensions belong to the event here."""
 
     def __init__(self, base_transform: Transform, reinterpreted_batch_ndims: int, cache_size: int = 0) -> None:
         super().__init__(cache_size=cache_size)
@@ -298,7 +298,7 @@ class IndependentTransform(Transform):
 
 
 class ReshapeTransform(Transform):
-    """Events of one shape in another of as many elements."""
+    """Changes the shape of events to another shape with as many elements."""
 
     bijective = True
 
@@ -336,7 +336,7 @@ class ReshapeTransform(Transform):
 
 
 def _with_event(shape, old, new):
-    """`shape`, which ends in `old`, ending in `new`."""
+    """`shape` with its end, which is `old`, replaced by `new`."""
     if len(shape) < len(old):
         raise ValueError("Too few dimensions on input")
     cut = len(shape) - len(old)

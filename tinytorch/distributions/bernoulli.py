@@ -17,7 +17,7 @@ __all__ = ["Bernoulli"]
 
 
 class Bernoulli(Binary, ExponentialFamily):
-    """1 with probability `probs`, which may be given by its log odds `logits`; else 0.
+    """1 with probability `probs`, which may be given by its log odds `logits`, and 0 otherwise.
 
     >>> import tinytorch as torch
     >>> Bernoulli(torch.tensor([.25])).log_prob(torch.ones(1))

@@ -1,4 +1,4 @@
-"""What distributions of an event that happens or not have in common."""
+"""The base class of distributions of an event that happens or not."""
 from __future__ import annotations
 
 from typing import Any
@@ -10,19 +10,19 @@ from .utils import lazy_property, logits_to_probs, probs_to_logits
 
 
 def only_one(probs: Any, logits: Any) -> None:
-    """ValueError unless exactly one of the two is given."""
+    """Raises ValueError unless exactly one of the two is given."""
     if (probs is None) == (logits is None):
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
 
 
 class Binary(Distribution):
-    """Given by the probability `probs` of the event, or by its log odds `logits`; the other is computed when it is
-    asked for."""
+    """A distribution that is given by the probability `probs` of the event, or by its log odds `logits`. The other one
+    is computed when it is asked for."""
 
     arg_constraints: Any = {"probs": constraints.unit_interval, "logits": constraints.real}
 
     def _broadcast_binary(self, probs: Any, logits: Any, **others: Any) -> Size:
-        """`_broadcast` of `others` and of the one of `probs` and `logits` that is given, in whose dtype they are."""
+        """`_broadcast` of `others` and of the given one of `probs` and `logits`, in the dtype of the latter."""
         only_one(probs, logits)
         self._given = "logits" if probs is None else "probs"
         shape = self._broadcast(**others, **{self._given: logits if probs is None else probs})

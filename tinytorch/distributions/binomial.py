@@ -1,4 +1,4 @@
-"""Binomial: how often an event happens."""
+"""Binomial: the number of times that an event happens."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ __all__ = ["Binomial"]
 
 
 def _clamp_by_zero(x):
-    """max(x, 0), of which the gradient at 0 is a half."""
+    """max(x, 0), with a gradient of a half at 0."""
     return (x.clamp(min=0) + x - x.clamp(max=0)) / 2
 
 
 class Binomial(Binary):
-    """How many of `total_count` independent events happen, each with probability `probs` (or log odds `logits`).
+    """The number of `total_count` independent events that happen, each with probability `probs` (or log odds `logits`).
 
     >>> import tinytorch as torch
     >>> Binomial(4, torch.tensor([.5])).mean

@@ -13,7 +13,7 @@ __all__ = ["Cauchy"]
 
 
 class Cauchy(Distribution):
-    """The Cauchy distribution of median `loc` and half width at half maximum `scale`; it has no mean.
+    """The Cauchy distribution of median `loc` and half width at half maximum `scale`. It has no mean.
 
     >>> Cauchy(0., 1.).cdf(Cauchy(0., 1.).mode)
     tensor(0.5000)

@@ -1,7 +1,7 @@
-"""The transforms from unconstrained numbers to what satisfies a constraint.
+"""The transforms from unconstrained numbers to values that satisfy a constraint.
 
-`biject_to(constraint)` is a bijection, `transform_to(constraint)` may be simpler: of the simplex the first is stick
-breaking, the second a softmax.
+`biject_to(constraint)` is a bijection, and `transform_to(constraint)` may be simpler. For the simplex the first is
+stick breaking, and the second is a softmax.
 """
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
 
 
 class ConstraintRegistry:
-    """Which transform leads to the values of a constraint.
+    """The table of the transforms that lead to the values of constraints.
 
     >>> import tinytorch as torch
     >>> transform_to(constraints.positive)(torch.zeros(2))
@@ -26,8 +26,8 @@ class ConstraintRegistry:
         self._registry: dict[type, Callable] = {}
 
     def register(self, constraint: Any, factory: Callable | None = None) -> Callable:
-        """Enters factory(constraint) -> transform for a class of constraints, or for that of an object; a decorator
-        without `factory`. TypeError for what is no constraint."""
+        """Enters factory(constraint) -> transform for a class of constraints, or for the class of a constraint. Without
+        `factory` it returns a decorator. TypeError for a value that is no constraint."""
         if factory is None:
             return lambda factory: self.register(constraint, factory)
         if isinstance(constraint, constraints.Constraint):
@@ -51,7 +51,7 @@ transform_to = ConstraintRegistry()
 
 
 def _both(*kinds):
-    """Decorator: enters a factory in both registries, for these constraints."""
+    """Decorator that enters a factory in both registries, for these constraints."""
     def decorate(factory):
         for kind in kinds:
             biject_to.register(kind, factory)

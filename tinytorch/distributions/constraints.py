@@ -1,7 +1,8 @@
 """Constraints: the sets that parameters and samples lie in.
 
-`constraint.check(value)` says of each event, the last `event_dim` dimensions, whether it lies there. Those without
-arguments are objects (`real`, `positive`, `simplex`), those with arguments classes (`interval(0, 1)`).
+`constraint.check(value)` says for each event, which has the last `event_dim` dimensions, whether it lies in the set.
+Constraints without arguments are objects (`real`, `positive`, `simplex`), and constraints with arguments are classes
+(`interval(0, 1)`).
 """
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ __all__ = ["Constraint", "MixtureSameFamilyConstraint", "boolean", "cat", "corr_
 class Constraint:
     """A set of values.
 
-    is_discrete   whether it is one of single points
-    event_dim     how many of the last dimensions belong to one value
+    is_discrete   whether the set consists of single points
+    event_dim     the number of last dimensions that belong to one value
 
     >>> import tinytorch as torch
     >>> positive.check(torch.tensor([1., 0.])), positive
@@ -32,7 +33,7 @@ class Constraint:
 
     is_discrete = False
     event_dim = 0
-    _bounds: tuple[str, ...] = ()              # what repr shows
+    _bounds: tuple[str, ...] = ()              # the attributes that repr shows
 
     def check(self, value: Tensor) -> Tensor:
         """A bool tensor of the shape of `value` without its last `event_dim` dimensions."""
@@ -45,8 +46,8 @@ class Constraint:
 
 # ------------------------------------------------------------------ of other parameters, or of other constraints
 class _Dependent(Constraint):
-    """Of a parameter whose set hangs on other parameters: it cannot be checked by itself. `is_discrete` and `event_dim`
-    are NotImplementedErrors unless they are given."""
+    """The constraint of a parameter whose set depends on other parameters. It cannot be checked by itself.
+    `is_discrete` and `event_dim` raise NotImplementedError unless they are given."""
 
     def __init__(self, *, is_discrete: Any = NotImplemented, event_dim: Any = NotImplemented) -> None:
         self._is_discrete, self._event_dim = is_discrete, event_dim
@@ -74,7 +75,7 @@ class _Dependent(Constraint):
 
 
 def is_dependent(constraint: Any) -> bool:
-    """Whether a constraint hangs on other parameters.
+    """Whether a constraint depends on other parameters.
 
     >>> is_dependent(dependent), is_dependent(real)
     (True, False)
@@ -96,7 +97,7 @@ class _DependentProperty(property, _Dependent):
 
 
 class _OverBase(Constraint):
-    """A constraint made of another, as discrete as that one."""
+    """A constraint that is made of another, and is discrete if that one is."""
 
     def __init__(self, base_constraint: Constraint) -> None:
         if not isinstance(base_constraint, Constraint):
@@ -109,8 +110,8 @@ class _OverBase(Constraint):
 
 
 class _IndependentConstraint(_OverBase):
-    """Values of which each part satisfies another constraint, along the last `reinterpreted_batch_ndims` dimensions of
-    what that one checks."""
+    """Values whose parts satisfy another constraint, for parts along the last `reinterpreted_batch_ndims` dimensions of
+    the result of its check."""
 
     def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
         super().__init__(base_constraint)
@@ -137,7 +138,7 @@ class _IndependentConstraint(_OverBase):
 
 
 class MixtureSameFamilyConstraint(_OverBase):
-    """Values that satisfy the constraint of each component of a mixture, whose dimension the values do not have."""
+    """Values that satisfy the constraint of each component of a mixture. They lack the dimension of the components."""
 
     @property
     def event_dim(self) -> int:                # type: ignore[override]
@@ -302,7 +303,7 @@ class _IntegerGreaterThan(_Bounded):
 
 # ------------------------------------------------------------------ of vectors
 class _OneHot(Constraint):
-    """Vectors of zeros and a single one."""
+    """Vectors with a single element 1 and zeros elsewhere."""
 
     is_discrete = True
     event_dim = 1
@@ -386,7 +387,7 @@ class _PositiveSemidefinite(_Symmetric):
 
 
 class _PositiveDefinite(_Symmetric):
-    """Symmetric matrices of which LAPACK finds a Cholesky factor."""
+    """Symmetric matrices for which LAPACK finds a Cholesky factor."""
 
     def check(self, value: Tensor) -> Tensor:
         symmetric = super().check(value)

@@ -34,7 +34,7 @@ __all__ = ["ContinuousBernoulli"]
 
 
 class ContinuousBernoulli(Binary, ExponentialFamily):
-    """Numbers x between 0 and 1 of the density in proportion to probs ** x * (1 - probs) ** (1 - x) (Loaiza-Ganem and
+    """Numbers x between 0 and 1 with the density in proportion to probs ** x * (1 - probs) ** (1 - x) (Loaiza-Ganem and
     Cunningham, 2019). Between the limits `lims` around a half, where its formulas are unstable, Taylor series are used.
 
     >>> ContinuousBernoulli(.5).mean
@@ -74,7 +74,7 @@ class ContinuousBernoulli(Binary, ExponentialFamily):
         return where(self._outside_unstable_region(), self.probs, self._lims[0] * ones_like(self.probs))
 
     def _cont_bern_log_norm(self):
-        """The logarithm of what makes of the product a density."""
+        """The logarithm of the factor that turns the product into a density."""
         cut = self._cut_probs()
         below = where(le(cut, .5), cut, zeros_like(cut))
         above = where(ge(cut, .5), cut, ones_like(cut))

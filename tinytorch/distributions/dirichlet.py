@@ -20,7 +20,7 @@ def _Dirichlet_backward(x, concentration, grad_output):
 
 
 class _Dirichlet(Function):
-    """A sample, with the gradient of the implicit function that the cumulative distribution is."""
+    """A sample, with the gradient of the implicit function that the cumulative distribution defines."""
 
     @staticmethod
     def forward(ctx, concentration):

@@ -19,22 +19,23 @@ _EMPTY = Size()
 class Distribution:
     """A probability distribution, or a batch of independent ones.
 
-    batch_shape   of the parameters
-    event_shape   of one sample of one of the distributions
-    validate_args   whether parameters and values are checked; None: as `set_default_validate_args` says
+    batch_shape   the shape of the parameters
+    event_shape   the shape of one sample of one of the distributions
+    validate_args   whether parameters and values are checked; None: the setting of `set_default_validate_args`
 
-    A sample of `sample_shape` has the shape sample_shape + batch_shape + event_shape, and `log_prob` of it
+    A sample of `sample_shape` has the shape sample_shape + batch_shape + event_shape. Its `log_prob` has the shape
     sample_shape + batch_shape.
     """
 
-    has_rsample = False                        # samples carry gradients to the parameters
+    has_rsample = False                        # whether samples carry gradients to the parameters
     has_enumerate_support = False
     _validate_args = __debug__
-    _tensors: tuple[str, ...] = ()             # attributes of the batch shape, that `expand` expands
+    _tensors: tuple[str, ...] = ()             # attributes of the batch shape, which `expand` expands
 
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
-        """Whether arguments are checked where a distribution is not told: they are, unless Python runs with -O."""
+        """Sets whether arguments are checked if a distribution gets no `validate_args`. They are, unless Python runs
+        with -O."""
         if value not in (True, False):
             raise ValueError
         Distribution._validate_args = value
@@ -66,13 +67,13 @@ class Distribution:
                     f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{value}")
 
     def _broadcast(self, **parameters: Any) -> Size:
-        """Sets the parameters as attributes, numbers as tensors and all of one shape, which is returned."""
+        """Sets the parameters as attributes and returns their shape. Numbers become tensors, and all get one shape."""
         tensors = broadcast_all(*parameters.values())
         vars(self).update(zip(parameters, tensors))
         return tensors[0].size()
 
     def expand(self, batch_shape: Sequence[int], _instance: Distribution | None = None) -> Distribution:
-        """The same distribution with parameters expanded to a batch shape, without new memory for them."""
+        """The same distribution with parameters expanded to a batch shape. The parameters get no new memory."""
         owner = next((c for c in type(self).__mro__ if "_tensors" in vars(c)), Distribution)
         if owner is Distribution:
             raise NotImplementedError
@@ -136,7 +137,7 @@ class Distribution:
         return self.variance.sqrt()
 
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
-        """A sample, through which no gradients go."""
+        """A sample that passes no gradients to the parameters."""
         with no_grad():
             return self.rsample(sample_shape)
 
@@ -145,25 +146,25 @@ class Distribution:
         raise NotImplementedError
 
     def sample_n(self, n: int) -> Tensor:
-        """sample((n,)), as it was called once."""
+        """sample((n,)), under an older name."""
         warn("`sample_n(n)` will be deprecated. Use `sample((n,))` instead.", FutureWarning)
         return self.sample(Size((n,)))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        """The logarithm of the density, or probability, at `value`. ValueError for one outside of the support."""
+        """The logarithm of the density, or probability, at `value`. ValueError for a value outside of the support."""
         raise NotImplementedError
 
     def cdf(self, value: Tensor) -> Tensor:
-        """The probability of at most `value`."""
+        """The probability of a sample of at most `value`."""
         raise NotImplementedError
 
     def icdf(self, value: Tensor) -> Tensor:
-        """The number of which `cdf` is `value`."""
+        """The number at which `cdf` is `value`."""
         raise NotImplementedError
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        """All values that a discrete distribution has, along dimension 0: of shape (cardinality,) + batch_shape +
-        event_shape, or without `expand` with a batch shape of ones."""
+        """All values that a discrete distribution has, along dimension 0. Their shape is (cardinality,) + batch_shape +
+        event_shape; without `expand` the batch shape consists of ones."""
         raise NotImplementedError
 
     def entropy(self) -> Tensor:
@@ -179,17 +180,17 @@ class Distribution:
         return Size(Size(sample_shape) + self._batch_shape + self._event_shape)
 
     def _enumerated(self, values: Tensor, expand: bool) -> Tensor:
-        """What `enumerate_support` returns for the numbers (n,) that a distribution of numbers has."""
+        """The result of `enumerate_support` for the numbers (n,) that a distribution of numbers has."""
         values = values.view((-1,) + (1,) * len(self._batch_shape))
         return values.expand((-1,) + self._batch_shape) if expand else values
 
     def _check(self, value: Any) -> None:
-        """As `_validate_sample`, if arguments are checked."""
+        """Calls `_validate_sample` if arguments are checked."""
         if self._validate_args:
             self._validate_sample(value)
 
     def _validate_sample(self, value: Any) -> None:
-        """ValueError for what is not a tensor of a fitting shape within the support."""
+        """Raises ValueError for a value that is not a tensor of a fitting shape within the support."""
         if not isinstance(value, Tensor):
             raise ValueError("The value argument to log_prob must be a Tensor")
         shape, expected = value.size(), self._batch_shape + self._event_shape

@@ -130,7 +130,7 @@ class AbsTransform(Alike):
 
 
 class AffineTransform(Transform):
-    """y = loc + scale * x, for numbers or, with `event_dim` 1 or 2, vectors or matrices."""
+    """y = loc + scale * x, for numbers. With `event_dim` 1 or 2 it is for vectors or matrices."""
 
     bijective = True
 
@@ -188,7 +188,7 @@ def _are_equal(a, b):
 
 
 class CumulativeDistributionTransform(Transform):
-    """The cumulative distribution function of a distribution of numbers: of its samples it makes uniform ones."""
+    """The cumulative distribution function of a distribution of numbers. It turns its samples into uniform numbers."""
 
     bijective, codomain, sign = True, constraints.unit_interval, 1
 

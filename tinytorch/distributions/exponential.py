@@ -12,7 +12,7 @@ __all__ = ["Exponential"]
 
 
 class Exponential(ExponentialFamily):
-    """The exponential distribution, of the density rate * exp(-rate * x).
+    """The exponential distribution, with the density rate * exp(-rate * x).
 
     >>> Exponential(4.).mean
     tensor(0.2500)

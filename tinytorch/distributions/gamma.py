@@ -12,7 +12,7 @@ __all__ = ["Gamma"]
 
 
 class Gamma(ExponentialFamily):
-    """The gamma distribution, of the density in proportion to x ** (concentration - 1) * exp(-rate * x).
+    """The gamma distribution, with the density in proportion to x ** (concentration - 1) * exp(-rate * x).
 
     >>> Gamma(2., 4.).mean
     tensor(0.5000)
@@ -42,7 +42,7 @@ class Gamma(ExponentialFamily):
     def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         value = _standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
-        value.detach().clamp_(min=finfo(value.dtype).tiny)     # not recorded: as if the sample had been so
+        value.detach().clamp_(min=finfo(value.dtype).tiny)     # not recorded, as if the sample had this value
         return value
 
     def log_prob(self, value: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""GeneralizedPareto: what exceeds a threshold."""
+"""GeneralizedPareto: the excess over a threshold."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ __all__ = ["GeneralizedPareto"]
 
 
 class GeneralizedPareto(Distribution):
-    """The generalized Pareto distribution of threshold `loc`, `scale`, and shape `concentration`: 0 is the exponential
-    distribution, a negative one has an upper end.
+    """The generalized Pareto distribution of threshold `loc`, `scale`, and shape `concentration`. With 0 it is the
+    exponential distribution, and with a negative shape it has an upper end.
 
     >>> GeneralizedPareto(0., 1., .5).mean
     tensor(2.)
@@ -39,7 +39,7 @@ class GeneralizedPareto(Distribution):
         return self.icdf(rand(self._extended_shape(sample_shape), dtype=self.loc.dtype))
 
     def _of_shape(self):
-        """(where the concentration is 0, the concentration with 1 there)."""
+        """(a mask of the places where the concentration is 0, the concentration with 1 in these places)."""
         is_zero = isclose(self.concentration, tensor(0., dtype=self.concentration.dtype))
         return is_zero, where(is_zero, ones_like(self.concentration), self.concentration)
 
@@ -52,7 +52,7 @@ class GeneralizedPareto(Distribution):
         return -self.scale.log() - where(is_zero, z, term)
 
     def log_survival_function(self, value: Tensor) -> Tensor:
-        """The logarithm of the probability of more than `value`."""
+        """The logarithm of the probability of a sample above `value`."""
         self._check(value)
         z = (value - self.loc) / self.scale
         is_zero, shape = self._of_shape()

@@ -15,7 +15,8 @@ __all__ = ["Geometric"]
 
 
 class Geometric(Binary):
-    """How many events fail before the first that happens, each with probability `probs` (or log odds `logits`).
+    """The number of events that fail before the first one happens, each with probability `probs` (or log odds
+    `logits`).
 
     >>> import tinytorch as torch
     >>> Geometric(torch.tensor([.25])).mean

@@ -1,4 +1,4 @@
-"""What the halves of symmetric distributions have in common."""
+"""The base class of the halves of symmetric distributions."""
 from __future__ import annotations
 
 import math

@@ -13,8 +13,8 @@ __all__ = ["Independent"]
 
 
 class Independent(Distribution):
-    """Another distribution, of whose batch dimensions the last `reinterpreted_batch_ndims` belong to the event here:
-    their log probabilities add up. ValueError if it has not that many.
+    """Another distribution, whose last `reinterpreted_batch_ndims` batch dimensions belong to the event here: their log
+    probabilities are added. ValueError if it has fewer batch dimensions.
 
     >>> import tinytorch as torch
     >>> from tinytorch.distributions import Normal

@@ -20,7 +20,7 @@ def _need_dims(shape, number):
 
 
 class SoftmaxTransform(Alike):
-    """y = softmax(x) along the last dimension. Not a bijection: x may be shifted."""
+    """y = softmax(x) along the last dimension. It is no bijection, because a shift of x does not change y."""
 
     domain, codomain = constraints.real_vector, constraints.simplex
 
@@ -39,8 +39,8 @@ class SoftmaxTransform(Alike):
 
 
 class StickBreakingTransform(Alike):
-    """K numbers to K + 1 that are positive and add up to 1: each breaks off a share sigmoid(x - log(K - k)) of what is
-    left of a stick of length 1."""
+    """Turns K numbers into K + 1 positive numbers that add up to 1: number k breaks off a share sigmoid(x - log(K -
+    k)) of the rest of a stick of length 1."""
 
     domain, codomain, bijective = constraints.real_vector, constraints.simplex, True
 
@@ -67,13 +67,13 @@ class StickBreakingTransform(Alike):
 
 
 def _left(x):
-    """How many parts of the stick are still to come: K, K - 1, ..., 1."""
+    """The number of parts of the stick that are still to come: K, K - 1, ..., 1."""
     return x.shape[-1] + 1 - x.new_ones(x.shape[-1]).cumsum(-1)
 
 
 class CorrCholeskyTransform(Transform):
-    """D (D - 1) / 2 numbers to the Cholesky factor of a D x D correlation matrix: tanh(x) are the canonical partial
-    correlations (Lewandowski, Kurowicka and Joe, 2009), row after row."""
+    """Turns D (D - 1) / 2 numbers into the Cholesky factor of a D x D correlation matrix: tanh(x) are the canonical
+    partial correlations (Lewandowski, Kurowicka and Joe, 2009), row after row."""
 
     domain, codomain, bijective = constraints.real_vector, constraints.corr_cholesky, True
 
@@ -111,7 +111,7 @@ class CorrCholeskyTransform(Transform):
 
 
 class LowerCholeskyTransform(Alike):
-    """Matrices to lower triangular ones with the exponential of their diagonal."""
+    """Turns matrices into lower triangular ones with the exponential of their diagonal."""
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.lower_cholesky
 
@@ -123,7 +123,7 @@ class LowerCholeskyTransform(Alike):
 
 
 class PositiveDefiniteTransform(Alike):
-    """Matrices to positive definite ones, by their Cholesky factor."""
+    """Turns matrices into positive definite ones, by their Cholesky factor."""
 
     domain, codomain = constraints.independent(constraints.real, 2), constraints.positive_definite
 

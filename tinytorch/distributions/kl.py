@@ -1,6 +1,7 @@
-"""The Kullback-Leibler divergence: which function computes it for which two classes, and those of one class each.
+"""The Kullback-Leibler divergence: the table of functions by two classes, and the functions for two distributions of
+one class.
 
-Those of two different classes stand in kl_pairs.py.
+The functions for two different classes are in kl_pairs.py.
 """
 from __future__ import annotations
 
@@ -51,10 +52,11 @@ _KL_MEMOIZE: dict[tuple[type, type], Callable | None] = {}
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Callable], Callable]:
-    """Decorator: the function of p and q that computes the divergence for two classes and their subclasses.
+    """Decorator that enters a function of p and q as the one that computes the divergence for two classes and their
+    subclasses.
 
-    Of several that would do the one for the nearest classes is taken, by p first; by q first it should be the same one,
-    else a RuntimeWarning says so.
+    If several functions fit, the function for the nearest classes is used, where the class of p counts first. If the
+    class of q counted first, it should be the same function; if not, a RuntimeWarning says so.
 
     >>> @register_kl(Cauchy, Normal)
     ... def _(p, q):
@@ -63,7 +65,7 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Callable], Callable]:
     tensor(inf)
     """
     for name, given in ("type_p", type_p), ("type_q", type_q):
-        if not isinstance(given, type):        # of a class that is none of Distribution's, torch says nothing
+        if not isinstance(given, type):        # torch does not check whether the class is a Distribution
             raise TypeError(f"Expected {name} to be a Distribution subclass but got {given}")
 
     def decorate(function):
@@ -86,7 +88,7 @@ def _dispatch(type_p, type_q):
 
 
 def _nearest(pairs, first):
-    """The pair of the most derived classes, of number `first` before the other."""
+    """The pair of the most derived classes, where class number `first` counts before the other."""
     def depth(pair):
         return len(pair[first].__mro__), len(pair[1 - first].__mro__)
     return max(pairs, key=depth)
@@ -272,7 +274,7 @@ def _uniform(p, q):
 
 # ------------------------------------------------------------------ of normal vectors
 def _of_one_size(words):
-    """Decorator: ValueError for events of different shapes."""
+    """Decorator that raises ValueError for events of different shapes."""
     def decorate(function):
         @functools.wraps(function)
         def call(p, q):
@@ -284,13 +286,13 @@ def _of_one_size(words):
 
 
 def _expanded(a: Tensor, b: Tensor) -> tuple[Tensor, ...]:
-    """Matrices of one batch shape."""
+    """The matrices, expanded to one batch shape."""
     batch = broadcast_shapes(a.shape[:-2], b.shape[:-2])
     return a.expand(batch + a.shape[-2:]), b.expand(batch + b.shape[-2:])
 
 
 def _in_units_of(q: Any) -> Tensor:
-    """What the Woodbury identity takes from the inverse of q's diagonal."""
+    """The term that the Woodbury identity subtracts from the inverse of q's diagonal."""
     factor, diagonal = q._parts
     return linalg.solve_triangular(q._capacitance_tril, factor.mT / diagonal.unsqueeze(-2), upper=False)
 

@@ -1,5 +1,5 @@
-"""The Kullback-Leibler divergence of two distributions of different classes. Where q has no mass at some x of p it is
-infinite."""
+"""The Kullback-Leibler divergence of two distributions of different classes. It is infinite if q
+has no mass at some x of p."""
 from __future__ import annotations
 
 import math
@@ -23,7 +23,7 @@ from .poisson import Poisson
 from .uniform import Uniform
 from .utils import euler_constant
 
-#: p's class and a parameter of it -> the classes of q that have no mass where p has some.
+#: The class of p and a parameter of it -> the classes of q that lack mass somewhere where p has some.
 _INFINITE = {
     (Beta, "concentration1"): (Pareto,),
     (ContinuousBernoulli, "probs"): (Pareto,),

@@ -12,7 +12,7 @@ __all__ = ["Laplace"]
 
 
 class Laplace(Distribution):
-    """The Laplace distribution, of the density exp(-|x - loc| / scale) / (2 scale).
+    """The Laplace distribution, with the density exp(-|x - loc| / scale) / (2 scale).
 
     >>> Laplace(0., 1.).variance
     tensor(2.)

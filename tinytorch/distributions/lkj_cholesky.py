@@ -14,8 +14,9 @@ __all__ = ["LKJCholesky"]
 
 
 class LKJCholesky(Distribution):
-    """Lower Cholesky factors of dim x dim correlation matrices C, of the density in proportion to det(C) **
-    (concentration - 1); with 1 all C are alike. Drawn row by row ("onion": Lewandowski, Kurowicka and Joe, 2009).
+    """Lower Cholesky factors of dim x dim correlation matrices C, with the density in proportion to det(C) **
+    (concentration - 1). With 1 all C are equally likely. They are drawn row by row ("onion": Lewandowski, Kurowicka
+    and Joe, 2009).
 
     >>> LKJCholesky(2, 1.)
     LKJCholesky(concentration: 1.0)

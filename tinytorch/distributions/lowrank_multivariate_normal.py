@@ -1,4 +1,4 @@
-"""LowRankMultivariateNormal: correlated by a few factors."""
+"""LowRankMultivariateNormal: vectors of normal numbers that a few factors correlate."""
 from __future__ import annotations
 
 import math
@@ -15,14 +15,14 @@ __all__ = ["LowRankMultivariateNormal"]
 
 
 def _add_to_diagonal(matrices):
-    """1 on the diagonals, in place."""
+    """Adds 1 to the diagonals, in place."""
     n = matrices.size(-1)
     matrices.view(-1, n * n)[:, ::n + 1] += 1
     return matrices
 
 
 def _batch_capacitance_tril(factor, diagonal):
-    """The Cholesky factor of I + W^T D^-1 W, by which the matrix determinant lemma and the Woodbury identity go."""
+    """The Cholesky factor of I + W^T D^-1 W, for the matrix determinant lemma and the Woodbury identity."""
     return linalg.cholesky(_add_to_diagonal(matmul(factor.mT / diagonal.unsqueeze(-2), factor).contiguous()))
 
 

@@ -68,7 +68,7 @@ class MixtureSameFamily(Distribution):
         return total(self._weights() * of_components, dim=-1 - self._event_ndims)
 
     def _weights(self):
-        """The probabilities, with dimensions of 1 where the components have more of the batch or an event."""
+        """The probabilities, with dimensions of 1 where the components have further batch or event dimensions."""
         probs, has = self.mixture_distribution.probs, len(self.mixture_distribution.batch_shape)
         more = 0 if has == 1 else len(self.batch_shape) - has
         return probs.reshape(probs.shape[:-1] + Size([1] * more) + probs.shape[-1:] + Size([1] * self._event_ndims))

@@ -1,4 +1,4 @@
-"""Multinomial: how often each of several happens."""
+"""Multinomial: the number of times that each of several events happens."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ __all__ = ["Multinomial"]
 
 
 class Multinomial(OverCategorical):
-    """How often each category of a Categorical comes up in `total_count` draws.
+    """The number of times that each category of a Categorical comes up in `total_count` draws.
 
     >>> import tinytorch as torch
     >>> Multinomial(8, torch.tensor([1., 3.])).mean

@@ -18,14 +18,15 @@ def _batch_mv(matrices, vectors):
 
 
 def _half_log_det(factor):
-    """The logarithm of the determinant of triangular matrices, which is half of that of what they are factors of."""
+    """The logarithm of the determinant of triangular matrices, which is half of that of the matrices that they
+    factor."""
     return factor.diagonal(dim1=-2, dim2=-1).log().sum(-1)
 
 
 def _batch_mahalanobis(factors, x):
     """The squared length of inverse(factor) @ x for lower triangular factors (..., n, n) and vectors (..., n). The
-    batch of x has that of the factors, or a multiple of it, as its last dimensions; each factor is used once, for all
-    of its vectors."""
+    last batch dimensions of x are those of the factors, or multiples of them. Each factor is used once, for all of its
+    vectors."""
     n, batch = x.size(-1), x.shape[:-1]
     outer = len(batch) - (factors.dim() - 2)
     pairs = [size for f, s in zip(factors.shape[:-2], batch[outer:]) for size in (s // f, f)]
@@ -48,9 +49,9 @@ def _precision_to_scale_tril(precision):
 
 
 class MultivariateNormal(Distribution):
-    """The normal distribution of vectors with the mean `loc` (..., n) and one of three: `covariance_matrix`, its
-    inverse `precision_matrix`, or `scale_tril`, its lower Cholesky factor (..., n, n). ValueError unless exactly one is
-    given.
+    """The normal distribution of vectors with the mean `loc` (..., n) and one of three matrices: `covariance_matrix`,
+    its inverse `precision_matrix`, or `scale_tril`, its lower Cholesky factor (..., n, n). ValueError unless exactly
+    one is given.
 
     >>> import tinytorch as torch
     >>> MultivariateNormal(torch.zeros(2), torch.eye(2)).log_prob(torch.zeros(2))

@@ -16,7 +16,7 @@ __all__ = ["NegativeBinomial"]
 
 
 class NegativeBinomial(Binary):
-    """How many events of probability `probs` (log odds `logits`) happen before `total_count` do not.
+    """The number of events of probability `probs` (log odds `logits`) that happen before `total_count` events fail.
 
     >>> import tinytorch as torch
     >>> NegativeBinomial(3., torch.tensor([.5])).mean
@@ -46,7 +46,7 @@ class NegativeBinomial(Binary):
 
     @lazy_property
     def _gamma(self) -> Gamma:
-        # Its positive rates are those of the Poisson numbers, which need no check.
+        # Its samples are the rates of the Poisson numbers. They are positive and need no check.
         return Gamma(self.total_count, exp(-self.logits), validate_args=False)
 
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:

@@ -1,4 +1,4 @@
-"""OneHotCategorical: one of several, as a vector."""
+"""OneHotCategorical: one of several categories, as a vector."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ __all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
 
 class OneHotCategorical(OverCategorical):
-    """Vectors of zeros and a single one, whose place has the probabilities of a Categorical.
+    """Vectors with a single 1, whose place has the probabilities of a Categorical, and zeros elsewhere.
 
     >>> import tinytorch as torch
     >>> OneHotCategorical(torch.tensor([1., 3.])).mode
@@ -62,7 +62,7 @@ class OneHotCategorical(OverCategorical):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """OneHotCategorical of which the gradient of a sample is taken for that of the probabilities (Bengio et al.,
+    """OneHotCategorical whose samples pass their gradient to the probabilities unchanged (Bengio et al.,
     2013)."""
 
     has_rsample = True

@@ -1,4 +1,4 @@
-"""What distributions of vectors with a Categorical behind them have in common."""
+"""The base class of distributions of vectors that use a Categorical."""
 from __future__ import annotations
 
 from typing import Any
@@ -10,7 +10,7 @@ from .distribution import Distribution
 
 
 class OverCategorical(Distribution):
-    """Events are vectors as long as there are categories."""
+    """A distribution whose events are vectors with one element per category."""
 
     arg_constraints: Any = {"probs": constraints.simplex, "logits": constraints.real_vector}
     _categorical: Categorical

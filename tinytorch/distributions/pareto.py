@@ -15,7 +15,7 @@ __all__ = ["Pareto"]
 
 
 class Pareto(TransformedDistribution):
-    """Numbers from `scale` on, of the density in proportion to x ** -(alpha + 1).
+    """Numbers from `scale` on, with the density in proportion to x ** -(alpha + 1).
 
     >>> Pareto(1., 2.).mean
     tensor(2.)
@@ -39,7 +39,7 @@ class Pareto(TransformedDistribution):
 
     @property
     def mean(self) -> Tensor:
-        alpha = self.alpha.clamp(min=1)        # where there is none it becomes infinite
+        alpha = self.alpha.clamp(min=1)        # the mean becomes infinite where there is none
         return alpha * self.scale / (alpha - 1)
 
     @property

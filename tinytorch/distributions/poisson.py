@@ -1,4 +1,4 @@
-"""Poisson: how many events there are."""
+"""Poisson: the number of events in an interval."""
 from __future__ import annotations
 
 from collections.abc import Sequence

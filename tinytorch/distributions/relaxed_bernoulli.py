@@ -1,4 +1,4 @@
-"""RelaxedBernoulli: an event that happens in part, so that gradients go through."""
+"""RelaxedBernoulli: an event that happens in part, so that samples are differentiable."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -44,8 +44,8 @@ class LogitRelaxedBernoulli(Binary):
 
 
 class RelaxedBernoulli(TransformedDistribution):
-    """Numbers between 0 and 1 that with a falling `temperature` become those of Bernoulli, as functions of the
-    parameters through which gradients go.
+    """Numbers between 0 and 1 that are differentiable functions of the parameters. They approach those of Bernoulli as
+    `temperature` falls.
 
     >>> import tinytorch as torch
     >>> RelaxedBernoulli(torch.tensor(.5), torch.tensor([.25])).has_rsample

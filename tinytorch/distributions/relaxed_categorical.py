@@ -1,4 +1,4 @@
-"""RelaxedOneHotCategorical: a mixture of several, so that gradients go through."""
+"""RelaxedOneHotCategorical: a mixture of categories, so that samples are differentiable."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ __all__ = ["ExpRelaxedCategorical", "RelaxedOneHotCategorical"]
 class ExpRelaxedCategorical(OverCategorical):
     """The logarithm of RelaxedOneHotCategorical (Maddison et al., 2017)."""
 
-    support = constraints.real_vector          # in truth those whose exponentials add up to 1
+    support = constraints.real_vector          # in fact the exponentials add up to 1
     has_rsample = True
 
     def __init__(self, temperature: Tensor, probs: Tensor | None = None, logits: Tensor | None = None,
@@ -46,8 +46,8 @@ class ExpRelaxedCategorical(OverCategorical):
 
 
 class RelaxedOneHotCategorical(TransformedDistribution):
-    """Probabilities that with a falling `temperature` become the vectors of OneHotCategorical, as functions of the
-    parameters through which gradients go (the concrete, or Gumbel-softmax, distribution).
+    """Probabilities that are differentiable functions of the parameters (the concrete, or Gumbel-softmax,
+    distribution). They approach the vectors of OneHotCategorical as `temperature` falls.
 
     >>> import tinytorch as torch
     >>> RelaxedOneHotCategorical(torch.tensor(.5), torch.ones(3)).event_shape

@@ -1,4 +1,4 @@
-"""TransformedDistribution: what transforms make of the samples of another distribution."""
+"""TransformedDistribution: the samples of another distribution after transforms."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ __all__ = ["TransformedDistribution"]
 
 
 class TransformedDistribution(Distribution):
-    """The distribution of f(x) for samples x of `base_distribution`, with f one transform or a list of them, the first
-    of which is applied first. ValueError for anything else, and for a base with too few dimensions.
+    """The distribution of f(x) for samples x of `base_distribution`, where f is one transform or a list of transforms,
+    of which the first is applied first. ValueError for anything else, and for a base with too few dimensions.
 
     >>> import tinytorch as torch
     >>> from tinytorch.distributions import ExpTransform, Normal
@@ -95,7 +95,8 @@ class TransformedDistribution(Distribution):
         return log_prob + _sum_rightmost(self.base_dist.log_prob(y), event_dim - len(self.base_dist.event_shape))
 
     def _monotonize_cdf(self, value):
-        """The probability of at most a value, where the transforms fall: there it is that of at least the value."""
+        """The probability of at most a value. Decreasing transforms turn it into the probability of at least the
+        value."""
         sign = 1
         for transform in self.transforms:
             sign = sign * transform.sign

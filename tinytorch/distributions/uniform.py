@@ -14,7 +14,7 @@ __all__ = ["Uniform"]
 
 
 class Uniform(Distribution):
-    """Numbers from `low` to `high`, all alike.
+    """Numbers from `low` to `high`, all equally likely.
 
     >>> Uniform(0., 4.).mean
     tensor(2.)

@@ -1,4 +1,5 @@
-"""What distributions share: broadcasting of parameters, probabilities and logits, properties computed when asked."""
+"""Helpers of distributions: broadcasting of parameters, probabilities and logits, and properties that are computed
+once."""
 from __future__ import annotations
 
 import functools
@@ -16,12 +17,12 @@ __all__ = ["broadcast_all", "clamp_probs", "lazy_property", "logits_to_probs", "
 #: Euler's constant.
 euler_constant = 0.57721566490153286060
 
-#: What may stand for a tensor of one element.
+#: The types that may stand for a tensor of one element.
 NUMBER = (int, float, bool)
 
 
 def all_true(condition: Tensor) -> bool:
-    """Whether a condition holds everywhere; under vmap, in every sample of the batch."""
+    """Whether a condition holds for all elements, and under vmap for all samples of the batch."""
     array = condition._array
     while hasattr(array, "physical"):
         array = array.physical
@@ -68,7 +69,7 @@ def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
 
 
 def clamp_probs(probs: Tensor) -> Tensor:
-    """Probabilities away from 0 and 1 by the machine's epsilon of their dtype.
+    """Probabilities, clamped so that they differ from 0 and 1 by at least the epsilon of their dtype.
 
     >>> import tinytorch as torch
     >>> clamp_probs(torch.tensor([0., .5]))
@@ -90,7 +91,7 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
 
 
 class lazy_property:
-    """Decorator: an attribute that is computed when it is first asked for, and kept.
+    """Decorator for an attribute that is computed when it is first read, and then kept.
 
     >>> class Circle:
     ...     radius = 1.
@@ -116,7 +117,7 @@ class lazy_property:
 
 
 class _LazyOfClass(lazy_property, property):
-    """A lazy property as its class shows it, which is a property to whoever documents it."""
+    """A lazy property as its class shows it. Tools that write documentation see it as a property."""
 
     def __init__(self, wrapped):
         property.__init__(self, wrapped)
@@ -138,7 +139,7 @@ def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
 
 def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
     """The matrix (..., D, D) with these elements on and below diagonal number `diag`, zero elsewhere. ValueError if
-    their number is not that of such elements.
+    their number does not fit.
 
     >>> import tinytorch as torch
     >>> vec_to_tril_matrix(torch.tensor([1., 3., 4.]))

@@ -13,7 +13,8 @@ from .utils import lazy_property
 
 __all__ = ["VonMises"]
 
-#: Of the modified Bessel functions of order 0 and 1, for small and for large arguments: Abramowitz and Stegun, 9.8.
+#: Coefficients of the modified Bessel functions of order 0 and 1, for small and large arguments: Abramowitz and
+#: Stegun, 9.8.
 _SMALL = ((1., 3.5156229, 3.0899424, 1.2067492, .2659732, .360768e-1, .45813e-2),
           (.5, .87890594, .51498869, .15084934, .2658733e-1, .301532e-2, .32411e-3))
 _LARGE = ((.39894228, .1328592e-1, .225319e-2, -.157565e-2, .916281e-2, -.2057706e-1, .2635537e-1, -.1647633e-1,
@@ -39,8 +40,8 @@ def _log_bessel(x, order):
 
 
 class VonMises(Distribution):
-    """Angles in radians around `loc`, of the density in proportion to exp(concentration * cos(x - loc)). Samples by
-    rejection (Best and Fisher, 1979), in double precision.
+    """Angles in radians around `loc`, with the density in proportion to exp(concentration * cos(x - loc)). Samples are
+    drawn by rejection (Best and Fisher, 1979), in double precision.
 
     >>> VonMises(1., 4.).mean
     tensor(1.)
@@ -99,7 +100,7 @@ class VonMises(Distribution):
                 f = (1 + r * z) / (r + z)
                 c = kappa * (r - f)
                 accepted = ((c * (2 - c) - u2) > 0) | ((c / u2).log() + 1 - c >= 0)
-                # From about 1e16 on, the concentration leaves no candidate but 0; NaN, and infinity, only NaN.
+                # For a concentration from about 1e16 on, all candidates are 0. For NaN and infinity they are NaN.
                 accepted = accepted | (r == 1) | c.isnan()
                 x = where(accepted, (u3 - .5).sign() * f.acos(), x)
                 done = done | accepted

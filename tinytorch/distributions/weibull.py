@@ -16,7 +16,7 @@ __all__ = ["Weibull"]
 
 
 class Weibull(TransformedDistribution):
-    """The Weibull distribution, of the cumulative distribution 1 - exp(-(x / scale) ** concentration).
+    """The Weibull distribution, with the cumulative distribution 1 - exp(-(x / scale) ** concentration).
 
     >>> Weibull(2., 1.).mean
     tensor(2.)

@@ -39,9 +39,9 @@ def _mvdigamma(x, p):
 
 
 class Wishart(ExponentialFamily):
-    """The sum of x x^T of `df` normal vectors x (..., p) without a mean, of one of three: `covariance_matrix`, its
-    inverse `precision_matrix`, or `scale_tril`, its lower Cholesky factor; `df` need not be whole, but be above p - 1
-    (ValueError). Samples by the Bartlett decomposition.
+    """The sum of x x^T of `df` normal vectors x (..., p) of mean 0, given by one of three matrices:
+    `covariance_matrix`, its inverse `precision_matrix`, or `scale_tril`, its lower Cholesky factor; `df` need not be
+    whole, but must be above p - 1 (ValueError otherwise). Samples are drawn by the Bartlett decomposition.
 
     >>> import tinytorch as torch
     >>> Wishart(torch.tensor(4.), covariance_matrix=torch.eye(2)).mean
@@ -143,14 +143,15 @@ class Wishart(ExponentialFamily):
         return factor @ factor.transpose(-2, -1)
 
     def rsample(self, sample_shape: Sequence[int] = Size(), max_try_correction: int | None = None) -> Tensor:
-        """A sample. One that rounding made singular is drawn again, `max_try_correction` times at most (10)."""
+        """A sample. A sample that rounding made singular is drawn again, at most `max_try_correction` times (10 by
+        default)."""
         batch_dims = [-(x + 1) for x in range(len(self._batch_shape))]
 
         def over_batch(which):
             return which.amax(batch_dims) if batch_dims else which
 
         sample = self._bartlett_sampling(sample_shape)
-        again = over_batch(self.support.check(sample))         # as in torch, whose mask is that of the good ones
+        again = over_batch(self.support.check(sample))         # as in torch, whose mask has the valid samples
         if again.any():
             warn("Singular sample detected.")
             for _ in range(10 if max_try_correction is None else max_try_correction):
