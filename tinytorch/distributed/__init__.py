@@ -3,7 +3,7 @@
     mpirun -n 4 python script.py
     python -m tinytorch.distributed.run --nproc_per_node 4 script.py
 
-See docs/distributed.md. Nothing here is loaded before it is asked for.
+See docs/distributed.md. The modules are loaded when a program first uses them.
 """
 from ..missing import namespace as _namespace
 

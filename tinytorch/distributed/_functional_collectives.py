@@ -1,5 +1,5 @@
-"""torch.distributed._functional_collectives: collectives that give a new tensor. Libraries import them wherever there
-can be several processes. Each has ended when it returns, so no result is one to wait for."""
+"""torch.distributed._functional_collectives: collectives that return a new tensor. Libraries import them wherever
+there can be several processes. Each collective has ended when it returns, so no result must be waited for."""
 import sys
 
 from .._refused import refused_class, refused_names
@@ -21,12 +21,12 @@ def _op(name):
 
 
 def wait_tensor(tensor: Tensor) -> Tensor:
-    """The tensor: nothing is under way."""
+    """Returns the tensor, because every collective has ended."""
     return tensor
 
 
 def all_reduce(self: Tensor, reduceOp: str, group, tag: str = "") -> Tensor:
-    """What the operation ("sum", "avg", "max" ...) makes of the tensors of all ranks."""
+    """The result of the operation ("sum", "avg", "max" ...) on the tensors of all ranks."""
     result = self.detach().clone()
     collectives.all_reduce(result, _op(reduceOp), group)
     return result
@@ -48,7 +48,8 @@ def all_gather_tensor(self: Tensor, gather_dim: int, group, tag: str = "") -> Te
 
 
 def reduce_scatter_tensor(self: Tensor, reduceOp: str, scatter_dim: int, group, tag: str = "") -> Tensor:
-    """This rank's part, of equal parts along a dimension, of what the operation makes of the tensors of all."""
+    """This rank's part of the result of the operation on the tensors of all ranks, cut into equal parts along a
+    dimension."""
     parts = self.detach().chunk(get_world_size(group), scatter_dim)
     own = parts[0].new_empty(parts[0].shape)
     collectives.reduce_scatter_tensor(own, cat([part.contiguous() for part in parts], 0), _op(reduceOp), group)
@@ -57,7 +58,7 @@ def reduce_scatter_tensor(self: Tensor, reduceOp: str, scatter_dim: int, group, 
 
 def all_to_all_single(self: Tensor, output_split_sizes: list[int] | None, input_split_sizes: list[int] | None, group,
                       tag: str = "") -> Tensor:
-    """What comes from all ranks, one after the other, of which each sends the i-th part of its tensor to rank i."""
+    """The parts from all ranks, one after the other. Each rank sends the i-th part of its tensor to rank i."""
     lines = len(self) if output_split_sizes is None else sum(output_split_sizes)
     result = self.new_empty((lines, *self.shape[1:]))
     collectives.all_to_all_single(result, self.detach().contiguous(), output_split_sizes, input_split_sizes, group)

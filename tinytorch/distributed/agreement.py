@@ -1,4 +1,4 @@
-"""That the processes have the same model: verified, and brought about."""
+"""Checks that the processes have the same model, and gives all of them the model of one."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ __all__ = ["broadcast_coalesced", "verify_shapes"]
 
 
 def verify_shapes(group: Any, parameters: Sequence[Tensor]) -> None:
-    """RuntimeError unless all processes of the group have parameters of the same number, shapes and strides; the words
-    are torch's."""
+    """Raises RuntimeError, in torch's words, unless the parameters of all processes of the group agree in number,
+    shapes and strides."""
     rank = dist.get_rank(group)
     mine = [(list(p.shape), list(p.stride())) for p in parameters]
     everyone: list = [None] * dist.get_world_size(group)
@@ -34,8 +34,8 @@ def verify_shapes(group: Any, parameters: Sequence[Tensor]) -> None:
 
 
 def broadcast_coalesced(group: Any, tensors: Sequence[Tensor], source: int) -> None:
-    """Writes those of rank `source` of the group into the tensors of all: one message for each dtype. Their versions
-    stay, as nobody has changed them."""
+    """Writes the tensors of rank `source` of the group into the tensors of all ranks, with one message for each dtype.
+    The versions of the tensors stay as they are."""
     root = dist.get_global_rank(group, source)
     for together in flat_groups(tensors):
         flat = np.concatenate([t._array.reshape(-1) for t in together])

@@ -1,8 +1,8 @@
 """Messages from rank to rank under TORCH_DISTRIBUTED_DEBUG=DETAIL: each is announced, and is received if it fits.
 
-The announcement goes where the message would go without DETAIL, so it is met by the same recv. It says what comes and
-under which tag of the group's second communicator. What does not fit is received all the same, into memory that is
-thrown away, so that its sender goes on.
+The announcement is sent in the way in which the message would be sent without DETAIL, so the same recv gets it. It says
+what follows, and under which tag of the group's second communicator. A message that does not fit is received too, into
+memory that is thrown away, so that its sender goes on.
 """
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .messages import PAIR_TAG, Requests
 
 __all__ = ["AnnouncedReceive", "announced_send"]
 
-_BYTES = 2048                                  # of an announcement: 64 dimensions take less than half of them
+_BYTES = 2048                                  # the length of an announcement: 64 dimensions take less than half of it
 _TAGS = 30000                                  # MPI promises tags up to 32767
 
 
 def _said(kind, about, count):
-    """What is compared: (OpType, shapes, dtypes). `count`: how many objects; None of a tensor."""
+    """The values that are compared: (OpType, shapes, dtypes). `count`: the number of objects, or None for a tensor."""
     if count is not None:
         return f"{kind}_OBJECTS", [[count]], []
     return kind, [list(x._array.shape) for x in about[1]], [x.dtype.type_name for x in about[1]]
@@ -39,8 +39,8 @@ def announced_send(group: Any, about: tuple, count: int | None, array: np.ndarra
 
 
 class AnnouncedReceive:
-    """A request of MPI's that waits for an announcement and then for what it announced; `array` is to hold that, and
-    is made if it is None."""
+    """A request of MPI's that waits for an announcement and then for the announced message. `array` receives the
+    message, and is made if it is None."""
 
     def __init__(self, group: Any, about: tuple, count: int | None, array: np.ndarray | None, source: int, tag: int
                  ) -> None:
@@ -49,7 +49,7 @@ class AnnouncedReceive:
         self._request, self._other = group.comm.Irecv(self._announcement, source, tag), None
 
     def _start(self, source):
-        """The announcement is here: starts to receive."""
+        """Starts to receive the message after its announcement has come."""
         self._other, nbytes, under = pickle.loads(self._announcement.tobytes())
         fits = self._other[1:] == self._said[1:] and _kind(self._other) == _kind(self._said)
         self._error = None if fits else self._mismatch(source)
@@ -64,7 +64,7 @@ class AnnouncedReceive:
         return mismatch(self._group, source, own, other, "".join(differing) or f"  Op type: {own[1]}vs {other[1]}")
 
     def Wait(self, status: Any) -> None:
-        """Returns when the message is here. RuntimeError if it is another one than was awaited."""
+        """Returns when the message has come. RuntimeError if it is not the expected one."""
         if self._other is None:
             self._request.Wait(status)
             self._start(status.Get_source())
@@ -72,7 +72,7 @@ class AnnouncedReceive:
         self._end()
 
     def Test(self, status: Any) -> bool:
-        """Whether it is here; likewise."""
+        """Whether the message has come. RuntimeError if it is not the expected one."""
         if self._other is None:
             if not self._request.Test(status):
                 return False
@@ -88,5 +88,5 @@ class AnnouncedReceive:
 
 
 def _kind(said: Sequence) -> str:
-    """Of what a message is: a tensor, numbers of bytes, or objects."""
+    """The kind of a message: a tensor, numbers of bytes, or objects."""
     return said[0].partition("_")[2]

@@ -1,4 +1,4 @@
-"""Parameters in buckets: which go together, the flat memory of a bucket, and what a communication hook sees of it."""
+"""Buckets of parameters: their assignment, the flat memory of a bucket, and its view for a communication hook."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -13,9 +13,10 @@ __all__ = ["Bucket", "GradBucket", "assign", "flat_groups"]
 
 def assign(tensors: Sequence[Tensor], limits: Sequence[int], sparse: Sequence[bool] = (),
            order: Sequence[int] | None = None) -> list[list[int]]:
-    """The numbers of `tensors` that go into each bucket: those of one dtype, in turn, until a bucket has as many bytes
-    as its limit, which is the next of `limits` for each bucket of a dtype, and then the last. A tensor whose gradient
-    is sparse has a bucket of its own. In `order`, or by the number and then sorted by their first."""
+    """The numbers of the `tensors` in each bucket. Tensors of one dtype go into a bucket in turn, until it has as many
+    bytes as its limit. The limits of the buckets of a dtype are those of `limits` in turn, and then the last of them. A
+    tensor whose gradient is sparse has a bucket of its own. Tensors are taken in `order`. Without it they are taken by
+    their numbers, and the buckets are sorted by their first number."""
     done, open_ones, at = [], {}, {}
     for i in range(len(tensors)) if order is None else order:
         if sparse and sparse[i]:
@@ -37,7 +38,7 @@ def assign(tensors: Sequence[Tensor], limits: Sequence[int], sparse: Sequence[bo
 
 
 def flat_groups(tensors: Iterable[Tensor]) -> list[list[Tensor]]:
-    """The tensors by dtype, in the order in which dtypes come."""
+    """The tensors by dtype, in the order in which the dtypes first occur."""
     groups = {}
     for tensor in tensors:
         groups.setdefault(tensor._array.dtype, []).append(tensor)
@@ -56,13 +57,13 @@ def _view(flat, array):
 class Bucket:
     """Parameters whose gradients are sent together.
 
-    indices    their numbers
-    flat       the memory of their gradients, one after the other; None of one whose gradient is sparse
-    buffer     that as a Tensor
-    views      the parts of it, as arrays of the shapes and strides of the parameters; grads: as Tensors
-    pending    how many of the gradients are missing in this iteration
+    indices    the numbers of the parameters
+    flat       the memory of their gradients, one after the other; None if the gradient is sparse
+    buffer     this memory as a Tensor
+    views      the parts of it, as arrays with the shapes and strides of the parameters; grads: the parts as Tensors
+    pending    the number of gradients that are missing in this iteration
     plain      whether NumPy computes with the dtype
-    started    what the sending of it is waited for by
+    started    the object by which to wait for the end of the sending
     """
 
     __slots__ = ("indices", "flat", "buffer", "views", "grads", "pending", "plain", "started", "sparse")
@@ -84,18 +85,18 @@ class Bucket:
 
 
 class GradBucket:
-    """What a communication hook of DistributedDataParallel gets: the gradients of some parameters, flat."""
+    """The argument of a communication hook of DistributedDataParallel: the gradients of some parameters, flat."""
 
     def __init__(self, index: int, bucket: Bucket, parameters: Sequence[Tensor], last: bool) -> None:
         self._index, self._bucket, self._parameters, self._last = index, bucket, parameters, last
         self._buffer = bucket.buffer
 
     def index(self) -> int:
-        """The number of the bucket: they are sent in this order."""
+        """The number of the bucket. Buckets are sent in the order of their numbers."""
         return self._index
 
     def buffer(self) -> Tensor:
-        """The gradients one after the other, 1-D."""
+        """The gradients, one after the other, as a 1-D tensor."""
         return self._buffer
 
     def set_buffer(self, buffer: Tensor) -> None:

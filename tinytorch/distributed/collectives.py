@@ -1,8 +1,9 @@
-"""Collectives of tensors: what all ranks of a group do together.
+"""Collectives of tensors: operations that all ranks of a group perform together.
 
-A tensor in one piece is given to MPI as it lies in memory; any other is copied, and the result written back. With
-async_op=True each returns a Work and must be waited for; MPI needs all ranks to say async_op of a collective or none.
-Like torch's, they change tensors behind autograd's back (`distributed.nn.functional` has those with gradients).
+MPI gets the memory of a tensor that is in one piece. Any other tensor is copied, and the result is written back. With
+async_op=True each collective returns a Work and must be waited for. MPI needs the same async_op on all ranks. As in
+torch, collectives change tensors and autograd does not notice (`distributed.nn.functional` has collectives with
+gradients).
 """
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ _BAD = "Invalid function argument. Expected parameter `{}` of type {}\n         
 
 # ------------------------------------------------------------------ arguments
 def check_tensor(x: Any, name: str) -> None:
-    """TypeError in torch's words if `x` is no tensor; NotImplementedError for one that is not dense."""
+    """Raises TypeError in torch's words if `x` is no tensor, and NotImplementedError if it is not dense."""
     if not isinstance(x, Tensor):
         raise TypeError(_BAD.format(name, "torch.Tensor", type(x)))
     if x.is_sparse or x.is_meta:
@@ -48,7 +49,7 @@ def _check_list(xs, name):
 
 
 def _check_dtypes(*tensors):
-    """ValueError if there are several dtypes; complex numbers may go with their parts."""
+    """Raises ValueError if there are several dtypes. Complex numbers may go with real numbers of their parts' dtype."""
     last = None
     for x in tensors:
         dtype = x.dtype.to_real()
@@ -58,7 +59,7 @@ def _check_dtypes(*tensors):
 
 
 def _shape(x):
-    """As it is shown in messages: complex numbers are pairs."""
+    """The shape that messages show: complex numbers are pairs."""
     sizes = [*x._array.shape, *[2] * x.dtype.is_complex]
     return f"({', '.join(map(str, sizes))})"
 
@@ -79,7 +80,7 @@ def _root(group, global_rank, group_rank, name):
 
 # ------------------------------------------------------------------ results
 def _written(tensor, array, own, after=None):
-    """What remains to be done when `array` holds the tensor's new numbers; None if that is nothing."""
+    """A function to call when `array` holds the tensor's new numbers; None if nothing remains to be done."""
     if own:
         return None if after is None else lambda: after(array)
 
@@ -91,7 +92,7 @@ def _written(tensor, array, own, after=None):
 
 
 def _flat(tensors, array_dtype):
-    """All numbers of the tensors one after the other, in an array that is ours."""
+    """All numbers of the tensors, one after the other, in a new array."""
     out = np.empty(sum([x._array.size for x in tensors]), array_dtype)
     at = 0
     for x in tensors:
@@ -101,7 +102,7 @@ def _flat(tensors, array_dtype):
 
 
 def _spread(flat, tensors):
-    """Writes them back."""
+    """Writes the numbers back to the tensors."""
     def finish():
         at = 0
         for x in tensors:
@@ -113,10 +114,10 @@ def _spread(flat, tensors):
 # ------------------------------------------------------------------ reductions
 def all_reduce(tensor: Tensor, op: RedOpType | ReduceOp = SUM, group: ProcessGroup | None = None,
                async_op: bool = False) -> Work | None:
-    """Writes to `tensor` of every rank what `op` makes of the tensors of all (any shape, the same everywhere).
+    """Writes the result of `op` on the tensors of all ranks to `tensor` of every rank. All tensors have the same shape.
 
-    TypeError for what is no tensor or no operation, ValueError for complex numbers that are not summed, RuntimeError
-    for what cannot be reduced so (bits of floating-point numbers, the average of integers).
+    TypeError for arguments that are no tensor or no operation, ValueError for complex numbers that are not summed,
+    RuntimeError for numbers that cannot be reduced so (bits of floating-point numbers, the average of integers).
     """
     if tensor.__class__ is not Tensor or tensor._array.__class__ is not np.ndarray:
         check_tensor(tensor, "tensor")
@@ -143,7 +144,7 @@ def all_reduce(tensor: Tensor, op: RedOpType | ReduceOp = SUM, group: ProcessGro
 
 def all_reduce_coalesced(tensors: list[Tensor], op: RedOpType | ReduceOp = SUM, group: ProcessGroup | None = None,
                          async_op: bool = False) -> Any:
-    """all_reduce of several tensors of one dtype as one. With async_op a Future of them."""
+    """One all_reduce of several tensors of one dtype. With async_op it returns a Future of them."""
     tensors = [tensors] if isinstance(tensors, Tensor) else tensors
     _check_list(tensors, "tensor")
     _check_dtypes(*tensors)
@@ -168,7 +169,7 @@ def all_reduce_coalesced(tensors: list[Tensor], op: RedOpType | ReduceOp = SUM, 
 
 def reduce(tensor: Tensor, dst: int | None = None, op: RedOpType | ReduceOp = SUM, group: ProcessGroup | None = None,
            async_op: bool = False, group_dst: int | None = None) -> Work | None:
-    """all_reduce of which rank `dst` (of the world; `group_dst` of the group) alone gets the result; on the others the
+    """As all_reduce, but only rank `dst` of the world (`group_dst` of the group) gets the result. On other ranks the
     tensor stays as it is."""
     group = joined(group, "reduce")
     if group is None:
@@ -201,7 +202,7 @@ def _reduce_scatter(group, about, output, flat, op, async_op):
 
 def reduce_scatter(output: Tensor, input_list: list[Tensor], op: RedOpType | ReduceOp = SUM,
                    group: ProcessGroup | None = None, async_op: bool = False) -> Work | None:
-    """Writes to `output` of rank i what `op` makes of input_list[i] of all ranks; all of one shape."""
+    """Writes the result of `op` on input_list[i] of all ranks to `output` of rank i. All tensors have one shape."""
     check_tensor(output, "output")
     _check_list(input_list, "input_list")
     _check_dtypes(output, *input_list)
@@ -222,9 +223,9 @@ def reduce_scatter(output: Tensor, input_list: list[Tensor], op: RedOpType | Red
 
 def reduce_scatter_single(output: Tensor, input: Tensor, op: RedOpType | ReduceOp = SUM,
                           group: ProcessGroup | None = None, async_op: bool = False) -> Work | None:
-    """Writes to `output` of rank i what `op` makes of the i-th part of `input` of all ranks.
+    """Writes the result of `op` on the i-th part of `input` of all ranks to `output` of rank i.
 
-    `input` is as many outputs one after the other, or stacked, as there are ranks.
+    `input` has one output for each rank, one after the other or stacked.
     """
     check_tensor(output, "output")
     check_tensor(input, "input")
@@ -246,14 +247,14 @@ def reduce_scatter_single(output: Tensor, input: Tensor, op: RedOpType | ReduceO
 
 def reduce_scatter_tensor(output: Tensor, input: Tensor, op: RedOpType | ReduceOp = SUM,
                           group: ProcessGroup | None = None, async_op: bool = False) -> Work | None:
-    """`reduce_scatter_single` by its older name."""
+    """`reduce_scatter_single` under its older name."""
     return reduce_scatter_single(output, input, op, group, async_op)
 
 
 # ------------------------------------------------------------------ from one to all and back
 def broadcast(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = None, async_op: bool = False,
               group_src: int | None = None) -> Work | None:
-    """Writes to `tensor` of every rank that of rank `src` of the world (`group_src` of the group)."""
+    """Writes the tensor of rank `src` of the world (`group_src` of the group) to `tensor` of every rank."""
     group = joined(group, "broadcast")
     if group is None:
         return None
@@ -270,7 +271,8 @@ def broadcast(tensor: Tensor, src: int | None = None, group: ProcessGroup | None
 
 def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | None = None,
            group: ProcessGroup | None = None, async_op: bool = False, group_dst: int | None = None) -> Work | None:
-    """Writes to `gather_list` of rank `dst` (0 by default) the tensors of all ranks, in order; others give None."""
+    """Writes the tensors of all ranks, in order, to `gather_list` of rank `dst` (0 by default). Other ranks pass
+    None."""
     check_tensor(tensor, "tensor")
     gather_list = gather_list or []
     _check_list(gather_list, "gather_list")
@@ -297,7 +299,7 @@ def gather(tensor: Tensor, gather_list: list[Tensor] | None = None, dst: int | N
 
 
 def check_gather_list(rank: int, dst: int, gather_list: list | None) -> None:
-    """ValueError if the list to gather into is missing, or there where nothing is gathered."""
+    """Raises ValueError if the list is missing on rank `dst`, or given on another rank."""
     if dst == rank:
         if not gather_list:
             raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
@@ -307,7 +309,7 @@ def check_gather_list(rank: int, dst: int, gather_list: list | None) -> None:
 
 def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int | None = None,
             group: ProcessGroup | None = None, async_op: bool = False, group_src: int | None = None) -> Work | None:
-    """Writes to `tensor` of rank i scatter_list[i] of rank `src` (0 by default); others give None for the list."""
+    """Writes scatter_list[i] of rank `src` (0 by default) to `tensor` of rank i. Other ranks pass None for the list."""
     check_tensor(tensor, "tensor")
     scatter_list = scatter_list or []
     _check_list(scatter_list, "scatter_list")
@@ -338,7 +340,7 @@ def scatter(tensor: Tensor, scatter_list: list[Tensor] | None = None, src: int |
 # ------------------------------------------------------------------ from all to all
 def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: ProcessGroup | None = None, async_op: bool = False
                ) -> Work | None:
-    """Writes to `tensor_list` of every rank the tensors of all, in order; all of one shape."""
+    """Writes the tensors of all ranks, in order, to `tensor_list` of every rank. All tensors have one shape."""
     _check_list(tensor_list, "tensor_list")
     check_tensor(tensor, "tensor")
     _check_dtypes(*tensor_list, tensor)
@@ -359,7 +361,7 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: ProcessGroup | 
 
 def all_gather_single(output_tensor: Tensor, input_tensor: Tensor, group: ProcessGroup | None = None,
                       async_op: bool = False) -> Work | None:
-    """Writes to `output_tensor` of every rank the tensors of all, one after the other or stacked."""
+    """Writes the tensors of all ranks, one after the other or stacked, to `output_tensor` of every rank."""
     check_tensor(input_tensor, "input_tensor")
     check_tensor(output_tensor, "output_tensor")
     group = joined(group, "all_gather_single")
@@ -385,12 +387,13 @@ def all_gather_single(output_tensor: Tensor, input_tensor: Tensor, group: Proces
 
 def all_gather_into_tensor(output_tensor: Tensor, input_tensor: Tensor, group: ProcessGroup | None = None,
                            async_op: bool = False) -> Work | None:
-    """`all_gather_single` by its older name."""
+    """`all_gather_single` under its older name."""
     return all_gather_single(output_tensor, input_tensor, group, async_op)
 
 
 def _split(sizes, length, row, count):
-    """Elements for each rank, by lengths along the first dimension; RuntimeError if they do not add up."""
+    """The number of elements for each rank, from lengths along the first dimension. RuntimeError if they do not add
+    up."""
     if not sizes:
         if length % count:
             raise RuntimeError("Tensor's dim 0 does not divide equally across group size")
@@ -403,9 +406,9 @@ def _split(sizes, length, row, count):
 def all_to_all_single(output: Tensor, input: Tensor, output_split_sizes: list[int] | None = None,
                       input_split_sizes: list[int] | None = None, group: ProcessGroup | None = None,
                       async_op: bool = False) -> Work | None:
-    """Sends the i-th part of `input` to rank i and puts what comes from rank j at the j-th place of `output`.
+    """Sends the i-th part of `input` to rank i, and puts the part from rank j at the j-th place of `output`.
 
-    Parts are along the first dimension, all as long, or as long as the lists of sizes say.
+    Parts are along the first dimension. They have the same length, or the lengths in the lists of sizes.
     """
     if not_in(group, "all_to_all_single"):
         return None
@@ -438,9 +441,9 @@ def _exchange(group, async_op, about, finish, result, array, to_get, sent, to_se
 
 def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor], group: ProcessGroup | None = None,
                async_op: bool = False) -> Work | None:
-    """Sends input_tensor_list[i] to rank i and writes what comes from rank j to output_tensor_list[j].
+    """Sends input_tensor_list[i] to rank i, and writes the tensor from rank j to output_tensor_list[j].
 
-    The tensors may differ in shape: output_tensor_list[j] is as large as what rank j sends.
+    The tensors may differ in shape. output_tensor_list[j] has the size of the tensor that rank j sends.
     """
     if not_in(group, "all_to_all"):
         return None
@@ -461,7 +464,7 @@ def all_to_all(output_tensor_list: list[Tensor], input_tensor_list: list[Tensor]
 
 def barrier(group: ProcessGroup | None = None, async_op: bool = False, device_ids: Any = None, timeout: Any = None
             ) -> Work | None:
-    """Returns when all ranks have come here."""
+    """Returns when all ranks have called it."""
     group = joined(group, "barrier")
     if group is None:
         return None

@@ -1,4 +1,4 @@
-"""TORCH_DISTRIBUTED_DEBUG=DETAIL: before each collective the ranks compare what they are about to do."""
+"""TORCH_DISTRIBUTED_DEBUG=DETAIL: before each collective the ranks compare their calls."""
 from __future__ import annotations
 
 import enum
@@ -19,7 +19,7 @@ __all__ = ["DebugLevel", "get_debug_level", "monitored_barrier", "set_debug_leve
 
 
 class DebugLevel(enum.Enum):
-    """How closely collectives are looked at."""
+    """The levels of checks of collectives."""
 
     OFF, INFO, DETAIL = range(3)
 
@@ -34,20 +34,20 @@ def get_debug_level() -> DebugLevel:
 
 
 def set_debug_level(level: DebugLevel) -> None:
-    """Sets it. To be called by all ranks between two collectives."""
+    """Sets the level. All ranks must call this between two collectives."""
     global _level, on
     _level, on = level, level is DebugLevel.DETAIL
 
 
 def set_debug_level_from_env() -> None:
-    """Sets what TORCH_DISTRIBUTED_DEBUG says: OFF, INFO or DETAIL. RuntimeError for anything else."""
+    """Sets the level to TORCH_DISTRIBUTED_DEBUG: OFF, INFO or DETAIL. RuntimeError for other values."""
     word = os.environ.get("TORCH_DISTRIBUTED_DEBUG", "OFF") or "OFF"
     if word.upper() not in DebugLevel.__members__:
         raise RuntimeError("The value of TORCH_DISTRIBUTED_DEBUG must be OFF, INFO, or DETAIL.")
     set_debug_level(DebugLevel[word.upper()])
 
 
-#: What torch calls the functions; the others are called by their names.
+#: torch's names for some functions. All others have their own names in messages.
 _OP_TYPES = {"all_reduce": "ALLREDUCE", "all_reduce_coalesced": "ALLREDUCE_COALESCED", "all_gather": "ALLGATHER",
              "all_gather_single": "_ALLGATHER_BASE", "reduce_scatter_single": "_REDUCE_SCATTER_BASE",
              "all_to_all": "ALLTOALL", "all_to_all_single": "ALLTOALL_BASE"}
@@ -61,7 +61,8 @@ def _fingerprint(number, name, shapes, dtypes, *rest):
 
 
 def _aspects(own, other):
-    """What differs; what gloo does not look at (operation, root, async_op) only of one and the same collective."""
+    """The names of the aspects that differ. Operation, root and async_op, which gloo does not compare, are compared
+    only for calls of the same collective."""
     def spaced(items):
         return " ".join([str(n) for shape in items for n in shape])
     shown = [(number, name, spaced(shapes), " ".join(dtypes), *rest)
@@ -73,7 +74,7 @@ def _aspects(own, other):
 
 
 def mismatch(group: ProcessGroup, rank: int, own: tuple, other: tuple, aspects: str) -> RuntimeError:
-    """That this rank and another do not call the same."""
+    """The error for different calls of this rank and another one."""
     return RuntimeError(f"Detected mismatch between collectives on ranks. Rank {group.own_rank} is running "
                         f"collective: {_fingerprint(*own)}, but Rank {rank} is running collective: "
                         f"{_fingerprint(*other)}.Collectives differ in the following aspects: {aspects}")
@@ -81,11 +82,12 @@ def mismatch(group: ProcessGroup, rank: int, own: tuple, other: tuple, aspects: 
 
 def check(group: ProcessGroup, async_op: bool, name: str, tensors: Sequence[Tensor] = (), op: Any = None,
           root: int | None = None, *, count: int | None = None, splits: tuple[list, list] | None = None) -> None:
-    """RuntimeError, on every rank, if they are not all about to call the same function with tensors of the same shapes
-    and dtypes, the same operation and root, and all with async_op or all without.
+    """Raises RuntimeError on every rank unless all are about to call the same function, with tensors of the same shapes
+    and dtypes, the same operation and root, and the same async_op.
 
-    count   of functions of objects: how many
-    splits  of functions that send to each rank another number of elements: what is sent to each, and got from each
+    count   the number of objects, for functions of objects
+    splits  for functions that send another number of elements to each rank: the numbers sent to each and received from
+            each
     """
     op = "" if op is None else str(getattr(op, "op", op)).rpartition(".")[2]
     shapes = [list(x._array.shape) for x in tensors] if splits is None else []
@@ -105,7 +107,7 @@ def check(group: ProcessGroup, async_op: bool, name: str, tensors: Sequence[Tens
 
 
 def _check_splits(group, own, splits):
-    """RuntimeError, on every rank, if one sends another number of elements than the other awaits."""
+    """Raises RuntimeError on every rank if a rank sends another number of elements than the receiver expects."""
     for i, (to_send, _) in enumerate(splits):
         for j, (_, to_get) in enumerate(splits):
             if to_send[j] != to_get[i]:
@@ -115,8 +117,8 @@ def _check_splits(group, own, splits):
 
 def monitored_barrier(group: ProcessGroup | None = None, timeout: timedelta | float | None = None,
                       wait_all_ranks: bool = False) -> None:
-    """A barrier that tells who did not come: RuntimeError after `timeout` (30 minutes by default) on rank 0, naming the
-    first rank that is missing, or all with `wait_all_ranks`, and on those that came.
+    """A barrier that names missing ranks. After `timeout` (30 minutes by default) it raises RuntimeError on rank 0 and
+    on the ranks that came. The error names the first missing rank or, with `wait_all_ranks`, all missing ranks.
     """
     group = joined(group, "monitored_barrier")
     if group is None:
@@ -129,7 +131,7 @@ def monitored_barrier(group: ProcessGroup | None = None, timeout: timedelta | fl
 
 
 def _late(requests, until):
-    """Indices of those that are not done by then."""
+    """The indices of the requests that are not done at the time `until`."""
     left = dict(enumerate(requests))
     while True:
         left = {i: request for i, request in left.items() if not request.Test()}
@@ -140,7 +142,7 @@ def _late(requests, until):
 
 def _meet(group, seconds, wait_all_ranks):
     end, comm, own = time.monotonic() + seconds, group.control, group.own_rank
-    tag = group.barriers % 1000                # a late rank is not in the next one
+    tag = group.barriers % 1000                # so that a late rank does not take part in the next barrier
     group.barriers += 1
     nothing = np.empty(0, np.uint8)
     if own:

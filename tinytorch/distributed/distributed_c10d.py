@@ -4,7 +4,7 @@ from ..missing import namespace as _namespace
 from . import collectives, detail, errors, objects, point_to_point, reductions, work, world
 from .world import default_group
 
-__all__ = []                                   # the names of all of them
+__all__ = []                                   # filled with the names of all modules
 for _part in (collectives, detail, errors, objects, point_to_point, reductions, work, world):
     globals().update({name: getattr(_part, name) for name in _part.__all__})
     __all__ += _part.__all__

@@ -1,4 +1,4 @@
-"""What MPI's errors become: PyTorch's, which say what was called, by which rank, with which tensors.
+"""PyTorch's errors for those of MPI. They name the call, the rank and the tensors.
 
 A call is described by (the function's name, this rank's tensors, the operation, the root or the other rank).
 """
@@ -22,7 +22,7 @@ _ROOT = {"isend": "to rank {}", "send_object_list": "to rank {}", "irecv": "from
 
 
 def described(group: Any, name: str, tensors: Sequence[Tensor] = (), op: Any = None, root: int | None = None) -> str:
-    """The call and who makes it, for messages of errors."""
+    """The call and the calling rank, for messages of errors."""
     words = [f"{name} on rank {group.own_rank} of group {group.name} ({group.count} ranks)"]
     if tensors:
         words.append("with " + ", ".join([f"{x.dtype} {list(x._array.shape)}" for x in tensors]))
@@ -34,9 +34,10 @@ def described(group: Any, name: str, tensors: Sequence[Tensor] = (), op: Any = N
 
 
 def failure(mpi: Any, error: Exception, group: Any, *about: Any) -> Exception:
-    """PyTorch's exception for one of MPI's: RuntimeError where ranks do not fit together, DistBackendError else."""
+    """PyTorch's exception for one of MPI's: RuntimeError if the calls of the ranks do not fit together,
+    DistBackendError otherwise."""
     who = about[0] if group is None else described(group, *about)
-    unlike = "truncated" in str(error) or "sizes do not match" in str(error)       # MPICH's, of several classes
+    unlike = "truncated" in str(error) or "sizes do not match" in str(error)       # MPICH's errors of several classes
     if unlike or error.Get_error_class() == mpi.MPI.ERR_TRUNCATE:
         return RuntimeError(
             f"{who}: another rank sent another length than this one receives. The ranks must call the same functions "
@@ -62,6 +63,6 @@ class calling:
 
 
 def other_length(group: Any, about: Sequence[Any], source: int, sent: int, expected: int) -> RuntimeError:
-    """For a message from rank `source` that has another number of bytes than the tensor that is to receive it."""
+    """The error for a message from rank `source` with another number of bytes than the tensor that receives it."""
     return RuntimeError(f"{described(group, *about)}: rank {source} sent {sent} bytes, and this rank receives "
                         f"{expected}. Both must have the same shape and dtype")

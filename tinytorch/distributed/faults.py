@@ -1,4 +1,4 @@
-"""What becomes of the other ranks when one fails: they end too, and with an error."""
+"""When one rank fails, the other ranks end too, with an error."""
 import atexit
 import os
 import sys
@@ -7,12 +7,12 @@ import time
 
 __all__ = ["abort_on_exception", "wait_at_exit"]
 
-_hooked: list = []                             # the processes that hooks were set in, by number
+_hooked: list = []                             # the numbers of the processes in which hooks are set
 
 
 def abort_on_exception(MPI):
-    """From now on an exception that nobody catches prints its traceback and ends all ranks; so does sys.exit with a
-    code that is not 0.
+    """Makes an exception that nobody catches print its traceback and end all ranks. sys.exit with a code that is not 0
+    ends all ranks, too.
 
     Without this the process would wait at its end for ranks that wait for it in a collective.
     """
@@ -24,7 +24,7 @@ def abort_on_exception(MPI):
     def end(code):
         sys.stdout.flush()
         sys.stderr.flush()
-        time.sleep(0.2)                        # the launcher passes on what was printed before it kills
+        time.sleep(0.2)                        # gives the launcher time to pass on the output before it kills
         MPI.COMM_WORLD.Abort(code)
 
     def excepthook(kind, error, traceback):
@@ -34,7 +34,8 @@ def abort_on_exception(MPI):
     sys.excepthook = excepthook
 
     class Exit(SystemExit):
-        """Knows when it is the interpreter that asks for the code, with no Python below: then the process ends."""
+        """An exit code that notices when the interpreter itself asks for it, with no Python below: then the process
+        ends."""
 
         @property
         def code(self):
@@ -51,9 +52,9 @@ def abort_on_exception(MPI):
 
 
 def wait_at_exit(under_way):
-    """When the process ends, what is under way gets a few seconds to be finished: others may wait for it.
+    """Gives unfinished works a few seconds when the process ends, because other ranks may wait for them.
 
-    `under_way` gives the works that are not done."""
+    `under_way` returns the works that are not done."""
     if under_way in _hooked:
         return
     _hooked.append(under_way)

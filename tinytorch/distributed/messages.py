@@ -1,6 +1,6 @@
-"""The calls of MPI: what goes in one message and what in several.
+"""The calls of MPI, and the division of long arrays into several messages.
 
-`about` says for messages of errors what was called (errors.py).
+`about` describes the call for messages of errors (errors.py).
 """
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .work import Work
 
 __all__ = ["LIMIT", "PAIR_TAG", "Call", "Requests", "parts_of"]
 
-#: Bytes of one message. MPI's calls count elements in 32 bits before MPI 4, displacements too, and some libraries
-#: overflow where bytes do. Beyond, tensors are moved and reduced in pieces.
+#: The largest number of bytes of one message. Before MPI 4, MPI's calls count elements and displacements in 32 bits,
+#: and some libraries overflow if the bytes do. Larger tensors are moved and reduced in pieces.
 LIMIT = 2 ** 30
-#: The tag, on the group's second communicator, of what a collective sends from rank to rank. Below are those of
-#: monitored_barrier, above those of messages that are announced.
+#: The tag, on the group's second communicator, of messages that a collective sends from rank to rank. Lower tags
+#: belong to monitored_barrier, and higher tags to announced messages.
 PAIR_TAG = 1000
 
 
 # ------------------------------------------------------------------ calls
 class Requests:
-    """Several of MPI's requests as one."""
+    """Several of MPI's requests as one request."""
 
     __slots__ = ("left",)
 
@@ -33,12 +33,12 @@ class Requests:
         self.left = requests
 
     def Wait(self, status: Any = None) -> None:
-        """Returns when all are done."""
+        """Returns when all requests are done."""
         for request in self.left:
             request.Wait(status)
 
     def Test(self, status: Any = None) -> bool:
-        """Whether all are done."""
+        """Whether all requests are done."""
         self.left = [request for request in self.left if not request.Test(status)]
         return not self.left
 
@@ -48,11 +48,11 @@ _STARTED = {name: f"I{name.lower()}" for name in (
 
 
 class Call:
-    """What a collective is about to do, until it is handed to MPI by `run`, or in several parts by `run_all`.
+    """A collective before `run` passes it to MPI, or `run_all` passes it in several parts.
 
-    group, about   of whom and what errors speak
-    async_op       whether it is started only
-    finish         what is called when it is done, or None
+    group, about   the group and the description of the call, for errors
+    async_op       whether the collective is only started
+    finish         the function to call when it is done, or None
     result         the tensors that it writes
     """
 
@@ -63,7 +63,7 @@ class Call:
         self.group, self.about, self.async_op, self.finish, self.result = group, about, async_op, finish, result
 
     def run(self, name: str, *args: Any) -> Work | None:
-        """Makes one call of MPI, or starts it."""
+        """Makes or starts one call of MPI."""
         group = self.group
         try:
             if self.async_op:
@@ -77,7 +77,7 @@ class Call:
         return None
 
     def run_all(self, calls: list[tuple]) -> Work | None:
-        """Makes several, each (name, arguments), or starts them. "Isend" and "Irecv" are started in any case, on the
+        """Makes or starts several calls, each (name, arguments). "Isend" and "Irecv" are always only started, on the
         group's second communicator."""
         group, requests = self.group, []
         try:
@@ -116,7 +116,7 @@ class Call:
         return self.run(*calls[0]) if len(calls) == 1 else self.run_all(calls)
 
     def reduce_scatter(self, plan: Any, flat: np.ndarray, array: np.ndarray) -> Work | None:
-        """Writes to `array` of rank i what the i-th parts of `flat` of all ranks are reduced to."""
+        """Reduces the i-th parts of `flat` of all ranks and writes the result to `array` of rank i."""
         if flat.nbytes <= LIMIT:
             return self.run("Reduce_scatter_block", plan.shown(flat), plan.shown(array), plan.op)
         own = self.group.own_rank
@@ -125,7 +125,7 @@ class Call:
                              for piece, part in zip(pieces(given), pieces(array))])
 
     def broadcast(self, array: np.ndarray, root: int) -> Work | None:
-        """Writes to an array on all ranks that of rank `root`."""
+        """Writes the array of rank `root` to the arrays of all ranks."""
         if array.nbytes <= LIMIT:
             return self.run("Bcast", self.group.mpi.raw(array), root)
         return self.run_all(self._broadcasts(array, root))
@@ -134,25 +134,26 @@ class Call:
         return [("Bcast", self.group.mpi.raw(piece), root) for piece in pieces(array)]
 
     def all_gather(self, sent: np.ndarray, flat: np.ndarray) -> Work | None:
-        """Writes to `flat` of all ranks what each sends, one after the other."""
+        """Writes the arrays that the ranks send, one after the other, to `flat` of all ranks."""
         if flat.nbytes <= LIMIT:
             return self.run("Allgather", self.group.mpi.raw(sent), self.group.mpi.raw(flat))
         return self.all_gather_parts(sent, list(flat.reshape(self.group.count, -1)))
 
     def all_gather_parts(self, sent: np.ndarray, parts: list[np.ndarray]) -> Work | None:
-        """The same, one rank after the other. The part of this rank is written at once."""
+        """As `all_gather`, by one message after the other. The part of this rank is written at once."""
         parts[self.group.own_rank][...] = sent.reshape(-1)
         return self.run_all([call for root, part in enumerate(parts) for call in self._broadcasts(part, root)])
 
     def gather(self, sent: np.ndarray, flat: np.ndarray | None, root: int) -> Work | None:
-        """Writes to `flat` of rank `root` what each sends, one after the other; elsewhere it is None."""
+        """Writes the arrays that the ranks send, one after the other, to `flat` of rank `root`. On other ranks `flat`
+        is None."""
         raw, count = self.group.mpi.raw, self.group.count
         if sent.nbytes * count <= LIMIT:
             return self.run("Gather", raw(sent), None if flat is None else raw(flat), root)
         return self.gather_parts(sent, None if flat is None else list(flat.reshape(count, -1)), root)
 
     def gather_parts(self, sent: np.ndarray, parts: list[np.ndarray] | None, root: int) -> Work | None:
-        """The same, from rank to rank. The part of rank `root` itself is written at once."""
+        """As `gather`, by one message from each rank. The part of rank `root` itself is written at once."""
         raw = self.group.mpi.raw
         if parts is None:
             return self.run_all([("Isend", raw(sent), root)])
@@ -160,14 +161,14 @@ class Call:
         return self.run_all([("Irecv", raw(part), rank) for rank, part in enumerate(parts) if rank != root])
 
     def scatter(self, flat: np.ndarray | None, got: np.ndarray, root: int) -> Work | None:
-        """Writes to `got` of rank i the i-th part of `flat` of rank `root`; elsewhere it is None."""
+        """Writes the i-th part of `flat` of rank `root` to `got` of rank i. On other ranks `flat` is None."""
         raw, count = self.group.mpi.raw, self.group.count
         if got.nbytes * count <= LIMIT:
             return self.run("Scatter", None if flat is None else raw(flat), raw(got), root)
         return self.scatter_parts(None if flat is None else list(flat.reshape(count, -1)), got, root)
 
     def scatter_parts(self, parts: list[np.ndarray] | None, got: np.ndarray, root: int) -> Work | None:
-        """The same, from rank to rank. The part of rank `root` itself is written at once."""
+        """As `scatter`, by one message to each rank. The part of rank `root` itself is written at once."""
         raw = self.group.mpi.raw
         if parts is None:
             return self.run_all([("Irecv", raw(got), root)])
@@ -175,12 +176,12 @@ class Call:
         return self.run_all([("Isend", raw(part), rank) for rank, part in enumerate(parts) if rank != root])
 
     def all_to_all(self, array: np.ndarray, to_get: list[int], sent: np.ndarray, to_send: list[int]) -> Work | None:
-        """Sends to rank j the j-th part of `sent`, to_send[j] elements, and writes what rank i sends to the i-th part
-        of `array`.
+        """Sends the j-th part of `sent`, which has to_send[j] elements, to rank j, and writes the part from rank i to
+        the i-th part of `array`.
 
-        A rank knows the lengths of what it sends and gets and no others, so each pair decides for itself: what is
-        long goes from rank to rank, and the rest by one call, which all ranks make. The rest is packed where there is
-        something long, as it may lie further apart than MPI counts.
+        A rank knows only the lengths of the parts that it sends and gets, so each pair decides for itself: long parts
+        go from rank to rank, and the others by one call, which all ranks make. If there are long parts, the others are
+        packed, because they may lie further apart than MPI can count.
         """
         group = self.group
         limit, own = LIMIT // group.count, group.own_rank
@@ -211,7 +212,7 @@ class Call:
 
 
 def pieces(array: np.ndarray) -> list[np.ndarray]:
-    """The numbers of a contiguous array, in parts of one message each."""
+    """The numbers of a contiguous array, in parts that fit into one message."""
     if array.nbytes <= LIMIT:
         return [array]
     flat, step = array.reshape(-1), max(1, LIMIT // array.itemsize)
@@ -219,6 +220,6 @@ def pieces(array: np.ndarray) -> list[np.ndarray]:
 
 
 def parts_of(flat: np.ndarray, sizes: Sequence[int]) -> list[np.ndarray]:
-    """The parts of so many elements each, one after the other."""
+    """The parts of `flat`, one after the other. `sizes` has their numbers of elements."""
     ends = np.cumsum(sizes)
     return [flat[end - size:end] for end, size in zip(ends, sizes)]

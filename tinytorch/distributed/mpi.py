@@ -14,9 +14,9 @@ IN_PLACE = MPI.IN_PLACE
 
 __all__ = ["IN_PLACE", "MPI", "contiguous", "plan", "raw"]
 
-#: For moving: MPI's datatype by size of the element.
+#: MPI's datatypes for moving numbers, by the size of the element.
 _BY_SIZE = {1: MPI.BYTE, 2: MPI.UINT16_T, 4: MPI.UINT32_T, 8: MPI.UINT64_T, 16: MPI.C_DOUBLE_COMPLEX}
-#: For reducing; complex numbers are summed as pairs of reals.
+#: MPI's datatypes for reducing numbers. Complex numbers are summed as pairs of reals.
 _NUMBERS = {dt.bool: MPI.C_BOOL, dt.uint8: MPI.UINT8_T, dt.int8: MPI.INT8_T, dt.int16: MPI.INT16_T,
             dt.int32: MPI.INT32_T, dt.int64: MPI.INT64_T, dt.uint16: MPI.UINT16_T, dt.uint32: MPI.UINT32_T,
             dt.uint64: MPI.UINT64_T, dt.float32: MPI.FLOAT, dt.float64: MPI.DOUBLE, dt.complex64: MPI.FLOAT,
@@ -28,11 +28,11 @@ _OF_BOOLS = {"SUM": MPI.LOR, "PRODUCT": MPI.LAND, "MIN": MPI.LAND, "MAX": MPI.LO
 _UFUNCS = {"SUM": np.add, "AVG": np.add, "PREMUL_SUM": np.add, "PRODUCT": np.multiply, "MIN": np.minimum,
            "MAX": np.maximum}
 _long = {}                                     # (length, size of an element) -> MPI.Datatype
-_made = {}                                     # (ufunc, dtype) -> MPI.Op, of which there may be few
+_made = {}                                     # (ufunc, dtype) -> MPI.Op: MPI allows only few of them
 
 
 def _half_op(name, numpy_dtype):
-    """MPI's operation on half-precision numbers that are sent as 16 bits: each step is rounded, as gloo does."""
+    """MPI's operation on half-precision numbers that are sent as 16 bits. It rounds each step, as gloo does."""
     ufunc = _UFUNCS[name]
     if (ufunc, numpy_dtype) not in _made:
         def of_half(given, kept, datatype):
@@ -49,10 +49,11 @@ def _half_op(name, numpy_dtype):
 
 
 class Plan:
-    """How numbers of one dtype are reduced: MPI's datatype and operation, and what is done before and after.
+    """How numbers of one dtype are reduced: MPI's datatype and operation, and the functions to call before and after.
 
-    view    the dtype as which MPI is shown them, None: as they are
-    before  called with the array that is handed over, which it may change; after likewise with the result
+    view    the dtype as which MPI sees the numbers; None: their own
+    before  a function that is called with the array for MPI, and may change it
+    after   a function that is called with the result, and may change it
     """
 
     __slots__ = ("datatype", "op", "view", "before", "after")
@@ -61,7 +62,7 @@ class Plan:
         self.datatype, self.op, self.view, self.before, self.after = datatype, op, view, before, after
 
     def shown(self, array):
-        """What MPI gets for a contiguous array."""
+        """The buffer that MPI gets for a contiguous array."""
         return [array if self.view is None else array.reshape(-1).view(self.view), self.datatype]
 
 
@@ -69,7 +70,7 @@ _REALS = {dt.complex64: np.float32, dt.complex128: np.float64, dt.complex32: np.
 
 
 def plan(op: RedOpType | ReduceOp, array: np.ndarray, size: int, name: str) -> Plan:
-    """The Plan of `op` on such an array by `size` ranks. TypeError for what is no operation, RuntimeError in torch's
+    """The Plan of `op` on such an array by `size` ranks. TypeError if `op` is no operation, RuntimeError in torch's
     words if numbers of this dtype cannot be reduced so."""
     kind = op.op if isinstance(op, ReduceOp) else op
     if not isinstance(kind, RedOpType):
@@ -105,8 +106,8 @@ def plan(op: RedOpType | ReduceOp, array: np.ndarray, size: int, name: str) -> P
 
 
 def _average(size, dtype, whole):
-    """Divides in place by the number of ranks, by a power of two as the multiplication that is as exact. Complex
-    numbers are divided part by part, `whole` ones as torch divides complex numbers."""
+    """A function that divides in place by the number of ranks. If that is a power of two, it multiplies, which is as
+    exact. It divides complex numbers part by part, and `whole` ones as torch divides complex numbers."""
     if dtype is dt.bfloat16 or dtype.is_complex and whole:
         return lambda x: wrap(x).div_(size)
     real = _REALS.get(dtype)
@@ -121,7 +122,7 @@ def _average(size, dtype, whole):
 
 
 def raw(array: np.ndarray) -> list:
-    """What MPI gets for a contiguous array whose bits are moved as they are."""
+    """The buffer that MPI gets for a contiguous array whose bits are moved unchanged."""
     size = array.dtype.itemsize
     if array.nbytes > messages.LIMIT and array.size > 1:
         return [array.reshape(-1).view(np.uint8), 1, _of_length(array.size, size)]
@@ -129,8 +130,9 @@ def raw(array: np.ndarray) -> list:
 
 
 def _of_length(length, size):
-    """MPI's datatype of so many elements, of which one is sent from rank to rank where they are more than a call
-    counts; collectives of such datatypes are wrong or end the process in Open MPI. It is kept: such lengths are few."""
+    """MPI's datatype of `length` elements. A message from rank to rank sends one of it if it has more elements than a
+    call can count. In Open MPI, collectives of such datatypes are wrong or end the process. The datatype is kept,
+    because there are few such lengths."""
     if (length, size) not in _long:
         step = max(1, messages.LIMIT // size)
         starts = range(0, length, step)
@@ -140,7 +142,8 @@ def _of_length(length, size):
 
 
 def contiguous(tensor: Tensor) -> tuple[np.ndarray, bool]:
-    """The tensor's own array, or a copy of it if that is not one piece of memory; and which it is."""
+    """(the tensor's own array, or a copy of it if the array is not one piece of memory; whether it is the own
+    array)."""
     array = tensor._array
     if type(array) is np.ndarray and array.flags.c_contiguous and array.flags.writeable:
         return array, True

@@ -1,4 +1,5 @@
-"""Collectives of Python objects, which are pickled: of processes that trust each other, as those of one program do."""
+"""Collectives of Python objects. The objects are pickled, so the processes must trust each other, as those of one
+program do."""
 from __future__ import annotations
 
 import pickle
@@ -26,7 +27,7 @@ def _unpacked(flat, sizes):
 
 
 def _checked(group, about, count):
-    """Under DETAIL, that all ranks are about to call this, with as many objects."""
+    """Checks under DETAIL that all ranks are about to make this call, with the same number of objects."""
     if detail.on:
         detail.check(group, False, *about, count=count)
 
@@ -39,7 +40,7 @@ def _sizes(group, about, packed):
 
 
 def all_gather_object(object_list: list, obj: Any, group: ProcessGroup | None = None) -> None:
-    """Writes to `object_list`, as long as the group, the objects of all ranks."""
+    """Writes the objects of all ranks to `object_list`, which has the length of the group."""
     group = joined(group, "all_gather_object")
     if group is None:
         return
@@ -57,7 +58,7 @@ def all_gather_object(object_list: list, obj: Any, group: ProcessGroup | None = 
 
 def gather_object(obj: Any, object_gather_list: list | None = None, dst: int | None = None,
                   group: ProcessGroup | None = None, group_dst: int | None = None) -> None:
-    """Writes to `object_gather_list` of rank `dst` (0 by default) the objects of all ranks; others give None."""
+    """Writes the objects of all ranks to `object_gather_list` of rank `dst` (0 by default). Other ranks pass None."""
     group = joined(group, "gather_object")
     if group is None:
         return
@@ -80,7 +81,7 @@ def gather_object(obj: Any, object_gather_list: list | None = None, dst: int | N
 
 def broadcast_object_list(object_list: list, src: int | None = None, group: ProcessGroup | None = None,
                           device: Any = None, group_src: int | None = None) -> None:
-    """Writes to `object_list`, as long on all ranks, the objects of rank `src` (0 by default)."""
+    """Writes the objects of rank `src` (0 by default) to `object_list`, which has the same length on all ranks."""
     group = joined(group, "broadcast_object_list")
     if group is None:
         return
@@ -90,7 +91,7 @@ def broadcast_object_list(object_list: list, src: int | None = None, group: Proc
     _checked(group, about, len(object_list))
     sizes = np.array([x.size for x in packed] if here else [0] * len(object_list), np.int64)
     Call(group, about).run("Bcast", sizes, root)
-    if 0 in sizes.tolist():                    # a pickle has some bytes
+    if 0 in sizes.tolist():                    # a pickle is never empty
         raise RuntimeError(f"{described(group, *about)}: the list of this rank has {len(sizes)} objects, and that of "
                            f"rank {root} {np.count_nonzero(sizes)}")
     flat = np.concatenate([*packed, np.empty(0, np.uint8)]) if here else np.empty(sizes.sum(), np.uint8)
@@ -102,7 +103,7 @@ def broadcast_object_list(object_list: list, src: int | None = None, group: Proc
 def scatter_object_list(scatter_object_output_list: list, scatter_object_input_list: list | None = None,
                         src: int | None = None, group: ProcessGroup | None = None, group_src: int | None = None
                         ) -> None:
-    """Writes to scatter_object_output_list[0] of rank i scatter_object_input_list[i] of rank `src` (0 by default)."""
+    """Writes scatter_object_input_list[i] of rank `src` (0 by default) to scatter_object_output_list[0] of rank i."""
     group = joined(group, "scatter_object_list")
     if group is None:
         return
@@ -149,7 +150,8 @@ def send_object_list(object_list: list, dst: int | None = None, group: ProcessGr
 
 def recv_object_list(object_list: list, src: int | None = None, group: ProcessGroup | None = None, device: Any = None,
                      group_src: int | None = None, use_batch: bool = False) -> int:
-    """Writes to `object_list` what rank `src` sends, or any; the rank, in the world, that sent it."""
+    """Writes the objects that rank `src` or, without `src`, any rank sends to `object_list`. Returns the sender's rank
+    in the world."""
     group = joined(group, "recv_object_list")
     if group is None:
         return -1

@@ -18,7 +18,7 @@ __all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
 
 
 def _memory(tensor):
-    """The tensor's own array. RuntimeError if it is not one piece of memory, as torch's."""
+    """The tensor's own array. RuntimeError, as in torch, if it is not one piece of memory."""
     array = tensor._array
     if type(array) is not np.ndarray or not array.flags.c_contiguous:
         raise RuntimeError("input tensor has to be contiguous")
@@ -28,7 +28,7 @@ def _memory(tensor):
 def _check_rank(group, rank, tag):
     if not 0 <= rank < group.count:
         raise RuntimeError(f"invalid rank {rank}: the group has {group.count}")
-    if tag < 0:                                # MPI's word for any
+    if tag < 0:                                # MPI's value for any tag
         raise RuntimeError("Tag must be nonnegative")
     return rank
 
@@ -39,15 +39,15 @@ def _check_not_self(group, rank, kind):
 
 
 def _source(group, src, group_src, tag):
-    """The rank in the group that is to be received from; MPI's word for any if none is said."""
+    """The rank in the group from which to receive; MPI's value for any rank if none is given."""
     from_any = src is None and group_src is None
     rank = _check_rank(group, 0 if from_any else rank_in(group, src, group_src), tag)
     return group.mpi.MPI.ANY_SOURCE if from_any else rank
 
 
 def start_send(group: Any, about: tuple, array: np.ndarray, to: int, tag: int, count: int | None = None) -> Work:
-    """The Work of sending an array. `about`: what is called (errors.py); `count`: how many objects it holds, if it
-    holds objects."""
+    """The Work of sending an array. `about`: the description of the call (errors.py); `count`: the number of objects in
+    the array, if it holds objects."""
     try:
         if detail.on:
             request = announced_send(group, about, count, array, to, tag)
@@ -59,7 +59,7 @@ def start_send(group: Any, about: tuple, array: np.ndarray, to: int, tag: int, c
 
 
 class _Receiving(Work):
-    """The Work of receiving an array; a message of another length is an error."""
+    """The Work of receiving an array. A message of another length is an error."""
 
     def __init__(self, group, about, array, source, tag):
         super().__init__(group.comm.Irecv(group.mpi.raw(array), source, tag), None, about[1], group, about)
@@ -84,7 +84,7 @@ def _start_announced(group, about, count, array, source, tag):
 
 def receive(group: Any, about: tuple, array: np.ndarray | None, source: int, tag: int, count: int | None = None
             ) -> tuple[int, np.ndarray]:
-    """Receives into an array, or into a new one of bytes: (the rank in the group that sent it, the array).
+    """Receives into an array, or into a new one of bytes. Returns (the sender's rank in the group, the array).
 
     RuntimeError for a message of another length, which changes nothing. MPI is asked for the length first: Open MPI
     writes beyond the end of an array that is too short for a message of more than some thousand bytes.
@@ -99,7 +99,7 @@ def receive(group: Any, about: tuple, array: np.ndarray | None, source: int, tag
         message = group.comm.Mprobe(source, tag, status)
         sent = status.Get_elements(MPI.BYTE)
         fits = array is not None and sent == array.nbytes
-        got = array if fits else np.empty(sent, np.uint8)      # its sender may wait for what does not fit, too
+        got = array if fits else np.empty(sent, np.uint8)      # received even if it does not fit: the sender may wait
         message.Recv(group.mpi.raw(got))
     except MPI.Exception as error:
         raise failure(group.mpi, error, group, *about) from error
@@ -110,7 +110,7 @@ def receive(group: Any, about: tuple, array: np.ndarray | None, source: int, tag
 
 def isend(tensor: Tensor, dst: int | None = None, group: ProcessGroup | None = None, tag: int = 0,
           group_dst: int | None = None) -> Work | None:
-    """Starts to send `tensor` to rank `dst` of the world (`group_dst` of the group), whose recv says the same tag.
+    """Starts to send `tensor` to rank `dst` of the world (`group_dst` of the group), whose recv must have the same tag.
 
     RuntimeError for a tensor that is not contiguous.
     """
@@ -124,7 +124,7 @@ def isend(tensor: Tensor, dst: int | None = None, group: ProcessGroup | None = N
 
 def irecv(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = None, tag: int = 0,
           group_src: int | None = None) -> Work | None:
-    """Starts to receive into `tensor` from rank `src` of the world (`group_src` of the group), or from any.
+    """Starts to receive into `tensor` from rank `src` of the world (`group_src` of the group), or from any rank.
 
     `wait` raises RuntimeError if the message is shorter or longer than the tensor.
     """
@@ -145,7 +145,7 @@ def irecv(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = N
 
 def send(tensor: Tensor, dst: int | None = None, group: ProcessGroup | None = None, tag: int = 0,
          group_dst: int | None = None) -> None:
-    """`isend`, waited for. ValueError for a message to oneself."""
+    """As `isend`, but waits for the end of the sending. ValueError for a message to this rank itself."""
     group = joined(group, "send")
     if group is None:
         return
@@ -156,9 +156,9 @@ def send(tensor: Tensor, dst: int | None = None, group: ProcessGroup | None = No
 
 def recv(tensor: Tensor, src: int | None = None, group: ProcessGroup | None = None, tag: int = 0,
          group_src: int | None = None) -> int:
-    """Receives into `tensor` as `irecv` does, and waits for it: the rank, in the world, that sent it; -1 if this
-    process is not in the group. RuntimeError for a message that is shorter or longer, which leaves the tensor as it
-    is."""
+    """Receives into `tensor` as `irecv` does, and waits for the message. Returns the sender's rank in the world, or -1
+    if this process is not in the group. RuntimeError for a message that is shorter or longer, which leaves the tensor
+    as it is."""
     check_tensor(tensor, "tensor")
     group = joined(group, "recv")
     if group is None:
@@ -190,8 +190,8 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
-    """Starts all of the messages; each is to be waited for. ValueError for anything but a list of P2POp of one
-    group."""
+    """Starts all of the messages. The program must wait for each of them. ValueError for anything but a list of P2POp
+    of one group."""
     if not isinstance(p2p_op_list, list) or not all([isinstance(op, P2POp) for op in p2p_op_list]):
         raise ValueError("Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``.")
     if any([op.group is not p2p_op_list[0].group for op in p2p_op_list]):

@@ -1,8 +1,8 @@
-"""What the launcher starts as each rank: `rank.py LOCAL_WORLD_SIZE [-m | --no-python] program arguments`.
+"""The program that the launcher starts as each rank: `rank.py LOCAL_WORLD_SIZE [-m | --no-python] program arguments`.
 
-It is run as a file, and imports nothing of the package: the program decides what is loaded. What MPI's launcher says of
-the rank becomes the names that torchrun sets; then the program runs as if it had been started itself. A program that
-ends with a code that is not 0 ends the others too.
+It is run as a file, and imports nothing of the package, so that the program decides what is loaded. It translates the
+variables of MPI's launcher to the names that torchrun sets, and then runs the program as if it had been started
+directly. If a program ends with a code that is not 0, it ends the other ranks too.
 """
 import os
 import runpy
@@ -19,7 +19,7 @@ def _said(names, otherwise):
 
 
 def name_rank(local_size):
-    """Sets RANK, LOCAL_RANK and what goes with them."""
+    """Sets RANK, LOCAL_RANK and the other variables of a rank."""
     rank = int(_said(_RANK, "0"))
     os.environ.update({
         "RANK": str(rank), "WORLD_SIZE": _said(_SIZE, "1"), "LOCAL_RANK": _said(_LOCAL, str(rank % local_size)),
@@ -29,7 +29,7 @@ def name_rank(local_size):
 
 
 def _end_all(code):
-    """Ends all ranks, if MPI is in use; without it mpirun sees the code."""
+    """Ends all ranks if MPI is in use. If it is not, mpirun sees the code."""
     sys.stdout.flush()
     sys.stderr.flush()
     mpi = sys.modules.get("mpi4py.MPI")
@@ -47,7 +47,7 @@ def main():
         os.execvp(sys.argv[0], sys.argv)
     try:
         if how == "-m":
-            sys.path[0] = os.getcwd()          # as python -m has it
+            sys.path[0] = os.getcwd()          # as `python -m` sets it
             runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
         else:
             sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))

@@ -1,9 +1,9 @@
 """Reducer: averages the gradients of all ranks, bucket by bucket, while backward runs.
 
 An iteration begins with `prepare_for_backward`. The engine then reports each gradient as soon as it is complete (see
-autograd/early.py): it is copied into its bucket, and a bucket that is full is sent, after those before it, so that all
-ranks send in one order. MPI moves what is under way whenever it is called, so each report asks how the sending goes.
-When backward ends, the buckets are waited for and the averages written to `.grad`.
+autograd/early.py). The gradient is copied into its bucket, and a full bucket is sent after those before it, so that all
+ranks send in one order. MPI makes progress only when it is called, so each report tests the pending reductions. When
+backward ends, the Reducer waits for the buckets and writes the averages to `.grad`.
 """
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ __all__ = ["Reducer", "bucket_limits"]
 class Reducer:
     """Averages the gradients of `parameters` over `group`.
 
-    limits          bytes of the buckets of the first iteration
-    rebuilt_limits  those afterwards, when parameters are in the order in which their gradients came
+    limits          the limits in bytes of the buckets of the first iteration
+    rebuilt_limits  the limits afterwards, when parameters are in the order in which their gradients came
     sparse          which parameters have sparse gradients
-    names           of the parameters, for messages
+    names           the names of the parameters, for messages
     """
 
     def __init__(self, parameters: Sequence[Tensor], group: object, limits: Sequence[int],
@@ -40,11 +40,11 @@ class Reducer:
         self.find_unused, self.as_view, self.skip_unused = find_unused, as_view, skip_unused
         self.rebuilt_limits = list(rebuilt_limits)
         self.hook, self.static, self.iteration = None, False, 0
-        self.divisor, self.joined = self.size, True        # `join` may count those that still bring something
+        self.divisor, self.joined = self.size, True        # `join` may count only the ranks that still have inputs
         self.rebuilt, self.came = False, []    # came: the numbers of parameters in the order of their gradients
         self.expecting = self.unfinished = False
         self.unused, self.used = (), np.zeros(len(self.parameters), np.int32)
-        self.triggers, self.left = None, None  # of a static graph: how often each gradient comes; what of it is left
+        self.triggers, self.left = None, None  # of a static graph: how often a gradient comes, and still has to
         self._make_buckets(list(reversed(assign(self.parameters, limits, self.sparse))))
         self._reset()
         self.unwatch = watch(self, self.parameters)
@@ -63,8 +63,8 @@ class Reducer:
 
     # ------------------------------------------------------------------ an iteration
     def rebuild_buckets(self) -> bool:
-        """Once, after the first iteration: buckets in the order in which the gradients of rank 0 came. RuntimeError if
-        the iteration before has not been finished."""
+        """Rebuilds the buckets once, after the first iteration, in the order in which the gradients of rank 0 came.
+        RuntimeError if the iteration before has not been finished."""
         self.ensure_finished()
         if self.rebuilt or not self.came or self.find_unused and not self.static:
             return False
@@ -76,14 +76,14 @@ class Reducer:
         return True
 
     def ensure_finished(self) -> None:
-        """RuntimeError, in torch's words, if gradients of the last backward are missing."""
+        """Raises RuntimeError, in torch's words, if gradients of the last backward are missing."""
         if self.unfinished:
             missing = [i for i in range(len(self.parameters)) if i not in self.ready]
             raise RuntimeError(errors.unfinished(self, missing, self.dist.get_rank(self.group)))
 
     def prepare_for_backward(self, outputs: Sequence[Tensor] | None = None) -> None:
-        """The next backward is to be averaged. With `outputs`, the parameters that they do not depend on are looked
-        for."""
+        """Makes the Reducer average the gradients of the next backward. With `outputs` it looks for the parameters
+        that these do not depend on."""
         self.ensure_finished()
         self._reset()
         self.expecting, self.iteration = True, self.iteration + 1
@@ -96,13 +96,13 @@ class Reducer:
                 errors.warn_none_unused(self.dist.get_rank(self.group))
 
     def gradient_ready(self, index: int) -> None:
-        """The gradient of parameter `index` is in its `.grad`. Called by backward."""
+        """Backward calls this when the gradient of parameter `index` is in its `.grad`."""
         if not self.expecting:
             return
         if self._looks_for_unused() and self.parameters[index]._grad is not None:
             self.used[index] = 1
         if self.static and self.triggers is None:
-            self.came.append(index)            # the first iteration of a static graph is sent at its end
+            self.came.append(index)            # for a static graph the first iteration is sent at its end
             return
         if not self.unused_told:
             self.unused_told = True
@@ -123,7 +123,7 @@ class Reducer:
         if self.static and self.triggers is None:
             self._first_of_static_graph()
         elif self.find_unused and not self.static and self.unused_told:
-            for i in range(len(self.parameters)):          # outputs that the loss does not depend on
+            for i in range(len(self.parameters)):          # parameters of outputs that the loss does not depend on
                 if i not in self.ready:
                     self._fill(i)
         if self.next == len(self.buckets):
@@ -141,7 +141,7 @@ class Reducer:
 
     # ------------------------------------------------------------------ into the buckets
     def _fill(self, index):
-        """Copies a gradient into its bucket, zeros if there is none; sends what is full."""
+        """Copies a gradient into its bucket, or zeros if there is none, and sends full buckets."""
         self.unfinished = True
         if index in self.ready:
             raise RuntimeError(errors.twice(self, index))
@@ -216,7 +216,7 @@ class Reducer:
                 self._take(bucket, result)
             for k, i in enumerate(bucket.indices):
                 if globally_used is not None and not globally_used[i]:
-                    continue                   # nobody has one: it stays as it was
+                    continue                   # no rank has a gradient: it stays as it was
                 parameter = self.parameters[i]
                 grad = parameter._grad
                 if grad is bucket.grads[k]:
@@ -231,7 +231,7 @@ class Reducer:
             bucket.started = None
 
     def _take(self, bucket, result):
-        """What the hook gave becomes the contents of the bucket."""
+        """Copies the result of the hook into the bucket."""
         if not isinstance(result, Tensor):
             raise RuntimeError(f"Unable to cast {result} to Tensor")
         if result._array is not bucket.flat:
@@ -258,13 +258,13 @@ class Reducer:
 
     # ------------------------------------------------------------------ of DistributedDataParallel
     def register_hook(self, state: object, hook: Callable) -> None:
-        """hook(state, GradBucket) sends from now on. RuntimeError the second time."""
+        """Makes hook(state, GradBucket) do the sending. RuntimeError if a hook is registered already."""
         if self.hook is not None:
             raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
         self.hook = state, hook
 
     def shadow(self) -> None:
-        """An iteration of the other processes, to which this one brings zeros."""
+        """Takes part in an iteration of the other processes, with zeros for gradients."""
         self._reset()
         if self.static and self.triggers is None:
             raise RuntimeError("join: a process without any input cannot know the static graph of the others")
@@ -287,7 +287,7 @@ class Reducer:
 
 
 class _Started:
-    """The sending of a bucket without a hook: as much of a Future as is used."""
+    """The sending of a bucket without a hook, with the part of a Future's interface that is used."""
 
     __slots__ = ("work",)
 
@@ -303,7 +303,7 @@ class _Started:
 
 def bucket_limits(cap_mb: float | None, caps_mb: Sequence[float] | None, static: bool,
                   find_unused: bool) -> tuple[list[int], list[int]]:
-    """The limits in bytes of the buckets of the first iteration, and of those afterwards."""
+    """The limits in bytes of the buckets of the first iteration, and of the later buckets."""
     if caps_mb:
         limits = [int(cap * 2 ** 20) for cap in caps_mb]
         return limits, limits

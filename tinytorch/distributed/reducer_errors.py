@@ -1,4 +1,4 @@
-"""What Reducer says when parameters got no gradient, or two; torch's words."""
+"""The errors of Reducer for parameters that got no gradient, or two. They have torch's words."""
 from __future__ import annotations
 
 import logging
@@ -43,7 +43,7 @@ _NONE_UNUSED = (
 
 
 def unfinished(reducer: Any, missing: list[int], rank: int) -> str:
-    """For parameters `missing` that got no gradient."""
+    """The error for parameters `missing` that got no gradient."""
     if reducer.static:
         text = _PRIOR + _STATIC
     elif reducer.find_unused:
@@ -63,12 +63,12 @@ def unfinished(reducer: Any, missing: list[int], rank: int) -> str:
 
 
 def twice(reducer: Any, index: int) -> str:
-    """For a parameter whose gradient came once more."""
+    """The error for a parameter whose gradient came a second time."""
     return _TWICE.format(index, reducer.names[index])
 
 
 def no_future(given: object) -> str:
-    """For a communication hook that returned something else."""
+    """The error for a communication hook that did not return a Future."""
     kind = type(given)
     module = kind.__module__.replace("tinytorch.tensor", "torch").replace("tinytorch", "torch")
     name = kind.__qualname__ if module == "builtins" else f"{module}.{kind.__qualname__}"
@@ -76,5 +76,5 @@ def no_future(given: object) -> str:
 
 
 def warn_none_unused(rank: int) -> None:
-    """Logs that looking for unused parameters found none."""
+    """Logs that the search for unused parameters found none."""
     _logger.warning("[rank%d] Warning: %s", rank, _NONE_UNUSED)

@@ -1,4 +1,4 @@
-"""ReduceOp: what is done with the numbers that the ranks bring."""
+"""ReduceOp: the operations of collectives that reduce."""
 from __future__ import annotations
 
 import enum
@@ -22,7 +22,8 @@ class RedOpType(enum.Enum):
 
 
 class ReduceOp:
-    """What a reducing collective does: `ReduceOp.SUM`, AVG, PRODUCT, MIN, MAX; BAND, BOR and BXOR of integers.
+    """The operation of a collective that reduces: `ReduceOp.SUM`, AVG, PRODUCT, MIN, MAX; BAND, BOR and BXOR of
+    integers.
 
     PREMUL_SUM is the sum of each rank's numbers times a factor of its own; `_make_nccl_premul_sum` makes one.
 
@@ -63,6 +64,7 @@ def _make_nccl_premul_sum(factor: object) -> ReduceOp:
 
 
 def supports_complex(reduceOp: RedOpType | ReduceOp) -> bool:
-    """Whether complex numbers can be reduced so: by sums, which take the real and the imaginary parts alone."""
+    """Whether complex numbers can be reduced so. Sums can reduce them, because they treat real and imaginary parts
+    separately."""
     op = reduceOp.op if isinstance(reduceOp, ReduceOp) else reduceOp
     return op in (RedOpType.SUM, RedOpType.AVG, RedOpType.PREMUL_SUM)

@@ -1,4 +1,4 @@
-"""torch.distributed.rpc: calls of other processes, of which there are none."""
+"""torch.distributed.rpc: calls of functions in other processes, which are not supported here."""
 from .._refused import refused, refused_class
 
 __all__ = ["RRef", "init_rpc", "is_available", "remote", "rpc_async", "rpc_sync", "shutdown"]

@@ -4,8 +4,9 @@
     tinytorchrun --nproc-per-node 2 -m package.module
 
 Each rank finds RANK, LOCAL_RANK, WORLD_SIZE, LOCAL_WORLD_SIZE, GROUP_RANK, MASTER_ADDR, MASTER_PORT and
-TORCHELASTIC_RUN_ID in its environment. The options are torchrun's; those of what MPI does in its own way (rendezvous,
-restarts, logs) are refused or said to have no effect. `--hostfile FILE` and `--mpi-args "..."` go to mpirun.
+TORCHELASTIC_RUN_ID in its environment. The options are torchrun's; options for which MPI has its own ways (rendezvous,
+restarts, logs) are refused, or a message says that they have no effect. `--hostfile FILE` and `--mpi-args "..."` go to
+mpirun.
 """
 from __future__ import annotations
 
@@ -22,11 +23,11 @@ from pathlib import Path
 
 __all__ = ["command", "get_args_parser", "main", "mpirun", "parse_args"]
 
-#: torchrun's options that MPI has no use for: (name, number of values).
+#: torchrun's options that have no meaning under MPI: (name, number of values).
 _NO_EFFECT = {"rdzv-backend": 1, "rdzv-endpoint": 1, "rdzv-conf": 1, "standalone": 0, "monitor-interval": 1,
               "start-method": 1, "event-log-handler": 1, "role": 1, "local-addr": 1, "logs-specs": 1,
               "signals-to-handle": 1, "shutdown-timeout": 1}
-#: Those that would change what happens, and do not: (name, number of values).
+#: torchrun's options that have an effect there and none here: (name, number of values).
 _REFUSED = {"run-path": 0, "log-dir": 1, "redirects": 1, "tee": 1, "local-ranks-filter": 1, "numa-binding": 1,
             "duplicate-stdout-filters": 1, "duplicate-stderr-filters": 1, "virtual-local-rank": 0}
 
@@ -60,7 +61,7 @@ def get_args_parser() -> argparse.ArgumentParser:
 
 
 def parse_args(args: Sequence[str] | None = None) -> argparse.Namespace:
-    """The arguments. SystemExit with the reason for those that are not supported."""
+    """The parsed arguments. SystemExit with the reason for arguments that are not supported."""
     parser = get_args_parser()
     said = parser.parse_args(args)
     for name in _REFUSED:
@@ -85,7 +86,7 @@ def parse_args(args: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def mpirun() -> str | None:
-    """The path of mpirun or mpiexec: beside this Python, as the wheels put it there, or on the path."""
+    """The path of mpirun or mpiexec: beside this Python, where the wheels install it, or on the path."""
     beside = Path(sysconfig.get_path("scripts"))
     for name in ("mpirun", "mpiexec"):
         found = str(beside / name) if (beside / name).exists() else shutil.which(name)
@@ -100,7 +101,7 @@ def command(said: argparse.Namespace, program: str) -> list[str]:
     start = [program, "-n", str(said.nproc_per_node * said.nnodes)]
     if "Open MPI" in version or "OpenRTE" in version:
         if said.nnodes == 1:
-            start.append("--oversubscribe")    # as many as are asked for, however many cores there are
+            start.append("--oversubscribe")    # allows more ranks than there are cores
         else:
             start += ["--map-by", f"ppr:{said.nproc_per_node}:node"]
     elif said.nnodes > 1:

@@ -1,4 +1,4 @@
-"""Stores of keys: those of one process. Between processes MPI carries objects (`broadcast_object_list`)."""
+"""Stores of keys within one process. Between processes MPI carries objects (`broadcast_object_list`)."""
 from __future__ import annotations
 
 import threading
@@ -11,21 +11,21 @@ __all__ = ["DistError", "DistStoreError", "FileStore", "HashStore", "PrefixStore
 
 
 class DistError(RuntimeError):
-    """Something went wrong between processes."""
+    """An error of communication between processes."""
 
 
 class DistStoreError(DistError):
-    """A key was waited for in vain."""
+    """A key was not set within the timeout."""
 
 
 class Store:
-    """What stores have in common: bytes by keys that are strings. Who asks for a key waits until somebody sets it."""
+    """The base class of stores, which hold bytes by keys that are strings. A reader of a key waits until it is set."""
 
     def __init__(self) -> None:
         self.timeout = timedelta(minutes=5)
 
     def set_timeout(self, timeout: timedelta) -> None:
-        """How long `get` and `wait` wait."""
+        """Sets how long `get` and `wait` wait."""
         self.timeout = timeout
 
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
@@ -38,7 +38,7 @@ class Store:
         return [self.get(key) for key in keys]
 
     def has_extended_api(self) -> bool:
-        """True: there are append, multi_get and multi_set."""
+        """True, because append, multi_get and multi_set are supported."""
         return True
 
 
@@ -55,7 +55,7 @@ class HashStore(Store):
     def __init__(self) -> None:
         super().__init__()
         self._values: dict[str, bytes] = {}
-        self._changed = threading.Condition()          # its lock may be taken again by who has it
+        self._changed = threading.Condition()          # a thread that has its lock may take it again
 
     def set(self, key: str, value: str | bytes) -> None:
         """Sets a key."""
@@ -82,7 +82,7 @@ class HashStore(Store):
         return all([key in self._values for key in keys])
 
     def add(self, key: str, amount: int) -> int:
-        """Adds to a number, which begins at 0, and gives the sum."""
+        """Adds to a number, which begins at 0, and returns the sum."""
         with self._changed:
             total = int(self._values.get(key, 0)) + amount
             self._values[key] = str(total).encode()
@@ -95,8 +95,8 @@ class HashStore(Store):
             self.set(key, self._values.get(key, b"") + (value.encode() if isinstance(value, str) else value))
 
     def compare_set(self, key: str, expected_value: str, desired_value: str) -> bytes:
-        """Sets the key if it is `expected_value`, or is not there and that is "". What it is then, or if it is not
-        there, what was expected."""
+        """Sets the key if its value is `expected_value`, or if it does not exist and `expected_value` is "". Returns
+        the value of the key afterwards, or `expected_value` if the key does not exist."""
         with self._changed:
             now = self._values.get(key)
             if now is None and expected_value:
@@ -106,7 +106,7 @@ class HashStore(Store):
             return self._values[key]
 
     def delete_key(self, key: str) -> bool:
-        """Whether there was such a key; now there is not."""
+        """Deletes a key. Returns whether it existed."""
         with self._changed:
             return self._values.pop(key, None) is not None
 
@@ -116,7 +116,7 @@ class HashStore(Store):
 
 
 class PrefixStore(Store):
-    """A store in another: its key "k" is "prefix/k" there."""
+    """A store within another store. Its key "k" is "prefix/k" there."""
 
     def __init__(self, prefix: str, store: Store) -> None:
         self.prefix, self.underlying_store = prefix, store
@@ -139,7 +139,7 @@ class PrefixStore(Store):
         return self.underlying_store.check([f"{self.prefix}/{key}" for key in keys])
 
     def num_keys(self) -> int:
-        """The number of all keys of the other."""
+        """The number of all keys of the other store."""
         return self.underlying_store.num_keys()
 
 

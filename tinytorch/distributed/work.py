@@ -15,22 +15,22 @@ __all__ = ["Work"]
 class Work:
     """A collective that was started with async_op=True, or an isend or irecv.
 
-    The tensors may be touched again after `wait()`. MPI moves what is under way whenever it is called, so a work that
-    nobody waits for is finished by the calls of others, at the latest when the group is destroyed.
+    The tensors may be used again after `wait()`. MPI makes progress whenever it is called. So other calls finish a work
+    for which the program does not wait, at the latest when the group is destroyed.
     """
 
     _error: Exception | None = None
 
     def __init__(self, request: Any = None, finish: Callable | None = None, result: Any = (), group: Any = None,
                  about: tuple = ()) -> None:
-        # request: MPI's, with Wait and Test, None if there is nothing left to do. finish: what remains then.
+        # request: MPI's request, with Wait and Test; None if nothing is left to do. finish: a function to call then.
         self._request, self._finish, self._result, self._group, self._about = request, finish, result, group, about
         self._status = None
         if group is not None:
-            group.pending.add(self)            # keeps what MPI writes to
+            group.pending.add(self)            # keeps the memory to which MPI writes
 
     def _complete(self, error=None):
-        """Called once, when the request is done, or has failed with an error, which `wait` raises."""
+        """Is called once, when the request is done or has failed. `wait` raises the error."""
         self._request, finish, self._finish = None, self._finish, None
         if self._group is not None:
             self._group.pending.discard(self)
@@ -43,7 +43,7 @@ class Work:
             self._error = failed
 
     def _failure(self, error):
-        """The error of a request as it is raised: MPI's in PyTorch's words."""
+        """The error to raise for an error of a request: PyTorch's words for MPI's errors."""
         mpi = self._group.mpi
         if not isinstance(error, mpi.MPI.Exception):
             return error
@@ -52,7 +52,8 @@ class Work:
         return made
 
     def wait(self, timeout: timedelta | None = None) -> bool:
-        """True when it is done. RuntimeError if that takes longer than `timeout`, or if it failed."""
+        """Returns True when the work is done. RuntimeError if that takes longer than `timeout`, or if the work
+        failed."""
         if self._request is not None:
             if timeout:
                 end = time.monotonic() + timeout.total_seconds()
@@ -75,7 +76,7 @@ class Work:
     synchronize = wait
 
     def is_completed(self) -> bool:
-        """Whether it is done; does not wait."""
+        """Whether the work is done. Does not wait."""
         if self._request is not None:
             try:
                 done = self._request.Test(self._status)
@@ -87,33 +88,33 @@ class Work:
         return self._request is None
 
     def is_success(self) -> bool:
-        """Whether it is done and did not fail."""
+        """Whether the work is done and did not fail."""
         return self.is_completed() and self._error is None
 
     def exception(self) -> Exception | None:
-        """The error that it failed with and that `wait` raises; None if there is none."""
+        """The error with which the work failed, and which `wait` raises; None if there is none."""
         return self._error
 
     def result(self) -> list:
-        """The tensors it wrote."""
+        """The tensors that the work wrote."""
         return list(self._result)
 
     def _source_rank(self):
         return self._status.Get_source()
 
     def source_rank(self) -> int:
-        """The rank, in the group, whose message was received by a recv from any."""
+        """The rank in the group whose message was received."""
         return self._source_rank()
 
     def get_future(self) -> Future:
-        """A Future of the list of tensors written; whoever waits for it, or for what follows from it, waits for
-        this."""
+        """A Future of the list of tensors that the work wrote. To wait for it, or for a Future made by its `then`, is
+        to wait for the work."""
         return WorkFuture(self)
 
 
 class WorkFuture(Future):
-    """What a Work gives, or what a callback made of another WorkFuture. No thread waits for it: the first to ask
-    does."""
+    """A Future of the result of a Work, or of a callback on another WorkFuture. No thread waits in the background: the
+    first caller that asks for the result waits."""
 
     def __init__(self, work: Work | None = None, before: Future | None = None, callback: Callable | None = None
                  ) -> None:
@@ -134,7 +135,7 @@ class WorkFuture(Future):
             self._future.set_exception(error)
 
     def done(self) -> bool:
-        """Whether the work is."""
+        """Whether the work is done."""
         if not self._future.done() and (self._before.done() if self._work is None else self._work.is_completed()):
             self._settle()
         return self._future.done()

