@@ -1,4 +1,4 @@
-"""torchvision's names for what scripts that train small models need of it, where torchvision itself is not installed.
+"""The names of torchvision that scripts for small models need, for machines without torchvision.
 
 >>> from tinytorch.vision import transforms
 >>> transforms.Compose([transforms.Resize(32), transforms.ToTensor()])
@@ -15,12 +15,13 @@ __version__ = "0.28.0+tinytorch"
 
 
 def get_image_backend():
-    """Which package reads images: Pillow, always."""
+    """The name of the package that reads images, which is always Pillow."""
     return "PIL"
 
 
 def set_image_backend(backend):
-    """ValueError for what torchvision does not know, RuntimeError for accimage, which is not supported."""
+    """Checks the name. ValueError for a name that torchvision does not know, RuntimeError for accimage, which is not
+    supported."""
     if backend not in ("PIL", "accimage"):
         raise ValueError(f"Invalid backend '{backend}'. Options are 'PIL' and 'accimage'")
     if backend == "accimage":
@@ -28,7 +29,7 @@ def set_image_backend(backend):
 
 
 def disable_beta_transforms_warning():
-    """Does nothing; there is for old scripts."""
+    """Does nothing. It exists for old scripts."""
 
 
 __getattr__ = _namespace(__name__, ("datasets", "io", "models", "ops", "transforms", "utils"))

@@ -1,4 +1,4 @@
-"""Boxes, their labels and masks drawn on images: what `utils` has of it."""
+"""Functions of `utils` that draw boxes, labels and masks on images."""
 
 from .. import bool as boolean, int64, tensor, uint8
 from ..autograd.grad_mode import no_grad
@@ -22,7 +22,7 @@ def _check(image, error, channels, channel_error):
 
 
 def _colours(colours, n):
-    """n colours (r, g, b) from 0 to 255: of a list, n times one, or made up."""
+    """n colours (r, g, b) from 0 to 255: those of a list, one colour n times, or generated colours."""
     if colours is None:
         return [tuple(int(i * x % 255) for x in (2 ** 25 - 1, 2 ** 15 - 1, 2 ** 21 - 1)) for i in range(n)]
     if isinstance(colours, list):
@@ -45,7 +45,7 @@ def draw_bounding_boxes(image, boxes, labels=None, colors=None, fill=False, widt
 
     labels      texts in their corners, in `font` (a file) and `font_size`, on `label_background_colors` if fill_labels
     colors      one for all, or a list: names or (r, g, b)
-    fill        with a transparent colour in them
+    fill        whether the boxes are filled with a transparent colour
     NotImplementedError for turned boxes (N, 8).
     """
     _check(image, "Tensor expected", (1, 3), "Only grayscale and RGB images are supported")
@@ -71,7 +71,7 @@ def draw_bounding_boxes(image, boxes, labels=None, colors=None, fill=False, widt
     else:
         letters = pillow("ImageFont").truetype(font=font, size=font_size or 10)
     pixels = convert_image_dtype(image, uint8).expand(3, *image.shape[1:])
-    picture = image_of(pixels.permute(1, 2, 0).numpy()).copy()         # of its own memory, which is drawn on
+    picture = image_of(pixels.permute(1, 2, 0).numpy()).copy()         # drawn on: not the argument
     pen = pillow("ImageDraw").ImageDraw(picture, "RGBA" if fill else None)
     for i, (box, colour) in enumerate(zip(boxes.to(int64).tolist(), outlines)):
         pen.rectangle(box, width=width, outline=colour, fill=(*colour, 100) if fill else None)

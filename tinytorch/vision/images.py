@@ -1,4 +1,4 @@
-"""What all of tinytorch.vision knows about images of Pillow, which it imports only when an image is there."""
+"""Helpers for images of Pillow. Pillow is imported only when there is an image."""
 import importlib
 import sys
 
@@ -16,7 +16,7 @@ def pillow(module="Image"):
 
 
 def is_image(x):
-    """Whether `x` is an image of Pillow's: there is none before Pillow is imported."""
+    """Whether `x` is an image of Pillow's. Before Pillow is imported there is none."""
     loaded = sys.modules.get("PIL.Image")
     return loaded is not None and isinstance(x, loaded.Image)
 

@@ -16,7 +16,8 @@ def make_grid(tensor, nrow=8, padding=2, normalize=False, value_range=None, scal
     """Images (N, C, H, W), or a list of (C, H, W), as one image with `nrow` in a row and `padding` pixels of
     `pad_value` around each. One channel becomes three.
 
-    normalize     scale to [0, 1], from `value_range` (least, most) or what the images have, each with `scale_each`
+    normalize     scale to [0, 1], from `value_range` (least, most) or the range of the images, of each with
+    `scale_each`
 
     >>> import tinytorch as torch
     >>> from tinytorch.vision import utils
@@ -58,7 +59,8 @@ def make_grid(tensor, nrow=8, padding=2, normalize=False, value_range=None, scal
 
 @no_grad()
 def save_image(tensor, fp, format=None, **kwargs):
-    """Write images in [0, 1], as `make_grid` puts them side by side, to a file, by its name in this format."""
+    """Writes images in [0, 1], put side by side by `make_grid`, to a file in `format`, by default that of its
+    suffix."""
     grid = make_grid(tensor, **kwargs)
     pixels = grid.mul(255).add_(0.5).clamp_(0, 255).permute(1, 2, 0).to(uint8).numpy()
     image_of(pixels).save(fp, format=format)

@@ -1,4 +1,4 @@
-"""Pictures of what backward will do: the graph of a network in the notation of differentiable graphs, and memory."""
+"""Pictures of the backward to come: the graph of a network in the notation of differentiable graphs, and memory."""
 from .graph import Graph, graph
 from .memory import Memory, memory
 from .saved_tensors import SavedTensors, saved_tensors

@@ -1,4 +1,4 @@
-"""What is written on the boxes and the wires of a picture, and how far it is unfolded at first."""
+"""The texts on the boxes and wires of a picture, and the groups that are unfolded at first."""
 from __future__ import annotations
 
 import os
@@ -7,12 +7,12 @@ from .tape import ACTIVATION, INPUT, PARAMETER
 
 #: The most boxes that a picture shows at first.
 SHOWN = 40
-#: The longest text on a box; what is longer is cut in its middle.
+#: The largest number of characters on a box. Longer texts are cut in the middle.
 LONGEST = 48
 
 
 def size(nbytes: int) -> str:
-    """Bytes for people.
+    """A number of bytes as text.
 
     >>> size(96), size(1536), size(3 << 20)
     ('96 B', '1.5 KiB', '3.0 MiB')
@@ -28,7 +28,7 @@ def size(nbytes: int) -> str:
 
 
 def short(text: str, length: int = LONGEST) -> str:
-    """A text of at most some characters.
+    """A text, cut to at most `length` characters.
 
     >>> short("transformer.blocks.11.attention", 15)
     'transf...ention'
@@ -40,8 +40,8 @@ def short(text: str, length: int = LONGEST) -> str:
 
 
 def describe(data: dict) -> None:
-    """Adds to the data of a view the `lines` of its elements, [text, style] each, the `label` of its tensors, what an
-    element keeps in bytes (`keeps`: {kind: bytes}), `red`, and what is `open` at first."""
+    """Adds texts to the data of a view: the `lines` of its elements, [text, style] each, the `label` of its tensors,
+    the bytes that an element keeps (`keeps`: {kind: bytes}), `red`, and the groups that are `open` at first."""
     elements = data["elements"]
     for element in elements:
         kind = element["kind"]
@@ -86,7 +86,7 @@ def _leaf(element, data):
 
 
 def _sum(elements, number):
-    """Counts the operations in a group, and the bytes that they keep first."""
+    """Counts the operations in a group, and the bytes that these are the first to keep."""
     element = elements[number]
     if element["kind"] == "op":
         element["operations"] = 1
@@ -111,7 +111,7 @@ def _group(element):
 
 
 def _wrapped(text, width):
-    """Lines of at most some characters, broken at blanks where there are some."""
+    """Lines of at most `width` characters, broken at blanks if there are any."""
     lines = [""]
     for word in text.split():
         while len(word) > width:
@@ -124,7 +124,8 @@ def _wrapped(text, width):
 
 
 def _opened(elements, root):
-    """The groups that are open at first: from the outermost in, as long as there are not too many boxes."""
+    """The groups that are open at first. Groups are opened from the outermost inwards while there are not too many
+    boxes."""
     opened, shown = {root: "open"}, len(elements[root]["members"])
     level = [root]
     while level:

@@ -1,4 +1,4 @@
-"""What `checkpoint` on a module saves and costs: measured by running with it."""
+"""The savings and costs of `checkpoint` on a module, measured by runs with it."""
 from __future__ import annotations
 
 import contextlib
@@ -22,9 +22,9 @@ from .tape import ACTIVATION, Step, Storage
 
 
 class Measured(NamedTuple):
-    """A module under `checkpoint`: its path and class, how many equal ones there are (the numbers are those of one),
-    bytes that are kept less and that the peak is lower, operations that run again, seconds that a step takes longer,
-    and as a part of what it takes."""
+    """A module under `checkpoint`: its path and class, the number of equal modules (the other numbers are for one of
+    them), the bytes by which the kept activations and the peak are smaller, the operations that run again, and the
+    seconds by which a step is slower, also as a part of its time."""
 
     path: str
     cls: str
@@ -69,7 +69,7 @@ class Checkpoints(Table):
 
 
 class Run(NamedTuple):
-    """Bytes of activations kept, bytes allocated at most, operations that ran again."""
+    """Bytes of activations that are kept, the peak of allocated bytes, and the operations that ran again."""
 
     kept: int
     peak: int
@@ -77,21 +77,21 @@ class Run(NamedTuple):
 
     @classmethod
     def of(cls, meter: Meter) -> Run:
-        """What a meter has measured."""
+        """The Run that a meter has measured."""
         kept = sum([life.storage.nbytes for life in meter.lives if life.storage.kind == ACTIVATION])
         return cls(kept, max([event.most for event in meter.events]), meter.again)
 
 
 def measure(step: Callable[[], Any]) -> Run:
-    """Run a step and measure its memory."""
+    """Runs a step and measures its memory."""
     with Meter() as meter:
         step()
     return Run.of(meter)
 
 
 def kept_inside(storages: Iterable[Storage], path: str) -> dict[Call, list[Storage]]:
-    """The activations that are made in a call of a module and kept by that call alone, which is what a checkpoint on
-    it would not keep: by calls of the module with this path."""
+    """The activations that are made in a call of a module and kept by that call alone, for each call of the module with
+    this path. A checkpoint on the module would not keep them."""
     found: dict[Call, list[Storage]] = {}
     for s in storages:
         steps = [*s.keepers, *([] if s.maker is None else [s.maker])]
@@ -106,7 +106,7 @@ def _calls(step):
 
 
 class Checkpointed:
-    """From its making on, each call of some modules is a checkpoint, until `remove()` or the end of a `with` block."""
+    """Makes each call of some modules a checkpoint, until `remove()` or the end of a `with` block."""
 
     def __init__(self, modules: Iterable[Module]) -> None:
         self._modules = list(modules)
@@ -116,7 +116,7 @@ class Checkpointed:
             module.__dict__["forward"] = functools.partial(_through_checkpoint, module, module.forward)
 
     def remove(self) -> None:
-        """Let the modules be called as before."""
+        """Makes calls of the modules ordinary calls again."""
         for module in self._modules:
             module.__dict__.pop("forward", None)
 
@@ -131,14 +131,14 @@ def _through_checkpoint(module, forward, *args, **kwargs):
     def run(*args, **kwargs):
         if mode.graph_task is None:
             return forward(*args, **kwargs)
-        with called(module):                   # in backward, again
+        with called(module):                   # it runs again in backward
             return forward(*args, **kwargs)
     return checkpoint(run, *args, use_reentrant=False, **kwargs)
 
 
 @contextlib.contextmanager
 def unchanged(modules: Iterable[Module]) -> Iterator[None]:
-    """Puts parameters, buffers, gradients and random numbers back at the end."""
+    """A context that restores parameters, buffers, gradients and random numbers at the end."""
     tensors = {id(t): t for module in modules for t in [*module.parameters(), *module.buffers()]}
     before = [(t, t._array.copy(), t.grad, None if t.grad is None else t.grad._array.copy()) for t in tensors.values()]
     state = get_rng_state()
@@ -154,7 +154,7 @@ def unchanged(modules: Iterable[Module]) -> Iterator[None]:
 
 
 def _seconds(step, module, everything, repeats):
-    """Medians of the time of a step, and of one with the module under checkpoint, run by turns."""
+    """The median times of a step without and with the module under checkpoint. The steps run in alternation."""
     times: tuple[list[float], list[float]] = [], []
     for _ in range(repeats):
         for found, wrapped in zip(times, ([], [module])):

@@ -1,4 +1,4 @@
-"""What one graph keeps more, and what less, than another."""
+"""The differences between the memory that two graphs keep."""
 from __future__ import annotations
 
 import re
@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 
 class Comparison(Table):
-    """A table of what two graphs keep differently: (difference, bytes in the first, bytes in the second, kind, module,
-    operation, name), the largest difference first. Modules and names that differ by numbers alone are one row if their
-    bytes are equal. `difference`: of the activations, second less first."""
+    """A table of the differences between the memory that two graphs keep: (difference, bytes in the first, bytes in
+    the second, kind, module, operation, name), the largest difference first. Modules and names that differ only by
+    numbers share a row if their bytes are equal. `difference`: the bytes of activations in the second minus those in
+    the first."""
 
     def __init__(self, first: Graph, second: Graph) -> None:
         self.difference = second.totals[ACTIVATION] - first.totals[ACTIVATION]
@@ -37,7 +38,7 @@ class Comparison(Table):
 
 
 def _kept(graph):
-    """{(kind, module, operation, name): bytes} of what a graph keeps."""
+    """{(kind, module, operation, name): bytes} of the memory that a graph keeps."""
     found: dict[tuple, int] = {}
     for step in graph.tape.steps:
         for kept in step.kept:

@@ -8,7 +8,8 @@ from .svg import FONT
 
 
 def save(path: str, contents: Mapping[str, Callable[[], str | bytes]]) -> None:
-    """Writes a file of the kind that its suffix says. `contents`: by suffix, what makes it."""
+    """Writes a file of the kind that its suffix names. `contents` has the function that makes the contents, by
+    suffix."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix not in contents:
         *others, last = contents
@@ -20,8 +21,8 @@ def save(path: str, contents: Mapping[str, Callable[[], str | bytes]]) -> None:
 
 
 def png(svg: str) -> bytes:
-    """An SVG as PNG, with twice as many pixels for screens that are that fine. Its font is the one that matplotlib
-    brings, so that it does not depend on what is installed on the system.
+    """An SVG as PNG, with twice as many pixels, for screens of high resolution. Its font is the one that matplotlib
+    includes, so that it does not depend on the fonts of the system.
 
     >>> import tinytorch as torch
     >>> from tinytorch import viz

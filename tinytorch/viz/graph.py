@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 class Graph:
-    """What was recorded, and what backward keeps of it.
+    """A recorded computation, and the memory that its backward keeps.
 
     tape     the operations in order (`tape.steps`), leaves and storages
-    program  the same operations as a tree of module calls, with what repeats itself folded
-    error    what ended the forward early, or None; `error_text` says it with the shapes of the tensors there
+    program  the same operations as a tree of module calls, in which repetitions are folded
+    error    the exception that ended the forward early, or None; `error_text` is its text, with the shapes of tensors
     """
 
     def __init__(self, tape: Tape, error: BaseException | None = None, error_text: str = "") -> None:
@@ -40,7 +40,7 @@ class Graph:
 
     @property
     def totals(self) -> dict[str, int]:
-        """Bytes that are kept for backward, each storage once: of activations, inputs and parameters.
+        """The bytes that are kept for backward, of activations, inputs and parameters. Each storage counts once.
 
         >>> import tinytorch as torch
         >>> graph(torch.nn.Linear(4, 2), torch.ones(3, 4)).totals
@@ -49,7 +49,7 @@ class Graph:
         return {kind: self.tape.kept_bytes(kind) for kind in (ACTIVATION, INPUT, PARAMETER)}
 
     def compare(self, other: Graph) -> Comparison:
-        """What `other` keeps for backward that this does not, and the other way round.
+        """The memory that `other` keeps for backward and this graph does not, and the other way round.
 
         >>> import tinytorch as torch
         >>> x = torch.ones(4, requires_grad=True)
@@ -76,11 +76,11 @@ class Graph:
     def svg(self, unfold: str | Iterable[str] = (), theme: str | None = None, backward: bool = True) -> str:
         """The picture as SVG. Repeats are folded, and so are groups where there would be too many boxes.
 
-        unfold    names or module paths of what is to be unfolded, a repeat to one of its turns; "all": everything
-        theme     "light" or "dark"; None: what the reader's system prefers
-        backward  whether the backward graph stands beside the forward one
+        unfold    names or module paths of the groups to unfold; a repeat unfolds to one of its turns; "all": all groups
+        theme     "light" or "dark"; None: the preference of the reader's system
+        backward  whether the picture shows the backward graph beside the forward graph
 
-        ValueError if nothing is called what is to be unfolded.
+        ValueError if nothing has a name in `unfold`.
 
         >>> import tinytorch as torch
         >>> blocks = torch.nn.Sequential(*[torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Tanh()) for _ in "abc"])
@@ -99,8 +99,8 @@ class Graph:
         """Writes the picture: .svg, .png, .dot or .html by the suffix of `path`. The HTML page is one file that folds
         and unfolds in a browser. `unfold` and `theme` as in `svg`; DOT has all operations, and no theme.
 
-        memory    what `viz.memory` told of a step, which the HTML page shows below the graph: a click on one of its
-                  rows finds the operation
+        memory    the result of `viz.memory` for a step, which the HTML page shows below the graph: a click on one of
+                  its rows finds the operation
 
         ValueError for another suffix, and for memory in another file than the page.
 
@@ -121,12 +121,12 @@ class Graph:
 
 def graph(loss_or_module: Tensor | Module | Callable, *inputs: Any,
           params: Mapping[str, Tensor] | None = None) -> Graph:
-    """The graph of a loss (a tensor, or several in a tuple or list), or of what a module or function computes of
-    `inputs`. Only of a module or function it is known where in the program an operation ran.
+    """The graph of a loss (a tensor, or several in a tuple or list), or of the call of a module or function with
+    `inputs`. Only the graph of a call knows the line of the program that made an operation.
 
-    params   names of leaves, for instance dict(model.named_parameters()); of a module its own are known
+    params   names of leaves, for instance dict(model.named_parameters()); those of a module are known
 
-    If the forward raises, the graph is that of what ran until then, and its `error` says what ended it.
+    If the forward raises, the graph has the operations that ran before, and its `error` is the exception.
 
     >>> import tinytorch as torch
     >>> model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
@@ -164,7 +164,7 @@ def named_tensors(value: Any, name: str) -> Iterator[tuple[str, Tensor]]:
 
 
 def _roots(value: Any) -> list[Tensor]:
-    """The tensors in a result that backward could start from. RuntimeError if there is none."""
+    """The tensors in a result from which backward could start. RuntimeError if there is none."""
     found = [t for _, t in named_tensors(value, "") if t.requires_grad]
     if not found:
         raise RuntimeError("graph(): no tensor in the result requires grad, so that nothing was recorded")
@@ -172,15 +172,15 @@ def _roots(value: Any) -> list[Tensor]:
 
 
 def _unused(nodes: Iterable[Node]) -> list[Node]:
-    """The nodes that no other node leads to."""
+    """The nodes to which no other node leads."""
     nodes = list(nodes)
     used = {id(e) for node in nodes for edge in node.edges for e in (edge, *getattr(edge, "edges", ()))}
     return [node for node in nodes if id(node) not in used]
 
 
 def _told(error):
-    """The words of an error, and the shapes of the tensors among the variables where it was raised, outside of this
-    package if it can be."""
+    """The text of an error, and the shapes of the tensors among the variables of the function that raised it. If
+    possible this is a function outside of this package."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     package = __name__.split(".")[0]
     own = [f for f in frames if f.f_globals.get("__name__", "").split(".")[0] != package]

@@ -1,4 +1,4 @@
-"""The steps of a tape in the calls of modules that they ran in, and equal runs of them as one."""
+"""Groups the steps of a tape by the calls of modules in which they ran, and folds equal runs of them."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ class Group:
         return f"{path}: {self.call.cls}" if path else self.call.cls
 
     def steps(self) -> Iterator[Step]:
-        """All steps in it, in order."""
+        """All steps in the group, in order."""
         return steps_of(self.members)
 
     def __repr__(self) -> str:
@@ -31,14 +31,14 @@ class Group:
 
 
 class Repeat:
-    """Turns that look the same, one after the other: time steps, layers, blocks. `turns`: lists of members."""
+    """Equal turns one after the other: time steps, layers or blocks. `turns`: lists of members."""
 
     def __init__(self, turns: list[list[Step | Group | Repeat]]) -> None:
         self.turns = turns
 
     @property
     def label(self) -> str:
-        """What one turn is, and how many there are.
+        """A text with the contents of a turn and the number of turns.
 
         >>> Repeat([[Group(Call("blocks.0", "Block", 0))], [Group(Call("blocks.1", "Block", 0))]]).label
         'Block x2'
@@ -68,7 +68,7 @@ def steps_of(members: Sequence[Step | Group | Repeat]) -> Iterator[Step]:
 
 
 def grouped(steps: Sequence[Step]) -> Group:
-    """The steps as a tree of calls; in each, what repeats itself as a Repeat."""
+    """The steps as a tree of calls. In each call repetitions are a Repeat."""
     root = Group(None)
     path = [root]                              # the open groups
     for step in steps:
@@ -94,7 +94,8 @@ def _fold(group):
 
 
 def signature(member: Step | Group | Repeat) -> tuple:
-    """What two members have in common that look the same: operations, shapes of results and parameters, classes."""
+    """A value that is equal for members that look the same. It has operations, shapes of results and parameters, and
+    classes."""
     if isinstance(member, Step):
         return member.name, member.shapes, tuple([s.shape for s, _ in member.inputs if isinstance(s, Leaf)])
     if isinstance(member, Repeat):
@@ -102,12 +103,14 @@ def signature(member: Step | Group | Repeat) -> tuple:
     return member.call and member.call.cls, tuple([signature(m) for m in member.members])
 
 
-#: The most members that a turn may have which is not one module, and the fewest turns of steps that are folded.
+#: The largest number of members of a turn that is not one module, and the smallest number of turns of steps that are
+#: folded.
 LONGEST, FEWEST = 40, 3
 
 
 def folded(members: list[Step | Group | Repeat]) -> list[Step | Group | Repeat]:
-    """The members, what repeats itself in a row as a Repeat: at each place the turns that cover most."""
+    """The members, in which repetitions in a row are a Repeat. At each place the turns that cover most members are
+    folded."""
     signatures = [signature(m) for m in members]
     result, i = [], 0
     while i < len(members):
@@ -123,7 +126,8 @@ def folded(members: list[Step | Group | Repeat]) -> list[Step | Group | Repeat]:
 
 
 def _longest_repeat(signatures, i):
-    """(length of a turn, how many turns) at place i: those that cover most, of equal ones the shortest."""
+    """(length of a turn, number of turns) at place i. The turns cover as many members as possible, and are as short as
+    possible."""
     best, covered = (1, 1), 1
     for length in range(1, min(LONGEST, (len(signatures) - i) // 2) + 1):
         turn, count = signatures[i:i + length], 1

@@ -1,4 +1,4 @@
-"""The arrays that an object keeps alive: what pack hooks, checkpoints and the ctx of a Function hold on to."""
+"""The arrays that an object keeps alive, for results of pack hooks, checkpoints and the ctx of a Function."""
 from __future__ import annotations
 
 import functools
@@ -13,15 +13,15 @@ from ..autograd.node import Edge, Node, Op
 from ..nn.modules.module import Module
 from ..tensor import Tensor
 
-#: What is held by the program and not by the tape, or is looked at elsewhere.
+#: Types of objects that the program holds and not the tape, or that are searched elsewhere.
 _ENDS = (str, bytes, int, float, complex, type, types.ModuleType, types.CodeType, weakref.ref, Module, Node, Op,
          np.dtype, np.generic)
 
 
 def held_arrays(x: Any, seen: set[int] | None = None) -> Iterator[tuple[np.ndarray, Edge]]:
-    """(array, where its gradient goes) of each array that is reached from `x` through containers, attributes and what
-    functions close over. Not of modules: their parameters are the program's. `seen`: ids of the objects that have been
-    looked at, which are left out.
+    """(array, receiver of its gradient) of each array that can be reached from `x` through containers, attributes and
+    closures. Modules are left out, because the program holds their parameters. `seen`: ids of the objects that have
+    been searched, which are left out too.
 
     >>> import tinytorch as torch
     >>> t = torch.ones(2)
@@ -42,7 +42,7 @@ def held_arrays(x: Any, seen: set[int] | None = None) -> Iterator[tuple[np.ndarr
 
 
 def edge_of(tensor: Tensor) -> Edge:
-    """Where the gradient of a tensor goes."""
+    """The receiver of the gradient of a tensor."""
     return tensor._node or (tensor if tensor._requires_grad else None)
 
 

@@ -1,6 +1,6 @@
-"""Layers of boxes: for each group of a view, which box stands in which row, and in what order from left to right.
+"""Layers of boxes: the row of each box in a group of a view, and the order of the boxes from left to right.
 
-It does not depend on what is unfolded: a box is a box at whatever size. Sizes and places are in place.py.
+Layers do not depend on the groups that are unfolded, because they ignore sizes. Sizes and places are in place.py.
 """
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from typing import Any
 def plans(data: dict) -> dict:
     """Adds to each group of a view its `plan`, and to each repeat `one` (of one of its turns) and `all` (of all).
 
-    A plan has
-    vertices    {"child": element}, {"in": tensor} and {"out": tensor} where wires cross the frame, or {} on a long wire
-    layers      rows of vertices, from the lowest up; what comes in is the lowest, what goes out the highest row
-    edges       {"tensor", "chain": vertices from the source to the target, "wires": numbers of the wires in it}
-    beside      {operation: parameters and inputs that it alone uses, which stand beside it}
-    enter, leave    of one turn: {tensor that comes into the repeat, or goes out: the tensor of the turn in its place}
-    turn in, turn out    of one turn: the tensors that come from the turn before, and those that go to the next
+    A plan has vertices    {"child": element}, {"in": tensor} and {"out": tensor} where wires cross the frame, or {} on
+    a long wire layers      rows of vertices, from the lowest up; tensors that come in have the lowest row, and those
+    that go out the highest edges       {"tensor", "chain": vertices from the source to the target, "wires": numbers of
+    the wires in it} beside      {operation: parameters and inputs that it alone uses, which stand beside it} enter,
+    leave    of one turn: {tensor that comes into the repeat, or goes out: the tensor of the turn in its place} turn
+    in, turn out    of one turn: the tensors that come from the turn before, and those that go to the next
     """
     members = _Members(data)
     for element in data["elements"]:
@@ -32,7 +31,7 @@ def plans(data: dict) -> dict:
 
 
 class _Members:
-    """Which members of the groups the wires connect."""
+    """The members of the groups that the wires connect."""
 
     def __init__(self, data):
         self.data = data
@@ -49,7 +48,7 @@ class _Members:
                     self._flows.setdefault(group, []).append((number, a, b))
 
     def path(self, number):
-        """{group: the member of it that an element is or is in}."""
+        """{group: its member that is the element, or contains it}."""
         found = {}
         while number in self.parent:
             found[self.parent[number]] = number
@@ -57,13 +56,13 @@ class _Members:
         return found
 
     def flows(self, group):
-        """(wire, member that it leaves or None, member that it reaches or None) of each wire."""
+        """(wire, member where it begins or None, member where it ends or None) of each wire."""
         return self._flows.get(group, [])
 
     def in_place_of(self, repeat):
-        """What comes into the second turn, and goes out of it, where others do in other turns."""
+        """The tensors that come into the second turn and go out of it, in the places of those of the other turns."""
         turn_of = {m: k for k, turn in enumerate(repeat["turns"]) for m in turn}
-        number = {}                            # of an operation in its turn
+        number = {}                            # the number of an operation in its turn
         for turn in repeat["turns"]:
             for i, op in enumerate([op for m in turn for op in self._operations(m)]):
                 number[op] = i
@@ -130,7 +129,7 @@ def _plan(data, children, flows):
             lines.append((tensor, start, end, wires))
     ends = {i for i, v in enumerate(vertices) if "child" in v and elements[v["child"]]["kind"] in ("output", "error")}
     rows = _rows(vertices, lines, ends)
-    chains, trunk = [], {}                     # of a tensor, one wire from row to row, which branches
+    chains, trunk = [], {}                     # of each tensor, one branching wire from row to row
     for tensor, start, end, wires in lines:
         chain = [start]
         for row in range(rows[start] + 1, rows[end]):
@@ -145,8 +144,8 @@ def _plan(data, children, flows):
 
 
 def _rows(vertices, lines, ends):
-    """The row of each vertex: above all that it is computed from; what is computed from nothing, below its first
-    user; the `ends` of the graph above all others."""
+    """The row of each vertex. A vertex stands above all vertices that it is computed from. If it is computed from
+    none, it stands below its first user. The `ends` of the graph stand above all others."""
     after: dict[int, list[int]] = {}
     before: dict[int, list[int]] = {}
     for _, start, end, _ in lines:
@@ -173,7 +172,7 @@ def _rows(vertices, lines, ends):
 
 
 def _ordered(rows, chains):
-    """The rows, each in an order in which few wires cross. A chain has but one."""
+    """The rows, each in an order in which few wires cross."""
     layers: list[list[int]] = [[] for _ in range(max(rows, default=-1) + 1)]
     for v, row in enumerate(rows):
         layers[row].append(v)

@@ -1,4 +1,4 @@
-"""`viz.memory`: what a training step keeps from forward to backward, and its peak."""
+"""`viz.memory`: the memory that a training step keeps from forward to backward, and its peak."""
 from __future__ import annotations
 
 import os
@@ -18,14 +18,14 @@ from .timeline import timeline
 
 
 class Memory(Table):
-    """What was measured of one run of a step, as a table: "from" and "to" are numbers of events.
+    """The measurements of one run of a step, as a table. "from" and "to" are numbers of events.
 
-    events      what ran, each with the bytes that were allocated, beyond what there was before (see meter.Event)
-    lives       the storages that lived from forward to backward (see meter.Life): those of activations are the rows
-    kept        bytes of the activations among them
-    peak        bytes that were allocated at most, and `at_peak` the event then
-    again       how many operations ran forward in backward: those of checkpoints, a second time
-    by_row      the lives of each row: those of equal modules are one
+    events      the operations that ran, with the bytes allocated since the start of the run (see meter.Event)
+    lives       the storages that lived from forward to backward (see meter.Life); the rows are those of activations
+    kept        the bytes of the activations among the lives
+    peak        the largest number of allocated bytes; `at_peak` is the event at that time
+    again       the number of operations whose forward ran in backward, because of checkpoints
+    by_row      the lives of each row; equal modules share a row
     measured    the table of `checkpoints()`, if that was called
     """
 
@@ -46,14 +46,14 @@ class Memory(Table):
                          f"{size(self.kept)} kept; at most {size(self.peak)} allocated, in {self.where(self.at_peak)}")
 
     def where(self, event: Event) -> str:
-        """What runs in an event, with line and module."""
+        """The operation of an event, with line and module."""
         at = with_line(f"{event.phase} of {event.name}", event)
         return at + (f", module {event.module}" if event.module else "")
 
     def timeline(self, theme: str | None = None) -> str:
-        """The bytes over the run as a picture, SVG: all, those of the activations that are kept, and the peak.
+        """The bytes over the run as an SVG picture: all bytes, those of the activations that are kept, and the peak.
 
-        theme     "light" or "dark"; None: what the reader's system prefers
+        theme     "light" or "dark"; None: the preference of the reader's system
 
         >>> import tinytorch as torch
         >>> x = torch.ones(64, 64, requires_grad=True)
@@ -77,7 +77,7 @@ class Memory(Table):
                                ".png": lambda: png(self.timeline(theme or "light"))})
 
     def data(self) -> dict[str, Any]:
-        """The same as plain dicts and lists.
+        """The measurements as plain dicts and lists.
 
         >>> import tinytorch as torch
         >>> x = torch.ones(64, 64, requires_grad=True)
@@ -93,9 +93,9 @@ class Memory(Table):
                                 for life in self.lives]}
 
     def checkpoints(self, repeats: int = 3) -> Checkpoints:
-        """What `checkpoint` on each module that was called would save and cost, measured: the step runs again for each
-        (of equal ones for the first), once for the memory and `repeats` times for the time, which is a median.
-        Parameters, buffers, gradients and random numbers are put back after each run, nothing else.
+        """The measured savings and costs of `checkpoint` on each module that was called. The step runs again for each
+        module (for equal modules once), once to measure the memory and `repeats` times to measure the median time.
+        Parameters, buffers, gradients and random numbers are restored after each run, and nothing else is.
 
         >>> import tinytorch as torch
         >>> block = torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.GELU(), torch.nn.Linear(256, 64))
@@ -112,11 +112,11 @@ class Memory(Table):
 
 
 def memory(step: Callable[[], Any], model: Any = None) -> Memory:
-    """Run `step()`, a function that does a forward and its backward (and what else belongs to a training step), once
-    and tell what it allocates: which activations live from forward to backward, and the peak. Counted is what Python's
-    tracemalloc counts: arrays, and the objects around them.
+    """Runs `step()` once, a function with a forward, its backward and the rest of a training step, and measures its
+    memory: the activations that live from forward to backward, and the peak. It counts what Python's tracemalloc
+    counts, which are arrays and the objects around them.
 
-    model   whose parts the module paths name; otherwise it is the first module that is called and has parts
+    model   the module whose parts the module paths name; by default the first called module that has parts
 
     >>> import tinytorch as torch
     >>> model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
@@ -130,7 +130,7 @@ def memory(step: Callable[[], Any], model: Any = None) -> Memory:
 
 
 def _rows(lives):
-    """(row, lives) of equal ones, of modules that differ by numbers alone."""
+    """(row, lives) of lives that are equal and whose modules differ only by numbers."""
     found = {}
     for life in lives:
         s = _saved(life)

@@ -1,4 +1,5 @@
-"""What a run allocates, operation by operation: Python's tracemalloc, to which NumPy tells of its arrays."""
+"""Measures the memory that a run allocates, operation by operation, by Python's tracemalloc, which knows NumPy's
+arrays."""
 from __future__ import annotations
 
 import functools
@@ -24,10 +25,10 @@ class Event(NamedTuple):
 
     phase    "forward", "backward", "forward in backward" (of a checkpoint, or of gradients that are differentiated in
              turn) or "other"
-    name     of the operation, or of the backward
-    origin   where its forward was called, or None
-    nbytes   allocated when it had ended, beyond what there was before the run
-    most     at most in between
+    name     the name of the operation, or of its backward
+    origin   the Origin of its forward, or None
+    nbytes   the bytes allocated at its end, minus those before the run
+    most     the largest number of bytes during the event
     """
 
     phase: str
@@ -38,33 +39,35 @@ class Event(NamedTuple):
 
     @property
     def module(self) -> str:
-        """The path of the module that it belongs to."""
+        """The path of the module to which the event belongs."""
         return self.origin.calls[-1].path if self.origin is not None and self.origin.calls else ""
 
 
 class Life:
-    """A storage that is kept from forward to backward: `storage`, and the numbers of the events between which it was
-    alive, `born` (its first, if that is known, else the one that kept it) and `freed` (None: it outlived the run)."""
+    """A storage that is kept from forward to backward: `storage`, and the numbers of the events between which it
+    lived: `born` (the event that made it or, if that is not known, that kept it) and `freed` (None: it outlived the
+    run)."""
 
     def __init__(self, storage: Storage, born: int) -> None:
         self.storage, self.born, self.freed = storage, born, None
 
 
 class Meter(Recorder):
-    """A Recorder that notes what is allocated, in `events`, and at the start of each backward what is kept, in `lives`.
-    `again`: how many operations ran forward in backward. What itself allocates is left out."""
+    """A Recorder that also notes the allocated bytes, in `events`, and at the start of each backward the storages that
+    are kept, in `lives`. `again`: the number of operations whose forward ran in backward. Its own memory does not
+    count."""
 
     def __init__(self, model: Any = None) -> None:
         super().__init__(model, hold=False)
         self.events: list[Event] = []
         self.lives: list[Life] = []
         self.again = 0
-        self._numbers: dict[int, int] = {}     # of events, by id of their origins
+        self._numbers: dict[int, int] = {}     # numbers of events, by the ids of their origins
         self._seen: dict[int, Any] = {}        # storages that are in `lives`, by id of the memory
-        self._depth = self._most = 0           # _most: at most since the last event, until a node began
+        self._depth = self._most = 0           # _most: the peak between the last event and the beginning of a node
 
     def __enter__(self) -> Meter:
-        gc.collect()                           # so that collections during equal runs come at equal places
+        gc.collect()                           # makes equal runs collect garbage at equal places
         super().__enter__()
         self._optimizers = [register_optimizer_step_pre_hook(lambda *args: self._end_of(OTHER, "before the optimizer")),
                             register_optimizer_step_post_hook(self._after_optimizer)]
@@ -91,13 +94,13 @@ class Meter(Recorder):
         self._most = 0
 
     def _in_use(self):
-        """Bytes in use; how many there were at most is noted."""
+        """The bytes in use. Notes the peak."""
         current, most = tracemalloc.get_traced_memory()
         self._most = max(self._most, most - self._own)
         return current
 
     def _leave_out(self, before):
-        """What has been allocated since `before` is none of the program's."""
+        """Leaves the memory that was allocated since `before` out, because it is not the program's."""
         self._own += tracemalloc.get_traced_memory()[0] - before
         tracemalloc.reset_peak()
 

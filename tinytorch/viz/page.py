@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def page(data: dict, unfold: str | Iterable[str] = (), theme: str | None = None, memory: Memory | None = None) -> str:
-    """The page of a view, and of a Memory below it. Its data, style and script are in it: it asks for nothing else."""
+    """The page of a view, and of a Memory below it. The page contains its data, style and script, and loads nothing."""
     own = {"open": unfolded(data, unfold), "theme": theme, "legend": legend_lines(data),
            "measures": {"sizes": SIZES, "line": LINE, "character": CHARACTER, "pad": PAD, "gap": GAP, "row": ROW,
                         "wire": WIRE, "sweeps": SWEEPS, "wide": WIDE, "margin": MARGIN, "between": BETWEEN,
@@ -61,7 +61,7 @@ def _section(memory):
 
 
 def _moments(memory):
-    """What the page says of the events, and of each row of the table the events between which it lives and the
+    """The texts of the page for the events. For each row of the table, the events between which it lives and the
     operations, by name and module, that made it or keep it."""
     moments = [f"{memory.where(e)}: {size(e.nbytes)} when it ended, at most {size(e.most)}" for e in memory.events]
     last = len(memory.events)

@@ -6,13 +6,13 @@ import re
 #: Height of a line of text and its size, by style; the font has characters of one width.
 SIZES = {"name": 13, "title": 14, "note": 11, "shape": 11, "kept": 11}
 LINE = 16
-#: Width of a character by the size of the text: of the widest of the usual fonts.
+#: Width of a character relative to the size of the text, in the widest of the usual fonts.
 CHARACTER = 0.61
 PAD, GAP, ROW, WIRE = 8, 22, 26, 10
-#: What is as wide as two characters.
+#: Characters that are twice as wide as others.
 WIDE = ("[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6"
         "\U0001f300-\U0001faff]")
-#: How often the rows are moved to where their neighbours want them.
+#: The number of passes that move the rows towards their neighbours.
 SWEEPS = 40
 
 
@@ -32,9 +32,9 @@ def widest(lines: list) -> float:
 class Box:
     """An element that is drawn.
 
-    w, h      its size with all that belongs to it; `body`: the rectangle of it alone, (x, y, w, h)
+    w, h      its size with its labels and neighbours; `body`: the rectangle of the box itself, (x, y, w, h)
     ins, outs {tensor: x} where its wires end and begin, at its lower and upper edge
-    inner     (Box, x, y) of what is in it
+    inner     (Box, x, y) of the boxes in it
     wires     (edge, [(x, y), ...], (forward, backward)) corners of each wire from source to target, and whether
               an arrow's head is at its end in the two graphs: not where it only crosses a frame
     texts     (x, y, [text, style]) of labels outside of its body
@@ -52,7 +52,8 @@ class Box:
 
 
 class Places:
-    """The boxes of a view. `open`: how its groups are unfolded; `both`: whether there is room for backward's texts."""
+    """The boxes of a view. `open`: the groups that are unfolded, and how; `both`: whether there is room for backward's
+    texts."""
 
     def __init__(self, data: dict, open: dict, both: bool = True) -> None:
         self.data, self.open, self.both = data, open, both
@@ -60,7 +61,8 @@ class Places:
         self.used = {wire["tensor"] for wire in data["wires"]}
 
     def box(self, number: int, beside: list | None = None, outs: list | None = None, ins: list | None = None) -> Box:
-        """The box of an element. `beside`: what stands beside it; `outs`, `ins`: the tensors that leave, and come."""
+        """The box of an element. `beside`: the elements beside it; `outs`, `ins`: the tensors that leave it and enter
+        it."""
         element = self.elements[number]
         state = self.open.get(number, "")
         if state:
@@ -210,7 +212,7 @@ class Places:
                     weight.append(total or 0.1)
                 for v, at in zip(layer, _apart(wish, weight, [boxes[v].w + _space(boxes, v) for v in layer])):
                     x[v] = at
-        if layers and "out" in plan["vertices"][layers[-1][0]]:        # the text at the top stands left of what leaves
+        if layers and "out" in plan["vertices"][layers[-1][0]]:        # the text at the top is left of the wires
             left = min([x[v] for layer in layers[:-1] for v in layer], default=0.0)
             short = left + head - x[layers[-1][0]]
             if short > 0:
@@ -262,14 +264,14 @@ def _space(boxes, v):
 
 
 def _spread(tensors, left, body_w):
-    """Where wires reach a box from below: beside each other about its middle."""
+    """The places where wires reach a box from below: side by side around its middle."""
     step = min(WIRE, (body_w - 2 * PAD) / max(1, len(tensors) - 1))
     start = left + body_w / 2 - step * (len(tensors) - 1) / 2
     return {t: start + step * k for k, t in enumerate(tensors)}
 
 
 def _apart(wish, weight, widths):
-    """The places nearest to those wished (by weighted squares) at which what has these widths does not overlap.
+    """The places nearest to the wished ones (by weighted squares) at which things of these widths do not overlap.
 
     >>> _apart([0, 1, 50], [1, 1, 1], [10, 10, 10])
     [-4.5, 5.5, 50.0]

@@ -1,4 +1,4 @@
-"""Where operations come from: the modules and the line of the program that each was called in, as it runs."""
+"""The origins of operations: the modules and the line of the program that called each of them."""
 from __future__ import annotations
 
 import contextlib
@@ -22,8 +22,8 @@ from ..tensor import Tensor
 
 
 class Call(NamedTuple):
-    """One call of a module: its `path` in the model ("" is the model itself), the name of its class, and the how
-    manieth call of it this is, from 0."""
+    """One call of a module: its `path` in the model ("" is the model itself), the name of its class, and the number of
+    the call, which counts from 0."""
 
     path: str
     cls: str
@@ -31,9 +31,9 @@ class Call(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Where an operation was called: `calls`, the modules from the outermost in; `file`, `line`, `function` and `text`
-    of the innermost line of the program outside this package; `dtypes` of its outputs; `given`: (number of the
-    argument, id of the memory) of the tensors that it takes and that no gradient goes to."""
+    """The origin of an operation: `calls`, the modules from the outermost inwards; `file`, `line`, `function` and
+    `text` of the innermost line of the program outside this package; `dtypes` of its outputs; `given`: (number of the
+    argument, id of the memory) of its tensors that get no gradient."""
 
     calls: tuple[Call, ...]
     file: str
@@ -45,11 +45,11 @@ class Origin(NamedTuple):
 
 
 class Recorder:
-    """Context manager: notes the Origin of every node that is recorded by this thread, in `origins`. `model`: the
-    module whose parts the paths name; without one the first module that is called and has parts.
+    """Context manager that notes the Origin of every node that this thread records, in `origins`. `model`: the module
+    whose parts the paths name; by default the first called module that has parts.
 
-    hold      keep the nodes, with all that they have saved; otherwise they are forgotten with their graph
-    before    before(memory): whether an array was there when it was entered; to be asked before it is left
+    hold      whether it keeps the nodes, with all that they have saved; otherwise they end with their graph
+    before    before(memory): whether an array existed at the start of the block; call it before the end of the block
 
     >>> import tinytorch as torch
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh())
@@ -60,10 +60,10 @@ class Recorder:
     """
 
     def __init__(self, model: Any = None, hold: bool = True) -> None:
-        self.modules: dict[str, Module] = {}                   # by path, all that are named
+        self.modules: dict[str, Module] = {}                   # all named modules, by path
         self._paths: dict[int, str] = {}
         self.origins: MutableMapping[Node, Origin] = {} if hold else weakref.WeakKeyDictionary()
-        self._open: list[tuple[Module, Call]] = []             # the calls that are running
+        self._open: list[tuple[Module, Call]] = []             # the active calls
         self._count: dict[int, int] = {}
         if isinstance(model, Module):
             self._name_parts(model)
@@ -89,8 +89,8 @@ class Recorder:
             tracemalloc.stop()
 
     def _begin_to_trace(self):
-        """Sees to it that `before` knows the arrays that there are from those that are made from now on: tracemalloc
-        has a trace of these, unless it has been tracing all along."""
+        """Prepares `before` to distinguish existing arrays from later ones: tracemalloc has traces of later arrays
+        only, unless it was tracing before."""
         self._started = not tracemalloc.is_tracing()
         if self._started:
             tracemalloc.start()
@@ -138,7 +138,7 @@ _at_work: list[Recorder] = []
 
 @contextlib.contextmanager
 def called(module: Module) -> Iterator[None]:
-    """Tells the recorders at work that a module runs within it, past its `__call__`."""
+    """A context in which the active recorders know that a module runs, for code that does not use its `__call__`."""
     recorders = list(_at_work)
     for recorder in recorders:
         recorder._begin(module, ())
@@ -150,10 +150,10 @@ def called(module: Module) -> Iterator[None]:
 
 
 def memory_of_arrays() -> dict[int, np.ndarray]:
-    """{id: memory} of all arrays that there are, of tensors and others, but for those that only a running function
-    knows, or what `gc.freeze` has set aside."""
+    """{id: memory} of all existing arrays, of tensors and others. Arrays that only a running function knows, or that
+    `gc.freeze` has set aside, are not found."""
     referents = gc.get_referents(*gc.get_objects())
-    # Containers of arrays alone are no objects of the collector's.
+    # The garbage collector does not know containers that hold only arrays.
     plain = [x for x in referents if type(x) in (dict, tuple) and not gc.is_tracked(x)]
     referents += gc.get_referents(*plain)
     kinds = {kind for kind in set(map(type, referents)) if issubclass(kind, np.ndarray)}

@@ -1,4 +1,4 @@
-"""`viz.saved_tensors`: what backward keeps, as a table."""
+"""`viz.saved_tensors`: the memory that backward keeps, as a table."""
 from __future__ import annotations
 
 import os
@@ -16,16 +16,16 @@ from .tape import Kept, Step, Storage
 
 
 class Saved(NamedTuple):
-    """A storage that is kept, or several equal ones of what repeats itself.
+    """A storage that is kept, or several equal storages of a repetition.
 
-    nbytes   of one of them; count: how many there are
+    nbytes   the bytes of one of them; count: their number
     kind     "activation", "input" or "parameter"
-    name     of the parameter or input; else as the operation that keeps it first calls it
-    shape, dtype   of the tensor that lies in it
-    module   path of the module that the operation ran in ("" is the model)
-    block    what repeats itself, as "Block x12", or ""
-    maker    operation that made it, with file and line
-    needed_by      backward that needs it first, with file and line of its forward
+    name     of the parameter or input; otherwise the name in the first operation that keeps it
+    shape, dtype   of the tensor in it
+    module   path of the module in which the operation ran ("" is the model)
+    block    the repetition, as "Block x12", or ""
+    maker    the operation that made it, with file and line
+    needed_by      the first backward that needs it, with file and line of its forward
     """
 
     nbytes: int
@@ -41,7 +41,8 @@ class Saved(NamedTuple):
 
 
 class SavedTensors(Table):
-    """A table of what backward keeps: `saved` has the rows, a list of Saved; `totals` the bytes by kind."""
+    """A table of the memory that backward keeps. `saved` has the rows, a list of Saved, and `totals` has the bytes by
+    kind."""
 
     def __init__(self, graph: Graph) -> None:
         self.saved: list[Saved] = [saved for _, saved in _of_members(graph.program.members)]
@@ -55,8 +56,9 @@ class SavedTensors(Table):
 
 def saved_tensors(loss_or_module: Tensor | Module | Callable, *inputs: Any,
                   params: Mapping[str, Tensor] | None = None) -> SavedTensors:
-    """What backward of a loss, or of what a module or function computes of `inputs`, keeps: each storage once, with
-    its bytes, who made it and which backward needs it. The arguments are those of `graph`.
+    """The memory that the backward of a loss, or of the call of a module or function with `inputs`, keeps. Each
+    storage is listed once, with its bytes, the operation that made it and the backward that needs it. The arguments
+    are those of `graph`.
 
     >>> import tinytorch as torch
     >>> x = torch.ones(3, 4, requires_grad=True)
@@ -70,7 +72,7 @@ def saved_tensors(loss_or_module: Tensor | Module | Callable, *inputs: Any,
 
 
 def _of_members(members) -> Iterator[tuple[Any, Saved]]:
-    """(what it has in common with its like in another turn, Saved) of what is kept first in some members."""
+    """(a key that is equal in all turns, Saved) of each storage that these members are the first to keep."""
     for place, member in enumerate(members):
         if isinstance(member, Step):
             for k, kept in enumerate(member.kept):
@@ -101,10 +103,10 @@ def _of_turns(repeat: Repeat):
 
 
 def saved_of(step: Step, kept: Kept) -> Saved:
-    """What is told of an array that a step is the first to keep."""
+    """The Saved of an array that a step is the first to keep."""
     storage = kept.storage
     path = step.origin.calls[-1].path if step.origin is not None and step.origin.calls else ""
-    shape = storage.shape if storage.name else kept.shape      # a view of a part of an input keeps all of it
+    shape = storage.shape if storage.name else kept.shape      # a view of a part of an input keeps the whole input
     return Saved(storage.nbytes, 1, storage.kind, storage.name or kept.name, tuple(shape), kept.dtype.name, path, "",
                  maker_of(storage), with_line(step.backward_name, step))
 
@@ -115,6 +117,6 @@ def maker_of(storage: Storage) -> str:
 
 
 def with_line(text: str, step: Step) -> str:
-    """A text, and the line that a step ran in."""
+    """A text, followed by the line in which a step ran."""
     origin = step.origin
     return text if origin is None or not origin.file else f"{text} {os.path.basename(origin.file)}:{origin.line}"

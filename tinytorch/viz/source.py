@@ -1,4 +1,4 @@
-"""An operation as it is written: its name, its forward and its derivative rules, these with file and line."""
+"""The source of an operation: its name, its forward and its derivative rules, with file and line."""
 from __future__ import annotations
 
 import ast
@@ -22,7 +22,7 @@ class Text(NamedTuple):
 
 @functools.lru_cache(None)
 def formula(op: Op) -> Text:
-    """The forward function of an operation: its body.
+    """The body of the forward function of an operation.
 
     >>> import tinytorch as torch
     >>> formula(torch.sin.op).text
@@ -33,7 +33,7 @@ def formula(op: Op) -> Text:
 
 @functools.lru_cache(None)
 def rules(op: Op) -> dict[str, Text]:
-    """The derivative rules of an operation by argument; "joint" is one for all of them.
+    """The derivative rules of an operation by argument. "joint" is one rule for all arguments.
 
     >>> import tinytorch as torch
     >>> {argument: rule.text for argument, rule in rules(torch.mul.op).items()}
@@ -44,8 +44,8 @@ def rules(op: Op) -> dict[str, Text]:
 
 @functools.lru_cache(None)
 def name(op: Op) -> str:
-    """What an operation is called: by torch's name. But where torch ends a computation with a view, after which it
-    names the node of all of it, by that of the computation.
+    """torch's name of an operation. If torch ends a computation with a view and names the node after the view, this is
+    the name of the computation.
 
     >>> import tinytorch as torch
     >>> x = torch.ones(2, 3, 3, requires_grad=True)
@@ -59,7 +59,7 @@ def name(op: Op) -> str:
 
 
 def _reads_arrays(op):
-    """Whether the derivative rules read an argument that has a derivative, or what comes out."""
+    """Whether the derivative rules read an argument that has a derivative, or the result."""
     differentiable = [op.first + k for k, rule in enumerate(op.backs) if rule is not None or op.joint is not None]
     return bool(op.kept(-1) & {ANS, AUX, *differentiable})
 
@@ -69,7 +69,7 @@ def _text(function: Callable) -> Text:
     code = function.__code__
     file = os.path.join(*code.co_filename.split(os.sep)[-3:])
     found = _definition(code)
-    if found is None:                          # made by exec, or of a file that is gone
+    if found is None:                          # code made by exec, or from a file that is gone
         return Text(function.__qualname__, file, code.co_firstlineno)
     source, tree = found
     if isinstance(tree, ast.Lambda):

@@ -1,4 +1,4 @@
-"""`viz.suggest`: which modules to checkpoint so that a training step fits into a given memory."""
+"""`viz.suggest`: finds modules to checkpoint so that a training step fits into a given memory."""
 from __future__ import annotations
 
 import statistics
@@ -20,11 +20,11 @@ from .tape import ACTIVATION
 
 
 class Suggestion(Table):
-    """Which modules to checkpoint: the rows of the table are their paths and classes.
+    """The modules to checkpoint. The rows of the table are their paths and classes.
 
-    paths     of the modules
-    peak      bytes that a step with these checkpoints allocates at most, as measured; `before`: without them
-    fits      whether that is within the budget. If not, these are the checkpoints that came closest to it.
+    paths     the paths of the modules
+    peak      the measured peak of a step with these checkpoints, in bytes; `before`: the peak without them
+    fits      whether the peak is within the budget; if not, these are the checkpoints that came closest to it
     """
 
     def __init__(self, module: Module, paths: list[str], budget: int, before: int, peak: int) -> None:
@@ -43,18 +43,18 @@ class Suggestion(Table):
         return self.peak <= self.budget
 
     def apply(self) -> Checkpointed:
-        """Make every call of these modules a checkpoint, until `remove()` of what is returned, which ends the `with`
-        block that it is used in as well."""
+        """Makes every call of these modules a checkpoint, until `remove()` of the returned object is called, or until
+        the end of its `with` block."""
         return Checkpointed(self._modules)
 
 
-#: How often a step is run to see how long it takes.
+#: The number of runs that measure the time of a step.
 _REPEATS = 3
 
 
 class _Candidate(NamedTuple):
-    """A module that could be checkpointed: what its calls keep for themselves alone, the event that each begins with,
-    and how long its forward takes."""
+    """A module that could be checkpointed: the memory that only its calls keep, the first event of each call, and the
+    time of its forward."""
 
     path: str
     inside: Mapping[Call, list[Life]]
@@ -64,9 +64,9 @@ class _Candidate(NamedTuple):
 
 def suggest(module: Module, inputs: Tensor | tuple | list, budget: int, loss: Callable[[Any], Tensor] | None = None
             ) -> Suggestion:
-    """Which modules to checkpoint so that forward and backward of `module(*inputs)` allocate at most `budget` bytes,
-    beyond what there is before, for as little time as possible. The step is run with what is proposed: what the
-    Suggestion says of the peak has been measured. Parameters, buffers, gradients and random numbers are put back.
+    """Finds modules to checkpoint so that forward and backward of `module(*inputs)` allocate at most `budget` further
+    bytes, and cost as little time as possible. The step is run with the proposed checkpoints, so the peak in the
+    Suggestion is measured. Parameters, buffers, gradients and random numbers are restored.
 
     loss    of the module's output, a scalar; by default the sum of all of it
 
@@ -95,8 +95,8 @@ def suggest(module: Module, inputs: Tensor | tuple | list, budget: int, loss: Ca
         return meter
 
     def peak_with(paths):
-        return max([Run.of(measured(paths)).peak for _ in range(2)])           # they differ by a few objects
-    measured([])                               # what is made once and for all
+        return max([Run.of(measured(paths)).peak for _ in range(2)])           # runs differ by a few objects
+    measured([])                               # a first run, for objects that are made only once
     meter = measured([])
     before = peak = Run.of(meter).peak
     search = _Search(meter, _candidates(meter, module, step))
@@ -131,8 +131,8 @@ def _candidates(meter, module, step):
 
 
 def _seconds(module, step):
-    """{path: seconds that the forwards of a module take in a step}: of equal ones, whose paths differ by numbers alone,
-    the median."""
+    """{path: seconds that the forwards of a module take in a step}. Equal modules, whose paths differ only by numbers,
+    get their median."""
     paths = {id(m): path for path, m in module.named_modules()}
     kinds = {path: (type(m), without_numbers(path)) for path, m in module.named_modules()}
     started: list[float] = []
@@ -158,7 +158,7 @@ def _seconds(module, step):
 
 
 class _Search:
-    """Chooses modules by what the peak should be with them; `correct` tells what it is."""
+    """Chooses modules by a model of the peak. `correct` gives it the measured peak."""
 
     def __init__(self, meter, candidates):
         self._lives = [life for life in meter.lives if life.storage.kind == ACTIVATION]
@@ -169,12 +169,12 @@ class _Search:
         self._at_first = self._besides
 
     def correct(self, chosen, peak):
-        """With `chosen` the peak has been measured: what is allocated besides the activations."""
+        """Corrects the model, from the peak measured with `chosen`: it learns the bytes besides the activations."""
         self._besides = max(self._besides, peak - self._activations(chosen))
 
     def _activations(self, chosen):
-        """Bytes of activations at most: at the end of the forward, or when a checkpoint has been run again. By then
-        all that is younger is gone."""
+        """The largest number of bytes of activations: at the end of the forward, or after a checkpoint has run again.
+        At that time all younger activations are freed."""
         inside = {id(life) for path in chosen for lives in self._candidates[path].inside.values() for life in lives}
         kept = [life for life in self._lives if id(life) not in inside]
         most = sum([life.storage.nbytes for life in kept])
@@ -189,14 +189,14 @@ class _Search:
         return sum([self._candidates[path].seconds for path in chosen])
 
     def perhaps_too_many(self, chosen, budget):
-        """Those without each of which it might fit as well, the dearest first."""
+        """The chosen modules that might not be needed, in the order of their cost, the most expensive first."""
         found = [path for path in chosen
                  if self._activations([p for p in chosen if p != path]) + self._at_first <= budget]
         return sorted(found, key=lambda path: -self._cost([path]))
 
     def next(self, chosen, budget):
-        """The next to try: `chosen` and more, one at a time, until it should fit or nothing helps; None if that has
-        been tried."""
+        """The next modules to try. Modules are added to `chosen` one at a time, until the step should fit or no module
+        helps. None if this choice has been tried."""
         while True:
             now, cost, options = self._activations(chosen), self._cost(chosen), []
             for path in self._candidates:

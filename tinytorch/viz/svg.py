@@ -6,7 +6,7 @@ from html import escape
 
 from .place import LINE, PAD, SIZES, Box, Places, width
 
-#: Fill, stroke or colour of text by class, on light and on dark ground.
+#: Fill, stroke or text colour by class, on a light and on a dark background.
 COLOURS = {
     "light": {"ground": "#ffffff", "text": "#1f2328", "note": "#59636e", "op": "#f6f8fa", "line": "#59636e",
               "red": "#ffebe9", "redline": "#cf222e", "parameter": "#ddf4ff", "parameterline": "#0969da",
@@ -53,8 +53,8 @@ def style(theme: str | None) -> str:
 
 
 def themed(theme: str | None, name: str, common: Callable[[str], str], rules: Callable[[str, str], str]) -> str:
-    """The CSS of a picture: of one theme, or of what the reader's system prefers. It is for pictures of that theme
-    alone, because all pictures in a notebook share their styles."""
+    """The CSS of a picture, for one theme or for the preference of the reader's system. It holds only for pictures of
+    that theme, because all pictures in a notebook share their styles."""
     within = f".{name}.{theme or 'any'}"
     if theme is not None:
         return common(within) + rules(theme, within)
@@ -62,7 +62,8 @@ def themed(theme: str | None, name: str, common: Callable[[str], str], rules: Ca
 
 
 def unfolded(data: dict, unfold: str | Iterable[str]) -> dict:
-    """What is open: what is at first, and what `unfold` names, with all that it is in. ValueError if it is unknown."""
+    """The open groups: those that are open at first, and those in `unfold` with all groups around them. ValueError for
+    an unknown name."""
     opened = dict(data["open"])
     inside = {m: e["id"] for e in data["elements"] for turn in e.get("turns", [e.get("members", ())]) for m in turn}
     names = {unfold} if isinstance(unfold, str) else set(unfold)
@@ -78,7 +79,7 @@ def unfolded(data: dict, unfold: str | Iterable[str]) -> dict:
             repeat = holder["kind"] == "repeat"
             opened[number] = "open" if not repeat else "all" if "all" in names else opened.get(number, "one")
             inner = [m for m in holder["turns"][1] if "members" in data["elements"][m]] if repeat else []
-            if len(inner) == 1:                # a turn that is one module: its inside
+            if len(inner) == 1:                # if the turn is one module, its inside
                 opened[inner[0]] = "open"
             number = inside.get(number)
     if names - known - {"all"}:
@@ -113,7 +114,7 @@ def draw(data: dict, open: dict, theme: str | None = None, backward: bool = True
 
 
 def n(x: float) -> str:
-    """A coordinate, with what the eye can see of it."""
+    """A coordinate as text, rounded to a precision that the eye can see."""
     return f"{x:.1f}".removesuffix(".0")
 
 
@@ -124,7 +125,7 @@ def text(x: float, y: float, line: list) -> str:
 
 
 def drawn(box: Box, x: float, y: float, places: Places, side: int) -> str:
-    """A box and all that is in it, in the forward (side 0) or the backward graph (1)."""
+    """A box with its contents, in the forward graph (side 0) or the backward graph (1)."""
     element = box.element
     if side and element["kind"] in ("parameter", "input") and not element["grad"]:
         return ""
@@ -162,7 +163,7 @@ def wire(points: list, edge: dict, places: Places, side: int, end: tuple) -> str
     kept = [w["kept"] for w in wires]
     kind = "" if side else "kept" if "kept" in kept else "alias" if "alias" in kept else ""
     kind += " of-" + places.elements[places.tensors[edge["tensor"]]["from"]]["kind"] if kind else ""
-    if len(points) == 2:                       # from a box beside
+    if len(points) == 2:                       # the wire comes from a box beside
         (x0, y0), (x1, y1) = points
         middle = (x0 + x1) / 2
         path = f"M{n(x0)} {n(y0)}C{n(middle)} {n(y0)} {n(middle)} {n(y1)} {n(x1)} {n(y1)}"
@@ -187,7 +188,7 @@ def _head(x, y, dx, dy):
 
 
 def over(root: Box, across: float, x: float, y: float) -> list[str]:
-    """The wires from the outputs over the top to where backward starts."""
+    """The wires from the outputs over the top to the start of backward."""
     parts = []
     outputs = [(x + a + b.body[0] + b.body[2] / 2, y + c + b.body[1]) for b, a, c in root.inner
                if b.element["kind"] == "output"]
@@ -199,7 +200,7 @@ def over(root: Box, across: float, x: float, y: float) -> list[str]:
 
 
 def legend_lines(data: dict) -> list[list]:
-    """The lines of the legend: texts, and (class,) where a sign stands."""
+    """The lines of the legend: texts, and (class,) in the place of a sign."""
     totals = data["totals"]
     kept = ", ".join([f"{kind}s {totals[kind][1]}" for kind in ("activation", "input", "parameter")])
     return [[f"{data['title']}: kept for backward, each memory once: {kept}"],

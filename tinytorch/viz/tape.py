@@ -1,7 +1,7 @@
-"""The tape as data: which operations were recorded, and which memory each keeps until its backward.
+"""The tape as data: the recorded operations, and the memory that each keeps until its backward.
 
-It is read from the nodes themselves (`autograd/node.py`): an operation keeps what its derivative rules name. There is
-no list of operations here.
+It is read from the nodes themselves (`autograd/node.py`): an operation keeps the arrays that its derivative rules name.
+This file has no list of operations.
 """
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Storage:
     """A piece of memory that the tape keeps alive.
 
     nbytes   its size
-    name     of the parameter or input that it is, or ""
-    shape, dtype   of that tensor; otherwise the shape of all of the memory, and the dtype of what was seen in it first
+    name     the name of its parameter or input, or ""
+    shape, dtype   those of that tensor; otherwise the shape of the whole memory, and the dtype of the first array in it
     kind     "parameter" (or a buffer of the module), "input" (given from outside: data, masks, indices) or
              "activation" (made on the way)
-    maker    the Step that made it, the Leaf that it belongs to, or None: it is no leaf and made by nothing recorded
-    keepers  the Steps whose backward needs it, first one first
+    maker    the Step that made it, the Leaf that it belongs to, or None if it is no leaf and no recorded step made it
+    keepers  the Steps whose backward needs it, in order of execution
     """
 
     def __init__(self, memory: np.ndarray, dtype: Any, kind: str, maker: Step | Leaf | None) -> None:
@@ -49,8 +49,9 @@ class Storage:
 
 class Kept:
     """One array that a step keeps for its backward: `name` as in its derivative rules ("result" is the output, "aux"
-    what the forward hands to backward besides), `shape`, `dtype`, `storage`, and `counted`: whether the storage is
-    counted here, where it is kept first; everywhere else the same memory is an alias."""
+    is a further value that the forward passes to backward), `shape`, `dtype`, `storage`, and `counted`: whether this
+    step is the first to keep the storage, so that the storage counts here. For later steps the same memory is an
+    alias."""
 
     def __init__(self, name: str, array: np.ndarray, storage: Storage, counted: bool) -> None:
         self.name, self.shape, self.dtype = name, array.shape, dt.of(array)
@@ -58,7 +59,7 @@ class Kept:
 
     @property
     def nbytes(self) -> int:
-        """What it adds to the memory that is kept: nothing if it is an alias."""
+        """The bytes that it adds to the kept memory: 0 if it is an alias."""
         return self.storage.nbytes if self.counted else 0
 
     def __repr__(self) -> str:
@@ -67,7 +68,7 @@ class Kept:
 
 
 class Leaf:
-    """A tensor that backward ends at: `name`, `kind`, `shape`, `dtype`, `nbytes`."""
+    """A tensor at which backward ends: `name`, `kind`, `shape`, `dtype`, `nbytes`."""
 
     def __init__(self, tensor: Tensor, name: str, kind: str) -> None:
         self.name, self.kind = name, kind
@@ -81,14 +82,14 @@ class Step:
     """One recorded operation.
 
     number    in order of execution
-    name      as pictures and tables have it ("addmm"); `backward_name` of its node ("AddmmBackward0")
+    name      the name in pictures and tables ("addmm"); `backward_name` is that of its node ("AddmmBackward0")
     op        its entry of the registry, with forward function and derivative rules
     inputs    for each argument that has a gradient: (Step or Leaf, number of its output); `arguments`: their names
-    shapes, dtypes   of its outputs
+    shapes, dtypes   those of its outputs
     given     (Storage, name of the argument) of the named parameters, buffers and inputs that it takes and that no
               gradient goes to
-    kept      what its backward needs, a list of Kept
-    origin    where it ran (see recorder.py), or None
+    kept      the arrays that its backward needs, a list of Kept
+    origin    its Origin (see recorder.py), or None
     is_view   whether its output lies in the memory of its first input
     """
 
@@ -106,7 +107,7 @@ class Step:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the activations that are kept here first."""
+        """The bytes of the activations that this step is the first to keep."""
         return sum(k.nbytes for k in self.kept if k.storage.kind == ACTIVATION)
 
     def __repr__(self) -> str:
@@ -114,14 +115,14 @@ class Step:
 
 
 class Tape:
-    """What has been recorded: `steps` in order of execution, `leaves` that backward ends at, `storages`.
+    """A recorded computation: `steps` in order of execution, the `leaves` at which backward ends, and the `storages`.
 
     roots     tensors, or nodes
     params    {name: tensor}: parameters, and the buffers of the module
-    inputs    {name: tensor}: given from outside
+    inputs    {name: tensor}: the inputs of the program
     origins   {node: Origin} of a recorder
-    before    before(memory): whether it was there before the program ran; None: what has no history counts as an input
-    watch     watch(memory, storage) is called for each array that owns memory which is kept
+    before    before(memory): whether memory existed before the program ran; None: tensors without history are inputs
+    watch     watch(memory, storage) is called for each array that owns kept memory
     """
 
     def __init__(self, roots: Iterable[Tensor | Node], params: Mapping[str, Tensor] | None = None,
@@ -149,11 +150,11 @@ class Tape:
             for memory, storage in self._storages.values():
                 if storage.keepers:
                     watch(memory, storage)
-        # What follows from here on is no memory of the program's: nothing is kept alive.
+        # Later memory is not the program's, and nothing here keeps it alive.
         del self._of, self._named, self._storages, self._walked, self._origins, self._before
 
     def kept_bytes(self, kind: str = ACTIVATION) -> int:
-        """Bytes of one kind that are kept for backward, each storage once."""
+        """The bytes of one kind that are kept for backward. Each storage counts once."""
         return sum(storage.nbytes for storage in self.storages if storage.kind == kind)
 
     # ------------------------------------------------------------------ reading a node
@@ -194,7 +195,7 @@ class Tape:
         storage.shape, storage.dtype = tensor._array.shape, dt.of(tensor._array)
 
     def _saved(self, step, node):
-        """(name, array, who made it, kind) of each array that a node keeps."""
+        """(name, array, maker, kind) of each array that a node keeps."""
         if node.op.function is not None:
             yield from self._of_context(step, node.saved[0])
             return
@@ -211,14 +212,14 @@ class Tape:
                 yield name, array, *self._maker(step, edge)
 
     def _of_pack(self, step, name, packed, edge):
-        """What stands for a saved tensor, and what the function that restores it holds on to."""
+        """The arrays in the packed value of a saved tensor, and those that the function that unpacks it holds."""
         for array, own in held_arrays(packed.data):
             yield name, array, *(self._maker(step, edge or own) if edge or own else (step, ACTIVATION))
         for array, own in held_arrays(packed.unpack, self._walked):
             yield "unpack", array, *self._maker(step, own)
 
     def _of_context(self, step, ctx):
-        """What the ctx of an autograd.Function keeps."""
+        """The arrays that the ctx of an autograd.Function keeps."""
         for k, kept in enumerate(getattr(ctx, "_saved", None) or ()):
             if not isinstance(kept, KeptTensor):
                 continue
@@ -237,19 +238,19 @@ class Tape:
                     yield f"ctx.{name}", array, *self._maker(step, edge, made_here=True)
 
     def _maker(self, step, edge, made_here=False):
-        """Who made what came along an edge, and of what kind it is, if its memory is not known yet. `made_here`: what
-        has no history was made by the step itself, if it was not there before."""
+        """(maker, kind) of the tensor of an edge, if its memory is not known yet. `made_here`: the step itself made a
+        tensor without history, unless the tensor existed before."""
         if edge is None:
             return step if made_here else None, None
         if isinstance(edge, Node) and id(edge.edges[0] if edge.op is SELECT else edge) not in self._of:
-            return None, ACTIVATION            # of another graph, which is not looked at
+            return None, ACTIVATION            # a tensor of another graph, which is not searched
         maker, _ = self._source(edge)
         while isinstance(maker, Step) and maker.is_view and maker is not step and maker.inputs:
-            maker = maker.inputs[0][0]         # whose memory it is
+            maker = maker.inputs[0][0]         # the step to which the memory belongs
         return maker, maker.kind if isinstance(maker, Leaf) else ACTIVATION
 
     def _source(self, edge: Edge) -> tuple[Step | Leaf, int]:
-        """Where an edge leads: to a leaf, or to a step and which of its outputs."""
+        """The target of an edge: a leaf, or a step and the number of its output."""
         if isinstance(edge, Tensor):
             return self._leaf(edge), 0
         if edge.op is SELECT:
@@ -257,7 +258,7 @@ class Tape:
         return self._of[id(edge)], 0
 
     def _storage(self, array, kind, maker):
-        """The storage that an array lies in: seen before, or new. `kind`: None if nothing tells of its history."""
+        """The storage in which an array lies, a known or a new one. `kind`: None if its history is not known."""
         memory = root_of(raw(array))
         found = self._storages.get(id(memory))
         if found is None:
@@ -269,7 +270,8 @@ class Tape:
         return found[1]
 
     def _dtypes(self, step, node):
-        """The dtypes of a step's outputs: noted when it ran; else that of what is kept of it, or of what goes in."""
+        """The dtypes of a step's outputs: those noted when it ran, or else the dtype of a kept output or of an
+        input."""
         if step.origin is not None and step.origin.dtypes:
             return step.origin.dtypes
         for kept in step.kept:
@@ -284,7 +286,7 @@ class Tape:
 
 
 def name_of(node: Node) -> str:
-    """What the operation of a node is called."""
+    """The name of the operation of a node."""
     return short_name(node.name()) if node.op.function is not None else source.name(node.op)
 
 
@@ -295,7 +297,7 @@ def _argument(node, i):
 
 
 def _reached(edges) -> Iterator[Node]:
-    """All nodes that are reached from some edges, but for those that only pick an output of another."""
+    """All nodes that can be reached from some edges, except those that only pick an output of another node."""
     seen, todo = set(), list(edges)
     while todo:
         edge = todo.pop()
@@ -308,7 +310,8 @@ def _reached(edges) -> Iterator[Node]:
 
 
 def arrays_in(s: Any) -> Iterator[np.ndarray]:
-    """The arrays in what a node has saved: one, or some in tuples, lists and dicts; not the packed ones."""
+    """The arrays in a saved value of a node, which is an array, or a tuple, list or dict with arrays. Packed ones are
+    left out."""
     if isinstance(s, np.ndarray):
         yield s
     elif isinstance(s, Tensor):
@@ -321,7 +324,7 @@ def arrays_in(s: Any) -> Iterator[np.ndarray]:
 
 
 def _packed(s):
-    """The packed tensors in what a node has saved."""
+    """The packed tensors in a saved value of a node."""
     if isinstance(s, Packed):
         yield s
     elif isinstance(s, (tuple, list, dict)):

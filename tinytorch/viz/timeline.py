@@ -34,13 +34,13 @@ def common(within: str = ".tinytorch-timeline") -> str:
 
 
 def timeline(memory: Memory, theme: str | None) -> str:
-    """Operations from left to right; upwards the bytes at most in each, in red those of the activations that are kept;
-    a line where backward begins, and the peak with its name."""
+    """A picture with operations from left to right and the largest number of bytes during each of them upwards. The
+    bytes of kept activations are red. A line marks the beginning of backward, and the peak has its name."""
     return drawn(memory, theme or "any", f"<style>{themed(theme, 'tinytorch-timeline', common, rules)}</style>")
 
 
 def drawn(memory: Memory, theme: str = "", style: str = "") -> str:
-    """The SVG, with a style or for a page that has it."""
+    """The SVG, with `style`, or without it for a page that has the style."""
     events, right = memory.events, WIDTH - RIGHT
     top = max(memory.peak, 1)
     width, height = right - LEFT, HEIGHT - TOP - BOTTOM
@@ -85,7 +85,7 @@ def drawn(memory: Memory, theme: str = "", style: str = "") -> str:
 
 
 def _kept(memory):
-    """Bytes of the activations that are kept, by event."""
+    """The bytes of the activations that are kept, by event."""
     change = [0] * (len(memory.events) + 1)
     for life in memory.lives:
         change[life.born] += life.storage.nbytes

@@ -1,4 +1,4 @@
-"""A Graph as plain dicts, lists, numbers and strings, for whatever draws it: what is JSON in the HTML page."""
+"""A Graph as plain dicts, lists, numbers and strings, for the functions that draw it. The HTML page has it as JSON."""
 from __future__ import annotations
 
 from typing import Any
@@ -12,15 +12,16 @@ from .tape import ACTIVATION, INPUT, PARAMETER, Leaf, Step, Tape
 def view(graph: Any) -> dict:
     """The data of a Graph.
 
-    elements  what can be drawn: operations ("op"), "parameter", "input", "output", "error", "group", "repeat"; each has
+    elements  the things that can be drawn: operations ("op"), "parameter", "input", "output", "error", "group",
+    "repeat"; each has
               the `lines` of text in its forward and its backward box, [text, style] each
-    tensors   what flows: its element, its number among the outputs of that, and the lines of its label
-    wires     where it flows: tensor, element, name of the argument, whether a gradient comes back along it, and whether
+    tensors   the tensors: the element, the number among its outputs, and the lines of the label wires     the paths of
+    tensors: tensor, element, name of the argument, whether a gradient comes back along it, and whether
               the backward at one of its ends needs it: "kept", "alias" (its memory is counted at another tensor) or ""
     storages  the memory that is kept: bytes, kind, the element that made it, the elements whose backward needs it
     ops       formulas and derivative rules with file and line
     root      the number of the outermost group
-    open      {element: how it is unfolded} at first: "open" for a group; "one" turn or "all" of a repeat
+    open      {element: its state} at first: "open" for a group; "one" turn or "all" of a repeat
 
     >>> import tinytorch as torch
     >>> from tinytorch import viz
@@ -39,7 +40,7 @@ class _View:
         self.tensors: list[dict] = []
         self.wires: list[dict] = []
         self.parent: dict[int, int | None] = {}
-        self._element: dict[Any, int] = {}     # of a Step, a Leaf or a Storage
+        self._element: dict[Any, int] = {}     # the element of a Step, a Leaf or a Storage
         self._tensor: dict[tuple[int, int], int] = {}      # by element and number of the output
         self._op: dict[Any, int] = {}
         self.ops: list[dict] = []
@@ -76,7 +77,7 @@ class _View:
             for turn in member.turns:
                 turns.append([self._member(m, number) for m in turn])
             return number
-        inner, path = member, []               # modules that only call one operation are that operation
+        inner, path = member, []               # a module that only calls one operation is drawn as the operation
         while isinstance(inner, Group) and len(inner.members) == 1:
             path.append(inner)
             inner = inner.members[0]
@@ -121,14 +122,14 @@ class _View:
         return self._tensor[key]
 
     def _source(self, source, output):
-        """The tensor that comes out of a Step, a Leaf or a Storage."""
+        """The tensor that is the output of a Step, a Leaf or a Storage."""
         if isinstance(source, Step):
             shapes = source.shapes if source.op.multi else source.shapes[:1]
             shape = shapes[output] if output < len(shapes) else shapes[0]
             return self._tensor_of(self._element[source], output, shape or (),
                                    source.dtypes[min(output, len(source.dtypes) - 1)])
         if source not in self._element:
-            # What no recorded operation made, a mask or a state to begin with, comes in like an input.
+            # A tensor that no recorded operation made, such as a mask or an initial state, is drawn like an input.
             kind, unnamed = (INPUT, "made here") if source.kind == ACTIVATION else (source.kind, "input")
             self._element[source] = self._add(kind, source.name or unnamed, None, grad=isinstance(source, Leaf))
         return self._tensor_of(self._element[source], 0, source.shape, source.dtype)
@@ -167,7 +168,7 @@ class _View:
                 wire["kept"] = "kept" if self.tensors[wire["tensor"]]["bytes"] else "alias"
 
     def _kept_wire(self, step, k, arguments):
-        """The wire that a kept array came along: that of the argument, of its maker, or a new one from an input."""
+        """The wire of a kept array: the wire of the argument, a wire from its maker, or a new one from an input."""
         if k.name in arguments:
             return arguments[k.name]
         maker = k.storage if k.storage.maker is None else k.storage.maker
@@ -189,8 +190,8 @@ class _View:
 
     # ------------------------------------------------------------------ leaves, inputs, outputs
     def _home(self):
-        """Puts leaves and inputs into the innermost group that holds all that use them. What several turns of a repeat
-        use stands outside of it."""
+        """Puts each leaf and input into the innermost group that contains all of its users. If several turns of a
+        repeat use it, it stands outside of the repeat."""
         users: dict[int, list[int]] = {}
         for wire in self.wires:
             users.setdefault(self.tensors[wire["tensor"]]["from"], []).append(wire["to"])
@@ -201,7 +202,7 @@ class _View:
             common = self._path(self.root)
             if paths:
                 common = [level[0] for level in zip(*paths) if len(set(level)) == 1]
-            while common[-1][1] is None:       # a repeat, of several turns
+            while common[-1][1] is None:       # a repeat in which several turns use it
                 common.pop()
             home, turn = common[-1]
             self.parent[element["id"]] = home
@@ -210,7 +211,8 @@ class _View:
             self._name(element, [number for number, _ in common])
 
     def _path(self, number):
-        """What an element is in, from the outermost in: (group, -1), or (repeat, None) and (repeat, turn)."""
+        """The groups around an element, from the outermost inwards: (group, -1), or (repeat, None) and (repeat,
+        turn)."""
         path = [] if "members" not in self.elements[number] else [(number, -1)]
         while self.parent[number] is not None:
             holder = self.elements[self.parent[number]]
@@ -223,7 +225,7 @@ class _View:
         return path
 
     def _name(self, element, homes):
-        """The name of a leaf below the module of the group that it stands in."""
+        """The name of a leaf, relative to the module of its group."""
         element["shown"] = element["name"]
         if element["kind"] == PARAMETER:
             element["module"] = element["name"].rpartition(".")[0]
@@ -233,7 +235,7 @@ class _View:
                     element["shown"] = element["name"][len(prefix):]
 
     def _ends(self, graph):
-        """What the program returns, or what ended it."""
+        """The elements for the results of the program, or for the error that ended it."""
         members = self.elements[self.root]["members"]
         several = len(self.tape.outputs) > 1
         if graph.error is not None:

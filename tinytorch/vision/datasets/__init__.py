@@ -1,5 +1,5 @@
-"""torchvision.datasets: sets of images, with their files where torchvision has them, and `SyntheticDigits`, which needs
-none.
+"""torchvision.datasets: sets of images, which keep their files in torchvision's places, and `SyntheticDigits`, which
+needs no files.
 
 >>> from tinytorch.vision import datasets
 >>> datasets.SyntheticDigits(train=False, size=5)

@@ -10,7 +10,7 @@ from .vision import VisionDataset
 
 __all__ = ["CIFAR10", "CIFAR100"]
 
-#: All that the pickles of arrays, lists and numbers need, by the names that NumPy had and has.
+#: The names that pickles of arrays, lists and numbers need, in old and new versions of NumPy.
 _KNOWN = {("numpy", "ndarray"), ("numpy", "dtype"), ("_codecs", "encode"),
           *((f"numpy.{core}.{name}", what) for core in ("core", "_core")
             for name, what in (("multiarray", "_reconstruct"), ("numeric", "_frombuffer")))}
@@ -28,13 +28,13 @@ class _Unpickler(pickle.Unpickler):
 class CIFAR10(VisionDataset):
     """Photographs of ten kinds of things, 32x32: 50,000 for training, 10,000 for test.
 
-    root      folder in which there is the folder cifar-10-batches-py
+    root      the folder that contains the folder cifar-10-batches-py
     train     training or test images
     transform, target_transform   functions of image and label
     download  fetch and unpack it, unless it is there
 
-    `data` is an array (N, 32, 32, 3) uint8, `targets` a list of ints. RuntimeError if a file is missing, or not what
-    its checksum says.
+    `data` is an array (N, 32, 32, 3) uint8, `targets` a list of ints. RuntimeError if a file is missing, or its
+    checksum is wrong.
     """
 
     base_folder = "cifar-10-batches-py"

@@ -72,10 +72,10 @@ def default_loader(path):
 class DatasetFolder(VisionDataset):
     """The files below root/class/, as `loader` reads them, with the number of the class.
 
-    extensions, is_valid_file   which files: one of the two
-    allow_empty                 classes without files are none to complain of
+    extensions, is_valid_file   the condition for files: one of the two
+    allow_empty                 whether classes may have no files
 
-    `classes`, `class_to_idx`, `samples` [(path, class)] and `targets` say what there is.
+    `classes`, `class_to_idx`, `samples` [(path, class)] and `targets` describe the contents.
     """
 
     def __init__(self, root, loader, extensions=None, transform=None, target_transform=None, is_valid_file=None,
@@ -89,14 +89,14 @@ class DatasetFolder(VisionDataset):
 
     @staticmethod
     def make_dataset(directory, class_to_idx, extensions=None, is_valid_file=None, allow_empty=False):
-        """`samples`, for classes that make others."""
+        """Makes `samples`. Subclasses may override it."""
         if class_to_idx is None:
             raise ValueError("The class_to_idx parameter cannot be None.")
         return make_dataset(directory, class_to_idx, extensions=extensions, is_valid_file=is_valid_file,
                             allow_empty=allow_empty)
 
     def find_classes(self, directory):
-        """(`classes`, `class_to_idx`), for classes that make others."""
+        """Finds (`classes`, `class_to_idx`). Subclasses may override it."""
         return find_classes(directory)
 
     def __getitem__(self, index):

@@ -18,7 +18,7 @@ _TYPES = {8: "u1", 9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 def read_idx(path):
     """The array in an idx file (LeCun's format: magic, sizes, big-endian data), compressed or not.
 
-    RuntimeError naming the file if it is no such file, or its length is not what its header says.
+    RuntimeError, which names the file, if it is no idx file or its length differs from its header.
     """
     try:
         with (gzip.open if path.endswith(".gz") else open)(path, "rb") as f:
@@ -29,7 +29,7 @@ def read_idx(path):
             sizes = f.read(4 * ndim)
             shape = struct.unpack(f">{len(sizes) // 4}I", sizes[:len(sizes) // 4 * 4])
             expected = math.prod(shape) * kind.itemsize
-            # One byte more shows what is too long; no compressed file holds more than 1032 times its own length.
+            # One more byte shows that a file is too long. No compressed file holds more than 1032 times its own length.
             content = f.read(min(expected + 1, 1032 * os.path.getsize(path)))
     except (EOFError, OSError, zlib.error) as error:
         raise RuntimeError(f"{path} is truncated or corrupt: {error}") from error

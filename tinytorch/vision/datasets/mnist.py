@@ -17,7 +17,7 @@ __all__ = ["EMNIST", "FashionMNIST", "KMNIST", "MNIST", "QMNIST"]
 
 
 def read_sn3_pascalvincent_tensor(path, strict=True):
-    """The tensor in an idx file. RuntimeError naming the file, if it is none."""
+    """The tensor in an idx file. RuntimeError, which names the file, if it is no idx file."""
     return wrap(read_idx(os.fspath(path)))
 
 
@@ -48,7 +48,8 @@ def _renamed(old, new):
 
 
 def _at(x, index):
-    """An element of a tensor, without making tensors, or of what was put in its place."""
+    """An element of a tensor, without making a tensor, or an element of the object that a program has put in its
+    place."""
     return x._array[index] if isinstance(x, Tensor) else x[index]
 
 
@@ -77,8 +78,8 @@ class MNIST(GreyImages):
     transform, target_transform   functions of image and label
     download  fetch what is missing into root/MNIST/raw, with a progress bar if tqdm is installed
 
-    RuntimeError if a file is missing; naming the file, if it is truncated, corrupt, not of uint8, or not what the
-    checksum says.
+    RuntimeError if a file is missing, truncated, corrupt, not of uint8, or has a wrong checksum. The error names the
+    file.
     """
 
     mirrors = ["https://ossci-datasets.s3.amazonaws.com/mnist/", "http://yann.lecun.com/exdb/mnist/"]
@@ -89,7 +90,7 @@ class MNIST(GreyImages):
         ("t10k-images-idx3-ubyte.gz", "9fb629c4189551a2d022fa330f9573f3"),
         ("t10k-labels-idx1-ubyte.gz", "ec29112dd5afa0611ce80d1b7f02629c"),
     ]
-    #: What older versions of torchvision saved.
+    #: The files that older versions of torchvision saved.
     training_file, test_file = "training.pt", "test.pt"
     classes = ["0 - zero", "1 - one", "2 - two", "3 - three", "4 - four",
                "5 - five", "6 - six", "7 - seven", "8 - eight", "9 - nine"]
@@ -132,7 +133,7 @@ class MNIST(GreyImages):
         return f"{part}-images-idx3-ubyte", f"{part}-labels-idx1-ubyte"
 
     def _find(self, name):
-        """Path of a file under any of the names and places it is known by, or None."""
+        """The path of a file, which may have one of several names and places; None if it is missing."""
         dotted = name.replace("-idx", ".idx")
         for folder in (self.raw_folder, self.root):
             for candidate in (name, name + ".gz", dotted, dotted + ".gz"):
@@ -231,9 +232,9 @@ _QMNIST = "https://raw.githubusercontent.com/facebookresearch/qmnist/master/"
 
 
 class QMNIST(MNIST):
-    """MNIST's digits made anew, with all 60,000 of the test set and what is known of each (Yadav and Bottou 2019).
+    """MNIST's digits made anew, with all 60,000 of the test set and the known facts about each (Yadav and Bottou 2019).
 
-    what     train, test, test10k, test50k or nist; by default as `train` says
+    what     train, test, test10k, test50k or nist; by default `train` decides
     compat   labels are digits, as MNIST's; without it all eight numbers of each
     """
 

@@ -16,8 +16,8 @@ class STL10(VisionDataset):
     split   train, test, unlabeled or train+unlabeled
     folds   0 to 9, the thousand of the training images of that fold; all by default
 
-    `data` is an array (N, 3, 96, 96) uint8, `labels` one (N,), -1 of those without. RuntimeError if a file is missing,
-    or not what its checksum says.
+    `data` is an array (N, 3, 96, 96) uint8, and `labels` an array (N,), with -1 for images without label. RuntimeError
+    if a file is missing, or its checksum is wrong.
     """
 
     base_folder = "stl10_binary"

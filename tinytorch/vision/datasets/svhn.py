@@ -15,8 +15,8 @@ _URL = "http://ufldl.stanford.edu/housenumbers/"
 class SVHN(VisionDataset):
     """Digits of house numbers from street views, 32x32: the splits train (73,257), test (26,032) and extra (531,131).
 
-    `data` is an array (N, 3, 32, 32) uint8, `labels` one (N,) int64. RuntimeError if the file is missing or not what
-    its checksum says, ImportError without SciPy, which reads it.
+    `data` is an array (N, 3, 32, 32) uint8, `labels` one (N,) int64. RuntimeError if the file is missing or its
+    checksum is wrong, ImportError without SciPy, which reads the file.
     """
 
     split_list = {
@@ -40,7 +40,7 @@ class SVHN(VisionDataset):
         found = loadmat(os.path.join(self.root, self.filename))
         self.data = found["X"].transpose(3, 2, 0, 1)
         labels = found["y"].astype(np.int64).squeeze()
-        self.labels = np.where(labels == 10, 0, labels)        # as which the file has zeros
+        self.labels = np.where(labels == 10, 0, labels)        # the file has 10 for the digit 0
 
     def __getitem__(self, index):
         return self._transformed(self.data[index].transpose(1, 2, 0), int(self.labels[index]))

@@ -18,7 +18,7 @@ __all__ = ["calculate_md5", "check_integrity", "check_md5", "download_and_extrac
 # ------------------------------------------------------------------ checks
 def calculate_md5(fpath, chunk_size=1024 * 1024):
     """The MD5 of a file, in hexadecimal."""
-    import hashlib  # with urllib it takes longer to import than all the rest
+    import hashlib  # hashlib and urllib take longer to import than all other modules
     md5 = hashlib.md5(usedforsecurity=False)
     with open(fpath, "rb") as file:
         while chunk := file.read(chunk_size):
@@ -70,7 +70,7 @@ def _entries(root, prefix, wanted):
 def download_url(url, root, filename=None, md5=None, max_redirect_hops=3):
     """Fetch a file into the folder `root`, unless it is there with this MD5.
 
-    RuntimeError if what came has another, URLError if nothing did; no part of a file is left.
+    RuntimeError if the downloaded file has another MD5, URLError if the download fails. No part of a file is left.
     """
     root = os.path.expanduser(root)
     path = os.fspath(os.path.join(root, filename or os.path.basename(url)))
@@ -140,7 +140,7 @@ _ALIASES = {".tbz": (".tar", ".bz2"), ".tbz2": (".tar", ".bz2"), ".tgz": (".tar"
 
 
 def _kind(file):
-    """(What the name ends with, .tar, .zip or None, and the compression or None). RuntimeError for other names."""
+    """(.tar, .zip or None, the compression or None), by the end of the name. RuntimeError for other names."""
     suffixes = Path(file).suffixes
     if not suffixes:
         raise RuntimeError(f"File '{file}' has no suffixes that could be used to detect the archive type and "
@@ -159,7 +159,7 @@ def _kind(file):
 
 
 def extract_archive(from_path, to_path=None, remove_finished=False):
-    """Unpack a .tar, .zip or compressed file into the folder `to_path`, by default its own; where it went.
+    """Unpack a .tar, .zip or compressed file into the folder `to_path`, by default its own. Returns the folder.
 
     No member of an archive is written outside of that folder.
     """
@@ -185,7 +185,8 @@ def extract_archive(from_path, to_path=None, remove_finished=False):
 
 
 def _is_inside(member, folder):
-    """Whether it is a file or a folder, and ends up in the folder: for Pythons whose tarfile has no filters."""
+    """Whether a member is a file or a folder that would lie inside of `folder`. It is for Pythons whose tarfile has no
+    filters."""
     folder = os.path.realpath(folder)
     return (member.isreg() or member.isdir()) and os.path.commonpath(
         [folder, os.path.realpath(os.path.join(folder, member.name))]) == folder

@@ -1,4 +1,4 @@
-"""torchvision.datasets.vision: what the data sets of images have in common."""
+"""torchvision.datasets.vision: the base class of data sets of images."""
 import os
 
 import numpy as np
@@ -31,7 +31,8 @@ class VisionDataset(Dataset):
         raise NotImplementedError
 
     def _transformed(self, item, target):
-        """Both after their transforms; an array is made an image first, unless ToTensor takes it as it is."""
+        """The item and the target after their transforms. An array first becomes an image, unless ToTensor takes it
+        directly."""
         if isinstance(item, np.ndarray):
             transform = self.transform
             first = transform.transforms[0] if type(transform) is Compose and transform.transforms else transform

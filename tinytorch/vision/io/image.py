@@ -14,7 +14,7 @@ __all__ = ["ImageReadMode", "decode_image", "decode_jpeg", "decode_png", "encode
 
 
 class ImageReadMode(Enum):
-    """The channels that are wanted: those of the file, or one, two with alpha, three, or four with alpha."""
+    """The wanted channels: those of the file, or one, two with alpha, three, or four with alpha."""
 
     UNCHANGED = 0
     GRAY = 1
@@ -43,8 +43,8 @@ def decode_image(input, mode=ImageReadMode.UNCHANGED, apply_exif_orientation=Fal
     """The image in a file, or in the bytes of one as a tensor (N,) uint8, as a tensor (C, H, W) uint8.
 
     mode                     an ImageReadMode, or its name
-    apply_exif_orientation   turn it as its EXIF data says
-    RuntimeError for what Pillow cannot read.
+    apply_exif_orientation   whether to turn it as its EXIF data says
+    RuntimeError for data that Pillow cannot read.
     """
     data = input if isinstance(input, Tensor) else read_file(input)
     mode = ImageReadMode[mode.upper()] if isinstance(mode, str) else mode
@@ -69,7 +69,7 @@ decode_png = decode_jpeg = decode_image
 
 
 def read_image(path, mode=ImageReadMode.UNCHANGED, apply_exif_orientation=False):
-    """The image in a file, as `decode_image` gives it.
+    """The image in a file, decoded by `decode_image`.
 
     >>> import tempfile, tinytorch as torch
     >>> from tinytorch.vision import io

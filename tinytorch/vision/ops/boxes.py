@@ -14,7 +14,7 @@ _TURNED = ("xywhr", "cxcywhr", "xyxyxyxy")
 
 
 def _upcast(x):
-    """In a dtype that products of sizes fit into."""
+    """The boxes in a dtype that can hold products of sizes."""
     if x.is_floating_point():
         return x if x.dtype.itemsize >= 4 else x.float()
     return x if x.dtype.itemsize >= 4 else x.int()
@@ -90,7 +90,7 @@ def box_iou(boxes1, boxes2, fmt="xyxy"):
 
 
 def generalized_box_iou(boxes1, boxes2):
-    """`box_iou`, less the part of the smallest box around both that neither fills (Rezatofighi et al. 2019)."""
+    """`box_iou`, minus the share of the smallest box around both that neither box fills (Rezatofighi et al. 2019)."""
     inside, union = _common(boxes1, boxes2, "xyxy")
     sides = _upcast(maximum(boxes1[..., None, 2:], boxes2[..., None, :, 2:])
                     - minimum(boxes1[..., None, :2], boxes2[..., None, :, :2])).clamp(min=0)
@@ -100,7 +100,7 @@ def generalized_box_iou(boxes1, boxes2):
 
 # ------------------------------------------------------------------ choices
 def nms(boxes, scores, iou_threshold):
-    """Indices int64 of the boxes (N, 4) that stay, by falling score: each takes away those of lower scores whose
+    """Indices int64 of the boxes (N, 4) that stay, by falling score. Each box removes boxes of lower scores whose
     intersection over union with it is above the threshold. RuntimeError for other shapes.
 
     >>> import tinytorch as torch
@@ -132,14 +132,15 @@ def nms(boxes, scores, iou_threshold):
 
 
 def batched_nms(boxes, scores, idxs, iou_threshold):
-    """`nms` of the boxes of each class `idxs` by itself, which are moved far from those of the others."""
+    """`nms` for the boxes of each class `idxs` separately. The boxes of a class are moved far from those of the
+    others."""
     if not boxes.numel():
         return empty((0,), dtype=int64)
     return nms(boxes + (idxs.to(boxes) * (boxes.max() + tensor(1).to(boxes)))[:, None], scores, iou_threshold)
 
 
 def remove_small_boxes(boxes, min_size):
-    """Indices of the boxes of which both sides are at least `min_size`."""
+    """Indices of the boxes whose sides are both at least `min_size`."""
     sides = boxes[..., 2:] - boxes[..., :2]
     return where((sides >= min_size).all(-1))[0]
 
@@ -152,7 +153,7 @@ def clip_boxes_to_image(boxes, size):
 
 
 def masks_to_boxes(masks):
-    """The smallest boxes (N, 4) around what is not zero in masks (N, H, W); zeros where there is nothing."""
+    """The smallest boxes (N, 4) around the nonzero elements of masks (N, H, W), and zeros for empty masks."""
     if not masks.numel():
         return zeros((0, 4), dtype=float32)
     found, (_, h, w) = masks.bool(), masks.shape

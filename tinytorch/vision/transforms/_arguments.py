@@ -1,4 +1,4 @@
-"""What transforms are told: sizes, angles, colours."""
+"""The arguments of transforms: sizes, angles, colours."""
 from collections.abc import Sequence
 from numbers import Number
 
@@ -26,7 +26,7 @@ def check_sequence(x, name, lengths=(2,)):
 
 
 def angles(x, name, lengths=(2,)):
-    """[least, most] of both, or of a number for as much to either side."""
+    """[least, most], from both values, or [-x, x] from a number x."""
     if isinstance(x, Number):
         if x < 0:
             raise ValueError(f"If {name} is a single number, it must be positive.")
@@ -40,7 +40,7 @@ def interpolation_of(interpolation):
 
 
 def colour(fill):
-    """As a transform keeps it. TypeError if it is neither a number nor a sequence."""
+    """The colour that a transform keeps. TypeError if it is neither a number nor a sequence."""
     if fill is None:
         return 0
     if not isinstance(fill, (Sequence, Number)):
@@ -49,7 +49,7 @@ def colour(fill):
 
 
 def colour_for(img, fill):
-    """As a tensor is filled: a number for each channel."""
+    """The colour that fills a tensor: a number for each channel."""
     if not isinstance(img, Tensor) or fill is None:
         return fill
     if isinstance(fill, (int, float)):
@@ -58,5 +58,5 @@ def colour_for(img, fill):
 
 
 def described(transform, *names):
-    """Its repr with these attributes."""
+    """The repr of a transform with these attributes."""
     return f"{type(transform).__name__}({', '.join(f'{name}={getattr(transform, name)}' for name in names)})"

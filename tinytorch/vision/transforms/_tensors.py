@@ -1,4 +1,4 @@
-"""What the functions on tensors ask of images (..., C, H, W)."""
+"""Helpers of the functions on tensors, which are images (..., C, H, W)."""
 from ... import int8, int16, int32, int64, uint8, uint16
 
 #: The largest number of a dtype that images are in; 1 of all others.
@@ -23,7 +23,7 @@ def get_dimensions(img):
 
 
 def check_channels(img, known=(1, 3), least=2):
-    """TypeError unless there are 1 or 3, and as many dimensions as `least`."""
+    """Raises TypeError unless there are 1 or 3 channels, and at least `least` dimensions."""
     check_image(img)
     if img.ndim < least:
         raise TypeError(f"Input image tensor should have at least {least} dimensions, but found {img.ndim}")
@@ -33,7 +33,8 @@ def check_channels(img, known=(1, 3), least=2):
 
 
 def as_batch(img, known):
-    """(The images as (N, C, H, W) of the first of these dtypes unless they are of one of them, the way back)."""
+    """(the images as (N, C, H, W), in the first of these dtypes unless their own is among them; a function that
+    converts back)."""
     dtype, single = img.dtype, img.ndim < 4
     cast = dtype not in known
     batch = img.unsqueeze(0) if single else img

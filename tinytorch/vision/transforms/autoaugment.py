@@ -69,7 +69,7 @@ def _shift(img, x, y, shear, interpolation, fill, center=None):
                     center=center)
 
 
-#: What is told the interpolation and the colour of the edges.
+#: The operations that take the interpolation and the colour of the edges.
 _MOVES = {
     "ShearX": lambda img, m, *how: _shift(img, 0, 0, [math.degrees(math.atan(m)), 0.0], *how, center=[0, 0]),
     "ShearY": lambda img, m, *how: _shift(img, 0, 0, [0.0, math.degrees(math.atan(m))], *how, center=[0, 0]),
@@ -117,7 +117,7 @@ def _strengths(n, shear, shift_x, shift_y, turn, change=None, bits=(8, 4), first
 
 
 class _Augment(Module):
-    """What they have in common: how edges are filled, and draws of a strength."""
+    """The base class: it holds the fill of edges, and draws strengths."""
 
     def __init__(self, interpolation, fill):
         super().__init__()
@@ -213,8 +213,8 @@ class AugMix(_Augment):
 
     severity      1 to 10: the strengths that are drawn
     chain_depth   operations in a chain; 1 to 3, drawn, where it is not above 0
-    alpha         of the Dirichlet and Beta distributions of the parts
-    all_ops       with those that change brightness, colour, contrast and sharpness
+    alpha         the parameter of the Dirichlet and Beta distributions of the parts
+    all_ops       whether operations that change brightness, colour, contrast and sharpness are included
     """
 
     def __init__(self, severity=3, mixture_width=3, chain_depth=-1, alpha=1.0, all_ops=True,

@@ -1,7 +1,7 @@
-"""torchvision.transforms.functional: what the transforms do, as functions of an image of Pillow or a tensor.
+"""torchvision.transforms.functional: the transforms as functions of an image of Pillow or a tensor.
 
-Tensors are (..., C, H, W), of floats in [0, 1] or integers from 0 to the largest of their dtype. What a function does
-to images is in `_functional_pil`, what it does to tensors in `_functional_tensor`.
+Tensors are (..., C, H, W), of floats in [0, 1] or integers from 0 to the largest of their dtype. The code for
+images is in `_functional_pil`, and that for tensors is in `_functional_tensor`.
 
 >>> import tinytorch as torch
 >>> from tinytorch.vision.transforms import functional as F
@@ -24,7 +24,8 @@ from ._conversion import convert_image_dtype, pil_to_tensor, to_pil_image, to_te
 
 
 class InterpolationMode(Enum):
-    """How pixels between pixels are made up. Tensors know the first four; `box` and those after it are Pillow's."""
+    """The ways to compute pixels between pixels. Tensors support the first four; `box` and the later ones are
+    Pillow's."""
 
     NEAREST = "nearest"
     NEAREST_EXACT = "nearest-exact"
@@ -35,7 +36,7 @@ class InterpolationMode(Enum):
     LANCZOS = "lanczos"
 
 
-#: Pillow's numbers for them.
+#: Pillow's numbers for the modes.
 pil_modes_mapping = {InterpolationMode.NEAREST: 0, InterpolationMode.NEAREST_EXACT: 0, InterpolationMode.LANCZOS: 1,
                      InterpolationMode.BILINEAR: 2, InterpolationMode.BICUBIC: 3, InterpolationMode.BOX: 4,
                      InterpolationMode.HAMMING: 5}
@@ -61,7 +62,7 @@ def _at(img):
 
 
 def _value(img, mode):
-    """What they are told of an interpolation mode."""
+    """The value of an interpolation mode for these functions."""
     return mode.value if isinstance(img, Tensor) else pil_modes_mapping[mode]
 
 
@@ -109,7 +110,7 @@ def _resized(h, w, size, max_size):
 def resize(img, size, interpolation=InterpolationMode.BILINEAR, max_size=None, antialias=True):
     """The image at `size`: (H, W), or a number for the shorter side, with the longer at most `max_size`.
 
-    Shrinking averages (`antialias`) what is bilinear or bicubic; in images of Pillow always.
+    With `antialias` a bilinear or bicubic image is averaged when it shrinks. Images of Pillow always are.
     """
     mode = _mode(interpolation)
     if isinstance(size, (list, tuple)):
@@ -311,7 +312,7 @@ def elastic_transform(img, displacement, interpolation=InterpolationMode.BILINEA
 
 
 def _as_tensor(img, function):
-    """What a function of tensors makes of an image, as an image."""
+    """The result of a function of tensors for an image, as an image."""
     if isinstance(img, Tensor):
         return function(img)
     if not is_image(img):

@@ -82,7 +82,7 @@ class Lambda:
 
 
 class RandomTransforms:
-    """Some of `transforms`, a sequence; what they have in common."""
+    """The base class of transforms that apply some of `transforms`, a sequence."""
 
     def __init__(self, transforms):
         if not isinstance(transforms, Sequence):
@@ -290,7 +290,7 @@ class Resize(Module):
 
 
 class _Cut(Module):
-    """Of a size (H, W), for which one number is both."""
+    """A transform with a size (H, W). One number stands for both."""
 
     def __init__(self, size):
         super().__init__()
