@@ -5,12 +5,12 @@ from ...nn import Module
 
 __all__ = ["FSDPModule", "FullyShardedDataParallel", "fully_shard"]
 
-FullyShardedDataParallel, FSDPModule = [refused_class(__name__, name, "there is one process", (Module,))
+FullyShardedDataParallel, FSDPModule = [refused_class(__name__, name, "models are not sharded", (Module,))
                                         for name in ("FullyShardedDataParallel", "FSDPModule")]
-globals().update(refused_names(__name__, "there is one process", classes="""BackwardPrefetch CPUOffload
+globals().update(refused_names(__name__, "models are not sharded", classes="""BackwardPrefetch CPUOffload
     CPUOffloadPolicy FullOptimStateDictConfig FullStateDictConfig LocalOptimStateDictConfig LocalStateDictConfig
     MixedPrecision MixedPrecisionPolicy OffloadPolicy OptimStateDictConfig OptimStateKeyType ShardedOptimStateDictConfig
     ShardedStateDictConfig ShardingStrategy StateDictConfig StateDictSettings StateDictType"""))
-fully_shard = refused(__name__, "fully_shard", "there is one process")
+fully_shard = refused(__name__, "fully_shard", "models are not sharded")
 
 __getattr__ = _namespace(__name__, ("fully_sharded_data_parallel",))

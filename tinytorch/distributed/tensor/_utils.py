@@ -2,4 +2,4 @@
 from ..._refused import refused
 
 compute_local_shape_and_global_offset = refused(__name__, "compute_local_shape_and_global_offset",
-                                                "there is one process")
+                                                "tensors are not divided among processes")

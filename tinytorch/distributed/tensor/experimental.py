@@ -1,7 +1,7 @@
 """torch.distributed.tensor.experimental."""
 from ..._refused import refused_names
 
-_found = refused_names(__name__, "there is one process",
+_found = refused_names(__name__, "tensors are not divided among processes",
                        "context_parallel implicit_replication local_map register_sharding")
 globals().update(_found)
 __all__ = [*_found]

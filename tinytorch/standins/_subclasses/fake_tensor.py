@@ -1,11 +1,11 @@
-"""torch._subclasses.fake_tensor: tensors without memory, of which there are none."""
+"""torch._subclasses.fake_tensor: tensors without memory. tinytorch has them on the device meta alone."""
 import contextlib
 
 from .._refused import refused_class
 
 __all__ = ["FakeTensor", "FakeTensorMode", "is_fake", "unset_fake_temporarily"]
 
-FakeTensor, FakeTensorMode = [refused_class(__name__, name, "every tensor has memory")
+FakeTensor, FakeTensorMode = [refused_class(__name__, name, "tensors without memory are those on the device meta")
                               for name in ("FakeTensor", "FakeTensorMode")]
 
 
