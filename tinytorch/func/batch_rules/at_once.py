@@ -1,4 +1,5 @@
-"""Public functions that are no primitives: of tensors of all samples, along a dimension one further on."""
+"""Rules for public functions that are no primitives. They run on tensors of all samples, whose dimensions are one
+further on."""
 import inspect
 
 from ...autograd.promotion import like_tuple
@@ -21,8 +22,8 @@ def _bound(function, args, kwargs):
 
 
 def at_once(*names):
-    """Decorator of arrange(function, *args, **kwargs), which gets tensors of all samples, in their first dimension, for
-    the public functions of these names, as torch's messages have them."""
+    """Decorator of arrange(function, *args, **kwargs) for the public functions of these names, which are those in
+    torch's messages. arrange gets tensors that hold all samples in the first dimension."""
     def decorate(arrange):
         for name in names:
             AT_ONCE[name] = arrange
@@ -73,7 +74,7 @@ def _scattered(function, *args, **kwargs):
 # ------------------------------------------------------------------ ranges between numbers
 @at_once("linspace", "logspace")
 def _between(function, start, end, *args, **kwargs):
-    """Range by range: a number of each tensor makes one."""
+    """Computes range by range. The numbers of each sample make one range."""
     count = len(start if isinstance(start, Tensor) else end)
     found = [function(*[x[i] if isinstance(x, Tensor) else x for x in (start, end)], *args, **kwargs)
              for i in range(count)]

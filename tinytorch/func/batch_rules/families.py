@@ -1,4 +1,4 @@
-"""Operations whose forward function computes on all samples if it is told where their dimensions are."""
+"""Rules for operations whose forward function can compute all samples if it gets their dimensions."""
 import numpy as np
 
 from ...kernels.layout import as_array
@@ -108,7 +108,8 @@ def _constant(level, input, widths, value):
 
 # ------------------------------------------------------------------ products
 def _matmul(a, b):
-    """float16 is added up in single precision; NotBatchable for bools, which have rules of their own."""
+    """The product of matrices. Sums of float16 are in single precision. NotBatchable for bools, which have rules of
+    their own."""
     if a.dtype.char == "?":
         raise NotBatchable("products of bools")
     if a.dtype.char == "e":

@@ -1,4 +1,5 @@
-"""NumPy's functions of batches: what is done to the physical arrays, where a sample's dimension is one further on."""
+"""NumPy's functions of batches. They work on the physical arrays, in which the dimensions of a sample are one further
+on."""
 import math
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..dispatch import size_of
 
 
 def rule(*functions):
-    """Decorator: what these functions do with batches."""
+    """Decorator of a rule that computes these functions for batches."""
     def decorate(compute):
         for function in functions:
             FUNCTIONS[function] = compute
@@ -28,7 +29,7 @@ def rule(*functions):
 
 
 def batch(physical, level):
-    """The physical arrays that a function gave, as batches; what is none as it is."""
+    """The physical arrays that a function returned, as batches. Other values are returned as they are."""
     if isinstance(physical, (tuple, list)):
         values = [batch(x, level) for x in physical]
         return type(physical)(*values) if hasattr(physical, "_fields") else type(physical)(values)
@@ -38,14 +39,15 @@ def batch(physical, level):
 
 
 def need(x, level):
-    """`x`, which must be a batch of this level itself: where only other arguments differ, samples are gone through."""
+    """`x`, if it is a batch of this level. If only other arguments are batches, it raises, and the operation is
+    computed sample by sample."""
     if type(x) is not Batched or x.level != level:
         raise NotBatchable("only other arguments are batches")
     return x
 
 
 def spread(x, level, size):
-    """All samples of `x`; of what is no batch of this level, `size` times the same."""
+    """All samples of `x`. A value that is no batch of this level is repeated `size` times."""
     if type(x) is Batched and x.level == level:
         return x.physical
     x = x if isinstance(x, np.ndarray) else np.asarray(x)
@@ -53,7 +55,7 @@ def spread(x, level, size):
 
 
 def some_of(level, *values):
-    """How many samples the batches of this level hold. NotBatchable for none."""
+    """The number of samples of the batches of this level. NotBatchable if there are none."""
     size = size_of(level, *values)
     if not size:
         raise NotBatchable("no samples")
@@ -70,7 +72,7 @@ def side_by_side(x, level, size, axis=0):
 
 
 def apart(result, level, size, axis=0):
-    """What was computed of samples side by side as batches; also of several, in tuples and lists."""
+    """The results for samples that were side by side, as batches. It also takes tuples and lists of results."""
     if result is None:
         return None
     if isinstance(result, (tuple, list)):
@@ -81,7 +83,7 @@ def apart(result, level, size, axis=0):
 
 
 def _single(x, level, *others):
-    """The one argument that may be a batch; NotBatchable if others are."""
+    """The one argument that may be a batch. NotBatchable if others are batches."""
     if level_of(*others):
         raise NotBatchable("other arguments are batches")
     return need(x, level).physical
@@ -222,7 +224,7 @@ def _clip(level, function, *operands, out=None, **options):
       np.linalg.slogdet, np.linalg.svd, np.linalg.qr, np.linalg.cholesky, np.linalg.eig, np.linalg.eigh,
       np.linalg.eigvals, np.linalg.eigvalsh, np.linalg.pinv, np.linalg.matrix_rank, np.linalg.matrix_power)
 def _each(level, function, x, *args, **options):
-    """Of elements, or of matrices in the last two dimensions."""
+    """Rule for functions of elements, or of matrices in the last two dimensions."""
     if options.get("out") is not None:
         raise NotBatchable("an output")
     return batch(function(_single(x, level, args, tuple(options.values())), *args, **options), level)

@@ -1,4 +1,4 @@
-"""Indexing of batches: x[index] and x[index] = value, where any of them may be a batch."""
+"""Indexing of batches: x[index] and x[index] = value, where x, index and value may be batches."""
 import numpy as np
 
 from ...kinds.lazy import address_of, root_of
@@ -115,7 +115,7 @@ def pick(x, items):
 
 @forward_rule(strided._as_strided)
 def _as_strided(level, input, size, stride, offset, whole):
-    """In each sample what lies as far from its beginning as `offset` says it does in the first."""
+    """as_strided for all samples: `offset` counts from the beginning of each sample."""
     physical = input.physical
     if type(physical) is not np.ndarray:
         raise NotBatchable("a batch of batches")

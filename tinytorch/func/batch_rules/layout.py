@@ -15,7 +15,7 @@ _EVERY = slice(None)
 
 
 def family(*calls):
-    """Decorator of rule(compute, level, *args): of these operations, whose forward function is `compute`."""
+    """Decorator of rule(compute, level, *args) for these operations. `compute` is their forward function."""
     def decorate(rule):
         for call in calls:
             FAMILIES[call.op.forward] = lambda compute: lambda level, *args: rule(compute, level, *args)
@@ -117,7 +117,7 @@ def _of_elements(compute, o):
 
 
 def _at_places(compute, o):
-    """What is taken from places along a dimension, or put there."""
+    """Rule for operations that take elements from places along a dimension, or put them there."""
     def rule(level, input, index, dim, last=True):
         size = size_of(level, input, index)
         x = spread(input, level, size)
@@ -131,7 +131,7 @@ WORDS.update(indexed=_of_elements, places=_at_places)
 # ------------------------------------------------------------------ slices of a dimension
 @family(slices._index_select, slices._index_add, slices._index_copy, slices._index_fill)
 def _of_slices(compute, level, input, dim, index, *rest):
-    """Where the index differs, the slices of all samples are one after the other."""
+    """If the indices differ, the slices of all samples are laid one after the other."""
     size, flat, source = some_of(level, input, index, rest), not input.ndim, rest[:1]
     x = spread(input, level, size)
     if source and isinstance(source[0], np.ndarray):

@@ -1,4 +1,4 @@
-"""Factors and solutions of matrices, and products of what is the same for all samples beside a batch."""
+"""Factors and solutions of matrices, and products of a batch with arrays that are the same for all samples."""
 import numpy as np
 
 from ...ops.linalg import added, distance, functions, householder, lu, products
@@ -63,7 +63,7 @@ def _lu_solve_gradient(level, run, g, saved, edges):
 
 
 def _of_batches(call):
-    """As the operation computes if all arrays are batches."""
+    """Runs the operation with all arrays as batches."""
     forward = call.op.forward
 
     @forward_rule(call)

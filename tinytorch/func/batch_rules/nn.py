@@ -87,7 +87,7 @@ def _conv_input_grad(level, last, size, stride, padding, dilation, groups, input
 
 @forward_rule(conv._conv_weight_grad)
 def _conv_weight_grad(level, last, kernel, stride, padding, dilation, groups, saved, input, grad):
-    """What each sample's weight receives: of samples of one example, the products for each example."""
+    """The gradient of each sample's weight. For samples of one example these are the products for each example."""
     size = size_of(level, input, grad)
     if not size or level_of(physical_of(input, level), physical_of(grad, level)):
         raise NotBatchable("no samples, or several batches")
@@ -132,7 +132,7 @@ def _cross_entropy(level, input, target, weight, ignored, reduction, keep=False)
 
 
 def _counts(level, weight, classes, kept, dtype, size):
-    """What each target counts, by the weights of its sample; None for 1."""
+    """The weight of each target, from the weights of its sample; None stands for 1."""
     if not level_of(weight):
         return losses.share(classes, weight, kept, dtype, False)[0]
     rows = (classes if kept is None else np.where(kept, classes, 0)).reshape(size, -1)
@@ -141,7 +141,7 @@ def _counts(level, weight, classes, kept, dtype, size):
 
 
 def _reduced(found, counts, reduction, size, shape):
-    """(The losses of all examples reduced for each sample, what they are divided by)."""
+    """(the losses of all examples, reduced for each sample; the divisors)."""
     if reduction == "none":
         return found.reshape(size, *shape), None
     found = found.reshape(size, -1)
@@ -202,7 +202,7 @@ def _nll_backward(level, grad, input, target, weight, ignored, reduction):
 # ------------------------------------------------------------------ embedding
 @forward_rule(embedding._embedding)
 def _embedding(level, weight, indices, padding, by_frequency):
-    """Rows of one table; of tables that differ, of one after the other."""
+    """Rows of one table. If the samples have tables of their own, these are laid one after the other."""
     if not is_batch(weight, level):
         return batch(_lookup(weight, indices.physical, padding, by_frequency), level)
     size, count = weight.physical.shape[:2]

@@ -21,7 +21,7 @@ def _of_channels(vector, ndim):
 # ------------------------------------------------------------------ rows
 @family(norm._layer_norm)
 def _layer_norm(compute, level, input, weight, bias, size, eps, center):
-    """Rows are rows, of whatever sample."""
+    """Layer norm treats the rows of all samples alike."""
     if not is_batch(input, level):
         result, statistics = compute(input, None, None, size, eps, center)
     else:
@@ -112,12 +112,12 @@ def _group_norm_gradient(level, run, g, saved, edges):
 
 # ------------------------------------------------------------------ channels
 def _channels(x, level, size):
-    """What has channels in dimension 1, or is one of channels, with those of all samples side by side."""
+    """An array with channels in dimension 1, or a vector of channels, with the channels of all samples side by side."""
     return side_by_side(x, level, size, int(x.ndim > 1)) if isinstance(x, np.ndarray) else x
 
 
 def _apart(x, level, size):
-    """The same sample by sample."""
+    """The result of `_channels`, divided into samples again."""
     return x if x is None else apart(x, level, size, int(x.ndim > 1))
 
 

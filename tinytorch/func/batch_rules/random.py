@@ -1,5 +1,5 @@
-"""New tensors under vmap: random ones, for each sample others ("different"), drawn at once as PyTorch draws them, or
-the same; those that are made like a batch."""
+"""New tensors under vmap: random tensors, which differ between samples ("different") and are drawn at once as PyTorch
+draws them, or are the same; and tensors that are made like a batch."""
 import numpy as np
 
 from ...autograd.grad_mode import mode
@@ -85,14 +85,14 @@ def refill(array, fill, arguments, stream):
 
 @family(factories._poisson, factories._binomial, gamma._gamma, gamma._dirichlet)
 def _of_parameters(compute, level, stream, *arrays):
-    """What is drawn from a stream and parameters for all samples at once."""
+    """Rule for draws from a stream with parameters, for all samples at once."""
     size, shape = size_of(level, *arrays), np.broadcast_shapes(*[x.shape for x in arrays])
     return batch(compute(stream, *[spread(np.broadcast_to(x, shape), level, size) for x in arrays]), level)
 
 
 @forward_rule(factories._categories)
 def _categories(level, weights, *options):
-    """Of all rows of all samples."""
+    """Draws for all rows of all samples."""
     physical = weights.physical
     found = factories._categories(physical.reshape(-1, physical.shape[-1]), *options)
     return batch(found.reshape(*physical.shape[:-1], -1), level)

@@ -1,4 +1,5 @@
-"""Recurrent layers of batches: the sequences of all samples side by side, with the same weights; else step by step."""
+"""Recurrent layers of batches: the sequences of all samples side by side if the weights are the same, and step by step
+otherwise."""
 from ...autograd.engine import run_backward
 from ...autograd.grad_mode import enable_grad, no_grad
 from ...kernels.rnn.elman import rnn_backward
@@ -13,7 +14,7 @@ from .refusals import check_layer
 
 
 class _Together:
-    """What backward needs of the sequences of all samples as one batch."""
+    """The values that backward needs, for the sequences of all samples as one batch."""
 
     __slots__ = ("order", "saved", "size")
 

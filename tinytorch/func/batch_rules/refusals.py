@@ -1,4 +1,4 @@
-"""What PyTorch does not do under vmap, and says: its refusals, and its warnings where it goes sample by sample."""
+"""PyTorch's refusals under vmap, and its warnings for operations that it computes sample by sample."""
 from ...autograd.grad_mode import mode
 from ...ops.layout import strided
 from ...tensor import Tensor
@@ -16,7 +16,7 @@ def is_batch(x):
 
 
 def before(name):
-    """Decorator: what is looked at before the public function of this name, which torch's messages use, is run."""
+    """Decorator of a check that runs before the public function of this name, which is the one in torch's messages."""
     def decorate(check):
         def compute(function, *args, **kwargs):
             check(*args, **kwargs)
@@ -105,7 +105,7 @@ def _as_strided_scatter(level, *args):
 
 
 def check_layer(name):
-    """What torch says to recurrent layers: it takes them apart only where a transform is within vmap."""
+    """Raises torch's error for recurrent layers. torch decomposes them only if a transform is inside of the vmap."""
     if _whole():
         raise Refusal(_NO_FALLBACK.format(name + ".input"))
 
