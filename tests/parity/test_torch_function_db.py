@@ -82,7 +82,8 @@ def test_every_function_is_seen():
             continue
         ours, theirs = outcome(tinytorch, name, override), outcome(torch, name, override)
         refused = ours is not None and ours[0] == "NotImplementedError" and "is not supported" in ours[1]
-        if ours is None or refused or theirs[0] in ("RuntimeError", "TypeError") and any(word in theirs[1] for word in WRONG):
+        if ours is None or refused or theirs[0] in ("RuntimeError", "TypeError") and any(
+                word in theirs[1] for word in WRONG):
             continue
         unpacked = "torch.Tensor.__index__"    # of sizes, by C++
         seen = [entry for entry in theirs[-1] if entry[0] != unpacked or name == unpacked]
