@@ -156,3 +156,14 @@ def test_large_operands_of_tensors():
                 torch.testing.assert_close(a, b.float(), rtol=1e-5, atol=1e-5)
     finally:
         torch.set_num_threads(before)
+
+
+@needs_library
+def test_gradient_that_lies_across(any_size):
+    """A leaf's gradient lies as the leaf does: what arrives transposed is copied in blocks."""
+    x = torch.randn(70, 90, requires_grad=True)
+    g = torch.randn(90, 70)
+    turned = x.t().contiguous()
+    any_size.clear()
+    turned.backward(g)
+    assert any_size == ["copy"] and x.grad.stride() == (90, 1) and torch.equal(x.grad, g.t())

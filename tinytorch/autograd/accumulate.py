@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as dt
+from ..kernels.copies import in_rows
 from ..kernels.errstate import as_outside
 from ..kernels.layout import operand_order
 from ..kernels.memory import refusal
@@ -97,6 +98,9 @@ def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype
         # References: the caller's `g`, ours, `array`, the call itself. Any more, a view, a tensor's: it is shared.
         if array is not g or array.base is not None or getrefcount(array) > _alone \
                 or array.strides != leaf._array.strides and mode.enforce_grad_layout:
+            if type(array) is np.ndarray and leaf._array.flags.c_contiguous:
+                leaf._grad = wrap(in_rows(array))
+                return
             fresh = np.empty_like(leaf._array, dtype)
             if type(array) is not np.ndarray and array.strides == fresh.strides:
                 fresh = seen(fresh, *bits_of(array))           # a lazy conjugate stays one
