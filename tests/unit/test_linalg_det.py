@@ -25,3 +25,24 @@ def test_every_way_to_the_second(name):
     for outer in (torch.func.jacfwd, torch.func.jacrev):
         for inner in (torch.func.jacfwd, torch.func.jacrev):
             torch.testing.assert_close(outer(inner(f))(matrix), expected, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_near_singular_beside_regular(dtype):
+    """Which way a matrix takes is told by itself, and both ways lead to the same derivative."""
+    torch.manual_seed(0)
+    regular = torch.randn(4, 4, dtype=dtype) + 4 * torch.eye(4, dtype=dtype)
+    near = regular.clone()
+    near[3] = near[2] + 1e-5 * near[0]
+    batch = torch.stack([near, regular, near, torch.zeros(4, 4, dtype=dtype)])
+
+    def slope(x):
+        return torch.func.grad(lambda x: torch.det(x).sum())(x)
+    slopes = slope(batch)
+    for i, matrix in enumerate(batch):
+        assert torch.equal(slopes[i], slope(matrix))
+        expected = torch.stack([torch.stack([(-1) ** (j + k) * torch.det(torch.cat([
+            torch.cat([m[:j, :k], m[:j, k + 1:]], 1), torch.cat([m[j + 1:, :k], m[j + 1:, k + 1:]], 1)]))
+            for k in range(4)]) for m in [matrix.double()] for j in range(4)])
+        torch.testing.assert_close(slopes[i].double(), expected, rtol=0,
+                                   atol=float(expected.abs().max()) * (1e-6 if dtype == torch.float32 else 1e-14))

@@ -181,8 +181,25 @@ def _cofactors_slopes(g, input):
 
 @op(name="linalg_det", input=lambda g, input: _cofactors_grad(g, input))
 def _cofactors(input):
-    """The derivative of det: det(A) A^-H without a division, so that singular matrices have theirs too."""
-    u, s, vh, sign, finite = _factored(input)
+    """The derivative of det: det(A) A^-H, for what is well conditioned; else without a division, so that singular
+    matrices have theirs too."""
+    matrices = input.reshape(-1, *input.shape[-2:]).astype(np.result_type(input.dtype, np.float64))
+    size = np.linalg.det(matrices)
+    plain = np.isfinite(size) & (size != 0)
+    inverse = np.linalg.inv(np.where(plain[:, None, None], matrices, np.eye(input.shape[-1])))
+    plain &= np.abs(matrices).sum(-2).max(-1) * np.abs(inverse).sum(-2).max(-1) < _WELL
+    result = (size[:, None, None] * inverse).conjugate().swapaxes(-1, -2)
+    if not plain.all():
+        result[~plain] = _exact_cofactors(matrices[~plain])
+    return result.astype(input.dtype).reshape(input.shape)
+
+
+#: The condition (of the norm of columns) up to which an inverse in double precision loses three digits at most.
+_WELL = 1000
+
+
+def _exact_cofactors(matrices):
+    u, s, vh, sign, finite = _factored(matrices)
     others = np.stack([np.delete(s, k, -1).prod(-1) for k in range(s.shape[-1])], -1)
     return np.where(finite, sign[..., None, None] * np.matmul(u * others[..., None, :], vh), np.nan)
 
