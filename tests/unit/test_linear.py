@@ -174,3 +174,11 @@ def test_least_squares_by_the_longest_column():
     assert rank.item() == 1
     np.testing.assert_allclose((q.T @ A @ x).numpy(), (q.T @ b).numpy(), rtol=1e-6)
     np.testing.assert_allclose(x.numpy(), (torch.linalg.pinv(q @ q.T @ A) @ b).numpy(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.3, 0.5, 0.51, 2.0, 30.0])
+def test_matrix_exp_of_a_rotation(angle):
+    found = torch.matrix_exp(torch.tensor([[0.0, -angle], [angle, 0.0]], dtype=torch.float64))
+    c, s = math.cos(angle), math.sin(angle)
+    torch.testing.assert_close(found, torch.tensor([[c, -s], [s, c]], dtype=torch.float64), rtol=0,
+                               atol=1e-15 * (1 + angle))

@@ -1,6 +1,8 @@
 """Functions of matrices: norms, rank, condition, powers, exponential, pseudo-inverse, least squares."""
 from __future__ import annotations
 
+from math import factorial
+
 import numpy as np
 
 from ... import dtypes as dt, return_types
@@ -262,18 +264,20 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
 
 @op(name="linalg_matrix_exp", batches="leading", input=lambda g, input: _exp_grad(g, input))
 def _matrix_exp(input):
-    """Scaling and squaring of a Taylor series, in double precision."""
+    """Scaling and squaring of a Taylor series, in double precision. Of its 20 terms four at a time are sums of three
+    powers, which leaves 7 products of matrices (Paterson and Stockmeyer)."""
     n = input.shape[-1]
     x = input.astype(np.result_type(input.dtype, np.float64))
     sizes = np.abs(x).sum(-2)
     size = sizes.max(initial=0, where=np.isfinite(sizes))
     squarings = max(0, int(np.ceil(np.log2(size))) + 1) if size > 0 else 0
     x = x / 2.0 ** squarings
-    term = np.broadcast_to(np.eye(n, dtype=x.dtype), x.shape)
-    result = term.copy()
-    for k in range(1, 19):                     # |x| <= 1/2: the rest is below 1e-22
-        term = np.matmul(term, x) / k
-        result += term
+    square = np.matmul(x, x)
+    powers = np.broadcast_to(np.eye(n, dtype=x.dtype), x.shape), x, square, np.matmul(square, x)
+    fourth, result = np.matmul(square, square), 0
+    for k in range(16, -1, -4):                # |x| <= 1/2: the rest is below 1e-24
+        part = sum([power / factorial(k + i) for i, power in enumerate(powers)])
+        result = np.matmul(result, fourth) + part if k < 16 else part
     for _ in range(squarings):
         result = np.matmul(result, result)
     return result.astype(input.dtype)
