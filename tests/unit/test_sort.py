@@ -1,6 +1,7 @@
 """sort topk kthvalue unique searchsorted: behaviour, errors and edge cases."""
 import math
 
+import numpy as np
 import pytest
 
 import tinytorch as torch
@@ -55,3 +56,49 @@ def test_searchsorted():
     assert torch.searchsorted(rows, torch.tensor([[2], [6]])).tolist() == [[1], [1]]
     with pytest.raises(RuntimeError, match="opposites"):
         torch.searchsorted(edges, torch.tensor([1]), right=True, side="left")
+
+
+@pytest.mark.parametrize("function, skips", [(torch.median, False), (torch.nanmedian, True)])
+def test_place_of_the_median(function, skips):
+    """Where a stable sort puts it, of equal elements too; the first NaN, if there is one that counts."""
+    random = np.random.RandomState(0)
+    for n in (1, 2, 3, 8, 257):
+        x = random.choice([-2.0, -0.0, 0.0, 1.0, math.inf, -math.inf, math.nan, math.nan], (60, n))
+        x[:30][np.isnan(x[:30])] = 3
+        order, absent = x.argsort(1, kind="stable"), np.isnan(x)
+        numbers = n - absent.sum(1)
+        places = np.where(skips | (numbers == n), np.maximum(numbers - 1, 0) // 2, numbers)
+        expected = torch.tensor(order[np.arange(60), places])
+        assert torch.equal(function(torch.tensor(x), 1).indices, expected)
+        assert torch.equal(function(torch.tensor(x).t(), 0).indices, expected)
+        whole = torch.tensor(x[:30, 0]), torch.tensor(np.sort(x[:30, 0])[14])
+        assert torch.equal(function(whole[0]), whole[1])
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int32, torch.int64])
+@pytest.mark.parametrize("span", [1, 100, 1 << 40])
+def test_unique_integers(dtype, span):
+    """By a table or by sorting, as the range of the numbers is."""
+    if span > 100 and dtype != torch.int64:
+        span = 100
+    numbers = np.random.RandomState(0).randint(0, span, (20, 30)) + 27
+    values, inverse, counts = torch.unique(torch.tensor(numbers).to(dtype), return_inverse=True, return_counts=True)
+    assert values.dtype == dtype and values.tolist() == sorted(set(numbers.reshape(-1).tolist()))
+    assert values[inverse].tolist() == numbers.tolist()
+    assert counts.tolist() == [int((numbers == value).sum()) for value in values.tolist()]
+    assert torch.equal(torch.unique(torch.tensor(numbers).to(dtype)), values)
+
+
+def test_bincount_of_many():
+    """In pieces: the first or a later one with the most bins, or with too many for pieces."""
+    random = np.random.RandomState(0)
+    for least, most in ((0, 9), (12, 9), (0, 40000), (70000, 9)):
+        numbers = random.randint(0, most, 100000)
+        for place in (0, 50000, 99999):
+            changed = numbers.copy()
+            changed[place] = 50000 if most > 9 else 10
+            expected = np.bincount(changed, None, least)
+            assert torch.equal(torch.bincount(torch.tensor(changed), minlength=least), torch.tensor(expected))
+    numbers[99999] = -1
+    with pytest.raises(RuntimeError, match="bincount only supports 1-d non-negative integral inputs."):
+        torch.bincount(torch.tensor(numbers))

@@ -9,7 +9,6 @@ from ...autograd.promotion import EXACT, refuse_complex_gradient
 from ...autograd.public import public
 from ...errors import not_implemented, refuse_records
 from ...kernels import order as kernels
-from ...kernels.scatter import picked
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Tensors
 from .extremes import extreme_at, picker, shared_evenly
@@ -28,12 +27,30 @@ def _middle(input, ignore_nan):
 
 def _middle_index(array, dim, ignore_nan):
     """Positions (kept along `dim`) of the lower median; of a NaN if there is one, unless ignored."""
-    order = array.argsort(dim, kind="stable")     # NaN last
-    count = array.shape[dim] - np.isnan(array).sum(axis=dim, keepdims=True)
-    k = np.maximum(count - 1, 0) // 2
-    if not ignore_nan:                         # the first NaN stands right behind the numbers
-        k = np.where(count < array.shape[dim], count, k)
-    return picked(order, k, dim)
+    moved = np.moveaxis(array, dim, -1)
+    rows = moved.reshape(-1, moved.shape[-1])
+    k = (rows.shape[1] - 1) // 2
+    parted = np.partition(rows, k)             # NaN last
+    value = parted[:, k:k + 1]
+    found = rows == value
+    index = found.argmax(-1)
+    before = (parted[:, :k] == value).sum(-1)  # of equal elements, the one that a stable sort would put there
+    several = before.nonzero()[0]
+    if several.size:
+        index[several] = (found[several].cumsum(-1) == before[several, None] + 1).argmax(-1)
+    if array.dtype.kind in dt.NATIVE:
+        with_nan = np.isnan(parted[:, k:].max(-1)).nonzero()[0]
+        if with_nan.size:
+            index[with_nan] = _middle_beside_nan(rows[with_nan], ignore_nan)
+    return np.moveaxis(index.reshape(*moved.shape[:-1], 1), -1, dim)
+
+
+def _middle_beside_nan(rows, ignore_nan):
+    absent = np.isnan(rows)
+    if not ignore_nan:
+        return absent.argmax(-1)
+    places = np.maximum(rows.shape[1] - absent.sum(-1, keepdims=True) - 1, 0) // 2
+    return np.take_along_axis(rows.argsort(-1, kind="stable"), places, -1)[:, 0]
 
 
 _take_median, _take_nanmedian, _take_mode = picker("median.1"), picker("nanmedian.1"), picker("mode")
