@@ -239,6 +239,23 @@ def _some(values, inverse, return_inverse, counts, return_counts):
     return result if len(result) > 1 else values
 
 
+def _distinct_in_range(array, return_inverse):
+    """What np.unique finds among integers, by a table of all from the least to the largest: None if that would be
+    longer than the array. Their places in the inverse are not looked for unless asked."""
+    if not array.size:
+        return None
+    low, high = int(array.min()), int(array.max())
+    if high - low >= array.size or high > np.iinfo(np.intp).max:
+        return None
+    places = dt.as_intp(array.reshape(-1)) - low
+    counts = np.bincount(places)
+    there = counts.nonzero()[0]
+    inverse = None
+    if return_inverse:
+        inverse = (np.cumsum(counts > 0) - 1).take(places).reshape(array.shape)
+    return (there + low).astype(array.dtype), inverse, counts[there]
+
+
 @public(python=True, method=True, looks=True)
 def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
            dim: int | None = None) -> Tensor | tuple[Tensor, ...]:
@@ -258,8 +275,13 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
         dim = check_dim(dim, array.ndim)
         if not array.size and 0 in array.shape[:dim] + array.shape[dim + 1:]:
             raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
-    values, inverse, counts = np.unique(array, return_inverse=True, return_counts=True, axis=dim, equal_nan=False)
-    inverse = inverse.reshape(array.shape if dim is None else -1)
+    found = _distinct_in_range(array, return_inverse) if dim is None and array.dtype.kind in dt.INTEGER else None
+    if found is None:
+        # Without an order NumPy sorts the values alone, and which of two zeros it keeps is left open.
+        ordered = return_inverse or dim is not None or array.dtype.kind in dt.NATIVE
+        values, *found = np.unique(array, return_inverse=ordered, return_counts=True, axis=dim, equal_nan=False)
+        found = values, found[0].reshape(array.shape if dim is None else -1) if ordered else None, found[-1]
+    values, inverse, counts = found
     values = _restored("_unique2" if dim is None else "unique_dim", values, input)
     return _some(values, inverse, return_inverse, counts, return_counts)
 
