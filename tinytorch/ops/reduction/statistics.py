@@ -13,7 +13,7 @@ from ...autograd.public import method, public
 from ...errors import not_implemented, refuse_records, type_name, warn
 from ...kernels.errstate import ignored
 from ...kernels.layout import as_array
-from ...kernels.memory import empty
+from ...kernels.memory import refusal
 from ...kernels.scatter import owned
 from ...tensor import Tensor, wrap
 from ...types import Extent, Ints, Number
@@ -358,11 +358,12 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: Extent = 0
     """
     if input._array.dtype.kind not in dt.INTEGER:
         raise not_implemented("bincount_cpu", input)
-    if input._array.ndim != 1 or input._array.size and input._array.min() < 0:
-        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if input._array.ndim != 1:
+        raise RuntimeError(_NOT_COUNTED)
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
     if weights is not None and weights._array.shape != input._array.shape:
+        _check_counted(input._array)
         raise RuntimeError("weights should be 1-d and have the same length as input")
     if weights is None or not input._array.size:
         return wrap(_bincount(input._array, None, minlength).astype(np.int64, copy=False))
@@ -371,8 +372,32 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: Extent = 0
 
 
 def _bincount(array, weights, least):
-    size = (max(least, int(array.max()) + 1 if array.size else 0),)
-    return empty(size, np.dtype(np.int64), lambda size, dtype: np.bincount(dt.as_intp(owned(array)), weights, least))
+    try:                                       # NumPy looks for the least and the largest itself
+        if weights is None and array.size > _COUNTED_AT_ONCE and least <= _COUNTED_AT_ONCE:
+            total = np.zeros(least, np.int64)
+            for start in range(0, array.size, _COUNTED_AT_ONCE):
+                counts = np.bincount(array[start:start + _COUNTED_AT_ONCE].astype(np.intp), None, least)
+                if counts.size > _COUNTED_AT_ONCE:
+                    break
+                if counts.size > total.size:
+                    total, counts = counts, total
+                total[:counts.size] += counts
+            else:
+                return total
+        return np.bincount(owned(array) if array.dtype == np.intp else dt.as_intp(array), weights, least)
+    except (MemoryError, ValueError) as error:
+        _check_counted(array)
+        raise refusal(error, (max(least, int(array.max()) + 1),), np.dtype(np.int64)) from None
+
+
+#: Numbers that are counted while they are in the cache, where there are no more bins than that.
+_COUNTED_AT_ONCE = 1 << 15
+_NOT_COUNTED = "bincount only supports 1-d non-negative integral inputs."
+
+
+def _check_counted(array):
+    if array.size and array.min() < 0:
+        raise RuntimeError(_NOT_COUNTED)
 
 
 #: Up to where a half precision can count by ones.
