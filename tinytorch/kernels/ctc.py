@@ -4,6 +4,8 @@ Graves et al. 2006. States are the labels with a blank before, between and behin
 """
 import numpy as np
 
+from .scatter import add_along
+
 
 def _shifted(a, k):
     """`a` moved k states up (down if negative) along the last axis, -inf moving in."""
@@ -51,13 +53,20 @@ def gradient(g, log_p, frames, lengths, saved):
     final = (place == 2 * lengths[:, None]) | (place == 2 * lengths[:, None] - 1)
     follows = np.zeros_like(jump)
     follows[:, :-2] = jump[:, 2:]
-    occupied = np.full(log_p.shape, -np.inf, log_p.dtype)
-    beta = np.full(states.shape, -np.inf, log_p.dtype)
-    index = np.arange(batch)[:, None] * log_p.shape[2] + states
+    ends = np.where(final, 0.0, -np.inf).astype(log_p.dtype)
+    ahead = np.full(states.shape, -np.inf, log_p.dtype)
+    present = np.empty_like(alpha)             # log of the probability of each state at each step, given the labels
     for t in range(steps - 1, -1, -1):
-        ahead = np.logaddexp(np.logaddexp(beta, _shifted(beta, -1)), np.where(follows, _shifted(beta, -2), -np.inf))
-        beta = np.where((frames == t + 1)[:, None], np.where(final, 0.0, -np.inf), ahead) + score[t]
-        np.logaddexp.at(occupied[t].reshape(-1), index, alpha[t] + beta)
-    result = np.exp(log_p) - np.exp(occupied + loss[:, None] - log_p)
+        if t < steps - 1:
+            ahead = np.logaddexp(np.logaddexp(beta, _shifted(beta, -1)), np.where(follows, _shifted(beta, -2), -np.inf))
+        ahead = np.where((frames == t + 1)[:, None], ends, ahead)
+        np.add(alpha[t], ahead, out=present[t])
+        beta = ahead + score[t]
+    present += loss[:, None]
+    result = np.zeros_like(log_p)
+    add_along(result, 2, np.broadcast_to(states, present.shape), np.exp(present, out=present))
+    result = np.exp(log_p) - result
+    if not np.isfinite(loss).all() or log_p.min(initial=0) == -np.inf:       # as PyTorch, which divides by all of them
+        result[~np.isfinite(loss[:, None] - log_p)] = np.nan
     result[np.arange(steps)[:, None] >= frames] = 0
     return (result * g[:, None]).astype(log_p.dtype, copy=False)
