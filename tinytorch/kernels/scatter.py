@@ -100,6 +100,11 @@ def positions(shape, index):
             return flat.reshape(rows.shape + shape[1:])
         first = np.where(rows < 0, rows + shape[0], rows).astype(np.intp, copy=False) * block
         return (first[..., None] + np.arange(block)).reshape(rows.shape + shape[1:])
+    if len(index) == len(shape) and all([i.__class__ is np.ndarray and i.dtype != bool for i in index]):
+        flat = 0
+        for i, n in zip(index, shape):
+            flat = flat * n + np.where(i < 0, i + n, i)
+        return flat
     return np.arange(int(np.prod(shape))).reshape(shape)[owned(index)]
 
 
