@@ -7,16 +7,6 @@ import numpy as np
 from .scatter import add_along
 
 
-def _shifted(a, k):
-    """`a` moved k states up (down if negative) along the last axis, -inf moving in."""
-    result = np.full_like(a, -np.inf)
-    if k > 0:
-        result[..., k:] = a[..., :-k]
-    else:
-        result[..., :k] = a[..., -k:]
-    return result
-
-
 def losses(log_p, labels, frames, lengths, blank):
     """-log of the probability of each row of `labels` (N, S), of which `lengths` count, given `log_p` (T, N, C), of
     which `frames` count; and what `gradient` needs."""
@@ -28,14 +18,16 @@ def losses(log_p, labels, frames, lengths, blank):
     score[:, np.arange(states.shape[1]) > 2 * lengths[:, None]] = -np.inf
     jump = np.zeros(states.shape, bool)                    # may this state follow the one two before?
     jump[:, 2:] = (states[:, 2:] != blank) & (states[:, 2:] != states[:, :-2])
-    alpha = np.full_like(score, -np.inf)
+    beside = np.full((steps, batch, states.shape[1] + 2), -np.inf, log_p.dtype)    # alpha, with two states before
+    alpha, skipped = beside[..., 2:], np.full(states.shape, -np.inf, log_p.dtype)
     if steps:
         alpha[0, :, :2] = score[0, :, :2]
     for t in range(1, steps):
-        before = alpha[t - 1]
-        reached = np.logaddexp(before, _shifted(before, 1))
-        skipped = np.where(jump, _shifted(before, 2), -np.inf)
-        alpha[t] = np.logaddexp(reached, skipped) + score[t]
+        before, now = beside[t - 1], alpha[t]
+        np.copyto(skipped, before[:, :-2], where=jump)
+        np.logaddexp(before[:, 2:], before[:, 1:-1], out=now)
+        np.logaddexp(now, skipped, out=now)
+        now += score[t]
     if steps:
         last = alpha[np.maximum(frames - 1, 0), n]
         total = np.logaddexp(last[n, 2 * lengths], np.where(lengths > 0, last[n, 2 * lengths - 1], -np.inf))
@@ -54,14 +46,18 @@ def gradient(g, log_p, frames, lengths, saved):
     follows = np.zeros_like(jump)
     follows[:, :-2] = jump[:, 2:]
     ends = np.where(final, 0.0, -np.inf).astype(log_p.dtype)
-    ahead = np.full(states.shape, -np.inf, log_p.dtype)
+    beside = np.full((batch, states.shape[1] + 2), -np.inf, log_p.dtype)           # beta, with two states behind
+    beta, ahead, skipped = beside[:, :-2], np.empty_like(ends), np.full_like(ends, -np.inf)
+    finishing = set(frames.tolist())
     present = np.empty_like(alpha)             # log of the probability of each state at each step, given the labels
     for t in range(steps - 1, -1, -1):
-        if t < steps - 1:
-            ahead = np.logaddexp(np.logaddexp(beta, _shifted(beta, -1)), np.where(follows, _shifted(beta, -2), -np.inf))
-        ahead = np.where((frames == t + 1)[:, None], ends, ahead)
+        np.copyto(skipped, beside[:, 2:], where=follows)
+        np.logaddexp(beta, beside[:, 1:-1], out=ahead)
+        np.logaddexp(ahead, skipped, out=ahead)
+        if t + 1 in finishing:
+            np.copyto(ahead, ends, where=(frames == t + 1)[:, None])
         np.add(alpha[t], ahead, out=present[t])
-        beta = ahead + score[t]
+        np.add(ahead, score[t], out=beta)
     present += loss[:, None]
     result = np.zeros_like(log_p)
     add_along(result, 2, np.broadcast_to(states, present.shape), np.exp(present, out=present))
