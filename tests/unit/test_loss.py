@@ -1,4 +1,5 @@
 """Losses: their values by hand, one node for cross entropy, what they refuse."""
+import itertools
 import math
 
 import numpy as np
@@ -105,3 +106,31 @@ def test_modules_keep_weights_as_buffers():
     assert list(loss.state_dict()) == ["weight"] and not list(loss.parameters())
     assert list(torch.nn.BCEWithLogitsLoss(pos_weight=torch.ones(2)).state_dict()) == ["pos_weight"]
     assert repr(loss) == "CrossEntropyLoss()"
+
+
+def test_ctc_is_the_sum_over_alignments():
+    """Of examples of several lengths, one that cannot be aligned; the gradient is that of log_softmax's output."""
+    torch.manual_seed(0)
+    steps, classes = 4, 3
+    log_p = torch.randn(steps, 4, classes, dtype=torch.float64).log_softmax(2).requires_grad_()
+    labels = torch.tensor([[1, 2], [1, 1], [2, 0], [1, 1]])
+    frames, lengths = torch.tensor([4, 4, 3, 2]), torch.tensor([2, 2, 1, 2])
+    found = torch.nn.functional.ctc_loss(log_p, labels, frames, lengths, reduction="none", zero_infinity=False)
+    values, weights = log_p.detach(), torch.tensor([1.0, 2.0, 3.0, 0.0], dtype=torch.float64)
+    for i in range(4):
+        total, shares = 0.0, torch.zeros(steps, classes, dtype=torch.float64)
+        for path in itertools.product(range(classes), repeat=int(frames[i])):
+            merged = [c for c, before in zip(path, (0, *path)) if c and c != before]
+            if merged == labels[i, :int(lengths[i])].tolist():
+                p = math.exp(sum([float(values[t, i, c]) for t, c in enumerate(path)]))
+                total += p
+                for t, c in enumerate(path):
+                    shares[t, c] += p
+        if not total:
+            assert found[i] == math.inf
+            continue
+        assert abs(float(found[i].detach()) + math.log(total)) < 1e-12
+        slope, = torch.autograd.grad(found[i], log_p, weights[i], retain_graph=True)
+        expected = weights[i] * (values[:, i].exp() - shares / total)
+        expected[int(frames[i]):] = 0
+        torch.testing.assert_close(slope[:, i], expected, rtol=0, atol=1e-12)

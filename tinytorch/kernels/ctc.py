@@ -1,9 +1,11 @@
 """Connectionist temporal classification: the forward-backward algorithm on ndarrays, all examples at once.
 
-Graves et al. 2006. States are the labels with a blank before, between and behind them.
+Graves et al. 2006. States are the labels with a blank before, between and behind them. They are the rows of what is
+computed step by step, so that the states of all examples, and those one or two further on, are runs of memory.
 """
 import numpy as np
 
+from .expressions import log_of_sum
 from .scatter import add_along
 
 
@@ -18,18 +20,17 @@ def losses(log_p, labels, frames, lengths, blank):
     score[:, np.arange(states.shape[1]) > 2 * lengths[:, None]] = -np.inf
     jump = np.zeros(states.shape, bool)                    # may this state follow the one two before?
     jump[:, 2:] = (states[:, 2:] != blank) & (states[:, 2:] != states[:, :-2])
-    beside = np.full((steps, batch, states.shape[1] + 2), -np.inf, log_p.dtype)    # alpha, with two states before
-    alpha, skipped = beside[..., 2:], np.full(states.shape, -np.inf, log_p.dtype)
+    score, jump = np.ascontiguousarray(score.swapaxes(1, 2)), np.ascontiguousarray(jump.T)
+    beside = np.full((steps, 2 + len(jump), batch), -np.inf, log_p.dtype)          # alpha, with two states before
+    alpha, skipped = beside[:, 2:], np.full(jump.shape, -np.inf, log_p.dtype)
     if steps:
-        alpha[0, :, :2] = score[0, :, :2]
+        alpha[0, :2] = score[0, :2]
     for t in range(1, steps):
-        before, now = beside[t - 1], alpha[t]
-        np.copyto(skipped, before[:, :-2], where=jump)
-        np.logaddexp(before[:, 2:], before[:, 1:-1], out=now)
-        np.logaddexp(now, skipped, out=now)
-        now += score[t]
+        before = beside[t - 1]
+        np.copyto(skipped, before[:-2], where=jump)
+        np.add(log_of_sum(log_of_sum(before[2:], before[1:-1]), skipped), score[t], out=alpha[t])
     if steps:
-        last = alpha[np.maximum(frames - 1, 0), n]
+        last = alpha[np.maximum(frames - 1, 0), :, n]
         total = np.logaddexp(last[n, 2 * lengths], np.where(lengths > 0, last[n, 2 * lengths - 1], -np.inf))
     else:
         total = np.zeros(batch, log_p.dtype)
@@ -41,26 +42,25 @@ def gradient(g, log_p, frames, lengths, saved):
     """The gradient with respect to `log_p`, taken to be the output of log_softmax as in PyTorch."""
     states, score, jump, alpha, loss = saved
     steps, batch, _ = log_p.shape
-    place = np.arange(states.shape[1])
-    final = (place == 2 * lengths[:, None]) | (place == 2 * lengths[:, None] - 1)
+    place = np.arange(len(jump))[:, None]
+    final = (place == 2 * lengths) | (place == 2 * lengths - 1)
     follows = np.zeros_like(jump)
-    follows[:, :-2] = jump[:, 2:]
+    follows[:-2] = jump[2:]
     ends = np.where(final, 0.0, -np.inf).astype(log_p.dtype)
-    beside = np.full((batch, states.shape[1] + 2), -np.inf, log_p.dtype)           # beta, with two states behind
-    beta, ahead, skipped = beside[:, :-2], np.empty_like(ends), np.full_like(ends, -np.inf)
+    beside = np.full((len(jump) + 2, batch), -np.inf, log_p.dtype)                 # beta, with two states behind
+    beta, skipped = beside[:-2], np.full_like(ends, -np.inf)
     finishing = set(frames.tolist())
     present = np.empty_like(alpha)             # log of the probability of each state at each step, given the labels
     for t in range(steps - 1, -1, -1):
-        np.copyto(skipped, beside[:, 2:], where=follows)
-        np.logaddexp(beta, beside[:, 1:-1], out=ahead)
-        np.logaddexp(ahead, skipped, out=ahead)
+        np.copyto(skipped, beside[2:], where=follows)
+        ahead = log_of_sum(log_of_sum(beta, beside[1:-1]), skipped)
         if t + 1 in finishing:
-            np.copyto(ahead, ends, where=(frames == t + 1)[:, None])
+            np.copyto(ahead, ends, where=frames == t + 1)
         np.add(alpha[t], ahead, out=present[t])
         np.add(ahead, score[t], out=beta)
-    present += loss[:, None]
-    result = np.zeros_like(log_p)
-    add_along(result, 2, np.broadcast_to(states, present.shape), np.exp(present, out=present))
+    present += loss
+    present, result = np.exp(present, out=present).swapaxes(1, 2), np.zeros_like(log_p)
+    add_along(result, 2, np.broadcast_to(states, present.shape), present)
     result = np.exp(log_p) - result
     if not np.isfinite(loss).all() or log_p.min(initial=0) == -np.inf:       # as PyTorch, which divides by all of them
         result[~np.isfinite(loss[:, None] - log_p)] = np.nan

@@ -366,3 +366,10 @@ def expression(text: Callable | None = None, arrays: int = 1) -> Callable[..., A
     call.text, call.arrays, call.program_of = text, arrays, program_of
     EXPRESSIONS.append(call)
     return call
+
+
+@expression(arrays=2)
+def log_of_sum(x, y):
+    """log(exp(x) + exp(y)) without overflow: the logarithm of 2 is added where the two are equal, which may be
+    infinities."""
+    return maximum(x, y) + log1p(exp(where(x == y, 0.0, -abs(x - y))))

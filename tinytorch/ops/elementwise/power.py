@@ -14,7 +14,7 @@ from ...autograd.records import by_steps
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels import expressions
-from ...kernels.expressions import expression
+from ...kernels.expressions import expression, log_of_sum
 from ...kernels.layout import operand_order
 from ...kernels.memory import WHOLE
 from ...kernels.stepwise import plain, stepwise
@@ -261,13 +261,6 @@ def atan2(input, other):
     return expressions.arctan2(input, other)
 
 
-@expression(arrays=2)
-def _logaddexp(x, y):
-    # The logarithm of 2 is added where the two are equal, which may be infinities.
-    return (expressions.maximum(x, y)
-            + expressions.log1p(expressions.exp(expressions.where(x == y, 0.0, -abs(x - y)))))
-
-
 _logaddexp_slope = expression(lambda g, input, other: g / conj(1 + expressions.exp(other - input)), 3)
 
 
@@ -282,7 +275,7 @@ def logaddexp(input, other):
     """
     _refuse_integers("logaddexp_cpu", input)
     if input.dtype.kind not in dt.COMPLEX:
-        return _logaddexp(input, other)
+        return log_of_sum(input, other)
     first = input.real >= other.real
     high, low = np.where(first, input, other), np.where(first, other, input)
     result = high + np.log1p(np.exp(low - high))
