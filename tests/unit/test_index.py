@@ -111,3 +111,16 @@ def test_masks():
     y.sum().backward()
     assert y.tolist() == [3, 1, 2, 0] and x.grad.tolist() == [10, 1, 1, 0]
     assert x[x > 1].tolist() == x.masked_select(x > 1).tolist() == [2, 3]
+
+
+def test_gradient_at_pairs_of_places():
+    """Of rows and columns that repeat, count from the end and are broadcast against each other."""
+    rows, columns = torch.tensor([[0], [-1], [2]]), torch.tensor([1, -2, 1, 0])
+    x = torch.zeros(3, 4, requires_grad=True)
+    g = torch.arange(1.0, 13.0).reshape(3, 4)
+    x[rows, columns].backward(g)
+    expected = torch.zeros(3, 4)
+    for i in range(3):
+        for j in range(4):
+            expected[int(rows[i, 0]), int(columns[j])] += g[i, j]
+    assert torch.equal(x.grad, expected)
