@@ -147,3 +147,16 @@ def test_lists_of_numbers_of_numpy(index, size):
             x[i] = 5
             return x
         same_outcome(program, cut=lambda text: "")
+
+
+@pytest.mark.parametrize("size", [0, 1, 2])
+@pytest.mark.parametrize("index", [":", "...", "0:, :-1", ":1", "0:9", "-3:", ":, -5:", ":-1", "0:0", "::1"])
+def test_view_written_through_an_index(index, size):
+    """A view of what has just got a history is refused as a leaf where the index stands for the view itself."""
+    def program(t):
+        x = t.ones(1, 1, requires_grad=True)
+        base = t.zeros(size, size)
+        b = base[0:]
+        exec(f"b[{index}] += x * 2", {"b": b, "x": x})
+        return b, b.is_leaf, t.autograd.grad(b.sum(), x)[0]
+    same_outcome(program)

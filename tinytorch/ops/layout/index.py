@@ -432,10 +432,12 @@ def setitem(self, index, value):
 
 
 def _is_all(shape, basic):
-    """Whether a basic index takes everything, and says so: of a slice such as -1: of one element torch makes a view."""
+    """Whether a basic index takes everything, and says so: of the slices -1: of one element and :-1 of none torch makes
+    a view."""
     dims = [item for item in basic if item is not Ellipsis]
     return all(item.__class__ is slice for item in dims) and all(
-        item.indices(n) == (0, n, 1) and not item.start for n, item in zip(shape, dims))
+        not item.start and item.step in (None, 1) and (item.stop is None or item.stop >= n)
+        for n, item in zip(shape, dims))
 
 
 def _spread(value, shape):
