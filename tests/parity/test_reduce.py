@@ -188,3 +188,14 @@ def test_dimensions_given_as_tensors(text, dim):
         except Exception as error:
             found.append(type(error))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("value", [.5, -.27, 256., 300., 0., complex(.5, 2)])
+@pytest.mark.parametrize("size", [(), (1,), (1, 1), (2,), (1, 2), (0,), (0, 1)])
+@pytest.mark.parametrize("name", ["any", "all"])
+def test_truth_in_bytes(name, size, value):
+    """Into uint8 the truth of one element is that of the number, of several that of their bytes."""
+    def program(t):
+        x = t.full(size, value)
+        return [getattr(t, name)(x, *dims, out=t.empty(0, dtype=t.uint8)) for dims in ((), (0,), (-1,))]
+    same_outcome(program)

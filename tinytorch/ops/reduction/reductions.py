@@ -372,8 +372,8 @@ def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dty
 
 # ------------------------------------------------------------------ truth and counts
 def _truth(name, function, input, dim, keepdim, out):
-    if out is not None and out.dtype is dt.uint8:
-        input = input.to(dt.uint8)             # in which it is computed, so that fractions are zero
+    if out is not None and out.dtype is dt.uint8 and input._array.size != 1:
+        input = input.to(dt.uint8)             # in which torch computes, so that fractions are zero; not so of one
     array = dt.numbers(input._array)
     over = () if isinstance(dim, (tuple, list)) and not dim else axes(dim, array.ndim)
     result = in_c_order(as_array(function.reduce(array, axis=over, keepdims=keepdim)))
