@@ -19,7 +19,7 @@ from .autograd.grad_mode import mode
 from .autograd.op import op
 from .autograd.places import count_write
 from .autograd.public import method
-from .autograd.views import check_in_place, check_written
+from .autograd.views import check_in_place, check_written, give
 from .device import META
 from .errors import C_NAMES, not_a_tensor, warn
 from .kernels.layout import strided
@@ -444,7 +444,7 @@ def set_(self: Tensor, source: Tensor | TypedStorage | UntypedStorage = _LEFT_OU
     array = raw(source._array) if size is None else _part(source, storage_offset, size, stride)
     array = seen(array, *bits_of(self._array))
     recorded = _set(self, source, array) if mode.grad_now and (self.requires_grad or source.requires_grad) else None
-    self._array = array
+    give(self, array)
     count_write(self)
     if recorded is not None:
         self._node, self._requires_grad = recorded._node, True

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
-from .hooks import RemovableHandle, add_hook
+from .hooks import RemovableHandle, add_hook, checked_gradient
 
 #: Later nodes get smaller numbers, so that a min-heap yields them youngest first. Creation order
 #: is a topological order: an operation can only read tensors that exist already.
@@ -557,6 +557,12 @@ _step_classes: dict[str, type[Step]] = {}
 SELECT = Op(lambda outputs, index: outputs[index], name="select")
 
 
+#: The op of a tensor that was given other elements outside grad mode: its history is still that of the old ones, in
+#: their shape.
+OUTGROWN = Op(lambda input: input, name="outgrown", rules={
+    "input": lambda g, shape: checked_gradient(g, shape, "a function")})
+
+
 #: The op of a view without history whose base requires gradients: it requires them too, but they go no further.
 NOWHERE = Op(lambda: None, name="nowhere")
 
@@ -567,6 +573,8 @@ def function_of(edge: Edge) -> tuple[Node | AccumulateGrad | None, int]:
         return None, 0
     if not isinstance(edge, Node):
         return accumulator(edge), 0
+    if edge.op is OUTGROWN:
+        return function_of(edge.edges[0])
     if edge.op is SELECT:
         return shown(edge.edges[0]), edge.saved[0]
     return shown(edge), 0

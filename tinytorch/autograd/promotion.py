@@ -24,7 +24,7 @@ from .grad_mode import differentiates, mode
 from .node import Op
 from .overridable import NUMBERS, called_from_here, not_an_operand
 from .places import count_write
-from .views import check_inference, check_overlap, check_written, is_apart, may_share, resized
+from .views import check_inference, check_overlap, check_written, give, is_apart, may_share, resized
 
 #: Characters of the dtypes that NumPy computes in with a Python number just as torch does: not float16.
 FLOATS = "fd"
@@ -426,7 +426,7 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
                  "This behavior is deprecated, and in a future PyTorch release outputs will not be resized "
                  "unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
                  "inplace, to zero elements with t.resize_(0).")
-        out._array = resized(out._array, result._array)
+        give(out, resized(out._array, result._array))
         for x in inputs if apart == "resized" else ():
             if isinstance(x, Tensor) and may_share(out._array, x._array):
                 check_overlap(out, x, apart)
@@ -467,7 +467,7 @@ def refill(out: Tensor | None, result: Tensor, by_count: bool = False) -> Tensor
         raise _no_history()
     check_inference(out)
     if out._array.size != result._array.size if by_count else out._array.shape != result._array.shape:
-        out._array = resized(out._array, result._array)
+        give(out, resized(out._array, result._array))
     try:
         out._array[...] = dt.cast(result._array, out._array.dtype).reshape(out._array.shape)
     except ValueError as error:

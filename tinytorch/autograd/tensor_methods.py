@@ -22,7 +22,7 @@ from .node import NOWHERE, SELECT, GradientEdge, accumulator, function_of
 from .public import public
 from .saved import Detached
 from .torch_function import disabled
-from .views import refresh
+from .views import give, refresh
 
 TensorsOrEdges = Tensor | GradientEdge | Sequence[Tensor | GradientEdge]
 
@@ -181,7 +181,7 @@ def _set_data(self, value):
                            "incompatible tensor type.")
     if self._requires_grad and value._array.dtype.kind not in dt.DIFFERENTIABLE:
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-    self._array = value._array
+    give(self, value._array)
     if self._version_counter.__class__ is OwnCell and not value.is_inference():
         self._version_counter = [self._version_counter[0]]
 

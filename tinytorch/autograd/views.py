@@ -21,8 +21,8 @@ from ..kinds.lazy import address_of, bits_of, device_of, is_lazy, raw, root_of, 
 from ..tensor import Tensor, wrap
 from . import above
 from .grad_mode import INFERENCE_WRITE, InferenceCell, OwnCell, differentiates, for_tangents, mode, usual
-from .hooks import Gradient, checked_gradient
-from .node import ANS, AUX, BITS, NOWHERE, SELECT, UNWATCHED, Node, Op, new_node, next_sequence_nr
+from .hooks import Gradient
+from .node import ANS, AUX, BITS, NOWHERE, OUTGROWN, SELECT, UNWATCHED, Node, Op, new_node, next_sequence_nr
 from .places import count_write, note_place, note_write
 from .saved import PACKED, Detached, Packed, short_name
 
@@ -82,12 +82,24 @@ def become(self: Tensor, result: Tensor) -> Tensor:
         self._node.op = _in_itself(self._node.op)
         if self._view_info is not None:
             self._view_info.seen = self._version_counter[0]
-    elif self._node is not None and self._view_info is None:
-        node, shape = self._node, result._array.shape
+    else:
+        _outgrow(self)
+    return self
+
+
+def give(self: Tensor, array: np.ndarray) -> None:
+    """Make `array`, of any shape, the elements of `self`, whose history stays that of those it had before."""
+    self._array = array
+    _outgrow(self)
+
+
+def _outgrow(self):
+    """Let a tensor that was given other elements have gradients of their shape."""
+    node, shape = self._node, self._array.shape
+    if node is not None and self._view_info is None:
         if node.op is OUTGROWN:
             node, = node.edges
         self._node = node if node.shape == shape else new_node(OUTGROWN, (node,), (None, None, None), (), shape)
-    return self
 
 
 @functools.cache
@@ -96,11 +108,6 @@ def _in_itself(op):
     forms that give a new tensor."""
     forms = 3 if op.name == "squeeze" else 1
     return op.renamed(f"{op.name}.{int(op.backward_name.rpartition('Backward')[2]) + forms}")
-
-
-#: A tensor that was given another shape outside grad mode: its history is still that of the old one.
-OUTGROWN = Op(lambda input: input, name="outgrown", rules={
-    "input": lambda g, shape: checked_gradient(g, shape, "a function")})
 
 
 def _check_view(view, what="is being"):

@@ -12,9 +12,9 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.kept import KeptTensor
-from ..autograd.node import ANS, AUX, SELECT, Edge, Node
+from ..autograd.node import ANS, AUX, OUTGROWN, SELECT, Edge, Node
 from ..autograd.saved import Packed, short_name
-from ..autograd.views import AS_STRIDED, COPY_SLICE, OUTGROWN
+from ..autograd.views import AS_STRIDED, COPY_SLICE
 from ..kinds.lazy import raw, root_of
 from ..tensor import Tensor
 from . import source

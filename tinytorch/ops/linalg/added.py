@@ -7,7 +7,7 @@ from ... import dtypes as dt
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, converted, promoted, scalar_of, stored_as, write_out
 from ...autograd.public import public
-from ...autograd.views import resized
+from ...autograd.views import give, resized
 from ...errors import type_name
 from ...kernels.linalg import products
 from ...tensor import Tensor, check_dim
@@ -343,7 +343,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, a
     batches = [converted(x, dtype) for x in (batch1, batch2)]
     result = _addbmm(_factor(beta, dtype), _factor(alpha, dtype), input, *batches)
     if out is not None and out._array.shape != shape:
-        out._array = resized(out._array, result._array)           # here torch does so without a warning
+        give(out, resized(out._array, result._array))              # here torch does so without a warning
     if out is not None and not count:
         out.copy_(input.expand(shape))         # and, with no products, computes in whatever dtype that is
         return out.zero_() if beta == 0 else out.mul_(beta)

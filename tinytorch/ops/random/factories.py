@@ -14,7 +14,7 @@ from ...autograd.op import op
 from ...autograd.places import count_write
 from ...autograd.promotion import check_broadcast, check_written, refill, write_out
 from ...autograd.public import public
-from ...autograd.views import resized
+from ...autograd.views import give, resized
 from ...device import META, check_device, device as Device
 from ...errors import refuse_records, type_name
 from ...kernels.memory import LARGEST, empty
@@ -80,7 +80,7 @@ def _new(fill, low, high, shape, generator, out, dtype, default, device, require
         raise RuntimeError("functions with out=... arguments don't support automatic differentiation, but one of the "
                            "arguments requires grad.")
     if out._array.shape != shape:
-        out._array = resized(out._array, empty(shape, out._array.dtype))
+        give(out, resized(out._array, empty(shape, out._array.dtype)))
     check_written(out._array)
     with stream.lock:
         fill(out._array, low, high, stream)
