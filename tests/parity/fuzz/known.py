@@ -378,6 +378,17 @@ KNOWN = [
      "whether LAPACK fails with infinite numbers, or has nan for them, is the library's own affair"),
     ((r"(?s)1e-30.*T\.polar\(", "^gg = "), "value", r"np\.float32\(\S*e\+\d\d\) for np\.float32\(\S*e\+\d\d", "the "
      "direction of a number does not depend on its size: what rounding leaves of that derivative, divided by the size"),
+    (r"^gg = ", "error", "^no error for RuntimeError: .*Double backward is unsupported", "torch has no second "
+     "derivatives of a product with two zeros"),
+    (r"index_add_\(", "error", "^IndexError: .*out of range.* for RuntimeError: .*more than one element of the written",
+     "another of two refusals comes first"),
+    ((r"\.data = ", "^g = |backward"), "error", "^KeyError: .* for RuntimeError: .*isFloatingType", "views replayed "
+     "in a dtype that they have lost"),
+    (r"\.step\(", "error", "^AssertionError: .*row_var and col_var.* for ZeroDivisionError", "the state of another "
+     "parameter is refused here before any parameter takes its step"),
+    ((r"nn\.(RNN|LSTM|GRU)\w*\((?s:.*)\.to\(T\.bfloat16\)", "^g"), "value",
+     r"g\[\d\]: result: np\.float32\(-?0?\.\d+\) for np\.float32\(-?0?\.\d+\)",
+     "roundings of bfloat16 in sums over layers and steps that cancel to less than 1"),
     ((r"nn\.L1Loss\(.*'none'", r"^y = m\("), "stride", "", "of operands that disagree and of which one was converted, "
      "NumPy takes an order of its own"),
 ]

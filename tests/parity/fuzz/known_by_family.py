@@ -49,9 +49,9 @@ IN_TRANSFORMS = [
      "torch's rule for batches of vectors takes them for matrices, and goes on"),
     ((r"- |T\.r?sub\(", r"vmap\("), "error", "^RuntimeError: .*Subtraction, the .* for no error",
      "torch's rule for batches subtracts from bools"),
-    (r"vmap\(", "error", r"^no error for RuntimeError: .*(masked_fill_\(self|calling .item\(\))",
+    (r"vmap\(", "error", r"^(no error|IndexError: .*) for RuntimeError: .*(masked_fill_\(self|calling .item\(\))",
      "torch's rules for batches fall over what they do not know"),
-    (r"vmap\(", "error", "^RuntimeError: .*output with shape .* for no error",
+    (r"vmap\(", "error", "^RuntimeError: .*output with shape .* for (no error|TypeError)",
      "torch broadcasts what is written within a vmap by the sizes of all samples"),
     ((r"dtype=T\.(float32|b?float16)", _FORWARD), "dtype", r"torch\.(float32|b?float16) for torch\.float64",
      "torch forgets in forward mode within a vmap that a number was one: beside a tensor without dimensions it "
@@ -70,9 +70,14 @@ IN_TRANSFORMS = [
     ((r"T\.func\.(linearize|jacfwd)", "^$"), "memory", "",
      "what torch linearizes copies what it reads; a tangent may be in memory that has ones in it anyway"),
     (r"forward_ad|T\.func", "stride", "", "torch lays out a tangent as its primal"),
+    ((r"T\.(std|var)\w*\(", _FORWARD), "error", "^no error for RuntimeError: .*expected both vectors",
+     "the tangent of the deviation of one number has the default dtype in torch, which a product then refuses"),
+    ((r"T\.aminmax\(", r"vmap\("), "error", "^RuntimeError: .*empty dimension.* for IndexError: .*non-zero size",
+     "torch's rule for batches reduces the dimensions of a sample"),
     (("floor_divide|heaviside|cdist|gcd|//", _FORWARD), "error", "for NotImplementedError: .*use forward AD",
      "torch looks for the forward derivative where it computes, here it is looked for where a tangent is"),
-    (_FORWARD, "error", r"^no error for IndexError: .*max\(\): Expected reduction dim \d to have non-zero size",
+    (_FORWARD, "error",
+     r"^(no error|RuntimeError: .*) for IndexError: .*max\(\): Expected reduction dim \d to have non-zero size",
      "torch cannot differentiate logcumsumexp of no elements forwards"),
     (_FORWARD, "error",
      "^no error for RuntimeError: .*(Subtraction, the `-` operator|forward gradient that has a different size)",
@@ -81,7 +86,7 @@ IN_TRANSFORMS = [
      "torch's rules for batches make other products of bools"),
     (r"vmap\(", "dtype", r"torch\.(float32|b?float16) for torch\.float(32|64)",
      "torch forgets within a vmap that a sample without dimensions is a number beside others"),
-    ((r"T\.dist\(", r"T\.func"), "error", "^no error for RuntimeError: .*output 0 of MaskedFill",
+    ((r"T\.dist\(", r"T\.func"), "error", "^no error for RuntimeError: .*output 0 of (MaskedFill|AsStrided)",
      "torch's derivative of the norm writes to what its own derivative needs"),
     ("linearize", "error", "^no error for RuntimeError: .*a leaf Variable that requires grad",
      "torch traces what it linearizes, and takes for a constant what has no elements"),
@@ -214,7 +219,9 @@ IN_FOREIGN = [
     (r"a\[\S+:\]$", "error",
      "^IndexError: .*slice.* cannot be applied to a 0-dim.* for TypeError: .*(slice indices must|only integer scalar)",
      "another of two refusals"),
-    (r"(format|str|repr)\(a\.sum\(", "type", last_digit, "the last digit of a sum"),
+    (r"(format|str|repr)\(a\.sum\(|\{a\.sum\(", "type", last_digit, "the last digit of a sum"),
+    (r"np\.arg(max|min)\(", "error", "does not support bool input.* for no error", "a method takes the `out=None` that "
+     "NumPy gives it, and refuses bools; of torch's refusal of the keyword NumPy makes an array of the tensor"),
     (r"\.split\(np", "error", "^(no error|RuntimeError: .*) for TypeError", "an integer of NumPy's is one here"),
     ((r"\+= .*complex\(", r"dtype=T\.float|\.real"), "value", r"for np\.float\d+\(nan\)", "torch multiplies what it "
      "adds by the alpha 1 + 0j, and infinity times 0 is nan"),
@@ -305,6 +312,46 @@ IN_ALIASES = [
      "the history of its base alone (docs/caveats.md)"),
     ((r"inference_mode(?s:.*)\.set_\(", ""), "history", "for A view was created i", "a view made in inference mode of "
      "what was then given memory that requires grad"),
+    ((r"\.set_\(", ""), "history", r"\(False, True\) for \(True, True\)", "torch's view of a view that was given other "
+     "memory requires grad outside grad mode, and is a leaf"),
+    (r"T\.diff\(.*out=", "error", "for IndexError: .*start out of range", "torch takes differences of nothing, but "
+     "not to write them to an `out`"),
+    ((r"dtype=T\.(u?int\d+|bool)(?s:.*)\] = ", "^$"), "history", r"\(False, True\) for \(True, False\)", "torch "
+     "records what is filled into integers too"),
+    (r"\.clamp_\(", "error", "^RuntimeError: .*single memory location.* for NotImplementedError: .*clamp is not "
+     "supported for complex", "another of two refusals comes first"),
+    (r"T\.aminmax\(.*out=\((\w), \1\)", "shape", r"^\w\[[01]\]: \(1,\) for \(\)", "torch takes away the reduced "
+     "dimension of each of two results, which are one tensor"),
+    ((r"T\.aminmax\(.*out=\((\w), \1\)", ""), "error", "^no error for .*(Dimension out of range|to a 0-dim tensor)",
+     "as before"),
+    (r"(\w)\.masked_scatter_\(.*, \1\)", "value", "", "torch writes what it still reads"),
+    ((r"(?m)(\w)\.addmm_\((\1|\w, \1)\b", "^$"), "value", "", "as before, in other names of that memory"),
+    ((r"(?m)(\w)\.addmm_\((\1|\w, \1)\b", r"^n = "), "type", "result: np", "as before"),
+    ((r"from_numpy(?s:.*)resize_\(", r"^n = "), "type", "result: .* for .*", "torch gives a tensor its shape before it "
+     "refuses to resize memory"),
+]
+
+IN_CASTS = [
+    ((r"T\.kron\(", ""), "stride", "", "torch's iterator has an order of its own, of dimensions of size 1 too"),
+    ((r"T\.cdist\(", r"jac|hessian|vmap"), "value", "", "torch's rule for batches of gradients of cdist gives others "
+     "than its backward, of plain numbers too"),
+    (r"vmap\(", "error", "^no error for RuntimeError: .*Batching rule not implemented for aten::_neg_view", "torch has "
+     "no negated views within a vmap"),
+    (("out=", r"vmap\("), "error", "for RuntimeError: .*Batching rule not implemented for aten::.*out", "torch cannot "
+     "write to `out` within a vmap, and says so before another refusal"),
+    ((r"F\.group_norm\(", r"vmap\("), "error", "^no error for RuntimeError: .*Expected X.is_contiguous", "torch's rule "
+     "for batches hands its kernel memory that it refuses"),
+    ((r"T\.complex64|complex\(", _FORWARD), "error", "^NotImplementedError: .*sum_cpu.*ComplexHalf.* for no error",
+     "forward derivatives are those of the backward rules, whose sums there are none of in complex half precision"),
+    ((r"T\.complex\(", r"vmap\("), "error", "^RuntimeError: .*expected scalar type .* but found .* for no error",
+     "torch's rule for batches of no elements looks at no dtypes"),
+    ((r"T\.(baddbmm|addbmm|addmm|addmv|addr)\(", r"vmap\("), "error",
+     "^RuntimeError: .*(expanded size|must have the same dtype).* for no error", "torch's rules for batches add by "
+     "broadcasting and in whatever dtypes"),
+    (("autocast", r"T\.func"), "error", "^no error for NotImplementedError: .*cdist", "within a vmap torch casts "
+     "nothing for cdist"),
+    (("F.binary_cross_entropy_with_logits", _FORWARD), "dtype", r"torch\.b?float16 for torch\.float32",
+     "within a transform torch makes it of others, whose dtype is the larger one"),
 ]
 
 IN_THREADS = [
@@ -312,11 +359,12 @@ IN_THREADS = [
     ("pool.*is_anomaly_enabled", "type", "False for True", "anomaly detection belongs to a thread (docs/caveats.md)"),
     (r"functional\.jacobian", "error", "^no error for RuntimeError: .*stack expects a non-empty", "torch stacks no "
      "rows"),
-    (r"jvp|jacfwd", "error", "^no error for RuntimeError: .*(Nested forward mode AD|no level exists)",
+    (r"jvp|jacfwd", "error",
+     "^no error for RuntimeError: .*(Nested forward mode AD|no level exists|access a forward AD level)",
      "a dual level belongs to a thread, and jvp works within one (docs/caveats.md)"),
     (r"T\.func", "error", "^no error for RuntimeError: .*don't yet support saved tensor hooks",
      "transforms work within hooks of saved tensors here (docs/caveats.md)"),
 ]
 
 #: All of them.
-KNOWN = IN_ALIASES + IN_THREADS + IN_TRANSFORMS + IN_FOREIGN + IN_MODES + IN_STATES + IN_HALVES
+KNOWN = IN_ALIASES + IN_CASTS + IN_THREADS + IN_TRANSFORMS + IN_FOREIGN + IN_MODES + IN_STATES + IN_HALVES
