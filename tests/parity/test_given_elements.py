@@ -10,8 +10,6 @@ GIVEN = {
 }
 
 
-
-
 def _cut(text):
     """Without the name of the function that torch says the gradient came from."""
     return text[max(0, text.find("invalid gradient")):]
@@ -30,6 +28,27 @@ def test_gradients(used, how, size):
         a = names["a"]
         told = [type(a.grad_fn).__name__, type(a.exp().grad_fn.next_functions[0][0]).__name__, a.shape]
         return told, t.autograd.grad(eval(used, names), x)[0]
+    same_outcome(program, _cut)
+
+
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+@pytest.mark.parametrize("size", [(1, 3), (3,), (1,)])
+@pytest.mark.parametrize("call", """
+t.sort(t.ones(4), out=(a, i)); t.max(t.ones(4, 2), 1, out=(a, i)); t.frexp(t.ones(4), out=(a, i.int()))
+t.cat([t.ones(2), t.ones(2)], out=a); t.mm(t.ones(2, 2), t.ones(2, 2), out=a); t.sum(t.ones(2, 2), 1, out=a)
+t.cumsum(t.ones(4), 0, out=a); t.arange(4., out=a); t.eye(2, out=a); t.linalg.inv(t.eye(2), out=a)
+t.linalg.eigh(t.eye(2), out=(a, t.empty(0, 0))); t.norm(t.ones(4), out=a); t.take(t.ones(4), i + 1, out=a)
+t.softmax(t.ones(4), 0, out=a); t.histc(t.ones(4), 4, out=a); t.quantile(t.ones(4), .5, out=a)
+a.set_(); a.set_(t.ones(8).untyped_storage(), 0, (4,), (1,)); a.squeeze_(); a.unsqueeze_(0); a.transpose_(0, -1)
+a.as_strided_((2,), (1,)); a.resize_as_(t.ones(4))
+""".strip().replace("\n", "; ").split("; "))
+def test_whatever_gives_them(call, size):
+    def program(t):
+        x = t.full(size, 2., requires_grad=True)
+        a = x * x
+        with t.no_grad():
+            exec(call, {"t": t, "a": a, "i": t.empty(0, dtype=t.int64)})
+        return a.shape, t.autograd.grad(a.sum(), x)[0]
     same_outcome(program, _cut)
 
 
