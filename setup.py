@@ -11,12 +11,14 @@ import runpy
 import shlex
 import subprocess
 import sysconfig
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 FOLDER = Path("tinytorch/kernels/native")
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 GNU = ["-std=gnu11", "-O3", "-g0", "-fopenmp-simd", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden",
        "-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Wno-pass-failed"]
 
@@ -52,8 +54,14 @@ class build_libraries(build_ext):
         made = Path(self.build_temp, level, "entries.c")
         made.parent.mkdir(parents=True, exist_ok=True)
         made.write_text(runpy.run_path(str(FOLDER / "table.py"))["entries"]())
-        objects = self.compiler.compile([*ext.sources, str(made)], output_dir=f"{self.build_temp}/{level}",
-                                        include_dirs=[str(FOLDER)], extra_postargs=arguments, depends=ext.depends)
+
+        def compiled(source):
+            return self.compiler.compile([source], output_dir=f"{self.build_temp}/{level}", depends=ext.depends,
+                                         include_dirs=[str(FOLDER)], extra_postargs=arguments)
+        # Several files at once; those first that take longest, as their sizes tell.
+        sources = sorted([*ext.sources, str(made)], key=lambda path: -Path(path).stat().st_size)
+        with ThreadPoolExecutor(1 if microsoft else CORES) as pool:
+            objects = sorted(sum(pool.map(compiled, sources), []))
         self.compiler.link_shared_object(objects, self.get_ext_fullpath(ext.name),
                                          libraries=[] if microsoft else ["m", "pthread"])
 
@@ -68,11 +76,19 @@ except ImportError:                            # before setuptools 70.1
 
 
 class any_python(bdist_wheel):
-    """A wheel for every Python 3 of the platform."""
+    """A wheel for every Python 3 of the platform; of any platform (py3-none-any) if there are no kernels in it, whether
+    none were wanted or none could be built."""
+
+    def run(self):
+        self.run_command("build")
+        built = Path(self.get_finalized_command("build").build_lib, *FOLDER.parts)
+        if not any(built.glob("library_*")):
+            self.distribution.ext_modules, self.root_is_pure = None, True
+        super().run()
 
     def get_tag(self):
         _, _, system = super().get_tag()
-        return "py3", "none", system
+        return "py3", "none", "any" if self.root_is_pure else system
 
 
 setting = os.environ.get("TINYTORCH_NATIVE")

@@ -11,6 +11,19 @@ The build compiles each file once for every set of instructions, so there is non
 #include <stdlib.h>
 #include <string.h>
 
+/* Functions of which glibc has had another version since are asked for by their first one, so that what is built on a new
+system runs on an old one (manylinux_2_17). The new ones compute the same; they leave errno alone, or moved from
+libpthread, which every Python has loaded. */
+#if defined(__GLIBC__) && (defined(__x86_64__) && !defined(__ILP32__) || defined(__aarch64__))
+#ifdef __x86_64__
+#define FIRST(name) __asm__(".symver " #name "," #name "@GLIBC_2.2.5");
+#else
+#define FIRST(name) __asm__(".symver " #name "," #name "@GLIBC_2.17");
+#endif
+FIRST(exp) FIRST(log) FIRST(pow) FIRST(logf) FIRST(expf) FIRST(powf) FIRST(lgamma)
+FIRST(pthread_create) FIRST(pthread_detach) FIRST(pthread_mutex_trylock) FIRST(pthread_sigmask)
+#endif
+
 #ifdef _WIN32
 #define KERNEL __declspec(dllexport)
 #define restrict __restrict
