@@ -9,7 +9,7 @@ m_1 ... m_s of each polynomial of degree s, of m_k the k - 1 bits between the fi
 from __future__ import annotations
 
 import functools
-from pathlib import Path
+import os
 
 import numpy as np
 
@@ -28,7 +28,8 @@ _HALF = 1 << 18                                # odd numbers below 2^19
 @functools.cache
 def _table():
     """The polynomials of the dimensions from the second on, and where the bits of each begin; all bits."""
-    data = np.frombuffer((Path(__file__).parent / "kernels/random/sobol.bin").read_bytes(), np.uint8)
+    path = os.path.join(os.path.dirname(__file__), "kernels", "random", "sobol.bin")
+    data = np.frombuffer(__spec__.loader.get_data(path), np.uint8)     # which may be in an archive
     polynomials = 2 * np.flatnonzero(np.unpackbits(data[:_HALF // 8])) + 1
     degrees = np.frexp(polynomials.astype(float))[1].astype(int) - 1
     starts = np.concatenate([[0], np.cumsum(degrees * (degrees - 1) // 2)])

@@ -7,7 +7,6 @@ weights, shuffles and dropout masks as the real torch, and states can be exchang
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import threading
 from collections.abc import Iterable, Iterator
@@ -41,6 +40,7 @@ def _memory_of(engine):
     come. None without them, and if something else lies there."""
     if native.level() is None:
         return None
+    import ctypes  # which is there if kernels are
     memory = np.ctypeslib.as_array((ctypes.c_uint32 * (_WORDS + 1)).from_address(engine.ctypes.state_address))
     memory = memory.view(np.uint32)            # the dtype object that all have, which kernels look for first
     state = engine.state["state"]

@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ j0 j1 gamma erf""".split())
 @lru_cache
 def _functions():
     """{name of a function of functions.c: its text, with the comment above it}, in the order of the file."""
-    text = (Path(__file__).parent / "functions.c").read_text(encoding="utf-8")
+    text = __spec__.loader.get_data(os.path.join(os.path.dirname(__file__), "functions.c")).decode()
     found = re.findall(r"(?:^/\*(?:[^*]|\*(?!/))*\*/\n)?^static \w+ \**(\w+)\(.*?^\}\n", text, re.M | re.S)
     blocks = [m.group(0) for m in re.finditer(
         r"(?:^/\*(?:[^*]|\*(?!/))*\*/\n)?^static \w+ \**(\w+)\(.*?^\}\n", text, re.M | re.S)]

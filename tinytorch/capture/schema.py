@@ -11,9 +11,9 @@ import ast
 import functools
 import importlib
 import inspect
+import os
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,10 +126,15 @@ def _default(text, kind):
     return value
 
 
+def _text(name):
+    """Of a file beside this one, which may be in an archive."""
+    return __spec__.loader.get_data(os.path.join(os.path.dirname(__file__), name)).decode()
+
+
 @functools.cache
 def _table():
     found = {}
-    for line in Path(__file__).with_name("schemas.txt").read_text(encoding="utf-8").splitlines():
+    for line in _text("schemas.txt").splitlines():
         found.setdefault(re.match(r"\w+", line)[0], []).append(line)
     return found
 
@@ -490,7 +495,7 @@ _RUN: dict[str, Callable] = {
 @functools.cache
 def unsupported() -> frozenset[str]:
     """The names of ATen's operators that nothing here runs."""
-    return frozenset(Path(__file__).with_name("unsupported.txt").read_text(encoding="utf-8").split())
+    return frozenset(_text("unsupported.txt").split())
 
 
 def runs(name: str) -> bool:

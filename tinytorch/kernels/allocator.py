@@ -18,11 +18,11 @@ def keep_freed_memory():
     """Set glibc's thresholds. Returns whether it was done."""
     if os.environ.get("TINYTORCH_MALLOC") == "0" or os.name != "posix":
         return False
-    import ctypes
     try:
+        import ctypes
         libc = ctypes.CDLL(None)
         if not hasattr(libc, "gnu_get_libc_version"):          # another's mallopt does not know these numbers
             return False
         return bool(libc.mallopt(_M_MMAP_THRESHOLD, MMAP_THRESHOLD) and libc.mallopt(_M_TRIM_THRESHOLD, TRIM_THRESHOLD))
-    except (OSError, AttributeError):
+    except (ImportError, OSError, AttributeError):
         return False

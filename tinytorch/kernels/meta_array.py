@@ -9,7 +9,6 @@ asks for numbers gets NoValues or, from what Python calls, torch's error.
 from __future__ import annotations
 
 import math
-import mmap
 import sys
 import threading
 from typing import Any
@@ -21,6 +20,11 @@ from ..device import META
 from ..kinds.lazy import NO_DATA, NoValues, StandIn, address_of, part, restrided, root_of
 from .layout import _dense_strides, dense_order
 from .memory import check_size
+
+try:
+    import mmap
+except ImportError:                            # as in browsers: addresses are taken from memory
+    mmap = None
 
 __all__ = ["FUNCTIONS", "Meta", "is_meta", "meta_like", "new_meta", "no_values", "written"]
 
@@ -44,8 +48,8 @@ def _reserved(nbytes):
     nbytes = max(nbytes, 1)
     if _reserve.memory is None or _reserve.used + nbytes > len(_reserve.memory):
         try:
-            _reserve.memory = _mapped(max(nbytes, _PIECE))
-        except (OSError, OverflowError, ValueError):
+            _reserve.memory = _mapped(max(nbytes, _PIECE)) if mmap else bytearray(nbytes)
+        except (MemoryError, OSError, OverflowError, ValueError):
             raise RuntimeError(f"no room for the addresses of {nbytes} bytes on the device meta") from None
         _reserve.used = 0
     start = _reserve.used

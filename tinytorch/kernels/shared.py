@@ -6,7 +6,6 @@ to be used must not cost one. So the C library's mmap is called here, and descri
 """
 from __future__ import annotations
 
-import ctypes
 import functools
 import os
 import sys
@@ -14,9 +13,14 @@ import sys
 import numpy as np
 from numpy import ndarray
 
+try:
+    import ctypes
+except ImportError:                            # as in browsers: there is no memory to share
+    ctypes = None
+
 _READ_AND_WRITE, _SHARED = 3, 1
 _POPULATE = 0x8000 if sys.platform == "linux" else 0            # its pages at once, not one fault each
-_FAILED = ctypes.c_void_p(-1).value
+_FAILED = ctypes and ctypes.c_void_p(-1).value
 
 
 #: Why a tensor stays in its process.
@@ -27,7 +31,7 @@ NON_LEAF = ("Cowardly refusing to serialize non-leaf tensor which requires_grad,
 
 @functools.cache
 def _libc():
-    if os.name != "posix" or sys.platform == "emscripten":
+    if ctypes is None or os.name != "posix" or sys.platform == "emscripten":
         return None
     try:
         libc = ctypes.CDLL(None, use_errno=True)

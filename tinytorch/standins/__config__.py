@@ -1,4 +1,6 @@
 """torch.__config__: what computes."""
+import os
+
 import numpy as np
 
 from .kernels import native
@@ -10,7 +12,9 @@ __all__ = ["parallel_info", "show"]
 
 def show():
     """What this is, in a few lines."""
-    return f"tinytorch {__version__}\n  - NumPy {np.__version__}\n  - native kernels: {native.level()}\n  - CPU alone\n"
+    level = native.level()
+    absent = "" if level or os.environ.get("TINYTORCH_NATIVE") == "0" else f"    {native.ABSENT}\n"
+    return f"tinytorch {__version__}\n  - NumPy {np.__version__}\n  - native kernels: {level}\n{absent}  - CPU alone\n"
 
 
 def parallel_info():

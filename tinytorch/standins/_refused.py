@@ -4,6 +4,7 @@ refused.txt lists names of torch's of which there is nothing here, by the module
 function, `name*` a class, `name=` another object. A line "# ..." says why those below it refuse.
 """
 import functools
+import os
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -58,10 +59,9 @@ _MODULES: dict[str, ModuleType] = {}
 @functools.cache
 def table() -> dict[str, dict[str, tuple[str, str]]]:
     """{module: {name: (kind, reason)}}, the kind "", "*" or "=" as in refused.txt."""
-    from pathlib import Path  # here: the import of this package does without it
     found: dict[str, dict[str, tuple[str, str]]] = {}
     reason = ""
-    for line in Path(__file__).with_name("refused.txt").read_text(encoding="utf-8").splitlines():
+    for line in __spec__.loader.get_data(os.path.join(os.path.dirname(__file__), "refused.txt")).decode().splitlines():
         if line.startswith("# "):
             reason = line[2:]
             continue

@@ -1,7 +1,6 @@
 """The function that replays a program in C: its text, and the words of its calls."""
 from __future__ import annotations
 
-import ctypes
 import struct
 import sys
 from typing import Any
@@ -282,7 +281,7 @@ class Text:
         maker.held += [program, fix, base]
         at = [x.__array_interface__["data"][0] for x in (program, fix, base)]
         enter = native._loaded[1].enter_replay
-        enter.restype, enter.argtypes = ctypes.c_int64, (ctypes.c_char_p,)
+        enter.restype, enter.argtypes = native.ctypes.c_int64, (native.ctypes.c_char_p,)
         pack = struct.Struct("9q").pack
         # what is somewhere else at each call, and what is read: put in before the first run
         values, layout, usual = [], "", []     # `usual`: those of arrays that lie as most do

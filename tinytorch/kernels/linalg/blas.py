@@ -8,11 +8,15 @@ leaves BLAS alone.
 Which BLAS it is, is asked of what NumPy has loaded: pip's brings one of its own, Debian's takes the one that is chosen
 there, conda's often MKL.
 """
-import ctypes
 import os
 from functools import lru_cache
 
 import numpy as np
+
+try:
+    import ctypes
+except ImportError:                            # as in browsers: nothing can be asked
+    ctypes = None
 
 #: (What sets the number of threads, what tells it), of pip's OpenBLAS, any other, BLIS and MKL.
 _NAMES = [(f"{first}openblas_set_num_threads{last}", f"{first}openblas_get_num_threads{last}")
@@ -24,7 +28,7 @@ _NAMES += [("bli_thread_set_num_threads", "bli_thread_get_num_threads"), ("MKL_S
 def held():
     """The function that tells on how many threads NumPy's BLAS makes a product: on one, which it was told. None if it
     cannot be told, as the BLAS without threads that NumPy has for the want of a better one."""
-    if os.environ.get("TINYTORCH_BLAS") == "0":
+    if os.environ.get("TINYTORCH_BLAS") == "0" or ctypes is None:
         return None
     for library in _libraries():
         for set_number, number in _NAMES:

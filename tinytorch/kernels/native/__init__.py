@@ -12,10 +12,10 @@ which calls inner loops (`_ufunc`) as it calls its own.
 TINYTORCH_NATIVE=0 in the environment: never. TINYTORCH_NATIVE=1: ImportError if there is no library.
 TINYTORCH_NATIVE_LEVEL: baseline, avx2 or avx512; by default the last of them that the machine knows.
 """
-import ctypes
 import os
 import struct
 import sys
+import warnings
 from functools import lru_cache, partial
 
 import numpy as np
@@ -23,6 +23,11 @@ import numpy as np
 from ...errors import warn
 from ..threads import free, team
 from .table import KERNELS, drawn, failing, fingerprint, parsed
+
+try:
+    import ctypes
+except ImportError:                            # as in browsers: no library can be loaded
+    ctypes = None
 
 __all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "done", "held", "level", "made", "many",
            "operations", "result", "run", "takes", "walker"]
@@ -39,8 +44,11 @@ _OUTSIDE = {"": "RuntimeError('a kernel failed')", "target": "IndexError('a targ
             "index": "IndexError('index out of range in self')", "weights": "ValueError('these are no weights')",
             **dict.fromkeys(("order", "plan", "columns"),
                             "ValueError('the plan of a kernel reaches out of its arrays')")}
-_place_of, _address_of = ctypes.c_byte.from_buffer, ctypes.addressof
+_place_of, _address_of = (ctypes.c_byte.from_buffer, ctypes.addressof) if ctypes else (None, None)
 _FLOAT, _NDARRAY = np.dtype(np.float32), np.ndarray
+#: What is said once, when the package is imported without a library.
+ABSENT = ("tinytorch runs without native kernels, which takes about 1.5 times as long: there was no C compiler when it "
+          "was installed, or pip had kept what it made without one (pip install --no-cache-dir)")
 _STALE = "was built from other sources than these: install tinytorch once more"
 
 
@@ -159,7 +167,8 @@ def _path(name):
 def _opened(name, known):
     """A library. OSError without one, and for one of another fingerprint, which takes other arguments than `KERNELS`
     says."""
-    library = ctypes.CDLL(_path(name))
+    path = _path(name)
+    library = ctypes.CDLL(path) if os.path.exists(path) else _unpacked(path)
     try:
         library.fingerprint.restype = library.level.restype = ctypes.c_int64
         if library.fingerprint() == known:
@@ -169,6 +178,33 @@ def _opened(name, known):
     raise OSError(f"the {name} library {_STALE}")
 
 
+def _unpacked(path):
+    """A library that lies in an archive, as Python's importer of those finds it: loaded from memory, or where that
+    cannot be, from a file in a folder of its own, which goes as soon as it can. OSError without one."""
+    try:
+        content = __spec__.loader.get_data(path)
+    except (AttributeError, OSError):          # an archive does not say which error it is
+        raise FileNotFoundError(f"there is no {os.path.basename(path)}") from None
+    try:
+        memory = os.memfd_create("tinytorch", os.MFD_CLOEXEC)
+    except (AttributeError, OSError):          # another system than Linux
+        memory = None
+    if memory is not None:
+        try:
+            with open(memory, "wb") as file:
+                file.write(content)
+                file.flush()
+                return ctypes.CDLL(f"/proc/self/fd/{memory}")
+        except OSError:                        # without /proc, say
+            pass
+    import tempfile
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:    # Windows keeps what is loaded
+        place = os.path.join(folder, os.path.basename(path))
+        with open(place, "wb") as file:
+            file.write(content)
+        return ctypes.CDLL(place)
+
+
 def _load():
     """(name of the level, library), or None."""
     setting = os.environ.get("TINYTORCH_NATIVE", "")
@@ -176,18 +212,28 @@ def _load():
     try:
         if setting == "0":
             return None
+        if ctypes is None:
+            raise OSError("this Python has no ctypes")
         known = fingerprint()
         base = _opened("baseline", known)
         for name in [wanted] if wanted else LEVELS[base.level()::-1]:
             if name == "baseline":
                 return name, base
-            if wanted or os.path.exists(_path(name)):
+            try:
                 return name, _opened(name, known)
+            except FileNotFoundError:          # built for a processor of another kind
+                if wanted:
+                    raise
     except OSError as error:
         if setting == "1" or wanted:
             raise ImportError(f"TINYTORCH_NATIVE: no library of native kernels can be loaded ({error})") from None
         if _STALE in str(error):
             warn(f"no native kernels: {error}")
+        else:
+            try:                               # Python shows it to who asks for it: -W default, -X dev
+                warnings.warn(ABSENT, ImportWarning, stacklevel=2)
+            except ImportWarning:              # where all are errors; this is none
+                pass
     return None
 
 

@@ -1,7 +1,6 @@
 """DLPack: tensors that share their memory with those of other libraries. NumPy makes the capsules and reads them."""
 from __future__ import annotations
 
-import ctypes
 import enum
 from typing import Any
 
@@ -95,6 +94,7 @@ def _capsule(tensor, versioned, copy=None):
 
 def _dtype_in(capsule):
     """The bytes (code, bits) of the dtype in the structure that a capsule holds, to be read and written."""
+    import ctypes  # which not every system has
     name = b"dltensor" if _is_without_version(capsule) else b"dltensor_versioned"
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
@@ -181,6 +181,7 @@ def _array(capsule):
     if not without_version or not array.size:
         return array
     span = sum([(n - 1) * step for n, step in zip(array.shape, array.strides)]) + array.itemsize
+    import ctypes
     memory = (ctypes.c_char * span).from_address(array.__array_interface__["data"][0])
     memory.owner = array                       # lives as long as the view does
     return np.ndarray(array.shape, array.dtype, memory, strides=array.strides)

@@ -1,7 +1,6 @@
 """torchvision.datasets.utils: files fetched, checked and unpacked."""
-import bz2
 import gzip
-import lzma
+import importlib
 import os
 import shutil
 import tarfile
@@ -135,7 +134,14 @@ def download_file_from_google_drive(file_id, root, filename=None, md5=None):
 
 
 # ------------------------------------------------------------------ archives
-_OPEN = {".bz2": bz2.open, ".gz": gzip.open, ".xz": lzma.open}
+
+
+def _opens(module):
+    """The `open` of a module that is imported when it is needed: not every Python has bz2 and lzma."""
+    return lambda *args: importlib.import_module(module).open(*args)
+
+
+_OPEN = {".bz2": _opens("bz2"), ".gz": gzip.open, ".xz": _opens("lzma")}
 _ALIASES = {".tbz": (".tar", ".bz2"), ".tbz2": (".tar", ".bz2"), ".tgz": (".tar", ".gz")}
 
 
