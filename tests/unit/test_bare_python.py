@@ -187,3 +187,27 @@ print([(w.category.__name__, str(w.message)[:40]) for w in seen], "takes about" 
     done = subprocess.run([sys.executable, "-c", "import tinytorch"], capture_output=True, check=True, cwd=os.sep,
                           env={**os.environ, "PYTHONPATH": str(tmp_path), "TINYTORCH_NATIVE": ""})
     assert done.stdout == done.stderr == b""
+
+
+def test_a_wheel_without_kernels_is_of_any_platform(tmp_path):
+    """Else pip would take it from its cache where one with kernels is wanted. Files of data are in it."""
+    pytest.importorskip("setuptools", minversion="77")
+    root = PACKAGE.parent
+    if not (root / "setup.py").exists():
+        pytest.skip("the tests of an installed package: there is no source")
+    for name in "setup.py", "pyproject.toml", "README.md", "LICENSE":
+        shutil.copy(root / name, tmp_path)
+    shutil.copytree(PACKAGE, tmp_path / "tinytorch", ignore=shutil.ignore_patterns("library_*", "__pycache__"))
+    done = subprocess.run([sys.executable, "setup.py", "-q", "bdist_wheel"], cwd=tmp_path, capture_output=True,
+                          text=True, env={**os.environ, "CC": "/no/compiler", "TINYTORCH_NATIVE": ""})
+    assert not done.returncode, done.stderr
+    wheel, = (tmp_path / "dist").iterdir()
+    assert wheel.name.endswith("-py3-none-any.whl")
+    with zipfile.ZipFile(wheel) as file:
+        names = set(file.namelist())
+        about, = [name for name in names if name.endswith("tinytorch_numpy-0.1.0.dist-info/WHEEL")]
+        assert "Root-Is-Purelib: true" in file.read(about).decode()
+    data = [path for path in PACKAGE.rglob("*") if path.suffix in (".bin", ".txt") and "__pycache__" not in path.parts]
+    assert len(data) > 4
+    data += (PACKAGE / "standins").rglob("*.py")
+    assert {str(path.relative_to(root)) for path in data} <= names
