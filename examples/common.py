@@ -47,8 +47,9 @@ def mnist(args):
         except RuntimeError as error:
             print(f"no MNIST ({str(error)[:70]}...): training on drawn digits instead")
             parts = [datasets.SyntheticDigits(train=train) for train in (True, False)]
-    return limited(args, *((torch.from_numpy(part.data.numpy()).to(torch.get_default_dtype()) / 255,
-                            torch.from_numpy(part.targets.numpy())) for part in parts))
+    # cut before it is converted: all images as floats are four times what they are as bytes
+    cut = limited(args, *[tuple([torch.from_numpy(t.numpy()) for t in (part.data, part.targets)]) for part in parts])
+    return tuple((images.to(torch.get_default_dtype()).div_(255), labels) for images, labels in cut)
 
 
 def text_of(path):
