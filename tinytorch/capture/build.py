@@ -16,7 +16,7 @@ from ..tensor import Tensor
 from . import steps
 from .backward import Walk, unrecorded
 from .calls import drawn, here
-from .program import CONSTANT, GRAD, INPUT, MADE, TENSOR, Output, Program, Ref, Slot, refs
+from .program import CONSTANT, GRAD, INPUT, MADE, TENSOR, Earlier, Output, Program, Ref, Slot, refs
 from .steps import Recording
 from .traced import Unrecordable, plain
 
@@ -163,14 +163,18 @@ def _outputs(recording, inputs, x, found):
                 return Output(recording.ids[id(plain(x._array))], known=i)
         if id(x) in recording.external:
             return Output(recording.ids[id(plain(x._array))], known=x)
+        for i, t in enumerate(found):
+            if x is t:
+                return Output(recording.ids[id(plain(x._array))], known=Earlier(i))
         slot = recording.slot_of(plain(x._array))
         root = recording.slots[recording.slots[slot].root]
         if root.origin in (INPUT, TENSOR, GRAD):
             raise Unrecordable("a result that is a view of an argument, or of what was there before")
         if x._requires_grad and x._node is None:
             raise Unrecordable("a leaf that was made in the call")
+        base = _base_of(recording, slot, x, found)
         found.append(x)
-        return Output(slot, requires_grad=x._requires_grad)
+        return Output(slot, base=base, requires_grad=x._requires_grad)
     if isinstance(x, _WORDS):
         return x
     if x.__class__ in (list, tuple):
@@ -180,6 +184,30 @@ def _outputs(recording, inputs, x, found):
     if x.__class__ is dict:
         return {key: _outputs(recording, inputs, y, found) for key, y in x.items()}
     raise Unrecordable(f"a result of class {type(x).__name__}")
+
+
+def _base_of(recording, slot, x, found):
+    """The number of the output before in whose memory this one lies, so that what is written to one is written to the
+    other; None if there is none. Unrecordable if a replay could not make them views of each other."""
+    root = recording.slots[slot].root
+    array, overlaps = plain(x._array), None
+    for i, t in enumerate(found):
+        other = plain(t._array)
+        place = recording.ids[id(other)]
+        if recording.slots[place].root == root and _overlap(array, other):
+            if x._requires_grad or t._requires_grad or place != root and overlaps is None:
+                raise Unrecordable("results that have memory in common")
+            overlaps = i if overlaps is None else overlaps
+    return overlaps
+
+
+def _overlap(a, b):
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        return np.shares_memory(a, b, max_work=1000)
+    except Exception:                          # it takes longer to find out
+        return True
 
 
 def _check_tensors(recording, inputs):

@@ -16,25 +16,28 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes as dt
+from .. import dtypes as dt, runtime
+from ..autograd import casts
 from ..autograd.engine import GraphTask
 from ..autograd.grad_mode import mode
 from ..autograd.node import FREED, SELECT, Op, new_node
-from ..autograd.views import refresh
+from ..autograd.views import refresh, track_view
 from ..errors import warn
 from ..kernels import errstate
 from ..kinds.lazy import root_of
 from ..nn import Module
 from ..nn.modules.hooks import changes
 from ..nn.parameter import Buffer, Parameter
-from ..optim import Optimizer, optimizer as optimizers
+from ..optim import optimizer as optimizers
+from ..runtime import get_default_device
 from ..seam import Leaving, seam
 from ..tensor import Tensor, wrap
 from . import replay
 from .build import difference, program_of
 from .calls import here, lock
 from .effects import Watch, holds
-from .program import INPUT, TENSOR, Output, Program, refs
+from .program import INPUT, TENSOR, Earlier, Output, Program, refs
+from .reads import Reads
 from .replay import Changed
 from .steps import Recording
 from .traced import Unrecordable
@@ -77,7 +80,7 @@ class Eager(Exception):
 class _Ready:
     """A program, its guards and its replay."""
 
-    def __init__(self, program: Program, recording: Recording, watch: Watch, native: bool) -> None:
+    def __init__(self, program: Program, recording: Recording, watch: Watch, reads: Reads, native: bool) -> None:
         self.program, self.count = program, 0
         tensors = {}
         for source in (program, program.backward):
@@ -92,10 +95,9 @@ class _Ready:
         self.with_grad = [(slot.value, slot.shape, slot.strides, slot.dtype) for slot in program.grads]
         self.optimisers = {id(s.args[0]): s.args[0] for s in program.steps if s.kind == "update"}
         self.groups = [(o, [len(g["params"]) for g in o.param_groups]) for o in self.optimisers.values()]
-        self.objects = [(x, before) for x, before in watch.objects.values() if not isinstance(x, Optimizer)]
-        self.contents = _contents([x for x, _ in self.objects if isinstance(x, Module)])
-        self.globals = watch.globals
-        self.plain_objects = [(x, before) for x, before in self.objects if not isinstance(x, Module)]
+        self.modules = [(x, before) for x, before in watch.objects.values() if isinstance(x, Module)]
+        self.contents = _contents([x for x, _ in self.modules])
+        self.reads = reads
         self.epoch = changes[0]
         self.holds = self._guard()
         self.results = list(dict.fromkeys(refs(program.outputs)))
@@ -164,17 +166,15 @@ class _Ready:
             terms.append(f"not {o}._optimizer_step_pre_hooks and not {o}._optimizer_step_post_hooks")
         terms.append("not optimizers._global_optimizer_pre_hooks and not optimizers._global_optimizer_post_hooks")
         terms.append("(ready().epoch == changes[0] or ready().same_modules())")
-        if self.plain_objects or self.globals:
-            terms.append(f"holds({name(self.plain_objects)}, {name(self.globals)})")
-        scope.update(holds=holds, ready=weakref.ref(self))
+        terms.append(f"{name(self.reads)}()")
+        scope.update(ready=weakref.ref(self))
         room = {}
         exec(f"def make({', '.join(scope)}):\n    return lambda: {' and '.join(terms)}", room)
         return room["make"](**scope)
 
     def same_modules(self) -> bool:
         """Whether modules have the attributes and contents that they had; their writes raise a counter."""
-        if not holds([(x, b) for x, b in self.objects if isinstance(x, Module)], ()) or not _same_contents(
-                self.contents):
+        if not holds(self.modules) or not _same_contents(self.contents):
             return False
         self.epoch = changes[0]
         return True
@@ -288,35 +288,41 @@ def _finisher(program, results):
     ways = {}
     fixed = {slot.index for slot in program.slots if program.slots[slot.root].origin in ("constant",)}
 
-    def single(x, values, inputs, made):
-        if x.known is not None:
-            return inputs[x.known] if x.known.__class__ is int else x.known
+    def single(x, values, inputs, made, made_all):
+        known = x.known
+        if known is not None:
+            if known.__class__ is Earlier:
+                return made_all[known.number]
+            return inputs[known] if known.__class__ is int else known
         array = values[place[x.slot]]
         if x.slot in fixed:
             array = array.copy("K")
         tensor = wrap(array)
         if made is not None and x.requires_grad:
             made.append(tensor)
+        if x.base is not None:
+            track_view(tensor, made_all[x.base])
+        made_all.append(tensor)
         return tensor
 
-    def filled(x, values, inputs, made):
+    def filled(x, values, inputs, made, made_all):
         if x.__class__ is Output:
-            return single(x, values, inputs, made)
+            return single(x, values, inputs, made, made_all)
         if x.__class__ in (list, tuple):
-            return x.__class__([filled(y, values, inputs, made) for y in x])
+            return x.__class__([filled(y, values, inputs, made, made_all) for y in x])
         if isinstance(x, tuple):
-            return type(x)(*[filled(y, values, inputs, made) for y in x])
+            return type(x)(*[filled(y, values, inputs, made, made_all) for y in x])
         if x.__class__ is dict:
-            return {key: filled(y, values, inputs, made) for key, y in x.items()}
+            return {key: filled(y, values, inputs, made, made_all) for key, y in x.items()}
         return x
 
     def finish(values, inputs, node):
         if node is None:
             if outputs.__class__ is Output:
-                return single(outputs, values, inputs, None)
-            return filled(outputs, values, inputs, None)
+                return single(outputs, values, inputs, None, [])
+            return filled(outputs, values, inputs, None, [])
         made = []
-        result = filled(outputs, values, inputs, made)
+        result = filled(outputs, values, inputs, made, [])
         ways["attach"](made, *node)
         return result
     finish.ways = ways
@@ -409,7 +415,8 @@ class _Entry:
         self.held, self.reason = held, None    # `held`: what the ids in the key are of
         self.watch: Watch | None = None
         self.programs: list[_Ready] = []
-        self.pending: list[Program] = []
+        self.pending: list[tuple[Program, bool]] = []          # and whether its functions were watched
+        self.look = False                      # whether those of the next recording are to be watched
 
 
 class Compiled:
@@ -523,11 +530,16 @@ class Compiled:
 
     def _record(self, key, entry, inputs, args, kwargs):
         recording = Recording()
-        again = entry is not None and entry.watch is not None
-        watch = entry.watch.once_more() if again else Watch()
+        watch = reads = None
+        if entry is not None and entry.watch is not None:
+            reads = entry.watch.reads(self.function, args, kwargs)
+            if entry.pending and not entry.look and reads.codes == entry.watch.reached:
+                watch = entry.watch.once_more()
+        again, watch = watch is not None, watch or Watch()
         recording.fullgraph = self if self.fullgraph else None
         here.running += 1
         program = reason = None
+        before = _settings_of_library()
         try:
             try:
                 recording.begin()
@@ -551,7 +563,14 @@ class Compiled:
                 except Exception as error:     # whatever it is, the call itself is done
                     reason = str(error) or repr(error)
                 if program is not None:
-                    reason = watch.reason or watch.changed(result)
+                    reason = watch.reason or watch.changed(result) or _settings_changed(before)
+                    if reason is None and reads is not None and not reads.unwritten():
+                        reason = "an object of the program is written to"
+                    if reason is None and not again:
+                        if entry is not None and entry.watch is not None:
+                            watch.add(entry.watch)
+                        found = watch.reads(self.function, args, kwargs)
+                        reason, watch.reached = found.reason, found.codes
         finally:
             recording.end()
             here.running -= 1
@@ -561,28 +580,31 @@ class Compiled:
         if reason is not None:
             self._break(entry, reason)
             return result
-        entry.watch = watch
+        entry.watch, entry.look = watch, False
         last = None
-        for other in entry.pending:
+        for other, watched in entry.pending:
             last = difference(other, program)
-            if last is None:
+            if last is None and watched and reads is not None:
                 try:
-                    ready = _Ready(program, recording, watch, self.native)
+                    ready = _Ready(program, recording, watch, reads, self.native)
                 except Exception as error:
                     self._break(entry, str(error) or repr(error))
-                    break
-                entry.programs.append(ready)
-                match = None if kwargs or mode.inference else _matcher(args)
-                if match is not None:
-                    self.quick.append((match, mode.grad_now, dt.get_default_dtype(), ready))
-                entry.pending = [p for p in entry.pending if p is not other]
-                self.count += 1
-                break
-        else:
-            entry.pending.append(program)
-            if len(entry.pending) >= _TRIES + len(entry.programs):
-                self._break(entry, f"what was recorded of each call is another program: {last}")
+                else:
+                    self._ready(entry, program, ready, args, kwargs)
+                return result
+        entry.pending.append((program, not again))
+        entry.look = again                     # what another way does is to be watched
+        if len(entry.pending) >= _TRIES + len(entry.programs):
+            self._break(entry, f"what was recorded of each call is another program: {last}")
         return result
+
+    def _ready(self, entry, program, ready, args, kwargs):
+        entry.programs.append(ready)
+        match = None if kwargs or mode.inference else _matcher(args)
+        if match is not None:
+            self.quick.append((match, mode.grad_now, dt.get_default_dtype(), ready))
+        entry.pending = [(p, watched) for p, watched in entry.pending if difference(p, program) is not None]
+        self.count += 1
 
     def _break(self, entry, reason):
         entry.reason, entry.pending = reason, []
@@ -594,6 +616,15 @@ class Compiled:
             from .._dynamo.exc import Unsupported
             raise Unsupported(f"{reason}\n  Explanation: {self.name} was compiled with fullgraph=True, and this cannot "
                               "be recorded.")
+
+
+def _settings_of_library():
+    return (mode.grad_now, mode.inference, dt.get_default_dtype(), get_default_device(), casts.state.enabled,
+            *runtime._settings.values())
+
+
+def _settings_changed(before):
+    return None if before == _settings_of_library() else "a setting of the library is changed"
 
 
 #: (what was compiled, why it could not be recorded) of this process, the last ones.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import gc
 import operator
 import os
 import sys
@@ -21,6 +22,7 @@ import numpy as np
 from ..nn import Module
 from ..optim import Optimizer
 from ..tensor import Tensor
+from .reads import Reads
 
 __all__ = ["UNWATCHED", "Watch", "holds", "is_own"]
 
@@ -39,11 +41,15 @@ _CONTAINERS = (list, dict, set)
 _VALUES = (str, bytes, int, float, complex, tuple, frozenset, range, type(None), bool)
 
 
+#: What reads attributes whose names need not stand in the code.
+_READERS = frozenset(("__dict__", "vars", "copy", "deepcopy", "asdict", "astuple", "replace", "fields", "getmembers"))
+
+
 @functools.lru_cache(maxsize=4096)
-def _scanned(code: CodeType) -> tuple[str | None, tuple[str, ...], tuple[str, ...]]:
-    """(what a function's code writes to beside its own variables, the globals that it reads, the names of its free
-    variables)."""
-    reason, read = None, []
+def _scanned(code: CodeType) -> tuple[str | None, tuple[str, ...], bool]:
+    """(what a function's code writes to beside its own variables, the globals that it reads, whether it may read
+    attributes by names that it makes)."""
+    reason, read, dynamic, asked = None, [], False, None
     for instruction in dis.get_instructions(code):
         name = instruction.opname
         if name in _SIDE:
@@ -53,7 +59,13 @@ def _scanned(code: CodeType) -> tuple[str | None, tuple[str, ...], tuple[str, ..
             reason = reason or f"{code.co_name} writes to the variable {instruction.argval} around it"
         elif name == "LOAD_GLOBAL" or name == "LOAD_NAME":
             read.append(instruction.argval)
-    return reason, tuple(dict.fromkeys(read)), code.co_freevars
+            if instruction.argval in ("getattr", "hasattr", "attrgetter"):
+                asked = False
+        if asked is not None:                  # until the call: whether a name stands there as it is
+            asked = asked or name == "LOAD_CONST" and instruction.argval.__class__ is str
+            if name.startswith("CALL"):
+                dynamic, asked = dynamic or not asked, None
+    return reason, tuple(dict.fromkeys(read)), dynamic
 
 
 @functools.lru_cache(maxsize=4096)
@@ -66,8 +78,9 @@ class Watch:
     """Watches the functions that run in a `with`.
 
     reason   what they do beside computing, or None
-    globals  (dict, name, value) of what they read that is no function, class or module
+    globals  (dict, name, value) of what they read
     objects  {id: (object, its attributes before)} of those that their arguments are, modules among them
+    names    the names in their code, by which they read attributes; None if they may read any
 
     To be told of each call of the library's own takes several times as long as those calls. So what records says where
     no function of the program can run: `quietly`, and within that, `aloud`.
@@ -81,6 +94,9 @@ class Watch:
         self.globals: list[tuple[dict, str, Any]] = []
         self.objects: dict[int, tuple[Any, dict]] = {}
         self.containers: dict[int, tuple[Any, Any]] = {}
+        self.names: set[str] | None = set()
+        self.modules: list[Module] = []
+        self.reached: set[CodeType] = set()    # functions that the guards of the first recording have met
         self._codes: set[CodeType] = set()
 
     def __enter__(self) -> Watch:
@@ -126,7 +142,9 @@ class Watch:
             return
         if event == "call":
             if kind is _MODULES:
-                self.notice(frame.f_locals["self"])
+                module = frame.f_locals["self"]
+                self.modules.append(module)
+                self.notice(module)
             elif kind is _KEEPS:
                 self.reason = self.reason or f"{code.co_name} of {frame.f_globals['__name__']}, which keeps accounts"
             elif _is_of_program(kind, frame):
@@ -167,19 +185,46 @@ class Watch:
         found.globals = [(room, name, room.get(name)) for room, name, _ in self.globals]
         for _, _, value in found.globals:
             found.notice(value)
+        found.names, found.modules, found.reached = self.names, self.modules[:], self.reached
+        found._codes = self._codes
+        return found
+
+    def add(self, other: Watch) -> None:
+        """What another has seen is this one's too."""
+        self.objects |= {key: x for key, x in other.objects.items() if key not in self.objects}
+        self.globals += [(room, name, room.get(name)) for room, name, _ in other.globals]
+        self.names = None if self.names is None or other.names is None else self.names | other.names
+        self.modules += other.modules
+        self._codes |= other._codes
+
+    def reads(self, function: Any, args: tuple, kwargs: dict) -> Reads:
+        """Guards on what is read of Python's objects, with the values of now."""
+        starts = [function, *self.modules, *_objects_in((args, kwargs)),
+                  *[x for x, _ in self.objects.values() if not isinstance(x, Optimizer)]]
+        found = Reads([*starts, *[value for _, _, value in self.globals]], self.names)
+        inner = {code for x in self._codes for code in x.co_consts if isinstance(code, CodeType)}
+        lost = [code for code in self._codes if code.co_freevars and code not in found.codes and code not in inner]
+        if lost:                               # a function that was reached in a way that is not seen
+            starts += [x for code in lost for x in gc.get_referrers(code) if isinstance(x, FunctionType)]
+            found = Reads([*starts, *[value for _, _, value in self.globals]], self.names)
+        found.places += [(room, name, value) for room, name, value in self.globals if name in room]
         return found
 
     def _look(self, code, frame):
-        reason, read, free = _scanned(code)
+        reason, read, dynamic = _scanned(code)
         if self.reason is None:
             self.reason = reason
+        if dynamic or not _READERS.isdisjoint(code.co_names):
+            self.names = None
+        elif self.names is not None:
+            self.names.update(code.co_names)
+            self.names.update([x for x in code.co_consts if x.__class__ is str and x.isidentifier()])
         room = frame.f_globals
         for name in read:
             if name in room:
                 value = room[name]
-                if not isinstance(value, (type, *_FUNCTIONS)) and not callable(value) or isinstance(value, Module):
-                    self.globals.append((room, name, value))
-                    self.notice(value)
+                self.globals.append((room, name, value))
+                self.notice(value)
 
     def changed(self, result: Any) -> str | None:
         """What was written to, or None."""
@@ -246,6 +291,15 @@ def is_own(function: Callable) -> bool:
 _own: weakref.WeakKeyDictionary[FunctionType, bool] = weakref.WeakKeyDictionary()
 
 
+def _objects_in(x):
+    """The objects among nested arguments, of which no signature tells what they are."""
+    if isinstance(x, (tuple, list)):
+        return [z for y in x for z in _objects_in(y)]
+    if x.__class__ is dict:
+        return [z for y in x.values() for z in _objects_in(y)]
+    return [] if x.__class__ in _VALUES or isinstance(x, Tensor) else [x]
+
+
 def _same(a, b):
     return len(a) == len(b) and all([key in b and b[key] is x for key, x in a.items()])
 
@@ -256,11 +310,8 @@ def _same_content(a, b):
     return len(a) == len(b) and (a == b if a.__class__ is set else all(map(operator.is_, a, b)))
 
 
-def holds(objects: list, globals: list) -> bool:
-    """Whether objects have the attributes, and names the values, that they had."""
-    for room, name, value in globals:
-        if room.get(name, globals) is not value:
-            return False
+def holds(objects: list) -> bool:
+    """Whether objects have the attributes that they had."""
     for value, before in objects:
         if not _same(vars(value), before):
             return False

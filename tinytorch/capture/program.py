@@ -18,7 +18,7 @@ import numpy as np
 from ..autograd.node import Op
 from ..tensor import Tensor
 
-__all__ = ["CONSTANT", "GRAD", "INPUT", "MADE", "Output", "Program", "Ref", "Slot", "Step", "TENSOR", "filled", "refs"]
+__all__ = ["CONSTANT", "Earlier", "GRAD", "INPUT", "MADE", "Output", "Program", "Ref", "Slot", "Step", "TENSOR", "filled", "refs"]
 
 #: Where the value of a slot comes from.
 INPUT, TENSOR, GRAD, CONSTANT, MADE = "input", "tensor", "grad", "constant", "made"
@@ -127,11 +127,18 @@ class Step:
     fresh: bool = False
 
 
+class Earlier(NamedTuple):
+    """An output that is one of those before it."""
+
+    number: int
+
+
 class Output(NamedTuple):
     """In the result of a program: a tensor of the array of this slot.
 
-    known          the tensor that it is, if it is one that was there before (an argument: its number, or a Tensor)
-    base           the number of the output that it is a view of, or None
+    known          the tensor that it is, if it is one that was there before (an argument: its number, or a Tensor), or
+                   Earlier(n): it is the output n itself, once more
+    base           the number of the output that it is a view of, or None. Outputs are numbered without those known
     requires_grad  whether it requires gradients: then it is a result of the one node that stands for the program
     """
 

@@ -506,6 +506,8 @@ class Recording:
 
     def _made(self, function, name, args, kwargs, result, state):
         """A public function without tensors made this."""
+        if result is None and name.startswith(("set_", "use_")):
+            raise Unrecordable(f"a call of {name}")
         tensors = [result] if isinstance(result, Tensor) else [
             x for x in result if isinstance(x, Tensor)] if isinstance(result, (tuple, list)) else []
         if not tensors:

@@ -1,0 +1,254 @@
+"""What a program reads of Python's objects, as guards: it must be the same at each replay.
+
+A call reads more than its arguments: globals, variables around a function, attributes of objects and of their
+attributes, what is in lists and dicts. From where the functions of a program begin to read (`Watch` in effects.py says
+where), everything is looked at that can be reached through the names that stand in their code; each step of the way is
+a guard: a name in a dict, what is in a container, the numbers of an array of NumPy's. What cannot be guarded, and what
+changes as it is read, is not recorded.
+"""
+from __future__ import annotations
+
+import functools
+import operator
+import os
+import sys
+import weakref
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..nn import Module
+from ..optim import Optimizer
+from ..tensor import Tensor
+
+__all__ = ["Reads"]
+
+_PACKAGE = __name__.partition(".")[0]
+_MISSING = object()
+_PLAIN = frozenset((str, bytes, int, float, complex, range, type(None), bool, type(...), slice))
+#: How many things may be guarded, and how many of these are in one container.
+_MOST = 2000
+_OF_MODULES = frozenset(("_parameters", "_buffers", "_non_persistent_buffers_set"))
+
+
+class Reads:
+    """Guards on what is reached from `starts` through the attributes `names` (None: through all).
+
+    reason   why it cannot be guarded, or None
+    places   (dict, name, value): what it has under that name, _MISSING if nothing
+    cells    (cell, value) of variables around functions
+    slots    (descriptor, object, value) of attributes that lie in slots
+    held     (container, a copy): lists, dicts, sets and queues
+    arrays   (array, its bytes)
+    modules  (module, its `training`), which a counter of modules' tells of between calls
+    """
+
+    def __init__(self, starts: list, names: set[str] | None) -> None:
+        self.reason: str | None = None
+        self.names = names
+        self.places, self.cells, self.slots, self.held, self.arrays = [], [], [], [], []
+        self.modules: list[tuple[Module, bool]] = []
+        self._seen: dict[int, Any] = {}
+        self.codes: set[CodeType] = set()      # of the functions that are reached
+        self._todo = list(starts)
+        while self._todo and self.reason is None:
+            self._look(self._todo.pop())
+            if len(self._seen) > _MOST:
+                self.reason = f"it may read more than {_MOST} objects of Python's: pass it as arguments"
+        self._seen.clear()
+
+    def __call__(self) -> bool:
+        """Whether all is as it was."""
+        for room, name, value in self.places:
+            found = room.get(name, _MISSING)
+            if found is not value and not _equal(found, value):
+                return False
+        for cell, value in self.cells:
+            try:
+                if cell.cell_contents is not value:
+                    return False
+            except ValueError:
+                return False
+        for descriptor, x, value in self.slots:
+            if _slot(descriptor, x) is not value:
+                return False
+        for x, before in self.held:
+            if not same_content(x, before):
+                return False
+        return all([a.tobytes() == content for a, content in self.arrays])
+
+    def unwritten(self) -> bool:
+        """The same at the end of a call, with what the library writes to."""
+        return self() and all([x.training is training for x, training in self.modules])
+
+    # -------------------------------------------------------------- one object
+    def _look(self, x):
+        kind = x.__class__
+        if kind in _PLAIN or isinstance(x, (Tensor, BuiltinFunctionType, Optimizer)):
+            return
+        key = id(x)
+        if key in self._seen:
+            return
+        self._seen[key] = x
+        if isinstance(x, (tuple, frozenset)):
+            self._todo += x
+        elif isinstance(x, (list, dict, set, deque)):
+            self._contained(x)
+        elif kind is FunctionType:
+            self._function(x)
+        elif kind is MethodType:
+            self._todo += (x.__self__, x.__func__)
+            return
+        elif kind is CellType:
+            return
+        elif isinstance(x, functools.partial):
+            self._todo += (x.func, x.args, x.keywords)
+        elif isinstance(x, weakref.ref):
+            self._todo.append(x())
+        elif isinstance(x, ModuleType):
+            if not known_elsewhere(x.__name__, getattr(x, "__file__", None) or ""):
+                self._named(vars(x))
+            return
+        elif isinstance(x, type):
+            self._class(x)
+            return
+        elif isinstance(x, np.ndarray):
+            self._array(x)
+        elif isinstance(x, Iterator) and kind.__module__.partition(".")[0] != _PACKAGE:
+            self.reason = f"a {kind.__name__}, which goes on as it is read"
+        elif isinstance(x, (bytearray, memoryview)) or kind.__module__ in ("array", "_ctypes", "_thread", "ctypes"):
+            self.reason = f"a {kind.__name__} that is read"
+        if type(x).__module__.partition(".")[0] not in (_PACKAGE, "numpy", "builtins", "collections") or isinstance(
+                x, Module):
+            self._instance(x, kind)
+
+    def _contained(self, x):
+        if len(x) > _MOST:
+            self.reason = f"a {type(x).__name__} of {len(x)} that is read: pass what is needed of it as arguments"
+            return
+        self.held.append((x, x.copy()))
+        if isinstance(x, dict):
+            self._todo += x.keys()
+            self._todo += x.values()
+        else:
+            self._todo += x
+
+    def _function(self, x):
+        cells = x.__closure__ or ()
+        if known_elsewhere(x.__module__ or "", x.__code__.co_filename):
+            for cell in cells:                 # what it may be around
+                with suppress(ValueError):
+                    if isinstance(cell.cell_contents, (FunctionType, MethodType)):
+                        self._todo.append(cell.cell_contents)
+            return
+        self.codes.add(x.__code__)
+        for cell in cells:
+            try:
+                value = cell.cell_contents
+            except ValueError:
+                continue
+            self.cells.append((cell, value))
+            self._todo.append(value)
+        self._todo += (x.__defaults__, x.__kwdefaults__)
+        for name in ("__defaults__", "__kwdefaults__"):
+            if getattr(x, name) is not None:
+                self.slots.append((operator.attrgetter(name), x, getattr(x, name)))
+        wrapped = x.__dict__.get("__wrapped__")
+        if wrapped is not None:
+            self._todo.append(wrapped)
+
+    def _array(self, x):
+        if x.nbytes > 4096:
+            self.reason = "an array of NumPy's that is read: pass it as a tensor"
+        elif x.dtype.hasobject:
+            self.reason = "an array of objects"
+        else:
+            self.arrays.append((x, x.tobytes()))
+
+    def _instance(self, x, kind):
+        own = getattr(x, "__dict__", None)
+        if isinstance(own, dict):
+            self._named(own, kind)
+            if isinstance(x, Module):
+                self.modules.append((x, x.training))
+                self._todo += own.get("_modules", {}).values()
+        if not isinstance(x, Module) or kind.__module__.partition(".")[0] != _PACKAGE:
+            self._class(kind)
+        for base in kind.__mro__:
+            for name, descriptor in vars(base).items():
+                if type(descriptor) is _MEMBER and self._is_named(name):
+                    value = _slot(descriptor, x)
+                    self.slots.append((descriptor, x, value))
+                    self._todo.append(value)
+
+    def _class(self, x):
+        for base in x.__mro__:
+            if not known_elsewhere(base.__module__, ""):
+                self._named(vars(base))
+            elif base.__module__.partition(".")[0] != _PACKAGE and base is not object:
+                return
+
+    def _is_named(self, name):
+        return self.names is None or name in self.names
+
+    def _named(self, room, kind=None):
+        """What a dict of attributes has under the names that are read; `kind`: the class that is asked else."""
+        names = self.names
+        for name in [x for x in room if names is None or x in names]:
+            value = room[name]
+            if name[:2] == "__" == name[-2:] or name in _OF_MODULES:
+                continue
+            self.places.append((room, name, value))
+            if isinstance(value, property):
+                value = value.fget
+            elif isinstance(value, (staticmethod, classmethod)):
+                value = value.__func__
+            self._todo.append(value)
+        if kind is not None and names is not None and not isinstance(kind, Module):
+            for name in names:
+                if name not in room and any([name in vars(base) for base in kind.__mro__[:-1]]):
+                    self.places.append((room, name, _MISSING))
+
+
+class _Slotted:
+    __slots__ = ("a",)
+
+
+_MEMBER = type(_Slotted.a)
+
+
+def _equal(a, b):
+    return a.__class__ is b.__class__ and a.__class__ in _PLAIN and repr(a) == repr(b)
+
+
+def _slot(descriptor, x):
+    try:
+        return descriptor(x) if descriptor.__class__ is operator.attrgetter else descriptor.__get__(x)
+    except AttributeError:
+        return _MISSING
+
+
+_PLACE = os.path.dirname(os.__file__)
+
+
+@functools.lru_cache(maxsize=4096)
+def known_elsewhere(module: str, file: str) -> bool:
+    """Whether a module is the library's, NumPy's or Python's own: what it has is not guarded."""
+    root = module.partition(".")[0]
+    if root in (_PACKAGE, "numpy", "builtins") or file.startswith("<frozen"):
+        return True
+    file = file or getattr(sys.modules.get(module), "__file__", None) or ""
+    return root in sys.stdlib_module_names and root != "__main__" and (not file or file.startswith(_PLACE))
+
+
+def same_content(a: Any, b: Any) -> bool:
+    """Whether containers have the very same things."""
+    if len(a) != len(b):
+        return False
+    if isinstance(a, dict):
+        return all(map(operator.is_, a, b)) and all(map(operator.is_, a.values(), b.values()))
+    return a == b if isinstance(a, (set, frozenset)) else all(map(operator.is_, a, b))
