@@ -17,7 +17,7 @@ except ImportError:                # a progress bar is a nicety
 
 def arguments(description, epochs, argv=None, resumes=False, **more):
     """The options that every example has; `more` are (default, help) by name. `resumes`: those of a training that goes
-    on after it was killed, too."""
+    on after it was killed, and whose step can be compiled, too."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--data", default=os.environ.get("TINYTORCH_DATA"), help="where the data set lies")
     parser.add_argument("--epochs", type=int, default=epochs, help=f"passes over the training data ({epochs})")
@@ -25,6 +25,7 @@ def arguments(description, epochs, argv=None, resumes=False, **more):
     parser.add_argument("--limit", type=int, help="use no more training examples than this")
     parser.add_argument("--plot", metavar="FILE", help="save a picture of accuracy and loss (needs matplotlib)")
     if resumes:
+        parser.add_argument("--compile", action="store_true", help="record a step of the training once and replay it")
         parser.add_argument("--checkpoint", metavar="FILE", help="keep the state of the training there")
         parser.add_argument("--every", type=int, default=100, help="steps from one checkpoint to the next (100)")
         parser.add_argument("--resume", action="store_true", help="go on from that file, if it is there")
@@ -112,6 +113,11 @@ class Checkpoint:
             torch.save({**states, "random": torch.get_rng_state(), **records}, self.path)
 
 
+def compiled(args, step):
+    """The function that does a step of a training; with --compile, one that does the same by replaying it."""
+    return torch.compile(step) if getattr(args, "compile", False) else step
+
+
 def train(args, model, optimizer, loss_function, train_data, test_data, batch_size, predict=classes,
           scheduler=None):
     """Train for args.epochs. Returns the losses of all steps and a row (epoch, mean loss, accuracy,
@@ -121,14 +127,18 @@ def train(args, model, optimizer, loss_function, train_data, test_data, batch_si
     checkpoint = Checkpoint(args, model=model, optimizer=optimizer, scheduler=scheduler, loader=loader)
     records: dict = checkpoint.load({"losses": [], "rows": [], "first": 0})
     losses, rows, first = records.values()
+
+    def step(inputs, targets):
+        optimizer.zero_grad()
+        loss = loss_function(model(inputs), targets)
+        loss.backward()
+        optimizer.step()
+        return loss
+    run = compiled(args, step)
     for epoch in range(len(rows) + 1, args.epochs + 1):
         start = time.perf_counter()
         for inputs, targets in tqdm(loader, desc=f"epoch {epoch}/{args.epochs}", leave=False):
-            optimizer.zero_grad()
-            loss = loss_function(model(inputs), targets)
-            loss.backward()
-            optimizer.step()
-            losses.append(loss.item())
+            losses.append(run(inputs, targets).item())
             checkpoint.save(len(losses), losses=losses, rows=rows, first=first)
         if scheduler is not None:
             scheduler.step()

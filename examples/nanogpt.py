@@ -108,15 +108,20 @@ def train(args, model, train_tokens, test_tokens):
     checkpoint = common.Checkpoint(args, model=model, optimizer=optimizer, scheduler=scheduler)
     records: dict = checkpoint.load({"losses": [], "rows": []})
     losses, rows = records.values()
+
+    def step(tokens, following):
+        loss = loss_of(model, tokens, following)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        return loss
+    run = common.compiled(args, step)
     for epoch in range(len(rows) + 1, args.epochs + 1):
         start, first = time.perf_counter(), (epoch - 1) * args.steps
         left = range(len(losses), epoch * args.steps)
         for _ in common.tqdm(left, desc=f"epoch {epoch}/{args.epochs}", leave=False):
-            loss = loss_of(model, *batch_of(train_tokens, args.context, args.batch))
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-            optimizer.step()
+            loss = run(*batch_of(train_tokens, args.context, args.batch))
             scheduler.step()
             losses.append(loss.item())
             checkpoint.save(len(losses), losses=losses, rows=rows)

@@ -93,3 +93,28 @@ def test_text(dropout, tmp_path, load, capsys):
     np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-4)
     np.testing.assert_allclose(ours[1], theirs[1], rtol=1e-4)
     assert ours[2] == theirs[2]
+
+
+@pytest.mark.parametrize("name, options", [*CASES[:4], ("nanogpt", ["--steps", "8", "--width", "16", "--depth", "2",
+                                                                   "--context", "8", "--letters", "4"])],
+                         ids=[*[name for name, _ in CASES[:4]], "nanogpt"])
+def test_compiled(name, options, digits, films, tmp_path, load, capsys):
+    """With --compile the losses are the same ones, bit for bit, and the step is replayed."""
+    from tinytorch.capture import compiled
+    text = tmp_path / "text.txt"
+    text.write_text("some words that come again and again " * 40)
+    data = {"imdb_cnn": films, "nanogpt": str(text)}.get(name, digits)
+    options = [*options, "--data", data, "--epochs", "1", "--limit", "1400" if name == "nanogpt" else "500"]
+    made, build = [], compiled._Ready.__init__
+
+    def noted(self, *args):
+        made.append(self)
+        build(self, *args)
+    losses = []
+    for more in ([], ["--compile"]):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(compiled._Ready, "__init__", noted)
+            losses.append(load(name, "tinytorch").main([*options, *more])[0])
+    assert len(losses[0]) >= 5 and losses[0] == losses[1]
+    assert made, compiled.breaks[-1]
+    assert sum([ready.count for ready in made]) >= len(losses[0]) - 4
