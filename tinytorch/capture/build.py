@@ -28,6 +28,8 @@ _WORDS = (bool, int, float, complex, str, bytes, type(None))
 class _OfBackward(Recording):
     """The recording of a backward of what another recorded: what that one made are its inputs, as they are needed."""
 
+    is_of_a_call = False
+
     def __init__(self, forward: Recording) -> None:
         super().__init__()
         self.forward_recording, self.saved = forward, []

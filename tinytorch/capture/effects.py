@@ -41,8 +41,11 @@ _CONTAINERS = (list, dict, set)
 _VALUES = (str, bytes, int, float, complex, tuple, frozenset, range, type(None), bool)
 
 
+#: Beginnings of instructions that compute what is on the stack.
+_MAKING = "BINARY", "FORMAT", "BUILD"
 #: What reads attributes whose names need not stand in the code.
-_READERS = frozenset(("__dict__", "vars", "copy", "deepcopy", "asdict", "astuple", "replace", "fields", "getmembers"))
+_READERS = frozenset(("__dict__", "vars", "copy", "deepcopy", "asdict", "astuple", "replace", "fields", "getmembers",
+                      "attrgetter", "methodcaller"))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -59,19 +62,27 @@ def _scanned(code: CodeType) -> tuple[str | None, tuple[str, ...], bool]:
             reason = reason or f"{code.co_name} writes to the variable {instruction.argval} around it"
         elif name == "LOAD_GLOBAL" or name == "LOAD_NAME":
             read.append(instruction.argval)
-            if instruction.argval in ("getattr", "hasattr", "attrgetter"):
-                asked = False
-        if asked is not None:                  # until the call: whether a name stands there as it is
-            asked = asked or name == "LOAD_CONST" and instruction.argval.__class__ is str
-            if name.startswith("CALL"):
-                dynamic, asked = dynamic or not asked, None
+            if instruction.argval in ("getattr", "hasattr"):
+                asked = []
+                continue
+        if asked is not None:                  # what it is given, until the call: an object and a name as it stands
+            if name.startswith("CALL") or name.startswith(_MAKING):
+                stands = len(asked) in (2, 3) and asked[1].__class__ is str and instruction.arg == len(asked)
+                dynamic, asked = dynamic or name.startswith(_MAKING) or not stands, None
+            elif name.startswith("LOAD_") and name not in ("LOAD_ATTR", "LOAD_METHOD"):
+                asked.append(instruction.argval if name == "LOAD_CONST" else None)
     return reason, tuple(dict.fromkeys(read)), dynamic
+
+
+#: By which a schedule knows that the optimiser has taken a step.
+_MARKS = frozenset(("_opt_called",))
 
 
 @functools.lru_cache(maxsize=4096)
 def _stores(code: CodeType) -> bool:
-    """Whether a function's code writes to attributes or items."""
-    return any([i.opname in ("STORE_ATTR", "STORE_SUBSCR") for i in dis.get_instructions(code)])
+    """Whether a function's code writes to attributes or items, but for marks that stay once they are set."""
+    return any([i.opname == "STORE_SUBSCR" or i.opname == "STORE_ATTR" and i.argval not in _MARKS
+                for i in dis.get_instructions(code)])
 
 
 class Watch:

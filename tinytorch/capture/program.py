@@ -18,7 +18,8 @@ import numpy as np
 from ..autograd.node import Op
 from ..tensor import Tensor
 
-__all__ = ["CONSTANT", "Earlier", "GRAD", "INPUT", "MADE", "Output", "Program", "Ref", "Slot", "Step", "TENSOR", "filled", "refs"]
+__all__ = ["CONSTANT", "Earlier", "GRAD", "INPUT", "MADE", "Output", "Program", "Ref", "Slot", "Step", "TENSOR",
+           "filled", "refs"]
 
 #: Where the value of a slot comes from.
 INPUT, TENSOR, GRAD, CONSTANT, MADE = "input", "tensor", "grad", "constant", "made"

@@ -63,6 +63,8 @@ _LITERALS = (bool, int, float, complex, str, bytes, type(None), type(...), np.dt
 class Recording:
     """One call that is recorded. `reason`: why it could not be, or None."""
 
+    is_of_a_call = True                        # not of a backward that is tried out beside it
+
     def __init__(self) -> None:
         self.slots: list[Slot] = []
         self.steps: list[Step] = []
@@ -110,6 +112,13 @@ class Recording:
         if self.open:
             self.reason = reason
             self.end()
+
+    def ends(self, reason: str) -> None:
+        """What goes on cannot be recorded: Unrecordable within a public function, which then runs once more; else the
+        recording is over, and whoever asked goes on with what eager has."""
+        if self.inside or not self.is_of_a_call:
+            raise Unrecordable(reason)
+        self.stop(reason)
 
     def _unwrap(self):
         for tensor, *_ in self.external.values():
@@ -468,6 +477,8 @@ class Recording:
             self.stop(str(error))
             return UNSEEN
         self.undo.clear()
+        out = kwargs.get("out")
+        given = [(t, t._array) for t in (out if isinstance(out, (tuple, list)) else (out,)) if isinstance(t, Tensor)]
         maker = not _has_tensors((args, kwargs))
         self.inside += 1
         self.depth += maker
@@ -477,9 +488,11 @@ class Recording:
             self.depth -= maker
             self.inside -= 1
             maker = False
-            if not self.open:
+            if not self.open and not isinstance(error, Unrecordable):
                 raise
             self.stop(f"{name}: {error}")
+            for t, array in given:             # which may have been given another shape
+                t._array = plain(array)
             for array, content in reversed(self.undo):
                 array[...] = content if type(content) is np.ndarray else np.frombuffer(
                     content, array.dtype).reshape(array.shape)

@@ -73,9 +73,9 @@ class Traced(StandIn):
 
     def read(self, what, function, *args, **kwargs):
         """A number of Python's is made of it."""
-        if not self.recording.here():
-            return function(*args, **kwargs)
-        raise Unrecordable(f"{what} of a tensor")
+        if self.recording.here():
+            self.recording.ends(f"{what} of a tensor")
+        return function(*args, **kwargs)
 
     __int__ = __float__ = __complex__ = __index__ = item = tolist = tobytes = None
     for _what in ("__int__", "__float__", "__complex__", "__index__", "item", "tolist", "tobytes"):
@@ -83,12 +83,12 @@ class Traced(StandIn):
 
     def __bool__(self):
         if self.recording.here() and not self.recording.checked(self):
-            raise Unrecordable("the truth value of a tensor")
+            self.recording.ends("the truth value of a tensor")
         return bool(self.value)
 
     def __array__(self, dtype=None, copy=None):
         if self.recording.here():
-            raise Unrecordable("numbers written to an array of NumPy's, or read by a function that is not recorded")
+            self.recording.ends("numbers written to an array of NumPy's, or read by a function that is not recorded")
         return np.array(self.value, dtype, copy=copy) if dtype is not None else self.value
 
     def __repr__(self):

@@ -1,0 +1,272 @@
+"""What a compiled function reads of Python's objects: when it changes, no replay gives an old number."""
+import collections
+import functools
+import itertools
+import types
+
+import numpy as np
+import pytest
+
+import tinytorch as torch
+from tinytorch.capture import compiled
+
+
+@pytest.fixture(autouse=True)
+def unchecked():
+    """Without comparisons at run time, which would hide what is compared here."""
+    compiled.settings.self_check = False
+    yield
+    compiled.settings.self_check = True
+
+
+class Config:
+    kind = 2.0
+
+    def __init__(self, scale=2.0):
+        self.scale = scale
+
+
+class Slotted:
+    __slots__ = ("scale",)
+
+    def __init__(self):
+        self.scale = 2.0
+
+
+def double(x):
+    return x * 2
+
+
+def triple(x):
+    return x * 3
+
+
+class Room:
+    """What functions find by their global names."""
+
+    config, slotted, one = Config(), Slotted(), [2.0]
+    nested, queue = {"a": {"b": 2.0}}, collections.deque([2.0])
+
+
+settings = types.ModuleType("settings_of_a_program")
+array = np.array([2.0, 2.0], np.float32)
+part = functools.partial(lambda numbers, x: x * numbers[0], [2.0])
+act = double
+
+
+def inner(x, *, numbers=[2.0]):
+    return x * numbers[0]
+
+
+def rebind():
+    global act
+    act = triple
+
+
+READS = {
+    "an attribute of an attribute": (lambda x: x * Room.config.scale, lambda: setattr(Room.config, "scale", 3.0)),
+    "an attribute by its name": (lambda x: x * getattr(Room.config, "scale", None), lambda: setattr(
+        Room.config, "scale", 3.0)),
+    "an attribute by a name that is made": (lambda x: x * getattr(Room.config, "sc" + "ALE".lower()), lambda: setattr(
+        Room.config, "scale", 3.0)),
+    "an attribute of a class": (lambda x: x * Room.config.kind, lambda: setattr(Config, "kind", 3.0)),
+    "one of a class that an object gets": (lambda x: x * Room.config.kind, lambda: setattr(Room.config, "kind", 5.0)),
+    "a slot": (lambda x: x * Room.slotted.scale, lambda: setattr(Room.slotted, "scale", 3.0)),
+    "what is in a list": (lambda x: x * Room.one[0], lambda: Room.one.__setitem__(0, 3.0)),
+    "what is in a dict in a dict": (lambda x: x * Room.nested["a"]["b"], lambda: Room.nested["a"].update(b=3.0)),
+    "what is in a queue": (lambda x: x * Room.queue[0], lambda: Room.queue.__setitem__(0, 3.0)),
+    "what a module has": (lambda x: x * settings.scale, lambda: setattr(settings, "scale", 3.0)),
+    "an array": (lambda x: x * array, lambda: array.fill(3.0)),
+    "a number of an array": (lambda x: x * float(array[0]), lambda: array.fill(3.0)),
+    "a default": (lambda x: inner(x), lambda: inner.__kwdefaults__["numbers"].__setitem__(0, 3.0)),
+    "an argument of a partial": (lambda x: part(x), lambda: part.args[0].__setitem__(0, 3.0)),
+    "a function by its name": (lambda x: act(x), rebind),
+}
+
+
+@pytest.mark.parametrize("what", READS)
+def test_what_is_read_is_guarded(what):
+    function, change = READS[what]
+    Room.config, Room.slotted, Config.kind = Config(), Slotted(), 2.0
+    Room.one[0] = Room.nested["a"]["b"] = Room.queue[0] = settings.scale = 2.0
+    array.fill(2.0)
+    fast, x = torch.compile(function), torch.ones(2)
+    for _ in range(4):
+        assert fast(x).tolist() == function(x).tolist() == [2.0, 2.0]
+    change()
+    expected = function(x).tolist()
+    assert expected != [2.0, 2.0]
+    for _ in range(4):
+        assert fast(x).tolist() == expected
+
+
+def test_variables_around_a_function():
+    factor, numbers = 2.0, [1.0]
+
+    def scaled(x):
+        return x * factor * numbers[0]
+    fast, x = torch.compile(lambda x: scaled(x) + 1), torch.ones(1)
+    for _ in range(4):
+        assert fast(x).item() == 3
+    factor = 3.0
+    assert [fast(x).item() for _ in range(4)] == [4] * 4
+    numbers[0] = 2.0
+    assert [fast(x).item() for _ in range(4)] == [7] * 4
+
+
+def test_what_a_module_holds():
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.config, self.numbers, self.parts = Config(), [1.0], {"a": [Config(1.0)]}
+
+        def forward(self, x):
+            return x * self.config.scale * self.numbers[0] * self.parts["a"][0].scale
+    net = Net()
+    fast, x = torch.compile(net), torch.ones(1)
+    for change in (lambda: None, lambda: setattr(net.config, "scale", 3.0), lambda: net.numbers.__setitem__(0, 5.0),
+                   lambda: setattr(net.parts["a"][0], "scale", 7.0)):
+        change()
+        assert [fast(x).item() for _ in range(4)] == [net(x).item()] * 4
+
+
+@pytest.mark.parametrize("numbers", [lambda: itertools.cycle([1.0, 2.0]), lambda: (x for x in [1.0, 2.0] * 4)],
+                         ids=["cycle", "generator"])
+def test_what_goes_on_as_it_is_read(numbers):
+    source = numbers()
+    fast = torch.compile(lambda x: x * next(source))
+    assert [fast(torch.ones(1)).item() for _ in range(8)] == [1.0, 2.0] * 4
+
+
+def test_functions_of_another_way_are_looked_at_too():
+    flag, scale = False, 2.0
+
+    def helper(x):
+        return x * scale
+
+    def either(x):
+        return helper(x) if flag else x + 1
+    fast, x = torch.compile(either), torch.ones(1)
+    for _ in range(4):
+        assert fast(x).item() == 2
+    flag = True
+    assert [fast(x).item() for _ in range(4)] == [2] * 4
+    scale = 3.0
+    assert [fast(x).item() for _ in range(4)] == [3] * 4
+
+
+def test_writes_far_below_are_made():
+    class Trainer:
+        def __init__(self):
+            self.inner, self.held = Config(0.0), {"a": []}
+
+        def count(self, x):
+            self.inner.scale = self.inner.scale + 1
+            return x * 2
+
+        def note(self, x):
+            self.held["a"].append(1)
+            return x * 2
+    trainer = Trainer()
+    for method in (trainer.count, trainer.note):
+        fast = torch.compile(method)
+        for _ in range(6):
+            fast(torch.ones(1))
+    assert trainer.inner.scale == 6 and len(trainer.held["a"]) == 6
+
+
+def test_settings_and_flags_are_set_again():
+    layer = torch.nn.Linear(2, 2)
+
+    def settle(x):
+        torch.set_default_dtype(torch.float64)
+        layer.eval()
+        return layer(x)
+    fast = torch.compile(settle)
+    for _ in range(5):
+        fast(torch.ones(2))
+        assert torch.get_default_dtype() is torch.float64 and not layer.training
+        torch.set_default_dtype(torch.float32)
+        layer.train()
+
+    def switch(x):
+        torch.use_deterministic_algorithms(True)
+        return x * 2
+    fast = torch.compile(switch)
+    for _ in range(5):
+        fast(torch.ones(2))
+        assert torch.are_deterministic_algorithms_enabled()
+        torch.use_deterministic_algorithms(False)
+
+
+def test_what_is_not_read_may_change():
+    class Trainer:
+        def __init__(self):
+            self.scale, self.steps, self.losses = 2.0, 0, []
+
+        def step(self, x):
+            return x * self.scale
+    trainer = Trainer()
+    call = compiled.Compiled(trainer.step)
+    for _ in range(30):
+        trainer.steps += 1
+        trainer.losses.append(call(torch.ones(1)).item())
+        trainer.scale = float("2.0")           # another object, the same number
+    entry, = call.entries.values()
+    assert len(entry.programs) == 1 and entry.programs[0].count == 28
+
+
+def test_large_containers_are_no_guards():
+    table = list(range(5000))
+    call = compiled.Compiled(lambda x: x * table[3])
+    assert [call(torch.ones(1)).item() for _ in range(4)] == [3] * 4
+    entry, = call.entries.values()
+    assert not entry.programs and "a list of 5000" in entry.reason
+
+
+# ------------------------------------------------------------------ results
+def test_results_that_are_one_or_lie_in_one_memory():
+    def twice(x):
+        y = x * 2
+        return y, y, y[1:]
+    fast = torch.compile(twice)
+    for _ in range(4):
+        a, b, c = fast(torch.ones(3))
+        assert a is b and c._base is a and c._version_counter is a._version_counter
+        c.mul_(5)
+        assert a.tolist() == [2, 10, 10] and a._version == c._version
+
+
+def test_views_with_gradients_keep_their_history():
+    w = torch.ones(3, requires_grad=True)
+
+    def views(x):
+        y = x * w
+        return y, y[1:]
+    fast = torch.compile(views)
+    for _ in range(4):
+        w.grad = None
+        y, part = fast(torch.ones(3))
+        part.mul_(5)
+        y.sum().backward()
+        assert w.grad.tolist() == [1, 5, 5]
+
+
+def test_errors_halfway_leave_arguments_alone():
+    def out(a):
+        c = a.copy_(a.flip(0))
+        return torch.diag(a, out=c)
+    fast = torch.compile(out)
+    for _ in range(4):
+        a, b = torch.tensor([[9, -3]]), torch.tensor([[9, -3]])
+        with pytest.warns(UserWarning, match="resized"):
+            found = fast(a)
+        with pytest.warns(UserWarning, match="resized"):
+            expected = out(b)
+        assert found.tolist() == expected.tolist() and a.shape == b.shape
+
+
+def test_numbers_that_a_class_reads():
+    fast = torch.compile(lambda x: torch.Tensor([x.sum(), True]))
+    for k in range(4):
+        assert fast(torch.full((2,), float(k))).tolist() == [2.0 * k, 1]
