@@ -54,7 +54,10 @@ part = functools.partial(lambda numbers, x: x * numbers[0], [2.0])
 act = double
 
 
-def inner(x, *, numbers=[2.0]):
+SHARED = [2.0]
+
+
+def inner(x, *, numbers=SHARED):
     return x * numbers[0]
 
 
@@ -78,7 +81,7 @@ READS = {
     "what a module has": (lambda x: x * settings.scale, lambda: setattr(settings, "scale", 3.0)),
     "an array": (lambda x: x * array, lambda: array.fill(3.0)),
     "a number of an array": (lambda x: x * float(array[0]), lambda: array.fill(3.0)),
-    "a default": (lambda x: inner(x), lambda: inner.__kwdefaults__["numbers"].__setitem__(0, 3.0)),
+    "a default": (lambda x: inner(x), lambda: SHARED.__setitem__(0, 3.0)),
     "an argument of a partial": (lambda x: part(x), lambda: part.args[0].__setitem__(0, 3.0)),
     "a function by its name": (lambda x: act(x), rebind),
 }
@@ -90,6 +93,7 @@ def test_what_is_read_is_guarded(what):
     Room.config, Room.slotted, Config.kind = Config(), Slotted(), 2.0
     Room.one[0] = Room.nested["a"]["b"] = Room.queue[0] = settings.scale = 2.0
     array.fill(2.0)
+    SHARED[0] = part.args[0][0] = 2.0
     fast, x = torch.compile(function), torch.ones(2)
     for _ in range(4):
         assert fast(x).tolist() == function(x).tolist() == [2.0, 2.0]

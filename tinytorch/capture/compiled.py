@@ -97,7 +97,7 @@ class _Ready:
         self.groups = [(o, [len(g["params"]) for g in o.param_groups]) for o in self.optimisers.values()]
         self.modules = [(x, before) for x, before in watch.objects.values() if isinstance(x, Module)]
         self.contents = _contents([x for x, _ in self.modules])
-        self.reads = reads
+        self.reads = reads.checker()
         self.epoch = changes[0]
         self.holds = self._guard()
         self.results = list(dict.fromkeys(refs(program.outputs)))

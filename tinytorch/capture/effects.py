@@ -218,7 +218,11 @@ class Watch:
         if lost:                               # a function that was reached in a way that is not seen
             starts += [x for code in lost for x in gc.get_referrers(code) if isinstance(x, FunctionType)]
             found = Reads([*starts, *[value for _, _, value in self.globals]], self.names)
-        found.places += [(room, name, value) for room, name, value in self.globals if name in room]
+        known = {(id(room), name) for room, name, _ in found.places}
+        for room, name, value in self.globals:
+            if name in room and (id(room), name) not in known:
+                known.add((id(room), name))
+                found.places.append((room, name, value))
         return found
 
     def _look(self, code, frame):

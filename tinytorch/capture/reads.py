@@ -14,7 +14,7 @@ import os
 import sys
 import weakref
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -50,7 +50,11 @@ class Reads:
     def __init__(self, starts: list, names: set[str] | None) -> None:
         self.reason: str | None = None
         self.names = names
-        self.places, self.cells, self.slots, self.held, self.arrays = [], [], [], [], []
+        self.places: list[tuple] = []
+        self.cells: list[tuple] = []
+        self.slots: list[tuple] = []
+        self.held: list[tuple] = []
+        self.arrays: list[tuple] = []
         self.modules: list[tuple[Module, bool]] = []
         self._seen: dict[int, Any] = {}
         self.codes: set[CodeType] = set()      # of the functions that are reached
@@ -67,6 +71,9 @@ class Reads:
             found = room.get(name, _MISSING)
             if found is not value and not _equal(found, value):
                 return False
+        return self._others_hold()
+
+    def _others_hold(self):
         for cell, value in self.cells:
             try:
                 if cell.cell_contents is not value:
@@ -80,6 +87,21 @@ class Reads:
             if not same_content(x, before):
                 return False
         return all([a.tobytes() == content for a, content in self.arrays])
+
+    def checker(self) -> Callable[[], bool]:
+        """The same as a function of code without loops, which takes half the time."""
+        scope: dict[str, Any] = {"slow": self, "MISSING": _MISSING}
+        tests = []
+        for i, (room, name, value) in enumerate(self.places):
+            scope[f"r{i}"], scope[f"v{i}"] = room.get, value
+            tests.append(f"r{i}({name!r}, MISSING) is v{i}")
+        if self.cells or self.slots or self.held or self.arrays:
+            scope["others"] = self._others_hold
+            tests.append("others()")
+        text = " and ".join(tests) or "True"
+        space: dict[str, Any] = {}
+        exec(f"def make({', '.join(scope)}):\n    return lambda: {text} or slow()", space)
+        return space["make"](**scope)
 
     def unwritten(self) -> bool:
         """The same at the end of a call, with what the library writes to."""
@@ -208,7 +230,7 @@ class Reads:
             elif isinstance(value, (staticmethod, classmethod)):
                 value = value.__func__
             self._todo.append(value)
-        if kind is not None and names is not None and not isinstance(kind, Module):
+        if kind is not None and names is not None and not issubclass(kind, Module):
             for name in names:
                 if name not in room and any([name in vars(base) for base in kind.__mro__[:-1]]):
                     self.places.append((room, name, _MISSING))
