@@ -25,7 +25,8 @@ from .fuzz import families
 from .fuzz.program import names_for
 from .test_compile_db import bits, told
 
-FAMILIES = families()
+#: Without "threads": what other threads call while one records waits for it, seconds each time.
+FAMILIES = {name: draw for name, draw in families().items() if name != "threads"}
 #: Lines that make what the function is given, or finds: tensors; numbers, modules, optimisers and functions.
 _TENSOR = re.compile(r"^\w = \(*T\.(tensor|zeros|ones|arange)\(")
 _SETUP = re.compile(r"^(import |T\.manual_seed|\w\.requires_grad_\(\)$|(save|pool) = |\w = (lambda|-?\d|complex\(|True|"
