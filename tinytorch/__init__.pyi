@@ -71,6 +71,7 @@ DispatchKey: Any
 DispatchKeySet: Any
 Event: Any
 FatalError: Any
+from .testing.file_check import FileCheck as FileCheck
 from .futures import Future as Future
 from .random import Generator as Generator
 from .amp.grad_scaler import GradScaler as GradScaler

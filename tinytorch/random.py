@@ -331,6 +331,11 @@ class _DefaultGenerator(Generator):
         return _here.stream or self._stream
 
 
+def own_stream():
+    """The stream that this thread's default generator draws from; None for the one that threads share."""
+    return _here.stream
+
+
 def exchange_stream(stream):
     """Have this thread's default generator draw from `stream` (None: what threads share). Returns what it drew from."""
     before, _here.stream = _here.stream, stream

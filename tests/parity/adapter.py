@@ -178,9 +178,20 @@ def namesake(function, name):
         target = None
     if target is None and "." not in name:
         target = getattr(tinytorch.Tensor, name, None)
+    if _refuses(target):
+        return None
     if not _is_test_code(function):
         return target
     return _rebound(function) if target is not None or hasattr(tinytorch.Tensor, name + "_") else None
+
+
+def _refuses(target):
+    """Whether a name is there to be imported alone: a call raises NotImplementedError."""
+    packet = getattr(target, "_packet", target)
+    if isinstance(packet, tinytorch._ops.OpOverloadPacket):
+        runs = tinytorch._ops._schemas().runs(packet.__name__)
+        return not runs and tinytorch._ops._function(packet.namespace, packet.__name__) is None
+    return isinstance(target, types.FunctionType) and (target.__doc__ or "").startswith("NotImplementedError:")
 
 
 def in_place_method(entry):

@@ -35,7 +35,7 @@ CALLS = {
     "a word": lambda t: t.compile("x"),
     "dynamic": lambda t: t.compile(f, dynamic=3),
     "disabled": lambda t: t.compile(f, disable=True) is f,
-    "a class": lambda t: t.compile(t.nn.Linear) is t.nn.Linear,
+    "a class": lambda t: (lambda own: t.compile(own) is own)(type("Own", (t.nn.Linear,), {})),     # torch changes it
     "a decorator": lambda t: callable(t.compile(backend="eager")),
     "the name": lambda t: (t.compile(f).__name__, t.compile(f).__doc__, t.compile(f)._torchdynamo_orig_callable is f),
     "stance": lambda t: t.compiler.set_stance("force_eager") and t.compiler.set_stance("default") and None,

@@ -98,7 +98,7 @@ def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype
         # References: the caller's `g`, ours, `array`, the call itself. Any more, a view, a tensor's: it is shared.
         if array is not g or array.base is not None or getrefcount(array) > _alone \
                 or array.strides != leaf._array.strides and mode.enforce_grad_layout:
-            if type(array) is np.ndarray and leaf._array.flags.c_contiguous:
+            if type(array) is type(leaf._array) is np.ndarray and leaf._array.flags.c_contiguous:
                 leaf._grad = wrap(in_rows(array))
                 return
             fresh = np.empty_like(leaf._array, dtype)

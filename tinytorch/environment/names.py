@@ -8,6 +8,7 @@ _PACKAGE = __package__.partition(".")[0]
 #: Where torch has classes and functions that it has in C, or at its top alone.
 _PLACES = {".random.Generator": "torch._C", ".ops.linalg.decompositions._LinAlgError": "torch._C",
             ".ops.creation.dlpack.DLDeviceType": "torch.utils.dlpack", ".cpu.Event": "torch", ".cpu.Stream": "torch",
+            "._dynamo.eval_frame.compile": "torch", ".testing.file_check.FileCheck": "torch",
             **dict.fromkeys((".autograd.grad_mode.is_grad_enabled", ".autograd.grad_mode.is_inference",
                              ".autograd.grad_mode.is_inference_mode_enabled", ".autograd.promotion.result_type",
                              ".autograd.anomaly_mode.is_anomaly_enabled", ".storage.is_storage", "._C.SymBool",

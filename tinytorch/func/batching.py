@@ -8,7 +8,7 @@ import functools
 import sys
 
 from ..ops.layout.join import cat
-from ..random import Stream, default_generator, exchange_stream
+from ..random import Stream, default_generator, exchange_stream, own_stream
 from ..tensor import Tensor
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_map, tree_unflatten
 from .batched import NotBatchable, Refusal, Unreadable
@@ -129,14 +129,12 @@ def draws(randomness):
     if randomness != "error":
         yield
         return
-    refusing = _Refusing(default_generator.stream)
-    before = refusing
+    before = own_stream()                      # read first: an interrupt may come at any line
     try:
-        before = exchange_stream(refusing)
+        exchange_stream(_Refusing(default_generator.stream))
         yield
     finally:
-        if before is not refusing:             # an interrupt may come before this line
-            exchange_stream(before)
+        exchange_stream(before)
 
 
 class _Refusing(Stream):
