@@ -10,7 +10,7 @@ from .decorators import allow_in_graph, assume_constant_result, disable, is_comp
 from .eval_frame import OptimizedModule, compile, list_backends, lookup_backend, optimize, register_backend, reset
 from .explained import ExplainOutput, explain, graph_break
 
-__all__ = ["ExplainOutput", "OptimizedModule", "allow_in_graph", "assume_constant_result", "compile", "config",
+__all__ = ["ExplainOutput", "OptimizedModule", "allow_in_graph", "assume_constant_result", "config",
            "disable", "disallow_in_graph", "explain", "export", "forbid_in_graph", "graph_break", "is_compiling",
            "list_backends", "lookup_backend", "mark_dynamic", "mark_static", "mark_static_address",
            "maybe_mark_dynamic", "optimize", "register_backend", "reset"]
