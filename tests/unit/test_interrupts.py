@@ -17,6 +17,7 @@ from tinytorch.autograd import accumulate, casts, grad_mode
 from tinytorch.autograd.grad_mode import mode, usual
 from tinytorch.autograd.torch_function import state
 from tinytorch.func import tails
+from tinytorch.optim import optimizer
 from tinytorch.overrides import TorchFunctionMode
 from tinytorch.seam import seam
 from tinytorch.utils import _device
@@ -256,6 +257,8 @@ def force():
     for reason in ("nonfinite", "leaks"):
         seam.watch(reason, False)
     torch.utils.checkpoint.GraphExecGroup().__exit__()
+    for hooks in optimizer._global_optimizer_pre_hooks, optimizer._global_optimizer_post_hooks:
+        hooks.clear()
 
 
 def warm(action):

@@ -419,6 +419,13 @@ class _Entry:
         self.look = False                      # whether those of the next recording are to be watched
 
 
+def _alone():
+    """Whether no other living thread has used the library."""
+    if not Leaving.threads <= {get_ident()}:   # an interrupt may have kept one from saying that it ended
+        Leaving.threads.intersection_update(sys._current_frames())
+    return Leaving.threads <= {get_ident()}
+
+
 class Compiled:
     """`function`, recorded and replayed."""
 
@@ -516,7 +523,7 @@ class Compiled:
     # -------------------------------------------------------------- recording
     def _recorded(self, key, entry, inputs, args, kwargs):
         # Another thread that is at work would meet the arrays of a recording in the tensors that both know.
-        if sys.getprofile() is not None or not Leaving.threads <= {get_ident()} or not lock.acquire(False):
+        if sys.getprofile() is not None or not _alone() or not lock.acquire(False):
             return self.function(*args, **kwargs)
         try:
             if self.count >= (self.limit or settings.cache_size_limit) and (entry is None or not entry.pending):

@@ -22,7 +22,12 @@ from ..autograd.overridable import about, is_operation, path_of
 from ..autograd.places import Place, module_text, open_modules, place, told
 from ..autograd.reports import is_finite, numbers, saved, told_of_gradient
 from ..kernels.errstate import ignored
-from ..optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from ..optim.optimizer import (
+    _global_optimizer_post_hooks,
+    _global_optimizer_pre_hooks,
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
 from ..seam import UNSEEN, seam
 from ..tensor import Tensor
 from ..utils._contextlib import _DecoratorContextManager
@@ -81,20 +86,20 @@ class nonfinite(_DecoratorContextManager):
     ...
     """
 
-    __slots__ = ("nan", "inf", "given", "_hooks", "_depth")
+    __slots__ = ("nan", "inf", "given", "_step", "_depth")
 
     def __init__(self, nan: bool = True, inf: bool = True, given: bool = False) -> None:
-        self.nan, self.inf, self.given, self._hooks, self._depth = nan, inf, given, [], 0
+        self.nan, self.inf, self.given, self._step, self._depth = nan, inf, given, None, 0
 
     def clone(self) -> nonfinite:
         return type(self)(self.nan, self.inf, self.given)
 
     def __enter__(self) -> nonfinite:
         try:
-            if not self._hooks:
-                step = _OptimizerStep(self)
-                self._hooks += [register_optimizer_step_pre_hook(step.begin),
-                                register_optimizer_step_post_hook(step.end)]
+            if self._step is None:
+                self._step = step = _OptimizerStep(self)
+                register_optimizer_step_pre_hook(step.begin)
+                register_optimizer_step_post_hook(step.end)
             _here.watching += (self,)
             _settle()
             return self
@@ -108,9 +113,9 @@ class nonfinite(_DecoratorContextManager):
             del kept[len(kept) - 1 - kept[::-1].index(self)]
         _here.watching = tuple(kept)
         _settle()
-        if self not in kept:
-            while self._hooks:
-                self._hooks.pop().remove()
+        if self not in kept and self._step is not None:
+            self._step.remove()
+            self._step = None
 
 
 def _settle():
@@ -314,6 +319,12 @@ class _OptimizerStep:
 
     def __init__(self, watched):
         self.watched, self.finite = watched, {}
+
+    def remove(self):
+        """The hooks are found by whose they are: an interrupt may come before somebody holds their handles."""
+        for hooks in _global_optimizer_pre_hooks, _global_optimizer_post_hooks:
+            for key in [key for key, hook in hooks.items() if getattr(hook, "__self__", None) is self]:
+                del hooks[key]
 
     def _is_mine(self):
         return bool(_here.watching) and _here.watching[-1] is self.watched
