@@ -155,7 +155,8 @@ print(losses[-1])
     inside = _run(program, tmp_path / "b.pt", path=archive).splitlines()
     outside = _run(program, tmp_path / "c.pt").splitlines()
     assert inside[0].startswith(str(archive)) and inside[1:] == outside[1:]
-    assert outside[1] == str(native.level())
+    if os.environ.get("TINYTORCH_NATIVE") != "0":      # which the children are not told
+        assert outside[1] == str(native.level())
 
 
 @pytest.mark.skipif(native.level() is None, reason="there are no native kernels")
