@@ -111,7 +111,8 @@ def with_gradients(function):
     return call
 
 
-def compare(name, count):
+def calls(name, count):
+    """(a call of an operation, its arguments, how it is called, whether they require gradients) of torch's samples."""
     op = OPS[name]
     function = namesake(op.op, op.name)
     for x, args, kwargs, _ in samples(op, torch.float32, count):
@@ -122,12 +123,20 @@ def compare(name, count):
 
         def call(x, args, kwargs):
             return function(x, *args, **kwargs)
-        replays(call, given, f"{name} {x.shape if hasattr(x, 'shape') else ''}")
+        yield call, given, f"{name} {x.shape if hasattr(x, 'shape') else ''}", False
         if op.supports_autograd:
             given = tree_map(lambda t: t.requires_grad_() if isinstance(t, tinytorch.Tensor) and (
                 t.is_floating_point() or t.is_complex()) and t.is_leaf else t, given)
-            replays(with_gradients(call), given, f"{name} with gradients")
-            replays(call, given, f"{name} of tensors that require gradients")
+            yield call, given, name, True
+
+
+def compare(name, count):
+    for call, given, label, differentiable in calls(name, count):
+        if differentiable:
+            replays(with_gradients(call), given, f"{label} with gradients")
+            replays(call, given, f"{label} of tensors that require gradients")
+        else:
+            replays(call, given, label)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -146,6 +155,7 @@ def test_every_sample(name):
 
 
 def layers(name, training, most):
+    """Pairs of layers of the same numbers, and what they are called with."""
     cases = _inputs(name, torch.float32, training)
     for case in random.Random(name).sample(cases, min(len(cases), most)):
         try:

@@ -1,28 +1,27 @@
 """torch's op_db, module_db and optim_db under torch.compile(mode="max-autotune"): recorded with some numbers, lowered
 to C, and replayed with others beside eager. Numbers may differ in their last digits; all else is the same."""
-import random
 import warnings
 
 import numpy as np
 import pytest
 import torch
 from torch.testing._internal.common_optimizers import optim_db
-from torch.utils._pytree import tree_map
 
 import tinytorch
 from tinytorch.capture import compiled
 from tinytorch.capture.lowered import Lowered
 
-from .adapter import OPS, Untranslatable, convert, namesake, samples
+from .adapter import Untranslatable
 from .test_compile_db import (
     LAYERS,
     NAMES as ALL,
+    calls,
+    layers,
     other,
     unchecked,  # noqa: F401
     with_gradients,
     with_gradients_of,
 )
-from .test_module_db import _inputs
 
 #: What gives memory with anything in it has nothing to compare.
 NAMES = [name for name in ALL if "empty" not in name]
@@ -104,21 +103,11 @@ def replays(function, given, label, count=4):
 
 
 def compare(name, count):
-    op = OPS[name]
-    function = namesake(op.op, op.name)
-    for x, args, kwargs, _ in samples(op, torch.float32, count):
-        try:
-            given = convert((x, args, kwargs))
-        except Untranslatable:
-            continue
-
-        def call(x, args, kwargs):
-            return function(x, *args, **kwargs)
-        replays(call, given, f"{name} {x.shape if hasattr(x, 'shape') else ''}")
-        if op.supports_autograd:
-            given = tree_map(lambda t: t.requires_grad_() if isinstance(t, tinytorch.Tensor) and (
-                t.is_floating_point() or t.is_complex()) and t.is_leaf else t, given)
-            replays(with_gradients(call), given, f"{name} with gradients")
+    for call, given, label, differentiable in calls(name, count):
+        if differentiable:
+            replays(with_gradients(call), given, f"{label} with gradients")
+        else:
+            replays(call, given, label)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -134,22 +123,6 @@ def test_every_sample(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         compare(name, 12)
-
-
-def layers(name, training, most):
-    """Pairs of layers of the same numbers, and what they are called with."""
-    cases = _inputs(name, torch.float32, training)
-    for case in random.Random(name).sample(cases, min(len(cases), most)):
-        try:
-            args, kwargs = convert((case.constructor_input.args, case.constructor_input.kwargs))
-            given = convert((case.forward_input.args, case.forward_input.kwargs))
-        except Untranslatable:
-            continue
-        pair = []
-        for _ in range(2):
-            tinytorch.manual_seed(1)
-            pair.append(getattr(tinytorch.nn, name.removeprefix("nn."))(*args, **kwargs).train(training))
-        yield pair, given
 
 
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor is True")

@@ -1,0 +1,142 @@
+"""What is exchanged while a thread records (steps.py), and is as it was while nobody does.
+
+Operations get a forward (`Op.of_batches`, the one that is used while the seam is up) that notes a step. The engine's
+walk over the tape is that of backward.py. An optimiser's step is noted as a whole, and so is its zero_grad.
+"""
+from __future__ import annotations
+
+from ..autograd import engine
+from ..autograd.node import Op
+from ..ops.random.samplers import Standing
+from ..optim import optimizer as optimizers
+from ..optim.array_optimizer import ArrayOptimizer
+from ..seam import UNSEEN, seam
+from .backward import eager_walk, walk
+from .calls import here, lock
+from .program import TENSOR, Step
+from .traced import Traced, Unrecordable, plain
+
+__all__ = ["install", "uninstall", "update"]
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+class _Exchanged:
+    """(operation, its forward while a thread records, its `of_batches` before) of all operations, of `made` of them."""
+
+    made, forwards = 0, []
+
+
+def _wrapper_of(o):
+    def compute(*args):
+        recording = here.recording
+        if recording is None or recording.depth:
+            return inner(*plain(args)) if recording is None else inner(*args)
+        return recording.forward(o, inner, args)
+    inner = o.of_batches or o.forward
+    return compute
+
+
+def install() -> None:
+    """Operations, backward and optimisers are exchanged for what a recording is told of."""
+    known = _Exchanged.forwards
+    if _Exchanged.made != Op.made[0] or any([o.of_batches is not before for o, _, before in known[:8]]):
+        known = [(o, _wrapper_of(o), o.of_batches) for o in list(Op.registry) if o.function is None]
+        _Exchanged.made, _Exchanged.forwards = Op.made[0], known
+    for o, compute, _ in known:
+        o.of_batches = compute
+    engine._walk, Standing.made = walk, _standing
+    ArrayOptimizer._step_group = _recorded_group
+    optimizers.Optimizer.zero_grad = _recorded_zero_grad
+
+
+def uninstall() -> None:
+    """They are what they were."""
+    for o, _, before in _Exchanged.forwards:
+        o.of_batches = before
+    engine._walk, Standing.made = eager_walk, None
+    ArrayOptimizer._step_group = _step_group
+    optimizers.Optimizer.zero_grad = _zero_grad
+
+
+def _standing(array):
+    return array if here.recording is None else here.recording.fresh(array)
+
+
+_step_group = ArrayOptimizer._step_group
+_zero_grad = optimizers.Optimizer.zero_grad
+
+
+def update(optimiser: ArrayOptimizer, number: int) -> None:
+    """One step of a group of parameters."""
+    group = optimiser.param_groups[number]
+    _step_group(optimiser, group)
+
+
+def _recorded_zero_grad(self, set_to_none=True):
+    recording = here.recording
+    if recording is not None and not recording.depth:
+        if not set_to_none:
+            recording.stop("zero_grad(set_to_none=False)")
+        else:
+            try:
+                recording.watch.quietly(lambda: [recording.reset(p) for g in self.param_groups for p in g["params"]])
+            except Unrecordable as error:
+                recording.stop(str(error))
+    return _zero_grad(self, set_to_none)
+
+
+def _recorded_group(self, group):
+    recording = here.recording
+    if recording is None or recording.depth:
+        return _step_group(self, group)
+    if group.get("differentiable") or group.get("capturable") or type(self).__module__.partition(".")[0] != _PACKAGE:
+        recording.stop("an optimiser that records, or is of a class from elsewhere")
+        return _step_group(self, group)
+    return recording.watch.quietly(_group_as_step, recording, self, group)
+
+
+def _group_as_step(recording, self, group):
+    for p in group["params"]:
+        for tensor in (p, p._grad):
+            if tensor is not None and type(tensor._array) is Traced:
+                tensor._array = tensor._array.value
+    try:
+        for p in group["params"]:
+            if id(p) not in recording.external:
+                recording.know(p, TENSOR)
+    except Unrecordable as error:
+        recording.stop(str(error))
+        return _step_group(self, group)
+    grads = [None if p._grad is None else recording.template(p._grad._array) for p in group["params"]]
+    versions = [p._version_counter[0] for p in group["params"]]
+    recording.depth += 1
+    try:
+        result = _step_group(self, group)
+    finally:
+        recording.depth -= 1
+    for p, before in zip(group["params"], versions):
+        key = id(p._version_counter)
+        recording.own_bumps[key] = recording.own_bumps.get(key, 0) + p._version_counter[0] - before
+    number = next(i for i, found in enumerate(self.param_groups) if found is group)
+    written = tuple([recording.slot_of(p._array) for p, g in zip(group["params"], grads) if g is not None])
+    recording.steps.append(Step("update", update, (self, number), {}, None, name=type(self).__name__,
+                                reads=tuple([g.slot for g in grads if g is not None]), writes=written))
+    recording.effects = True
+    return result
+
+
+def _handler(function, args, kwargs):
+    recording = here.recording
+    if recording is not None:
+        return recording.see(function, args, kwargs)
+    if lock.acquire(timeout=_LONGEST):         # another thread records: the arrays of tensors are not what they are
+        lock.release()
+    return UNSEEN
+
+
+#: Seconds that a thread waits for another that records, at most: that one may wait for it.
+_LONGEST = 2.0
+
+
+seam.handle("recording", _handler)
