@@ -10,6 +10,7 @@ import numpy as np
 from ..autograd.node import Node
 from ..kinds.lazy import address_of, root_of
 from ..random import default_generator
+from ..storage import memory_of
 from ..tensor import Tensor
 from .traced import Traced, has_traced, plain
 
@@ -53,7 +54,10 @@ def draw_again(state):
 # ------------------------------------------------------------------ what steps call
 def view_of(array: np.ndarray, shape: tuple, dtype: np.dtype, offset: int, strides: tuple) -> np.ndarray:
     """A view by its place in the memory of `array`."""
-    return np.ndarray(shape, dtype, root_of(array), offset + address_of(array) - address_of(root_of(array)), strides)
+    memory = root_of(array)
+    if not memory.flags.forc:                  # dense in another order of dimensions: NumPy makes views of rows alone
+        memory = memory_of(array)
+    return np.ndarray(shape, dtype, memory, offset + address_of(array) - address_of(memory), strides)
 
 
 def laid_out(shape: tuple, dtype: np.dtype, strides: tuple) -> np.ndarray:

@@ -71,7 +71,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
     _load_state_dict_post_hooks: dict[int, Callable]
     _modules: dict[str, Module | None]
     call_super_init: bool
-    _compiled_call_impl: Callable | None
+    _compiled_call_impl: Callable | None = None
     forward: Callable[..., Any]
     __call__: Callable[..., Any]
 
