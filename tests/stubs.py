@@ -137,7 +137,7 @@ def tensor_stub():
     for name, value in sorted(vars(tensor).items()):
         if _is_function(value) and value.__module__ == tensor.__name__:
             lines += definition(name, value)
-    lines += ["blank: Any", "fresh: Any"]      # what else others import from there
+    lines += ["new_instance: Any", "new_tensor_state: Any"]      # what else others import from there
     lines += ["", "", "class Size(tuple[_int, ...]):", "    def numel(self) -> _int: ...", "", "", "class Tensor:"]
     for name, value in sorted({**vars(tensor._Slots), **vars(tensor.Tensor)}.items()):
         lines += _member(name, value)

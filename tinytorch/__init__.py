@@ -35,7 +35,7 @@ _keep_freed_memory()
 _held()                                        # to one thread, from now on
 
 from . import autograd
-from .autograd import above as _above
+from .autograd import late_bound as _late_bound
 from .autograd import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
 from .autograd.grad_mode import is_inference
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
@@ -207,7 +207,7 @@ _OF = {"compile": "_dynamo", "export_c": "c_export",
                         "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
                         "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype"), "autograd.casts")}
 del globals()["ops"]                           # the package of operations here: torch.ops are operators by name
-_above.later.update(custom="tinytorch.func", vmap="tinytorch.func")
+_late_bound.later.update(custom="tinytorch.func", vmap="tinytorch.func")
 
 __getattr__ = _namespace(__name__, _LATER, _OF)
 del _no_collection

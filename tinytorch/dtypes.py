@@ -1,8 +1,8 @@
 """torch's number types on NumPy's, and torch's rules for mixing them.
 
 A tensor's dtype is that of its array: nothing else is stored. A type that NumPy lacks is a record of bits
-(`kinds/records.py`): it can be stored, viewed, indexed and converted. Arithmetic on bfloat16 computes in float32 and
-rounds back, and so does the little that torch has on complex32 (in complex64) and on float8.
+(`kinds/record_dtypes.py`): it can be stored, viewed, indexed and converted. Arithmetic on bfloat16 computes in float32
+and rounds back, and so does the little that torch has on complex32 (in complex64) and on float8.
 """
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import builtins
 
 import numpy as np
 
-from .kinds.records import (
+from .kinds.record_dtypes import (
     BFLOAT16,
     COMPLEX32,
     FLOAT8_E4M3FN,

@@ -307,7 +307,7 @@ class Tensor(_Slots):
         RuntimeError if the tensor requires grad in grad mode, or shows its memory conjugated or negated, unless
         `force`; TypeError for a dtype that NumPy lacks.
         """
-        if self.requires_grad and not force and fresh.recording():
+        if self.requires_grad and not force and new_tensor_state.recording():
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         if isinstance(self._array, StandIn):
             self._array.check_storage(force)
@@ -489,18 +489,18 @@ def _rebuild(cls, array, tracked):
     return self
 
 
-blank = object.__new__     # blank(Tensor): the caller fills every slot
+new_instance = object.__new__     # new_instance(Tensor): the caller fills every slot
 
 
 def instance_of(cls: Any) -> Tensor:
     """The same for any class: calls have to be shown as long as a tensor lives whose class overrides them."""
-    instance: Any = blank(cls)
+    instance: Any = new_instance(cls)
     if cls._overrides:
         seam.watch_instance(instance)
     return instance
 
 
-class _Fresh:
+class _NewTensorState:
     """`cell` makes the version cell of a new tensor while some thread is in inference mode; else it is None
     and the cell is [0]. `recording` says whether this thread is in grad mode."""
 
@@ -508,16 +508,16 @@ class _Fresh:
     recording: Any = None
 
 
-fresh = _Fresh()
+new_tensor_state = _NewTensorState()
 
 
 def wrap(array: np.ndarray) -> Tensor:
     """A leaf tensor around an ndarray (shared) that requires no gradient."""
-    tensor = blank(Tensor)
+    tensor = new_instance(Tensor)
     tensor._array = array
     tensor._node = None
     tensor._requires_grad = False
-    tensor._version_counter = [0] if fresh.cell is None else fresh.cell()
+    tensor._version_counter = [0] if new_tensor_state.cell is None else new_tensor_state.cell()
     tensor._view_info = None
     return tensor
 

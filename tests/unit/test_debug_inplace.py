@@ -4,7 +4,7 @@ import threading
 import pytest
 
 import tinytorch as torch
-from tinytorch.autograd.grad_mode import mode, usual
+from tinytorch.autograd.grad_mode import all_threads, mode
 from tinytorch.debug import inplace
 
 from .test_places import lines_told
@@ -16,7 +16,7 @@ SAVED, CHANGED = "It was saved for backward", "It was last changed"
 def nothing_is_left():
     yield
     assert not mode.steppers and not mode.watchers and not mode.places and mode.current_node is None
-    assert not usual.exceptions and not usual.noting
+    assert not all_threads.in_special_mode and not all_threads.noting_writes
 
 
 def spoilt(square):

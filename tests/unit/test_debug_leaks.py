@@ -6,7 +6,7 @@ import pytest
 
 import tinytorch as torch
 from tinytorch import nn
-from tinytorch.autograd.grad_mode import mode, usual
+from tinytorch.autograd.grad_mode import all_threads, mode
 from tinytorch.debug import leaks
 from tinytorch.seam import seam
 
@@ -27,7 +27,7 @@ def nothing_is_left():
     HELD.clear()
     Box.shared = None
     gc.collect()
-    assert set(seam._reasons) <= reasons and seam.see is see and not mode.watchers and not usual.exceptions
+    assert set(seam._reasons) <= reasons and seam.see is see and not mode.watchers and not all_threads.in_special_mode
 
 
 def only(function):

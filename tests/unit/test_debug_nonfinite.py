@@ -9,7 +9,7 @@ import pytest
 
 import tinytorch as torch
 from tinytorch import nn
-from tinytorch.autograd.grad_mode import mode, usual
+from tinytorch.autograd.grad_mode import all_threads, mode
 from tinytorch.debug import NonFiniteError, nonfinite
 from tinytorch.nn import functional as F
 from tinytorch.seam import seam
@@ -21,7 +21,7 @@ def nothing_is_left():
     yield
     gc.collect()
     assert set(seam._reasons) <= reasons and seam.see is see
-    assert not mode.steppers and not mode.watchers and not usual.exceptions and not usual.noting
+    assert not mode.steppers and not mode.watchers and not all_threads.in_special_mode and not all_threads.noting_writes
     assert optimizer_hooks() <= hooks
 
 

@@ -5,7 +5,7 @@ import pytest
 import tinytorch as torch
 from tinytorch.kernels import expressions, halves
 from tinytorch.kernels.expressions import expression, where
-from tinytorch.kinds import records as stored
+from tinytorch.kinds import record_dtypes as stored
 
 from .test_native import draws, kernels, needs_library
 

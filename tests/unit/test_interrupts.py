@@ -14,7 +14,7 @@ import pytest
 import tinytorch as torch
 from tinytorch import debug
 from tinytorch.autograd import accumulate, casts, grad_mode
-from tinytorch.autograd.grad_mode import mode, usual
+from tinytorch.autograd.grad_mode import all_threads, mode
 from tinytorch.autograd.torch_function import state
 from tinytorch.func import tails
 from tinytorch.optim import optimizer
@@ -224,7 +224,7 @@ def check(name, interrupt, k, known_locks):
     assert not held and drawn == (2,), (where, held)
     assert torch.is_grad_enabled() and not torch.is_inference_mode_enabled() and mode.grad is True, where
     assert not mode.watchers and not mode.places and not mode.anomaly and mode.saved_tensors_hooks is None, where
-    assert not usual.exceptions and not usual.noting and not casts.state.inside, where
+    assert not all_threads.in_special_mode and not all_threads.noting_writes and not casts.state.inside, where
     assert not state.disabled and not state.skips and not state.modes, where
     assert not mode.graph_task and mode.current_node is None and mode.dual_level is None, where
     assert not mode.grad_levels and not mode.vmap_levels and not mode.computing_jvp, where
@@ -471,4 +471,4 @@ def test_the_lock_of_gradients_is_released():
     with pytest.raises(KeyboardInterrupt):
         (x * x).sum().backward()
     assert in_another_thread(lambda: accumulate.lock.acquire(blocking=False) and accumulate.lock.release() is None)
-    assert not grad_mode.usual.exceptions
+    assert not grad_mode.all_threads.in_special_mode

@@ -9,7 +9,7 @@ import pytest
 
 import tinytorch as torch
 from tinytorch import nn
-from tinytorch.autograd.grad_mode import mode, usual
+from tinytorch.autograd.grad_mode import all_threads, mode
 from tinytorch.nn import functional as F
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
@@ -21,7 +21,7 @@ sys.path.pop(0)
 @pytest.fixture(autouse=True)
 def nothing_is_left():
     yield
-    assert not mode.watchers and not usual.exceptions
+    assert not mode.watchers and not all_threads.in_special_mode
 
 
 CASES = {case.name: case for case in tails.CASES}

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
-from tinytorch.autograd.grad_mode import usual
+from tinytorch.autograd.grad_mode import all_threads
 from tinytorch.kernels import threads
 from tinytorch.kernels.linalg import blas
 from tinytorch.kernels.linalg.blas import held
 from tinytorch.seam import seam
-from tinytorch.tensor import fresh
+from tinytorch.tensor import new_tensor_state
 
 
 @pytest.fixture
@@ -453,5 +453,6 @@ def test_a_thread_that_ends_in_a_mode_leaves_nothing(enter):
     thread = threading.Thread(target=act)
     thread.start()
     thread.join()
-    assert not usual.exceptions and not usual.noting and fresh.cell is None and set(seam._reasons) <= reasons
+    assert not all_threads.in_special_mode and not all_threads.noting_writes
+    assert new_tensor_state.cell is None and set(seam._reasons) <= reasons
     torch.autograd.set_detect_anomaly(False)

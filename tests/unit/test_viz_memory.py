@@ -7,7 +7,7 @@ import pytest
 
 import tinytorch as torch
 from tinytorch import nn, viz
-from tinytorch.autograd.grad_mode import mode, usual
+from tinytorch.autograd.grad_mode import all_threads, mode
 from tinytorch.nn.modules import hooks
 from tinytorch.utils.checkpoint import checkpoint
 from tinytorch.viz.checkpoints import Checkpointed
@@ -152,7 +152,7 @@ def test_nothing_is_left_behind_and_nothing_changed():
     assert gradients(model, lambda: viz.memory(step_of(model, x))) == expected
     with pytest.raises(ZeroDivisionError):
         viz.memory(lambda: 1 / model(x).numel() / 0)
-    assert not tracemalloc.is_tracing() and mode.watchers == () and mode.places == () and not usual.noting
+    assert not tracemalloc.is_tracing() and mode.watchers == () and mode.places == () and not all_threads.noting_writes
     assert not hooks.forward and not hooks.forward_pre
     tracemalloc.start()
     try:

@@ -98,7 +98,7 @@ def _no_integer(x):
 
 
 def _one_by_one(data, array, target):
-    """The ndarray of nested numbers in the dtype that is told: each is converted, or refused, by itself."""
+    """The ndarray of nested numbers in the dtype that is requested: each is converted, or refused, by itself."""
     def stored(x):
         if target is dt.bool:
             if isinstance(x, np.inexact) and not isinstance(x, (float, complex)):
@@ -295,9 +295,9 @@ def check_not_in_itself(x: Sequence) -> None:
         raise TypeError("new(): self-referential lists are incompatible")
 
 
-def _infer(x, told=None, depth=0, first=True):
-    """The dtype of nested numbers, NumPy scalars and arrays, some of them Tensors. `told`: the one that they are to
-    have; the error for what is no number depends on it."""
+def _infer(x, requested=None, depth=0, first=True):
+    """The dtype of nested numbers, NumPy scalars and arrays, some of them Tensors. `requested`: the dtype that the
+    caller asked for, on which the error for an object that is no number depends."""
     if isinstance(x, Tensor):
         return x.dtype
     if isinstance(x, (np.ndarray, np.generic)):
@@ -311,8 +311,8 @@ def _infer(x, told=None, depth=0, first=True):
     if isinstance(x, bytes):
         raise TypeError("new(): invalid data type 'bytes'")
     if not _is_sequence(x):
-        if told is not None and told is not dt.bool:
-            if told.category == 1:
+        if requested is not None and requested is not dt.bool:
+            if requested.category == 1:
                 raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
             raise TypeError(f"must be real number, not {type(x).__name__}")
         raise RuntimeError(f"Could not infer dtype of {type(x).__name__}")
@@ -321,6 +321,6 @@ def _infer(x, told=None, depth=0, first=True):
     found = None
     check_not_in_itself(x)
     for i, item in enumerate(x):
-        d = _infer(item, told, depth + 1, first and i == 0)
-        found = d if found is None or told is not None else dt.promote_types(found, d)
+        d = _infer(item, requested, depth + 1, first and i == 0)
+        found = d if found is None or requested is not None else dt.promote_types(found, d)
     return dt.get_default_dtype() if found is None else found

@@ -15,7 +15,7 @@ from ..kernels.layout import operand_order
 from ..kernels.memory import refusal
 from ..kinds.lazy import bits_of, seen
 from ..tensor import Tensor, wrap
-from . import above
+from . import late_bound
 from .grad_mode import mode
 from .hooks import Gradient, through_node_hooks
 from .node import AccumulateGrad
@@ -46,7 +46,7 @@ def is_widened(g: Gradient | None) -> bool:
 
 def plus(a: Gradient, b: Gradient) -> Gradient:
     """The sum of two gradients."""
-    if isinstance(a, Tensor) or isinstance(b, Tensor) or not is_widened(a) or above.sparse_array in (
+    if isinstance(a, Tensor) or isinstance(b, Tensor) or not is_widened(a) or late_bound.sparse_array in (
             a.__class__, b.__class__):
         total = a + b
         if isinstance(total, Tensor) and total._array.strides != a._array.strides:
@@ -83,8 +83,8 @@ def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype
     if g.__class__ is np.ndarray:
         array = g
     else:
-        array = g._array if isinstance(g, Tensor) else g if g.__class__ is above.sparse_array else np.asarray(g)
-        if array.__class__ is above.sparse_array:
+        array = g._array if isinstance(g, Tensor) else g if g.__class__ is late_bound.sparse_array else np.asarray(g)
+        if array.__class__ is late_bound.sparse_array:
             return _accumulate_sparse(leaf, g if isinstance(g, Tensor) and create_graph else array.tensor(),
                                       create_graph)
     dtype = leaf._array.dtype if dtype is OWN else dtype or array.dtype
@@ -108,7 +108,7 @@ def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype
             array = fresh
         leaf._grad = wrap(array)
     else:
-        if grad._array.__class__ is above.sparse_array:         # what is dense takes its place
+        if grad._array.__class__ is late_bound.sparse_array:         # what is dense takes its place
             leaf._grad = wrap(array) + grad
             return
         try:
@@ -128,7 +128,7 @@ def _accumulate_sparse(leaf, g, create_graph):
         leaf._grad = g if create_graph else g._array.taken_over().tensor()
     elif create_graph:
         leaf._grad = grad + g
-    elif grad._array.__class__ is above.sparse_array:
+    elif grad._array.__class__ is late_bound.sparse_array:
         grad._array = g._array + grad._array      # which adds in the other order: see SparseArray
         grad._version_counter[0] += 1
     else:

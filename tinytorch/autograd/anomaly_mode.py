@@ -9,8 +9,8 @@ import numpy as np
 from .. import dtypes as dt
 from ..errors import warn
 from ..tensor import Tensor
-from .grad_mode import mode, unwatch, usual, watch
-from .places import note_places, open_modules, place, told, unnote_places
+from .grad_mode import all_threads, mode, unwatch, watch
+from .places import note_places, open_modules, origin_text, place, unnote_places
 
 
 def _note_forward(node, result, args):
@@ -56,7 +56,7 @@ def _check_nan(node, g, grads):
         array = d._array if isinstance(d, Tensor) else d
         if array is not None and array.dtype.kind in dt.NATIVE + dt.COMPLEX and np.isnan(array).any():
             from .reports import told_of_gradient  # of what few programs meet
-            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output." + told(node)
+            raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output." + origin_text(node)
                                + told_of_gradient(node, g, mode.graph_task))
 
 
@@ -80,7 +80,7 @@ def _switch(on, check_nan):
         watch(_note_forward)
         note_places(_place_of)
         mode.steppers = (*[stepper for stepper in mode.steppers if stepper is not watched], watched)
-    elif mode.watchers or mode.places or mode.steppers or usual.noting:
+    elif mode.watchers or mode.places or mode.steppers or all_threads.noting_writes:
         unwatch(_note_forward)
         unnote_places(_place_of)
         mode.steppers = tuple([stepper for stepper in mode.steppers if stepper is not watched])

@@ -10,7 +10,7 @@ from typing import Any
 from ..kernels import errstate
 from ..random import _here
 from . import casts
-from .grad_mode import mode, usual
+from .grad_mode import all_threads, mode
 from .torch_function import state
 
 #: How many run in one thread.
@@ -31,14 +31,14 @@ def elsewhere(function: Callable, *args: Any) -> Any:
             vars(local).update({name: value for name, value in values.items() if name != "_leaving"})
         grad, mode.grad_now = mode.grad_now, True
         mode.grad = grad                       # which other threads have to know of
-        usual.note(bool(mode.places))
+        all_threads.note(bool(mode.places))
         try:
             outcome.append((context.run(function, *args), None))
         except BaseException as error:
             outcome.append((None, error))
         finally:
             mode.grad = True
-            usual.note(False)
+            all_threads.note(False)
 
     thread = threading.Thread(target=run, name="tinytorch backward")
     thread.start()

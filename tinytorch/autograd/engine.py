@@ -26,7 +26,7 @@ from .grad_mode import for_tangents, for_tangents_alone, mode
 from .hooks import as_tensor, through_node_hooks, through_tensor_hooks
 from .node import ANS, AUX, FREED, NOWHERE, SELECT, GradientEdge, Node, run_by_steps, shape_of
 from .paths import edge_of, leading_to, reached_by
-from .records import rounded
+from .record_dtypes import rounded
 from .saved import checked, saved_tensor, with_history
 from .torch_function import state, without_subclasses
 

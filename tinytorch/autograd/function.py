@@ -16,7 +16,7 @@ from .. import dtypes as dt
 from ..errors import warn
 from ..kernels.errstate import as_outside
 from ..tensor import Tensor, instance_of, wrap
-from . import above
+from . import late_bound
 from .forward_ad import check_size, has_tangent
 from .grad_mode import mode, no_grad, unrecorded
 from .hooks import as_tensor, checked_gradient
@@ -194,15 +194,15 @@ class Function:
         separate = cls.setup_context is not Function.setup_context
         forward = cls.forward
         if mode.grad_levels or mode.vmap_levels:
-            above.custom.check_support(cls)
+            late_bound.custom.check_support(cls)
         if separate:
             bound = inspect.signature(forward).bind(*args, **kwargs)
             bound.apply_defaults()
             args, kwargs = bound.args, {}
-        if mode.vmap_levels and above.custom.has_own_vmap(cls, args):
-            if above.custom.is_outside_of_transforms():
-                return above.custom.through_vmap(cls, *args)
-            forward = functools.partial(above.custom.through_vmap, cls)
+        if mode.vmap_levels and late_bound.custom.has_own_vmap(cls, args):
+            if late_bound.custom.is_outside_of_transforms():
+                return late_bound.custom.through_vmap(cls, *args)
+            forward = functools.partial(late_bound.custom.through_vmap, cls)
         ctx = cls._ctx_class()
         ctx.needs_input_grad = tuple([isinstance(a, Tensor) and has_history(a) for a in args])
         edges = [a._node or a if needed else None for a, needed in zip(args, ctx.needs_input_grad)]

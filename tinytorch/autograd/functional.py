@@ -13,7 +13,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..tensor import Tensor, wrap
 from ..types import _TensorOrTensors
-from . import above
+from . import late_bound
 from .grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 from .tensor_methods import grad, rows_of_grad
 from .transform_levels import Level, handle, pusher, stand_in
@@ -213,7 +213,7 @@ def _forward_jacobian(func, inputs, strict, vectorize):
         def column(direction, k=k):
             found = push([direction if i == k else _zeros(other) for i, other in enumerate(inputs)])
             return tuple([_zeros(y) if t is None else t for y, t in zip(outputs, found)])
-        for i, (y, found) in enumerate(zip(outputs, above.vmap.over(column, [_directions(x)]))):
+        for i, (y, found) in enumerate(zip(outputs, late_bound.vmap.over(column, [_directions(x)]))):
             blocks[i].append(found.movedim(0, -1).reshape(y.shape + x.shape))
     found = blocks if many_in else tuple([row for row, in blocks])
     return found if many_out else found[0]     # lists for several inputs, as in torch
@@ -315,7 +315,7 @@ def _basis(x):
 
 
 def _block(tensors, dim, shape, like):
-    return above.stack(tensors, dim).reshape(shape) if tensors else wrap(np.zeros(shape, like._array.dtype))
+    return late_bound.stack(tensors, dim).reshape(shape) if tensors else wrap(np.zeros(shape, like._array.dtype))
 
 
 def _finished(tensors, create_graph, many):

@@ -15,21 +15,25 @@ from typing import Any, Literal
 
 from ..errors import not_a_tensor, warn
 from ..seam import Leaving, door
-from ..tensor import Tensor, fresh
+from ..tensor import Tensor, new_tensor_state
 from .node import Node
 
 
-class _Usual:
-    """`exceptions`: the threads that do not record, or in which something watches what is recorded. Nearly always there
-    are none, and to see that takes a fifth of the time that a variable of the thread takes. `noting`: whether a thread
-    notes where tensors are written to (places.py). To say twice that a thread is in a mode changes nothing, so that an
-    interrupt in between leaves nothing that the next change of mode does not put right."""
+class _AllThreads:
+    """Which threads are in a mode that operations must look at.
 
-    __slots__ = ("exceptions", "noting", "_noting", "_lock")
+    `in_special_mode` holds the threads that do not record, and those in which something watches what is recorded. The
+    set is nearly always empty, and to see that takes a fifth of the time of a look at a thread's own variable.
+    `noting_writes` says whether any thread notes where tensors are written to (places.py). Saying twice that a thread
+    is in a mode changes nothing, so an interrupt between two statements leaves nothing that the next change of mode
+    does not put right.
+    """
+
+    __slots__ = ("in_special_mode", "noting_writes", "_noting", "_lock")
 
     def __init__(self):
-        self.exceptions: set[int] = set()
-        self.noting = False
+        self.in_special_mode: set[int] = set()
+        self.noting_writes = False
         self._noting: set[int] = set()
         self._lock = threading.RLock()
 
@@ -37,21 +41,21 @@ class _Usual:
         """This thread notes writes, or does not any more."""
         with self._lock:
             (self._noting.add if noting else self._noting.discard)(get_ident())
-            self.noting = bool(self._noting)
+            self.noting_writes = bool(self._noting)
 
     def forget(self, thread):
         """A thread has ended, in whatever mode."""
-        self.exceptions.discard(thread)
+        self.in_special_mode.discard(thread)
         with self._lock:
             self._noting.discard(thread)
-            self.noting = bool(self._noting)
+            self.noting_writes = bool(self._noting)
 
 
-usual = _Usual()
+all_threads = _AllThreads()
 
 
 def _forget(thread):
-    usual.forget(thread)
+    all_threads.forget(thread)
     _note_inference(False, thread)
 
 
@@ -94,10 +98,10 @@ class _Mode(threading.local):
         if value is True:
             self.grad_now = True
             if before is not True:
-                usual.exceptions.discard(get_ident())
+                all_threads.in_special_mode.discard(get_ident())
             return
         if before is True:
-            usual.exceptions.add(get_ident())
+            all_threads.in_special_mode.add(get_ident())
         self.grad_now = value
 
 
@@ -170,10 +174,10 @@ _inference_threads: set[int] = set()
 
 
 def _note_inference(value, thread=None):
-    """Keep `fresh.cell` set while a thread is in inference mode, and only then."""
+    """Keep `new_tensor_state.cell` set while a thread is in inference mode, and only then."""
     with _inference_lock:
         (_inference_threads.add if value else _inference_threads.discard)(thread or get_ident())
-        fresh.cell = _new_cell if _inference_threads else None
+        new_tensor_state.cell = _new_cell if _inference_threads else None
 
 
 #: The nodes that carry tangents and no gradients: what was computed without grad mode inside a level of forward mode.
@@ -193,7 +197,7 @@ def carries_tangents(tensor: Tensor) -> bool:
 
 def differentiates() -> bool:
     """Whether gradients will be wanted of what is computed now: of a write to a leaf, say, which is refused then."""
-    return not usual.exceptions or bool(mode.grad_now) and mode.grad_now is not for_tangents
+    return not all_threads.in_special_mode or bool(mode.grad_now) and mode.grad_now is not for_tangents
 
 
 def is_grad_enabled() -> bool:
@@ -206,7 +210,7 @@ def is_grad_enabled() -> bool:
     return differentiates() or mode.grad_in_inference
 
 
-fresh.recording = is_grad_enabled
+new_tensor_state.recording = is_grad_enabled
 
 
 def _enable(enabled):

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..kinds.lazy import address_of, bits_of
 from ..tensor import Tensor
-from .grad_mode import mode, usual
+from .grad_mode import all_threads, mode
 from .hooks import RemovableHandle
 from .node import AccumulateGrad, GradientEdge, Node as _Node, Step, function_of
 from .paths import edge_of, reached_by
@@ -78,7 +78,7 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     for t in tensors:
         if not t.is_inference():
             t._version_counter[0] += 1
-            if usual.noting:
+            if all_threads.noting_writes:
                 note_place(t._version_counter)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..kernels.errstate import as_outside
 from ..tensor import Tensor, wrap
-from . import above
+from . import late_bound
 
 #: In plain backward an ndarray (or a NumPy number), under create_graph and in hooks a Tensor.
 Gradient: TypeAlias = Any
@@ -64,7 +64,7 @@ def as_tensor(g: Gradient | None) -> Tensor | None:
     """A gradient (ndarray, Tensor or None) as a Tensor or None."""
     if g is None or isinstance(g, Tensor):
         return g
-    if g.__class__ is above.sparse_array:
+    if g.__class__ is late_bound.sparse_array:
         return g.tensor()
     return wrap(g if g.__class__ is np.ndarray else np.asarray(g))
 

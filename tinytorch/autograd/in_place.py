@@ -16,9 +16,9 @@ from ..kernels.memory import PIECE, WHOLE, pieces
 from ..kinds.lazy import NoValues
 from ..seam import UNSEEN, seam
 from ..tensor import Tensor, wrap
-from .grad_mode import mode, unrecorded, usual
+from .grad_mode import all_threads, mode, unrecorded
 from .node import ANS
-from .overridable import answer, met
+from .overridable import answer, has_override
 from .places import note_place
 from .promotion import FLOATS, NUMBERS, check_broadcast, result_dtype
 from .saved import PACKED
@@ -55,7 +55,7 @@ def _check_operand(self, other, common):
 
 def _records(self, tensors):
     """Whether an in-place operation on `self` with these operands is recorded, or each sample's own."""
-    return (not usual.exceptions or mode.grad_now) and (
+    return (not all_threads.in_special_mode or mode.grad_now) and (
         any([x._requires_grad for x in (self, *tensors)])
         or self._view_info is not None and self._view_info.base._requires_grad) or mode.vmap_levels
 
@@ -83,7 +83,7 @@ def by_rows(method: Callable, self: Tensor, args: tuple = (), kwargs: Mapping[st
         method(wrap(array[row]), *[wrap(spread[id(x)][row]) if id(x) in spread else x for x in args],
                **{key: wrap(spread[id(x)][row]) if id(x) in spread else x for key, x in kwargs.items()})
     self._version_counter[0] += 1
-    if usual.noting:
+    if all_threads.noting_writes:
         note_place(self._version_counter)
     return True
 
@@ -124,7 +124,7 @@ def by_pieces(method: Callable, self: Tensor, args: tuple = (), kwargs: Mapping[
         method(piece, *[piece if x is self else part(x, k) for x in args],
                **{key: piece if x is self else part(x, k) for key, x in kwargs.items()})
     self._version_counter[0] += 1
-    if usual.noting:
+    if all_threads.noting_writes:
         note_place(self._version_counter)
     return True
 
@@ -177,7 +177,7 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
         try:
             result = compute(self, *args, **kwargs)
         except TypeError:
-            if met(None, args, kwargs):
+            if has_override(None, args, kwargs):
                 return answer(public, (self, *args), kwargs)
             raise
         if shared and "index" in inspect.signature(function).parameters:       # what an index finds is not read first
@@ -203,7 +203,9 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
     def as_operator(self, other):
         if seam.up and public is not None and (seen := seam.see(public, (self, other), {})) is not UNSEEN:
             return seen
-        return method(self, other) if isinstance(other, (Tensor, *NUMBERS)) or met(None, (other,)) else NotImplemented
+        if isinstance(other, (Tensor, *NUMBERS)) or has_override(None, (other,)):
+            return method(self, other)
+        return NotImplemented
     vars(method).pop("record", None)           # of the function that it is the in-place form of
     name, elementwise = function.__name__, getattr(function, "elementwise", False)
     method.as_operator = as_operator           # type: ignore[attr-defined]
@@ -246,7 +248,7 @@ def _updating(ufunc, recorded):
         if options or older:
             return recorded(self, other, *older, **options)
         array = self._array
-        recording = not usual.exceptions or mode.grad_now
+        recording = not all_threads.in_special_mode or mode.grad_now
         if recording:
             try:
                 check_in_place(self)
@@ -277,7 +279,7 @@ def _updating(ufunc, recorded):
             except RuntimeError as error:
                 run = another(error)
         self._version_counter[0] += 1
-        if usual.noting:
+        if all_threads.noting_writes:
             note_place(self._version_counter)
         return self
     return method

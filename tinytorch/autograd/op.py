@@ -39,12 +39,12 @@ from ..kernels import native
 from ..kernels.errstate import another, quiet
 from ..kernels.layout import operand_order
 from ..seam import UNSEEN, known_as, seam
-from ..tensor import Tensor, blank, fresh
+from ..tensor import Tensor, new_instance, new_tensor_state
 from ..types import Number
-from .grad_mode import mode, usual
+from .grad_mode import all_threads, mode
 from .node import ANS, Node, Op, next_sequence_nr
 from .outputs import NOTHING, UNWATCHED, wrap_outputs
-from .overridable import answer, met, not_an_operand
+from .overridable import answer, has_override, not_an_operand
 from .promotion import (
     CONVERTED,
     FLOATS,
@@ -238,11 +238,11 @@ def _unary(o, forward, to_float, casts):
                 result = operand_order(result, array)
             if differentiable:
                 refresh(input)
-        tensor = blank(Tensor)
+        tensor = new_instance(Tensor)
         tensor._array = result
         tensor._version_counter = version = [0]
         tensor._view_info = None
-        if differentiable and input._requires_grad and (recorder := not usual.exceptions or mode.grad_now):
+        if differentiable and input._requires_grad and (recorder := not all_threads.in_special_mode or mode.grad_now):
             node = Node()
             node.op = o
             source = input._node or input
@@ -267,8 +267,8 @@ def _unary(o, forward, to_float, casts):
         else:
             tensor._node = None
             tensor._requires_grad = False
-            if fresh.cell is not None:
-                tensor._version_counter = fresh.cell()
+            if new_tensor_state.cell is not None:
+                tensor._version_counter = new_tensor_state.cell()
         return tensor
     return call
 
@@ -330,7 +330,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 b = other
             elif not isinstance(other, NUMBERS):
                 if otherwise is not None:
-                    return answer(public, (input, other)) if met(call, (other,)) else otherwise(input, other)
+                    return answer(public, (input, other)) if has_override(call, (other,)) else otherwise(input, other)
                 return not_an_operand(o, 2, input, other)
             else:
                 if mixed is not None:
@@ -351,11 +351,11 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
             result = np.asarray(result)
         if (not usual_order or out is CONVERTED) and not o.is_product and result.strides != a.strides:
             result = operand_order(result, a, b) if o.number_counts or b is not other else operand_order(result, a)
-        tensor = blank(Tensor)
+        tensor = new_instance(Tensor)
         tensor._array = result
         tensor._version_counter = version = [0]
         tensor._view_info = None
-        if mask and differentiable and (recorder := not usual.exceptions or mode.grad_now):
+        if mask and differentiable and (recorder := not all_threads.in_special_mode or mode.grad_now):
             node = Node()
             node.op = o
             if mask == 1:
@@ -392,8 +392,8 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
         else:
             tensor._node = None
             tensor._requires_grad = False
-            if fresh.cell is not None:
-                tensor._version_counter = fresh.cell()
+            if new_tensor_state.cell is not None:
+                tensor._version_counter = new_tensor_state.cell()
         return tensor if out is None or out is CONVERTED else write_out(out, tensor, input, other)
     return call
 
@@ -411,7 +411,7 @@ def _single(o, forward):
         array, extra = input._array, None
         if input._view_info is not None and differentiable:
             refresh(input)
-        recorder = not usual.exceptions or mode.grad_now
+        recorder = not all_threads.in_special_mode or mode.grad_now
         record = differentiable and input._requires_grad and recorder is not False
         run = quietly
         while True:
@@ -427,7 +427,7 @@ def _single(o, forward):
             result, extra = result
         if type(result) is not ndarray and result.__class__ is not ndarray:    # stand-ins say that they are arrays
             result = np.asarray(result)
-        tensor = blank(Tensor)
+        tensor = new_instance(Tensor)
         tensor._array = result
         if is_view:
             track_view(tensor, input)
@@ -455,8 +455,8 @@ def _single(o, forward):
         else:
             tensor._node = None
             tensor._requires_grad = False
-            if fresh.cell is not None and not is_view:
-                tensor._version_counter = fresh.cell()
+            if new_tensor_state.cell is not None and not is_view:
+                tensor._version_counter = new_tensor_state.cell()
         return tensor
     return call
 
@@ -492,7 +492,7 @@ def _looped(o, forward):
     def call(*args):
         arrays, tensors, edges = list(args), [], []
         mask, usual_order = 0, True
-        recorder: Any = differentiable and (not usual.exceptions or mode.grad_now)
+        recorder: Any = differentiable and (not all_threads.in_special_mode or mode.grad_now)
         for i in range(first, len(args)):
             arg = args[i]
             if isinstance(arg, Tensor):
@@ -531,9 +531,9 @@ def _looped(o, forward):
             result = np.asarray(result)
         if elementwise and (not usual_order or not arrays[tensors[0]].flags.c_contiguous):
             result = operand_order(result, *[arrays[i] for i in tensors])
-        tensor = blank(Tensor)
+        tensor = new_instance(Tensor)
         tensor._array = result
-        tensor._version_counter = version = [0] if fresh.cell is None else fresh.cell()
+        tensor._version_counter = version = [0] if new_tensor_state.cell is None else new_tensor_state.cell()
         tensor._view_info = None
         if view:
             track_view(tensor, args[first])

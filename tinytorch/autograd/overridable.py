@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import not_a_tensor
 from ..seam import UNSEEN, VARIABLE, door, door_of_one, door_of_two, is_door, known_as, seam, twin
 from ..tensor import Size, Tensor, instance_of, said
-from . import above
+from . import late_bound
 from .casts import cast_call
 from .torch_function import (
     PLAIN,
@@ -334,7 +334,7 @@ def about(function: Callable) -> _About | None:
 
 
 seam.begin(see)
-above.about = about
+late_bound.about = about
 
 
 def _place_of(function):
@@ -453,7 +453,7 @@ def _property(name, read, write=None, delete=None):
 
 
 # ------------------------------------------------------------------ objects of other classes
-def met(function: Callable | None, args: Iterable[Any], kwargs: dict[str, Any] | None = None) -> bool:
+def has_override(function: Callable | None, args: Iterable[Any], kwargs: dict[str, Any] | None = None) -> bool:
     """Whether an argument that a function does not take overrides it: then `answer` says what it makes of the call.
 
     Not if its caller is a function of the library: that is the one to be overridden. (None: whoever called it.)
@@ -478,7 +478,7 @@ def not_an_operand(o: Any, position: int, *operands: Any) -> Any:
     """What an operand that is no tensor makes of a public op if it overrides it; TypeError for the one at `position`
     if none does."""
     function = next((f for f in TABLE if getattr(f, "op", None) is o), None)
-    if function is not None and met(function, operands):
+    if function is not None and has_override(function, operands):
         return answer(function, operands)
     raise not_a_tensor(o.name.removesuffix("_cpu"), o.params[position - 1], position, operands[position - 1])
 

@@ -1,7 +1,7 @@
 """Where in the program a node was made and a tensor was written to: noted in anomaly mode and while `viz` records.
 
 A version cell is [version], and once written to [version, name of the node that wrote last or None, Noted]. Whoever
-writes asks `usual.noting` first, so that nothing is noted otherwise.
+writes asks `all_threads.noting_writes` first, so that nothing is noted otherwise.
 """
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from . import above
-from .grad_mode import mode, usual
+from . import late_bound
+from .grad_mode import all_threads, mode
 from .node import Node, shape_of
 
 _PACKAGE = __name__.split(".")[0]
@@ -52,25 +52,25 @@ class Noted(NamedTuple):
 def note_places(place_of: Callable[[Node], Place | None]) -> None:
     """Note from now on, in this thread, where tensors are written to; `place_of` tells where a node was made."""
     mode.places = (*[known for known in mode.places if known != place_of], place_of)
-    usual.note(True)
+    all_threads.note(True)
 
 
 def unnote_places(place_of: Callable[[Node], Place | None]) -> None:
     mode.places = tuple([known for known in mode.places if known != place_of])
-    usual.note(bool(mode.places))
+    all_threads.note(bool(mode.places))
 
 
 def note_write(cell: list, name: str) -> None:
     """Note in a version cell which node wrote to the tensor in place."""
     cell[1:2] = (name,)
-    if usual.noting:
+    if all_threads.noting_writes:
         note_place(cell)
 
 
 def count_write(tensor: Any) -> None:
     """Count a write in place to a tensor in its version, and note its line."""
     tensor._version_counter[0] += 1
-    if usual.noting:
+    if all_threads.noting_writes:
         note_place(tensor._version_counter)
 
 
@@ -106,13 +106,13 @@ def open_modules() -> tuple:
         code = frame.f_code
         if code.co_argcount and code.co_name == "forward":
             first = frame.f_locals.get(code.co_varnames[0])
-            if isinstance(first, above.module):
+            if isinstance(first, late_bound.module):
                 found.append(first)
         frame = frame.f_back
     return tuple(reversed(found))
 
 
-def told(node: Node) -> str:
+def origin_text(node: Node) -> str:
     """Operation, shapes, module and line of a node that was made in anomaly mode: lines for a message."""
     at = node.metadata.get("place_")
     if at is None:

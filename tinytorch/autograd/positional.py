@@ -42,7 +42,7 @@ def make({", ".join(free)}):
             return anyhow(*args)               # has its loop
         {arrays}= {args}= args
         mask, usual_order = 0, True{look}
-        recorder = mask and differentiable and (not usual.exceptions or mode.grad_now)
+        recorder = mask and differentiable and (not all_threads.in_special_mode or mode.grad_now)
         run = quietly
         while True:
             try:
@@ -62,9 +62,9 @@ def make({", ".join(free)}):
             result = np.asarray(result)
         if elementwise and (not usual_order or not ({leading}).flags.c_contiguous):
             result = operand_order(result, {operands})
-        tensor = blank(Tensor)
+        tensor = new_instance(Tensor)
         tensor._array = result
-        tensor._version_counter = version = [0] if fresh.cell is None else fresh.cell()
+        tensor._version_counter = version = [0] if new_tensor_state.cell is None else new_tensor_state.cell()
         tensor._view_info = None
         if view:
             track_view(tensor, a{first})

@@ -19,7 +19,7 @@ from ..kinds.table import kind_among
 from ..seam import UNSEEN, door
 from ..tensor import Tensor, wrap
 from ..types import Number
-from . import above
+from . import late_bound
 from .grad_mode import differentiates, mode
 from .node import Op
 from .overridable import NUMBERS, called_from_here, not_an_operand
@@ -401,8 +401,8 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
                            "copies are not allowed!")
     if differentiates() and (result._requires_grad or out.requires_grad):
         raise _no_history("" if result._node is None else f"{result._node.op.name}(): ")
-    if isinstance(out._array, above.sparse_array) or isinstance(result._array, above.sparse_array):
-        return above.sparse_out(out, result)
+    if isinstance(out._array, late_bound.sparse_array) or isinstance(result._array, late_bound.sparse_array):
+        return late_bound.sparse_out(out, result)
     if exact is not None and out._array.dtype != result._array.dtype:
         want, have = type_name(result), type_name(out)
         raise RuntimeError(exact.format(want=C_NAMES[want], have=C_NAMES[have], Want=want, Have=have))

@@ -30,11 +30,11 @@ from ..kernels.memory import LARGEST
 from ..memory_format import check_layout, layout, memory_format
 from ..seam import UNSEEN, door, door_of_python, known_as, named_as, seam, shown_as, twin
 from ..tensor import Size, Tensor, method
-from . import above
+from . import late_bound
 from .in_place import in_place
-from .overridable import TABLE, answer, met
+from .overridable import TABLE, answer, has_override
 from .promotion import NUMBERS, converted, like_tuple, write_out
-from .records import in_float32
+from .record_dtypes import in_float32
 from .torch_function import PLAIN
 from .views import has_history
 
@@ -149,7 +149,7 @@ def _read(annotation):
 
 # ------------------------------------------------------------------ the table
 def _is_sparse(x):
-    return isinstance(x, Tensor) and x._array.__class__ is above.sparse_array
+    return isinstance(x, Tensor) and x._array.__class__ is late_bound.sparse_array
 
 
 class _SparseKeyword(Exception):
@@ -552,7 +552,7 @@ def reflected(function: Callable) -> Callable:
             return seen
         if isinstance(other, (Tensor, *NUMBERS)) and isinstance(self, (Tensor, *NUMBERS)):
             return function(other, self)
-        return answer(public, (self, other)) if met(call, (other,)) else NotImplemented
+        return answer(public, (self, other)) if has_override(call, (other,)) else NotImplemented
     return call
 
 
@@ -569,7 +569,7 @@ def _hot(record, function):
             return function(*gathered, **kwargs)
         if error.__traceback__.tb_next is None:                # the arguments do not fit its signature
             raise
-        if met(call, args, kwargs):
+        if has_override(call, args, kwargs):
             return answer(public, args, kwargs)
         if isinstance(error, TypeError) and "(): argument '" in str(error):
             raise                              # the function has looked at its arguments itself
@@ -591,12 +591,12 @@ def _guarded(function):
                 return seen
         else:
             for x in args:                     # it may warn, or write, before it fails of another object
-                if x.__class__ not in _TAKEN and met(call, args, kwargs):
+                if x.__class__ not in _TAKEN and has_override(call, args, kwargs):
                     return answer(public, args, kwargs)
         try:
             return function(*args, **kwargs)
         except (AttributeError, RuntimeError, TypeError, ValueError):
-            if met(call, args, kwargs):
+            if has_override(call, args, kwargs):
                 return answer(public, args, kwargs)
             raise
     return named_as(function, call)
@@ -622,7 +622,7 @@ def _checked(record, function, as_method=False):
                     if value.__class__ in LISTS and Ints in fitting and are_ints(value):
                         continue
                     if record.takes_sparse(args):
-                        return above.sparse(record.name, args, kwargs)
+                        return late_bound.sparse(record.name, args, kwargs)
                     args = record.check(args, as_method)
                     break
             for i in record.ints:
@@ -633,11 +633,11 @@ def _checked(record, function, as_method=False):
             if kwargs:
                 args, kwargs = record.keywords(args, kwargs)
         except _SparseKeyword:
-            return above.sparse(record.name, args, kwargs)
+            return late_bound.sparse(record.name, args, kwargs)
         except TypeError:
             if record.older and (found := record.reordered(args, kwargs, as_method)):
                 return first(*found[0], **found[1])
-            if met(anyhow, args, kwargs):      # called by the door's own text
+            if has_override(anyhow, args, kwargs):      # called by the door's own text
                 return answer(public, args, kwargs)
             raise
         if kwargs:

@@ -13,7 +13,7 @@ from .. import dtypes as dt
 from ..device import META
 from ..kinds.lazy import StandIn
 from ..tensor import Tensor
-from . import above
+from . import late_bound
 from .engine import GraphTask
 from .node import AUX, FREED, SELECT, GradientEdge, Node
 from .paths import edge_of
@@ -32,7 +32,7 @@ def numbers_of(x: Any) -> np.ndarray | None:
         if array.device is META:
             return None
         array = array.raw
-    if isinstance(array, above.sparse_array):
+    if isinstance(array, late_bound.sparse_array):
         return numbers_of(array.values)
     array = dt.numbers(array)
     return array if isinstance(array, np.ndarray) and array.dtype.kind in dt.INTEGRAL + dt.NATIVE + dt.COMPLEX else None
@@ -105,7 +105,7 @@ def saved(node: Node) -> list[tuple[str, Any]]:
         return []
     found = [(name.removeprefix("_saved_"), node.saved[i]) for name, i in saved_names(node).items()
              if i - len(node.saved) != AUX]
-    return [(name, x) for name, x in found if isinstance(x, (np.ndarray, above.sparse_array))]
+    return [(name, x) for name, x in found if isinstance(x, (np.ndarray, late_bound.sparse_array))]
 
 
 def way(roots: Sequence[Tensor | GradientEdge], node: Node) -> list[str]:

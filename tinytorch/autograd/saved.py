@@ -15,7 +15,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..kernels.errstate import as_outside
 from ..tensor import Tensor, wrap
-from . import above
+from . import late_bound
 from .grad_mode import mode, unrecorded, unwatch, watch
 from .node import ANS, AUX, BITS, FREED, SELECT, Edge, Node, function_of, new_node
 from .places import history, writer
@@ -105,7 +105,7 @@ def _watched(node, number):
     for i, s in enumerate(saved[:AUX]):
         if i in kept or i == len(saved) + ANS:
             for array in s if s.__class__ is tuple else (s,):              # an index, the outputs of an op of many
-                if isinstance(array, (np.ndarray, above.sparse_array)):
+                if isinstance(array, (np.ndarray, late_bound.sparse_array)):
                     places.append((i, array))
     return places[min(number, len(places) - 1)]
 
@@ -132,7 +132,7 @@ def saved_tensor(node: Node, i: int, s: Any) -> Any:
         return s if not isinstance(s, np.ndarray) else wrap(s)
     if i == count + ANS and node.op.multi and s is not None:
         return tuple([None if array is None else _saved_output(node, k, array) for k, array in enumerate(s)])
-    if not isinstance(s, (np.ndarray, above.sparse_array)):
+    if not isinstance(s, (np.ndarray, late_bound.sparse_array)):
         return s
     if i == count + ANS:
         return with_history(node, s)
@@ -149,7 +149,7 @@ def with_history(edge: Edge, array: Any) -> Tensor:
         t = edge._alias()
         t._array = array
         return t
-    t = array.tensor() if array.__class__ is above.sparse_array else wrap(array)
+    t = array.tensor() if array.__class__ is late_bound.sparse_array else wrap(array)
     if edge is not None:
         t._node, t._requires_grad = edge, True
     return t

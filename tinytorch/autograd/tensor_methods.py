@@ -13,7 +13,7 @@ from .. import dtypes as dt
 from ..errors import C_NAMES, type_name, warn
 from ..seam import door
 from ..tensor import Size, Tensor, method, said, wrap
-from . import above
+from . import late_bound
 from .accumulate import OWN
 from .engine import queue_callback, run_backward
 from .grad_mode import OwnCell, carries_tangents, mode
@@ -163,7 +163,7 @@ def _grad_fn(self):
 
 def _data(self):
     """The same numbers outside the graph: writes to it are not tracked, nor counted as versions."""
-    if mode.vmap_levels and above.vmap.differs(self):
+    if mode.vmap_levels and late_bound.vmap.differs(self):
         raise RuntimeError("accessing `data` under vmap transform is not allowed")
     tensor = wrap(self._array)
     if mode.inference != self.is_inference():  # which what it is made of decides
@@ -187,7 +187,7 @@ def _set_data(self, value):
 
 
 def _refuse_data_in_transform(self, value):
-    if mode.vmap_levels and any([isinstance(x, Tensor) and above.vmap.differs(x) for x in (self, value)]):
+    if mode.vmap_levels and any([isinstance(x, Tensor) and late_bound.vmap.differs(x) for x in (self, value)]):
         raise RuntimeError("mutating directly with `.data` under vmap transform is not allowed.")
     if mode.grad_levels:
         raise RuntimeError("mutating directly with `.data` inside functorch transform is not allowed.")
@@ -218,8 +218,8 @@ def detach(input: Tensor) -> Tensor:
     False
     """
     tensor = wrap(input._array)
-    if tensor._array.__class__ is above.sparse_array:
-        return above.sparse("detach", (input,), {})
+    if tensor._array.__class__ is late_bound.sparse_array:
+        return late_bound.sparse("detach", (input,), {})
     tensor._version_counter = version = input._version_counter
     if version.__class__ is not list and not mode.inference:
         tensor._version_counter = OwnCell([0])
@@ -390,7 +390,7 @@ def rows_of_grad(roots, inputs, batches, keep, create_graph, allow_unused):
                      True, allow_unused)
         reached.extend([g is not None for g in found])
         return tuple([g for g in found if g is not None])
-    found = iter(above.vmap.over(of_rows, [batch for batch in batches if batch is not None]))
+    found = iter(late_bound.vmap.over(of_rows, [batch for batch in batches if batch is not None]))
     return tuple([next(found) if is_reached else None for is_reached in reached])
 
 

@@ -18,7 +18,7 @@ from ..errors import warn, warn_once
 from ..memory_format import layout, memory_format
 from ..seam import seam
 from ..tensor import Size, Tensor
-from . import above
+from . import late_bound
 
 _PACKAGE = __name__.partition(".")[0]
 
@@ -229,13 +229,13 @@ def label(func: Callable) -> str:
     owner: Any = getattr(func, "__self__", None)
     if isinstance(owner, property):
         return f"torch.Tensor.{owner.fget.__name__}.{func.__name__}"        # type: ignore[union-attr]
-    how = above.about(func) if isinstance(func, python_types.FunctionType) else None
+    how = late_bound.about(func) if isinstance(func, python_types.FunctionType) else None
     return f"{func.__module__}.{func.__name__}" if how is None or how.label is None else how.label
 
 
 def skip_one_hop(func: Callable, types: Iterable[type], args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
     """`func` run itself for arguments that override it; those that it calls look for overrides, if it is in Python."""
-    how = above.about(func) if isinstance(func, python_types.FunctionType) else None
+    how = late_bound.about(func) if isinstance(func, python_types.FunctionType) else None
     if (how is None or how.in_python) and not isinstance(func, python_types.MethodWrapperType):
         try:
             state.skips = True

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..tensor import Tensor, blank, wrap
+from ..tensor import Tensor, new_instance, wrap
 from .engine import run_backward
 from .grad_mode import for_tangents, mode
 from .node import Node, Op, new_node
@@ -89,7 +89,7 @@ def stand_in(tensor: Tensor, level: Level, leaf: bool = False) -> Tensor:
     Its history is that of `tensor` if that was being recorded outside. With `leaf` it is a leaf, which in-place
     operations refuse; without, it is a view of `tensor`, and is refused if that is a leaf.
     """
-    alias = blank(Tensor)
+    alias = new_instance(Tensor)
     alias._array, alias._version_counter = tensor._array, tensor._version_counter
     alias._view_info, alias._requires_grad = None, True
     inner = is_tracked(tensor) and level.before

@@ -19,8 +19,8 @@ from ..kernels import layout
 from ..kernels.memory import READ_ONLY, empty, is_given, refusal, unset
 from ..kinds.lazy import address_of, bits_of, device_of, is_lazy, raw, root_of, seen
 from ..tensor import Tensor, wrap
-from . import above
-from .grad_mode import INFERENCE_WRITE, InferenceCell, OwnCell, differentiates, for_tangents, mode, usual
+from . import late_bound
+from .grad_mode import INFERENCE_WRITE, InferenceCell, OwnCell, all_threads, differentiates, for_tangents, mode
 from .hooks import Gradient
 from .node import ANS, AUX, BITS, NOWHERE, OUTGROWN, SELECT, UNWATCHED, Node, Op, new_node, next_sequence_nr
 from .places import count_write, note_place, note_write
@@ -54,7 +54,7 @@ class View:
             if made is None:
                 made = origin.made
         self.born, self.seen = version, NEVER
-        if usual.exceptions and not mode.grad_now:
+        if all_threads.in_special_mode and not mode.grad_now:
             made = INFERENCE if mode.inference else NO_GRAD
         elif source._requires_grad:
             self.seen = version
@@ -202,7 +202,7 @@ def layouts(array: np.ndarray, base: np.ndarray) -> tuple[tuple, tuple]:
 def to_base(g: Gradient, part: tuple, whole: tuple) -> Gradient:
     """The gradient of a base, whose layout is `whole`, from that of the view with the layout `part`."""
     if isinstance(g, Tensor):
-        g = above.relaid(g, part, whole)
+        g = late_bound.relaid(g, part, whole)
     else:
         g = layout.relaid(g, part, whole)
     if not layout.overlaps(whole):
@@ -222,7 +222,7 @@ def _split_gradient(g, wanted, part, whole):
     """The gradients of a base, zero in the part that was overwritten, and of what was written there."""
     _check_layouts(part, whole)
     if isinstance(g, Tensor):
-        return above.without_part(g, part, whole), above.relaid(g, whole, part)
+        return late_bound.without_part(g, part, whole), late_bound.relaid(g, whole, part)
     return layout.split_off(g, part, whole)
 
 
@@ -275,7 +275,7 @@ def is_apart(tensor: Tensor) -> bool:
     """Whether a write to `tensor` concerns nothing but its array, an ndarray, and its version: nearly always so of one
     that requires no gradient."""
     return (not tensor._requires_grad and tensor._view_info is None and tensor._version_counter.__class__ is list
-            and tensor._node is None and type(tensor._array) is np.ndarray and not usual.noting)
+            and tensor._node is None and type(tensor._array) is np.ndarray and not all_threads.noting_writes)
 
 
 def check_inference(tensor: Tensor) -> None:
@@ -415,7 +415,7 @@ def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Te
     except ValueError as error:
         raise refusal(error) from None
     self._version_counter[0] += 1
-    if usual.noting:
+    if all_threads.noting_writes:
         note_place(self._version_counter)
     if result._requires_grad or self._requires_grad:
         rebase(self, result)
@@ -438,7 +438,7 @@ def _keep_original(node, tensor):
 
 def rebase(self: Tensor, result: Tensor) -> None:
     """Give `self`, just overwritten with `result`, the history of `result`."""
-    if not (result._requires_grad or self._requires_grad) or usual.exceptions and not mode.grad_now:
+    if not (result._requires_grad or self._requires_grad) or all_threads.in_special_mode and not mode.grad_now:
         return
     owner = self if self._view_info is None else self._view_info.base
     if mode.grad_now is for_tangents and owner._requires_grad and owner._node is None:

@@ -270,8 +270,8 @@ class Recorder:
         found = None
         for operator_name in operators_of(space, name, args, kwargs):
             inplace = operator_name.endswith("_") and kwargs.get("inplace") is True
-            told = {key: x for key, x in kwargs.items() if key != "inplace"} if inplace else kwargs
-            found = bind(operator_name, func, args, told)
+            keywords = {key: x for key, x in kwargs.items() if key != "inplace"} if inplace else kwargs
+            found = bind(operator_name, func, args, keywords)
             if found is not None:
                 break
         if found is None:

@@ -99,8 +99,8 @@ def _changes_something(form):
     if record is None:
         return False
     claims, taker = record.claims(), taker_of(function)
-    told = {taker.parameter(form, argument) for argument in form.arguments}
-    return claims.draws or bool(claims.writes) and told >= set(taker.names)
+    given = {taker.parameter(form, argument) for argument in form.arguments}
+    return claims.draws or bool(claims.writes) and given >= set(taker.names)
 
 
 def _split(text):
@@ -404,12 +404,12 @@ def _slice(x, dim, start, end, step):
 
 
 def _to(x, form, values):
-    told = dict(zip([a.name for a in form.arguments], values))
+    given = dict(zip([a.name for a in form.arguments], values))
     if form.form == "other":
-        told["dtype"] = told.pop("other").dtype
+        given["dtype"] = given.pop("other").dtype
     for name in ("self", "pin_memory", "layout"):
-        told.pop(name, None)
-    return x.to(**{name: value for name, value in told.items() if value is not None})
+        given.pop(name, None)
+    return x.to(**{name: value for name, value in given.items() if value is not None})
 
 
 def _elu(x, alpha, scale, inner):

@@ -230,15 +230,15 @@ We can't record the data flow of Python values, so this value will be treated as
 that the trace might not generalize to other inputs!
     """
     first = record(function, args, kwargs, **options)
-    told = [words(kind) for kind in first.values_read]
-    if not told:
+    described = [words(kind) for kind in first.values_read]
+    if not described:
         with fork_rng():
             second = record(function, *(others or changed((tuple(args), kwargs or {}))), **options)
         found = difference(first, second)
-        told = [] if found is None else [f"what was recorded with other inputs differs:{found}"]
-    if told and strict:
-        raise BakedIn(told[0])
-    for text in told:
+        described = [] if found is None else [f"what was recorded with other inputs differs:{found}"]
+    if described and strict:
+        raise BakedIn(described[0])
+    for text in described:
         warn(text, TracerWarning)
     return first
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..autograd import deep
-from ..autograd.grad_mode import mode, unwatch, usual, watch
+from ..autograd.grad_mode import all_threads, mode, unwatch, watch
 from ..autograd.node import Node
 from ..autograd.overridable import about, is_property, path_of
 from ..autograd.places import Place, place
@@ -239,7 +239,7 @@ def _settle():
     watching = bool(_here.watching)
     if watching:
         watch(_note_node)
-    elif mode.watchers or usual.exceptions:
+    elif mode.watchers or all_threads.in_special_mode:
         unwatch(_note_node)
     seam.watch("leaks", watching)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..autograd import deep
-from ..autograd.grad_mode import mode, unwatch, usual, watch
+from ..autograd.grad_mode import all_threads, mode, unwatch, watch
 from ..autograd.node import Node
 from ..autograd.places import Place, note_places, place, unnote_places
 from ..utils._contextlib import _DecoratorContextManager
@@ -64,7 +64,7 @@ def _settle(depth):
     if depth:
         watch(_note_node)
         note_places(_place_of)
-    elif mode.watchers or mode.places or usual.noting:
+    elif mode.watchers or mode.places or all_threads.noting_writes:
         unwatch(_note_node)
         unnote_places(_place_of)
     mode.steppers = (*others, _known_node) if depth else others

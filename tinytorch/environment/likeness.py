@@ -23,7 +23,7 @@ __all__ = ["begin", "end", "found", "made_since"]
 _PACKAGE = __package__.partition(".")[0]
 #: What torch makes in C, whatever file it is made in here.
 _AT_THE_TOP = {f"{_PACKAGE}.{name}" for name in (
-    "device", "dtypes", "memory_format", "kinds.records", "tensor", "ops.creation.legacy", "_checks", "_rare",
+    "device", "dtypes", "memory_format", "kinds.record_dtypes", "tensor", "ops.creation.legacy", "_checks", "_rare",
     "_removed")}
 #: Modules of functions that are defined below `ops`.
 _ROOMS = (".nn.functional", ".linalg", ".fft", ".special")

@@ -2,7 +2,7 @@
 import sys
 from typing import NamedTuple
 
-from ..autograd import above
+from ..autograd import late_bound
 from ..autograd.function import Function
 from ..autograd.grad_mode import mode
 from ..tensor import Tensor
@@ -85,4 +85,4 @@ def _samples(level, output, out_dims):
                            for x, dim in zip(leaves, dims)], spec)
 
 
-above.custom = sys.modules[__name__]
+late_bound.custom = sys.modules[__name__]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..autograd import above
+from ..autograd import late_bound
 from ..autograd.grad_mode import mode
 from ..autograd.node import Op
 from ..autograd.op import CALLS
@@ -250,7 +250,7 @@ def _stacked(values, level):
     if not isinstance(values[0], Tensor):
         return values[0]
     _check_alike(values)
-    together = above.stack(values)
+    together = late_bound.stack(values)
     return enter(together if level.size else together[:0], level, 0, True)
 
 

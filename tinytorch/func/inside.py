@@ -1,7 +1,7 @@
-"""The functions of vmap that lower floors use. These get them as `above.vmap`."""
+"""The functions of vmap that lower floors use. These get them as `late_bound.vmap`."""
 import sys
 
-from ..autograd import above
+from ..autograd import late_bound
 from ..autograd.grad_mode import mode
 from .batching import vmap
 from .vmap_levels import is_batched
@@ -24,4 +24,4 @@ def __getattr__(name):
     return getattr(random, name)
 
 
-above.vmap = sys.modules[__name__]
+late_bound.vmap = sys.modules[__name__]

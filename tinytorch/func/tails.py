@@ -4,7 +4,7 @@ from __future__ import annotations
 import threading
 
 from ..autograd import deep
-from ..autograd.grad_mode import mode, unwatch, usual, watch
+from ..autograd.grad_mode import all_threads, mode, unwatch, watch
 from ..ops.nn.tails import replace
 from ..utils._contextlib import _DecoratorContextManager
 from .dispatch import install
@@ -67,6 +67,6 @@ def _switch(enabled):
         if mode.vmap_levels:                   # operations of precise tails were loaded after `install`
             install()
         watch(replace, first=True)             # `replace` must run before saved tensors are packed
-    elif mode.watchers or usual.exceptions:
+    elif mode.watchers or all_threads.in_special_mode:
         unwatch(replace)
     _here.enabled = enabled

@@ -19,7 +19,7 @@ from ..autograd.outputs import UNWATCHED
 from ..autograd.transform_levels import handle, is_tracked, leaf_below
 from ..kinds.lazy import Lazy, resolved
 from ..seam import seam
-from ..tensor import Tensor, blank, wrap
+from ..tensor import Tensor, new_instance, wrap
 from .batched import Batched
 
 _numbers = count(1)
@@ -119,7 +119,7 @@ def taken_out(x: Tensor, level: VmapLevel) -> Tensor:
 
 def enter(x: Tensor, level: VmapLevel, dim: int, again: bool = False) -> Tensor:
     """The tensor that shows one sample of `x`, in the same memory."""
-    tensor = blank(Tensor)
+    tensor = new_instance(Tensor)
     tensor._array, tensor._version_counter = entered(x._array, level.number, dim), x._version_counter
     tensor._view_info, tensor._node, tensor._requires_grad = None, None, False
     if is_tracked(x) and mode.grad_now:

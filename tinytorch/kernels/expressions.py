@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy import empty, ndarray
 
-from ..kinds.records import BFLOAT16, from_bfloat16, to_bfloat16
+from ..kinds.record_dtypes import BFLOAT16, from_bfloat16, to_bfloat16
 from ..tensor import Tensor
 from . import native
 from .layout import operand_order
@@ -89,12 +89,12 @@ Symbol.__hash__ = object.__hash__
 
 
 #: Word -> the operation that it is of tensors, where a derivative is to be differentiable again: see `on_tensors`.
-_above = {}
+_late_bound = {}
 
 
 def on_tensors(**operations: Callable) -> None:
     """Says what words are of tensors, by their names."""
-    _above.update(operations)
+    _late_bound.update(operations)
 
 
 def word(name: str, twin: Callable) -> Callable:
@@ -104,7 +104,7 @@ def word(name: str, twin: Callable) -> Callable:
             if x.__class__ is Symbol:
                 return Symbol(name, *operands)
             if isinstance(x, Tensor):
-                return _above[name](*operands)
+                return _late_bound[name](*operands)
         return twin(*operands)
     call.__name__ = call.__qualname__ = name
     return call
@@ -114,7 +114,7 @@ def square(x: Any) -> Any:
     """x * x."""
     if x.__class__ is Symbol:
         return x * x
-    return _above["square"](x) if isinstance(x, Tensor) else np.square(x)
+    return _late_bound["square"](x) if isinstance(x, Tensor) else np.square(x)
 
 
 def arctan(x: Any) -> Any:
@@ -126,7 +126,7 @@ def reciprocal(x: Any) -> Any:
     """1 / x."""
     if x.__class__ is Symbol:
         return 1.0 / x
-    return _above["reciprocal"](x) if isinstance(x, Tensor) else np.reciprocal(x)
+    return _late_bound["reciprocal"](x) if isinstance(x, Tensor) else np.reciprocal(x)
 
 
 where, minimum, maximum = word("where", np.where), word("minimum", np.minimum), word("maximum", np.maximum)

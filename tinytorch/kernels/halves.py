@@ -1,8 +1,8 @@
 """Conversions between numbers of 16 bits and float32: those of native/convert.c, which NumPy makes one number at a time
-or in many passes. `dtypes.py` and `kinds/records.py`, which lie below, are given them."""
+or in many passes. `dtypes.py` and `kinds/record_dtypes.py`, which lie below, are given them."""
 import numpy as np
 
-from ..kinds import records as stored
+from ..kinds import record_dtypes as stored
 from . import native
 
 _FLOAT, _HALF, _BITS = np.dtype(np.float32), np.dtype(np.float16), np.dtype(np.uint16)

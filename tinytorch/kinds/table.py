@@ -6,7 +6,7 @@
 | batched     | one sample that stands for all, in vmap   | func/batched.py       |
 | meta        | a shape and a dtype without numbers       | kernels/meta_array.py |
 | sparse      | elements by their place                   | sparse/array.py       |
-| records     | bfloat16 and other dtypes NumPy lacks     | autograd/records.py   |
+| records     | bfloat16 and other dtypes NumPy lacks     | autograd/record_dtypes.py   |
 
 An operation first runs its forward with the arrays as they are. An array that has a class of its own implements
 NumPy's protocols (`__array_ufunc__`, `__array_function__`), so most operations compute with every kind and need no

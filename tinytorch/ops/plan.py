@@ -2,7 +2,7 @@
 from functools import lru_cache
 
 
-def planned(function):
+def cached_by_shape(function):
     """A function of shapes and settings, remembered. Arguments that cannot be looked up (lists) are computed anew."""
     remembered = lru_cache(512, typed=True)(function)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as dt
-from ..autograd.grad_mode import enable_grad, set_grad_enabled, usual
+from ..autograd.grad_mode import all_threads, enable_grad, set_grad_enabled
 from ..autograd.places import note_place
 from ..autograd.promotion import check_broadcast
 from ..autograd.views import check_written
@@ -124,7 +124,7 @@ class ArrayOptimizer(Optimizer):
         except (TypeError, ValueError):
             refuse_arrays(group)
             raise
-        if usual.noting:
+        if all_threads.noting_writes:
             for p in group["params"]:
                 if p._grad is not None:
                     note_place(p._version_counter)

@@ -1,7 +1,7 @@
 """What functions of torch do when an argument is sparse, put where they look."""
 import re
 
-from ..autograd import above
+from ..autograd import late_bound
 from ..autograd.promotion import NUMBERS
 from ..autograd.public import TABLE
 from ..errors import refuse_sparse
@@ -87,5 +87,5 @@ def install():
     for name in ("new_ones", "new_zeros", "new_empty", "new_full", "new_tensor", "new_empty_strided", "contiguous",
                  "storage", "untyped_storage", "view", "expand", "repeat", "resize_", "set_", "share_memory_"):
         setattr(SparseTensor, name, _method(name, name))
-    above.sparse, above.sparse_array, above.sparse_out = dispatch, SparseArray, written_out
+    late_bound.sparse, late_bound.sparse_array, late_bound.sparse_out = dispatch, SparseArray, written_out
     enter(SparseArray, Sparse())

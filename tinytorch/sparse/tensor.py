@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes as dt
-from ..autograd.grad_mode import mode, usual
+from ..autograd.grad_mode import all_threads, mode
 from ..autograd.node import ANS, Op, new_node
 from ..autograd.outputs import NOTHING
 from ..autograd.promotion import write_out
@@ -17,7 +17,7 @@ from ..errors import SparseOperandError, refuse_sparse
 from ..kinds.table import Kind
 from ..memory_format import sparse_coo, sparse_csr
 from ..seam import UNSEEN
-from ..tensor import Tensor, as_torch_does, blank, fresh, wrap
+from ..tensor import Tensor, as_torch_does, new_instance, new_tensor_state, wrap
 from .array import SparseArray
 
 
@@ -93,9 +93,9 @@ def _rebuilt(*parts):
 
 def wrap_sparse(array: SparseArray) -> SparseTensor:
     """A leaf around a SparseArray that requires no gradient."""
-    tensor = blank(SparseTensor)
+    tensor = new_instance(SparseTensor)
     tensor._array, tensor._node, tensor._requires_grad, tensor._view_info = array, None, False, None
-    tensor._version_counter = [0] if fresh.cell is None else fresh.cell()
+    tensor._version_counter = [0] if new_tensor_state.cell is None else new_tensor_state.cell()
     return tensor
 
 
@@ -127,7 +127,7 @@ def sparse_op(name: str, first: int = 0, joint: Callable | None = None, **rules:
                 return result
             tensor = as_tensor(result)
             recorder = mask and o.differentiable and result.dtype.kind in dt.DIFFERENTIABLE and (
-                not usual.exceptions or mode.grad_now)
+                not all_threads.in_special_mode or mode.grad_now)
             if not recorder:
                 return tensor
             kept, versions = o.kept(mask), []

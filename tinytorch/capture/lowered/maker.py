@@ -284,10 +284,12 @@ class _Maker:
                     self._update(step)
                 else:
                     self._results(step, step.results, self._run(step))
-            told, roots = self.tape.told, {x.root for call in self.tape.calls[before[0]:] for x in call.places()}
+            described = self.tape.described
+            roots = {x.root for call in self.tape.calls[before[0]:] for x in call.places()}
             if not all(map(self.tape.untouched, roots)):
                 raise NotLowered("memory is written to out of sight")
-            found.append([[told(x) for x in self.tape.calls[before[0]:]], [told(self.values[i]) for i in step.makes],
+            found.append([[described(x) for x in self.tape.calls[before[0]:]],
+                          [described(self.values[i]) for i in step.makes],
                           self.decided[before[2]:], self.checks[before[3]:]])
         if found[0] != found[1]:
             raise NotLowered("numbers are looked at out of sight")

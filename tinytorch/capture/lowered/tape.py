@@ -118,7 +118,7 @@ class Tape(Sums):
         part = root.array[:len(pattern)]
         return root.kind == "constant" or bool((part == pattern[:len(part)]).all())
 
-    def told(self, x: Any) -> Any:
+    def described(self, x: Any) -> Any:
         """What a call or a value is, in a form in which it compares with that of another time."""
         if isinstance(x, Traced):
             x = self.place(x)
@@ -128,13 +128,13 @@ class Tape(Sums):
         if x.__class__ is Reading:
             return x.text
         if x.__class__ is Element:
-            return "element", self.told(x.place)
+            return "element", self.described(x.place)
         if x.__class__ is Call:
-            return (x.name, *[self.told(y) for y in x.words])
+            return (x.name, *[self.described(y) for y in x.words])
         if x.__class__ is Each:
-            return (x.name, *[self.told(y) for y in x.operands], self.told(x.out))
+            return (x.name, *[self.described(y) for y in x.operands], self.described(x.out))
         if isinstance(x, (tuple, list)):
-            return [self.told(y) for y in x]
+            return [self.described(y) for y in x]
         if isinstance(x, np.ndarray):
             return x.dtype, x.shape, x.tobytes()
         return repr(x) if isinstance(x, (float, np.generic)) else x

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from ...autograd import above
+from ...autograd import late_bound
 from ...runtime import typename
 from ...tensor import Tensor
 from ..parameter import Buffer, Parameter
@@ -441,7 +441,7 @@ def _look_for_hooks(*_):
 
 
 hooks.Hooks.note_write = _look_for_hooks
-above.module = Module
+late_bound.module = Module
 
 #: The hooks of all modules by their numbers, under torch's names.
 _global_forward_hooks, _global_forward_pre_hooks = hooks.forward, hooks.forward_pre

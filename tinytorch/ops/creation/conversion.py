@@ -10,7 +10,7 @@ from ...autograd.op import op, renamed, single
 from ...autograd.places import count_write
 from ...autograd.promotion import NUMBERS, check_broadcast, filled_as, stored_as
 from ...autograd.public import method, public, refuse
-from ...autograd.records import of_source
+from ...autograd.record_dtypes import of_source
 from ...autograd.views import assign, check_in_place, check_overlap, is_apart, is_expanded, layouts, may_share
 from ...device import CPU, META, check_device, device as Device
 from ...errors import kind_of, not_a_tensor, warn_once

@@ -8,7 +8,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...arguments import check_positive, ints_of, size_of
 from ...arguments.data import array_of
-from ...autograd import above
+from ...autograd import late_bound
 from ...autograd.places import count_write
 from ...autograd.promotion import as_scalar_tensor, filled_as, refill, scalar_as
 from ...autograd.public import public
@@ -340,8 +340,8 @@ def _fill_like(function, fill, input, dtype, layout, device, requires_grad, pin_
         if check_options(function.__name__, layout, device, requires_grad, pin_memory) is not input.is_meta:
             input = elsewhere(input)
     array = input._array
-    if array.__class__ is above.sparse_array:
-        return above.sparse(function.__name__, (input,), {"dtype": dtype, "requires_grad": requires_grad})
+    if array.__class__ is late_bound.sparse_array:
+        return late_bound.sparse(function.__name__, (input,), {"dtype": dtype, "requires_grad": requires_grad})
     numpy_dtype = array.dtype if dtype is None else as_dtype(dtype, function.__name__).numpy
     if memory_format is None or memory_format is preserve_format:
         order = "C" if 0 in array.strides else "K"

@@ -1,7 +1,7 @@
 """The methods that make new tensors in the dtype, and on the device, of a tensor: new_zeros new_tensor ..."""
 import numpy as np
 
-from ...autograd import above
+from ...autograd import late_bound
 from ...autograd.grad_mode import mode
 from ...autograd.public import method
 from ...errors import warn
@@ -12,7 +12,7 @@ from .options import check_options
 
 def _beside(self, result):
     """`result`, new memory; under vmap for each sample, if `self` differs from sample to sample."""
-    return above.vmap.beside(self, result) if mode.vmap_levels else result
+    return late_bound.vmap.beside(self, result) if mode.vmap_levels else result
 
 
 def _device(self, device):

@@ -12,7 +12,7 @@ from ...autograd.op import binary, op, operator, renamed, unary
 from ...autograd.overridable import NUMBERS
 from ...autograd.promotion import check_broadcast, promoted, stored_as, write_out
 from ...autograd.public import method, public, reflected
-from ...autograd.records import in_float32
+from ...autograd.record_dtypes import in_float32
 from ...errors import not_implemented
 from ...kernels import expressions
 from ...kernels.arithmetic import MANY, many

@@ -10,7 +10,7 @@ from ...autograd.op import op, renamed, single, unary
 from ...autograd.places import count_write
 from ...autograd.promotion import FOUND, as_scalar_tensor, check_broadcast
 from ...autograd.public import public
-from ...autograd.records import of_source
+from ...autograd.record_dtypes import of_source
 from ...autograd.views import assign, check_in_place, check_written
 from ...errors import not_a_tensor, not_implemented, type_name
 from ...kernels.layout import as_array, operand_order

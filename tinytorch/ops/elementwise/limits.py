@@ -20,7 +20,7 @@ from ...autograd.promotion import (
     write_out,
 )
 from ...autograd.public import public
-from ...autograd.records import in_float32
+from ...autograd.record_dtypes import in_float32
 from ...autograd.views import has_history
 from ...errors import C_NAMES, not_implemented, refuse_records, type_name
 from ...kernels import expressions

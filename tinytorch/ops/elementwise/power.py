@@ -10,7 +10,7 @@ from ...autograd.in_place import by_pieces
 from ...autograd.op import binary, op, operator
 from ...autograd.promotion import CONVERTED, NUMBERS, check_broadcast, converted, result_dtype, stored_as, write_out
 from ...autograd.public import method, public, reflected
-from ...autograd.records import by_steps
+from ...autograd.record_dtypes import by_steps
 from ...autograd.views import assign, check_in_place
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels import expressions

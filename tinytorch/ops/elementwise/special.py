@@ -12,7 +12,7 @@ from ...autograd.in_place import in_place
 from ...autograd.op import binary, op, unary
 from ...autograd.promotion import scalar_of, to_default, underivable
 from ...autograd.public import method, public
-from ...autograd.records import by_steps
+from ...autograd.record_dtypes import by_steps
 from ...errors import not_implemented
 from ...kernels import erf as erf_kernels, expressions, gamma as gamma_kernels, native
 from ...kernels.expressions import expression

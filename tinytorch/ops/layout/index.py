@@ -13,7 +13,7 @@ from numpy.lib.stride_tricks import as_strided
 from ... import dtypes as dt
 from ...arguments import in_64_bits
 from ...arguments.data import array_of, check_not_in_itself
-from ...autograd.grad_mode import mode, usual
+from ...autograd.grad_mode import all_threads, mode
 from ...autograd.op import op, single
 from ...autograd.outputs import UNWATCHED
 from ...autograd.places import count_write, note_place
@@ -427,7 +427,7 @@ def setitem(self, index, value):
                 _spread(source, array.shape)   # says what does not fit
             raise refusal(error) from None
     self._version_counter[0] += 1
-    if usual.noting:
+    if all_threads.noting_writes:
         note_place(self._version_counter)
 
 

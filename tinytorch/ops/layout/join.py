@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd import above
+from ...autograd import late_bound
 from ...autograd.grad_mode import differentiates
 from ...autograd.op import op
 from ...autograd.promotion import converted, result_dtype, write_out
@@ -378,7 +378,7 @@ def meshgrid(*tensors: Tensor | Tensors, indexing: str | None = None) -> Tensors
     return tuple(grids)
 
 
-above.stack = stack
+late_bound.stack = stack
 
 
 # ------------------------------------------------------------------ in chunks

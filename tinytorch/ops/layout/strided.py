@@ -2,7 +2,7 @@
 that memory read as another dtype."""
 import numpy as np
 
-from ...autograd import above
+from ...autograd import late_bound
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.views import to_base
@@ -127,5 +127,5 @@ def place_in(array, result, offset):
     return np.ndarray(result.shape, result.dtype, root, start, result.strides)
 
 
-above.relaid = relaid
-above.without_part = without_part
+late_bound.relaid = relaid
+late_bound.without_part = without_part

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd import above
+from ...autograd import late_bound
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, check_broadcast, converted, promoted, scalar_of, underivable
@@ -35,7 +35,7 @@ def norm(input: Tensor, p: Number | str | None = "fro", dim: int | Ints | None =
         raise TypeError("linalg_vector_norm(): argument 'ord' (position 2) must be Number, not numpy.ndarray")
     input.ndim                                 # noqa: B018  what is no tensor has none: AttributeError, as in torch
     if input.is_sparse:
-        return above.sparse("norm", (input, p, dim, keepdim), {"dtype": dtype, "out": out})
+        return late_bound.sparse("norm", (input, p, dim, keepdim), {"dtype": dtype, "out": out})
     dims = [dim] if isinstance(dim, int) else dim
     if isinstance(p, str) and not (p == "fro" and (dims is None or len(dims) <= 2)):
         return matrix_norm(input, p, list(range(input.ndim)) if dims is None else dims, keepdim, dtype=dtype, out=out)

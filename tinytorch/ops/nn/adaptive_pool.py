@@ -14,7 +14,7 @@ from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
 from ...autograd.promotion import refuse_complex_gradient
 from ...autograd.public import public, refuse
-from ...autograd.records import in_float32
+from ...autograd.record_dtypes import in_float32
 from ...errors import type_name
 from ...kernels import pool as kernels
 from ...kernels.layout import in_channels_last, operand_order

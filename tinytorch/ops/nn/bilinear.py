@@ -5,7 +5,7 @@ from ... import dtypes as dt
 from ...autograd.op import op
 from ...autograd.promotion import refuse_complex_gradient
 from ...autograd.public import public
-from ...autograd.records import by_steps
+from ...autograd.record_dtypes import by_steps
 from ...errors import not_implemented, type_name
 from ...tensor import Tensor, check_dim
 from ..linalg.products import _matmul, _mm

@@ -17,7 +17,7 @@ from ... import dtypes as dt
 from ...arguments import ints_of, is_one_int
 from ...autograd.op import op
 from ...autograd.public import public
-from ...autograd.records import in_float32
+from ...autograd.record_dtypes import in_float32
 from ...errors import C_NAMES, not_implemented, refuse_records, type_name, warn
 from ...kernels.conv import columns as kernels
 from ...kernels.conv.few_outputs import by_pixel
@@ -25,7 +25,7 @@ from ...kernels.layout import channels_last, in_channels_last
 from ...tensor import Tensor
 from ...types import Extent, Extents
 from ..layout.shape import squeeze, unsqueeze
-from ..plan import planned
+from ..plan import cached_by_shape
 from ..reduction.reductions import _sum
 from .fold import whole
 from .pad import constant_pad_nd
@@ -240,7 +240,7 @@ def _by_parts(convolve, input, weight, bias):
     return first - second + (both - first - second) * 1j
 
 
-@planned
+@cached_by_shape
 def _settings(n, shape, weight, bias, stride, padding, dilation, groups):
     """(output size, stride, padding pairs, dilation, groups) for the shapes of input, weight and bias."""
     dims, size, kernel, groups = len(weight) - 2, shape[2:], weight[2:], whole(groups, "groups")
@@ -364,7 +364,7 @@ def _too_small(shape, size):
                         f"{_by((*row, *size))}. Output size is too small")
 
 
-@planned
+@cached_by_shape
 def _transposed_settings(n, shape, weight, bias, stride, padding, output_padding, groups, dilation):
     """`_settings` of the transposed convolution."""
     dims, groups = len(weight) - 2, whole(groups, "groups")

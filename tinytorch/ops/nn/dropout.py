@@ -11,7 +11,7 @@ import numpy as np
 from ... import dtypes as dt
 from ...autograd.op import op
 from ...autograd.public import public, refuse
-from ...autograd.records import in_float32
+from ...autograd.record_dtypes import in_float32
 from ...autograd.views import assign, check_in_place
 from ...device import META
 from ...errors import not_implemented, warn

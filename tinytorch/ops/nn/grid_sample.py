@@ -10,7 +10,7 @@ from ...autograd.engine import run_backward
 from ...autograd.grad_mode import enable_grad
 from ...autograd.op import op, renamed
 from ...autograd.public import public
-from ...autograd.records import in_float32
+from ...autograd.record_dtypes import in_float32
 from ...errors import not_implemented, type_name, warn
 from ...kernels import grid_sample as kernels
 from ...kernels.stepwise import plain, stepwise

@@ -9,7 +9,7 @@ from ... import dtypes as dt
 from ...arguments import ints_of, is_extent
 from ...autograd.op import op, renamed
 from ...autograd.public import public
-from ...autograd.records import in_float32
+from ...autograd.record_dtypes import in_float32
 from ...errors import kind_of, not_implemented, warn
 from ...kernels import interpolate as kernels
 from ...kernels.layout import channels_last, in_channels_last

@@ -15,7 +15,7 @@ from ...autograd.node import as_one
 from ...autograd.op import op
 from ...autograd.promotion import check_broadcast, converted, refuse_gradient, result_dtype, scalar_as
 from ...autograd.public import public, refuse
-from ...autograd.records import by_steps, in_float32
+from ...autograd.record_dtypes import by_steps, in_float32
 from ...autograd.views import check_fits
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name, warn
 from ...kernels import expressions

@@ -15,13 +15,13 @@ from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed
 from ...autograd.promotion import EXACT, write_out
 from ...autograd.public import public
-from ...autograd.records import in_float32
+from ...autograd.record_dtypes import in_float32
 from ...errors import not_implemented
 from ...kernels import pool as kernels
 from ...kernels.layout import channels_last, in_channels_last, in_order
 from ...tensor import Tensor, check_dim
 from ...types import Ints
-from ..plan import planned
+from ..plan import cached_by_shape
 from ..reduction.reductions import raw
 
 __all__ = ["avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d"]
@@ -336,7 +336,7 @@ def _max(n, input, kernel_size, stride, padding, dilation, ceil_mode, return_ind
     return result
 
 
-@planned
+@cached_by_shape
 def _max_settings(function, n, shape, kernel_size, stride, padding, dilation, ceil_mode):
     """(output size, kernel, stride, padding, dilation) for an input of `shape`."""
     settings = window(function, n, kernel_size, stride, padding, dilation)
@@ -348,7 +348,7 @@ def _max_settings(function, n, shape, kernel_size, stride, padding, dilation, ce
     return out, *settings
 
 
-@planned
+@cached_by_shape
 def _max_settings_of_row(function, n, shape, kernel_size, stride, padding, dilation, ceil_mode):
     """`_max_settings` for one axis, with the errors of two."""
     if len(shape) not in (2, 3):
@@ -457,7 +457,7 @@ def _average(n, input, kernel_size, stride, padding, ceil_mode, count_include_pa
         _avg_pools[n](*settings, input)
 
 
-@planned
+@cached_by_shape
 def _average_settings(function, n, shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """(output size, kernel, stride, padding, count_include_pad, divisor) for an input of `shape`."""
     kernel, stride, padding, dilation = window(function, n, kernel_size, stride, padding, 1)

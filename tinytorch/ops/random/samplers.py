@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import extent_of
-from ...autograd import above
+from ...autograd import late_bound
 from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.places import count_write
@@ -39,7 +39,7 @@ def room(array, like=None):
     if not seam.up:
         return array
     if mode.vmap_levels:
-        return above.vmap.room(array, like)
+        return late_bound.vmap.room(array, like)
     return array if Standing.made is None else Standing.made(array)
 
 
@@ -52,7 +52,7 @@ class Standing:
 def varied(x, out=None):
     """A parameter of random numbers; under vmap for each sample, where they are to differ, and without `out`."""
     refuse_out(out)
-    return above.vmap.varied(x) if mode.vmap_levels and isinstance(x, Tensor) else x
+    return late_bound.vmap.varied(x) if mode.vmap_levels and isinstance(x, Tensor) else x
 
 
 def refuse_out(out):
@@ -236,7 +236,7 @@ def _fill(self, fill, arguments, generator):
     stream = stream_of(generator)
     with stream.lock:
         if seam.up and mode.vmap_levels:       # within vmap the seam is up
-            above.vmap.refill(array, fill, arguments, stream)
+            late_bound.vmap.refill(array, fill, arguments, stream)
         elif array.size <= WHOLE or any([isinstance(x, np.ndarray) and x.ndim for x in arguments]):
             fill(array, *arguments, stream)    # where each element has a probability, there are no pieces
         else:

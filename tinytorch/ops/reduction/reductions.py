@@ -13,7 +13,7 @@ from ...autograd.grad_mode import mode
 from ...autograd.op import op, renamed, single
 from ...autograd.promotion import EXACT, converted, write_out
 from ...autograd.public import public, refuse
-from ...autograd.records import in_float32
+from ...autograd.record_dtypes import in_float32
 from ...errors import refuse_records, type_name
 from ...kernels import scan
 from ...kernels.layout import as_array, laid_out
