@@ -1,7 +1,8 @@
-"""torch.signal.windows: windows of M numbers, by which signals are multiplied.
+"""torch.signal.windows: windows of M numbers that signals are multiplied by.
 
-They are symmetric; with sym=False, the first M numbers of the symmetric window of M + 1. Keywords `dtype` (float32 or
-float64, by default what is set), `layout`, `device` and `requires_grad`. ValueError for other dtypes or a negative M.
+Windows are symmetric. With sym=False a window is the first M numbers of the symmetric window of M + 1. All functions
+have the keywords `dtype` (float32 or float64, by default the default dtype), `layout`, `device` and `requires_grad`,
+and raise ValueError for other dtypes and for a negative M.
 """
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def _options(name, M, dtype, layout, device, requires_grad):
 
 
 def _points(start, step, M, options):
-    """start, start + step, ...: M numbers."""
+    """The M numbers start, start + step, ..."""
     return linspace(start * step, (start + (M - 1)) * step, M, **options)
 
 
@@ -45,7 +46,7 @@ def _points(start, step, M, options):
 def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: bool = True,
                 dtype: dt.dtype | None = None, layout: Layout = strided, device: Device = None,
                 requires_grad: bool = False) -> Tensor:
-    """exp(-|k - center| / tau). `center`: the middle, and may be another with sym=False alone.
+    """exp(-|k - center| / tau). `center` is the middle by default; it can be set only with sym=False.
 
     >>> import tinytorch as torch
     >>> torch.signal.windows.exponential(3)
@@ -175,7 +176,7 @@ def general_cosine(M: int, *, a: Iterable, sym: bool = True, dtype: dt.dtype | N
                    device: Device = None, requires_grad: bool = False) -> Tensor:
     """a[0] - a[1] cos(2 pi k / (M - 1)) + a[2] cos(4 pi k / (M - 1)) - ...
 
-    TypeError for `a` that is no list, ValueError for an empty one.
+    TypeError for `a` that is not a list, ValueError for an empty list.
 
     >>> import tinytorch as torch
     >>> torch.signal.windows.general_cosine(3, a=[0.5, 0.5])

@@ -1,12 +1,13 @@
-"""torch.sparse: tensors of which the elements that are not zero are held. Loaded when there is the first one.
+"""torch.sparse: tensors that hold only their non-zero elements. Loaded when the first one is made.
 
-array.py       SparseArray, which stands in the place of an ndarray
+array.py       SparseArray, which a sparse tensor has in place of an ndarray
 tensor.py      SparseTensor, and how operations on it are recorded
 construction.py, conversion.py, arithmetic.py, products.py, reduction.py      the operations
 legacy.py      torch.sparse.FloatTensor and its like
-functions.py   what torch.sparse has; torch's functions and the methods of tensors are in ops/creation
-semi_structured.py    names of what there is for GPUs
-install.py     how functions of torch find them: by `dispatch`, at the door or when a routine for ndarrays refuses
+functions.py   the functions of torch.sparse; torch's functions and the methods of tensors are in ops/creation
+semi_structured.py    the names of torch's 2:4 sparse tensors, which need a GPU
+install.py     makes torch's functions find the operations: through `dispatch`, called at a function's door or when
+               a routine for ndarrays refuses a SparseArray
 """
 from .functions import *
 from .functions import __all__ as _functions

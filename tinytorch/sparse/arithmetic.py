@@ -1,4 +1,4 @@
-"""Arithmetic of sparse tensors, element by element, and what changes no number: transposes, copies, dtypes."""
+"""Elementwise arithmetic of sparse tensors, and operations that change no number: transposes, copies, dtypes."""
 from __future__ import annotations
 
 import numpy as np
@@ -17,13 +17,13 @@ from .tensor import array_of, as_tensor, is_sparse, of_primitive, of_sparse, spa
 
 
 def _of_values(array, function):
-    """A sparse array with `function` of its values, taken as a tensor."""
+    """A sparse array whose values are function(the values of `array` as a tensor)."""
     return array.with_values(function(wrap(array.values))._array)
 
 
 # ------------------------------------------------------------------ products
 def times(a, b):
-    """a * b, of arrays or tensors, one of them perhaps a number."""
+    """a * b, where each is an array, a tensor or a number."""
     if is_sparse(a) or is_sparse(b):
         return _mul(a, b)
     return plain_times(a, b) if isinstance(a, np.ndarray) and not isinstance(b, np.ndarray) else a * b
@@ -45,7 +45,7 @@ def _mul(input, other):
         return _of_values(input, lambda v: v * other)
     if not other.ndim:
         return _of_values(input, lambda v: v * wrap(other))
-    if not input.shape:                        # a sparse number times what is dense
+    if not input.shape:                        # a sparse tensor without dimensions times a dense tensor
         raise NotImplementedError("tinytorch has no product of a sparse tensor without dimensions and a dense one")
     check_broadcast(input.shape, other.shape)
     if np.broadcast_shapes(input.shape, other.shape) != input.shape:
@@ -55,12 +55,13 @@ def _mul(input, other):
 
 
 def _of_both(a, b):
-    """The product of two sparse arrays: in the places of the first that the second has too."""
+    """The product of two sparse arrays. It has elements where `a` and `b` both have one."""
     if a.shape != b.shape:
         raise RuntimeError(f"mul: expected 'self' and 'other' to have same sizes when both are sparse, but {a.shape} "
                            f"!= {b.shape}" if 0 in (a.ndim, b.ndim) else
                            "tinytorch has no product of sparse tensors of different shapes")
-    if not b.coalesced and a.coalesced:        # the places of the one that is not coalesced, whether both have them
+    # torch keeps all places of the array that is not coalesced, also where the other array has no element.
+    if not b.coalesced and a.coalesced:
         a, b = b, a
     values, there = b.at(a.keys())
     if a.coalesced and not there.all():
@@ -71,7 +72,7 @@ def _of_both(a, b):
 
 
 def conjugate(x):
-    """The conjugate of what a product was made of."""
+    """The complex conjugate of a factor, which is an array, a tensor or a number."""
     if not isinstance(x, (np.ndarray, SparseArray, Tensor)):
         return x.conjugate()                   # a number
     if not dt.is_complex(array_of(x).dtype):
@@ -96,7 +97,7 @@ def itself(input):
 
 @of_sparse("is_conj", "is_neg")
 def is_lazy(input):
-    """The conjugate of a sparse tensor is computed at once."""
+    """False: a sparse tensor has no conjugate bit, its conjugate is computed at once."""
     return False
 
 
@@ -154,17 +155,17 @@ def neg(input):
 
 # ------------------------------------------------------------------ sums
 def plus(a, b):
-    """The sum of arrays of which one is sparse; a sparse one is added to a dense one."""
+    """The sum of arrays of which at least one is sparse. It is dense unless both are sparse."""
     return added(a, b) if isinstance(a, SparseArray) and isinstance(b, SparseArray) else a + b
 
 
 def scaled(x, number):
-    """x * number; itself for 1."""
+    """x * number, and `x` itself if `number` is 1."""
     return x if number == 1 else times(x, number)
 
 
 def _sum_of(input, other, alpha):
-    if input is other:                         # the places are not looked at
+    if input is other:                         # the same places: they need not be compared
         return _of_values(input, lambda v: v + v * alpha if alpha != 1 else v + v)
     return plus(input, other if alpha == 1 else plain_times(other, alpha))
 
@@ -180,7 +181,7 @@ def _unsupported(x):
 def _sum(primitive, name, input, other, alpha):
     if is_sparse(input) and not is_sparse(other):
         if primitive is _add and isinstance(other, Tensor) and other._array.ndim and not input.is_sparse:
-            return _sum(primitive, name, other, input, alpha)      # alpha is that of the sparse one, as in torch
+            return _sum(primitive, name, other, input, alpha)      # torch multiplies the sparse one by alpha
         if isinstance(other, (Tensor, *NUMBERS)):
             raise RuntimeError(f"{name}(sparse, dense) is not supported. Use add(dense, sparse) instead.")
         return NotImplemented
@@ -219,7 +220,7 @@ def rsub(self, other):
 
 # ------------------------------------------------------------------ functions that are zero at zero
 def _nothing(g):
-    """A gradient of zeros: none of its elements is there."""
+    """A gradient of zeros like `g`. If `g` is sparse, the result has no elements."""
     array = array_of(g)
     found = empty_array(array.layout, array.shape, array.dtype, array.sparse_dim) if isinstance(
         array, SparseArray) else np.zeros_like(array)
@@ -227,13 +228,13 @@ def _nothing(g):
 
 
 def _changed(x, function):
-    """A sparse tensor or array with `function` of its values."""
+    """A sparse tensor or array like `x` whose values are function(the coalesced values of `x`)."""
     array = array_of(x)
     found = _of_values(array.as_coalesced() if array.layout is sparse_coo else array, function)
     return as_tensor(found) if isinstance(x, Tensor) else found
 
 
-#: Functions of `_of_zero` that have a derivative in torch, beside those whose derivative is zero -> its rule.
+#: Functions made by `_of_zero` -> their derivative rule. Functions whose derivative is zero are registered below.
 _RULES = {
     "deg2rad": lambda g: times(g, np.pi / 180), "rad2deg": lambda g: times(g, 180 / np.pi), "frac": lambda g: g,
     "log1p": lambda g, input: times(g, _changed(input, lambda v: (v + 1).reciprocal())),
@@ -241,7 +242,7 @@ _RULES = {
 
 
 def _elementwise(name, input, *args, **kwargs):
-    """A method of Tensor of the elements."""
+    """The result of a Tensor method called on the values."""
     array = input._array.as_coalesced() if input.is_sparse else input._array
     result = _of_values(array, lambda v: getattr(v, name)(*args, **kwargs))
     if mode.grad_now and input._requires_grad and result.dtype.kind in dt.DIFFERENTIABLE:
@@ -318,7 +319,7 @@ def _transposed(input, dims):
 
 
 def _swapped(input, dims):
-    """What is empty stays coalesced; not so in `permute`."""
+    """torch keeps an empty tensor coalesced here, but not in `permute`."""
     found = input.transposed(dims)
     found.coalesced = found.coalesced or input.coalesced and not input.nnz
     return found
@@ -330,7 +331,7 @@ _permuted = sparse_op("permute", input=lambda g, dims: undone(g, dims))(_transpo
 
 
 def undone(g, dims):
-    """A gradient in the order of the dimensions before."""
+    """`g` with its dimensions in the order before the permutation `dims`."""
     if is_sparse(g):
         return transposed(g, _inverse(dims))
     return g.transpose(_inverse(dims)) if isinstance(g, np.ndarray) else g.permute(_inverse(dims))
@@ -413,8 +414,9 @@ def detach(input):
 
 
 def _in_dtype(g, dtype):
-    return g.to(dt.BY_NUMPY[dtype]) if isinstance(g, Tensor) else _cast(g, dtype, g.dtype) if is_sparse(g) \
-        else dt.cast(g, dtype)
+    if isinstance(g, Tensor):
+        return g.to(dt.BY_NUMPY[dtype])
+    return _cast(g, dtype, g.dtype) if is_sparse(g) else dt.cast(g, dtype)
 
 
 @sparse_op("_to_copy", input=lambda g, before: _in_dtype(g, before))
@@ -423,7 +425,7 @@ def _cast(input, numpy_dtype, before):
 
 
 def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
-    """`self` in another dtype, or itself. The device is looked at as for dense tensors."""
+    """`self` in another dtype, or itself. The device argument is checked as for dense tensors."""
     plain = wrap(np.empty((0,), self._array.dtype)).to(*args, dtype=dtype, device=device)
     if plain._array.dtype == self._array.dtype:
         return _clone(self) if copy or any([x is True for x in args[1:]]) else self
@@ -452,7 +454,7 @@ def empty_array(layout, shape, dtype, sparse_dim):
 
 # ------------------------------------------------------------------ in place
 def written(self, array):
-    """`self`, whose numbers are those of a sparse array from now on. RuntimeError if its dtype cannot hold them."""
+    """`self` after its numbers are replaced by a sparse array. RuntimeError if its dtype cannot hold them."""
     dtype, own = dt.of(array), self.dtype
     if not dt.can_cast(dtype, own):
         raise RuntimeError(f"result type {dtype.type_name} can't be cast to the desired output type {own.type_name}")
@@ -466,7 +468,7 @@ def written(self, array):
 
 
 def written_out(out, result):
-    """`out`, a sparse tensor, with the numbers of a sparse `result`. RuntimeError if they differ in layout."""
+    """`out`, a sparse tensor, after a sparse `result` is written to it. RuntimeError if their layouts differ."""
     if out.layout is not result.layout:
         raise RuntimeError(f"a result of layout {result.layout} cannot be written to an out of layout {out.layout}")
     return written(out, result._array)
@@ -487,13 +489,13 @@ def zero_(self):
 def mul_(self, other):
     array = _mul(self.detach(), other)._array
     if not is_sparse(other):
-        array.coalesced = array.nnz < 2        # torch does not keep it
+        array.coalesced = array.nnz < 2        # torch marks the result as not coalesced
     return written(self, array)
 
 
 @of_sparse("add_", "__iadd__")
 def add_(self, other, *, alpha=1):
-    if not is_sparse(self):                    # the elements are added to memory that stays
+    if not is_sparse(self):                    # the elements are added into the dense tensor's memory
         if self._requires_grad or other._requires_grad:
             raise NotImplementedError("tinytorch has no recorded writes of sparse tensors")
         array = other._array if alpha == 1 else plain_times(other._array, alpha)

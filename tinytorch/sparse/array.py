@@ -1,7 +1,7 @@
-"""SparseArray: what a sparse tensor has in the place of an ndarray.
+"""SparseArray: the array of a sparse tensor, in place of an ndarray.
 
-It has a shape and a dtype, and an engine that adds gradients can add it; whatever else is asked of it is a
-NotImplementedError, so that a function for ndarrays which is given one says so.
+It has a shape and a dtype, and can be added as autograd adds gradients. Any other use raises NotImplementedError, so
+that a function written for ndarrays fails clearly when it gets one.
 """
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from . import kernels
 
 
 class SparseArray:
-    """Elements that are not zero, by their place.
+    """The non-zero elements of an array and their places.
 
     layout     sparse_coo, sparse_csr or sparse_csc
-    plan       the indices: of sparse_coo one int64 array (S, N); of the others where each row (column) begins and the
-               column (row) of each element
+    plan       the indices. sparse_coo: one int64 array (S, N). sparse_csr (sparse_csc): a pair of the positions where
+               each row (column) begins, and the column (row) of each element
     values     (N, *): the elements
-    shape      of the whole
-    coalesced  whether the indices of sparse_coo are known to be in order, each once
+    shape      the shape of the whole array
+    coalesced  whether the indices of sparse_coo are known to be sorted and without repetition
     """
 
     __slots__ = ("layout", "plan", "values", "shape", "coalesced")
@@ -39,7 +39,7 @@ class SparseArray:
         self.layout, self.plan, self.values, self.shape = layout, plan, values, tuple(shape)
         self.coalesced = coalesced
 
-    # ------------------------------------------------------------------ as much of an ndarray as there is
+    # ------------------------------------------------------------------ the parts of ndarray's interface that exist
     @property
     def dtype(self):
         return self.values.dtype
@@ -67,7 +67,7 @@ class SparseArray:
     def __array__(self, *args, **kwargs):
         refuse_sparse("__array__", self)
 
-    # What autograd asks: a dense gradient of a sparse leaf has its own strides, and no memory is shared.
+    # Autograd reads these: a dense gradient of a sparse leaf has its own strides, and no memory is shared.
     strides, base = (), None
 
     def __array_function__(self, function, types, args, kwargs):
@@ -78,7 +78,7 @@ class SparseArray:
         refuse_sparse(function.__name__, self)
 
     def __getattr__(self, name):
-        if name[:1] == "_":                    # what hasattr() asks for
+        if name[:1] == "_":                    # such as hasattr() asks for
             raise AttributeError(name)
         refuse_sparse(name, self)
 
@@ -86,7 +86,7 @@ class SparseArray:
         refuse_sparse("__getitem__", self)
 
     def __add__(self, other):
-        if isinstance(other, SparseArray):     # of two gradients torch puts the one that comes later first
+        if isinstance(other, SparseArray):     # torch puts the later of two gradients first
             return added(other, self)
         return self.added_to(other, True)
 
@@ -99,7 +99,7 @@ class SparseArray:
 
     @property
     def indices(self):
-        """The indices as those of sparse_coo."""
+        """The indices in the form of sparse_coo."""
         if self.layout is sparse_coo:
             return self.plan
         starts, inner = self.plan
@@ -115,11 +115,11 @@ class SparseArray:
         return len(self.shape) - self.sparse_dim
 
     def with_values(self, values):
-        """Others in the same places."""
+        """A sparse array of other values in the same places."""
         return SparseArray(self.layout, self.plan, values, self.shape, self.coalesced)
 
     def taken_over(self):
-        """The same as the gradient of a leaf, of which torch does not keep that it is coalesced."""
+        """This array as the gradient of a leaf. torch then forgets whether it was coalesced."""
         return SparseArray(self.layout, self.plan, self.values, self.shape, self.nnz < 2)
 
     def duplicate(self):
@@ -132,7 +132,7 @@ class SparseArray:
 
     # ------------------------------------------------------------------ other forms
     def as_coalesced(self):
-        """The same in sparse_coo, in order of places, elements of the same place added up."""
+        """This array in sparse_coo, sorted by place, with the elements of equal places summed."""
         if self.layout is not sparse_coo:
             found = SparseArray(sparse_coo, self.indices, self.values, self.shape, self.layout is sparse_csr)
             return found.as_coalesced()
@@ -148,7 +148,7 @@ class SparseArray:
         return SparseArray(sparse_coo, self.plan[:, order[starts]], values, self.shape, True)
 
     def as_layout(self, layout):
-        """The same in another layout."""
+        """This array in another layout."""
         if layout is self.layout:
             return self
         c = self.as_coalesced()
@@ -162,16 +162,17 @@ class SparseArray:
         return SparseArray(layout, (kernels.row_starts(rows, n), columns), values, self.shape)
 
     def dense(self):
-        """The whole as an ndarray."""
+        """This array as an ndarray."""
         return self.added_to(np.zeros(self.shape, self.dtype))
 
     def added_to(self, array, copy=False):
-        """`array` with the elements added, in place unless `copy`; ndarrays that are not C-contiguous are copied."""
+        """`array` plus the elements: in place, or in a copy if `copy`. An ndarray that is not C-contiguous is summed in
+        a contiguous buffer."""
         whole = array
         if copy:
             whole = dt.cast(array, dt.promote_types(dt.of(array), dt.of(self.values)).numpy)
             whole = whole.copy() if whole is array else whole
-        if not whole.flags.writeable:          # NumPy's add.at does not look
+        if not whole.flags.writeable:          # NumPy's add.at does not check this
             raise RuntimeError(READ_ONLY)
         target = np.ascontiguousarray(whole)
         if target.size:
@@ -181,7 +182,8 @@ class SparseArray:
         return whole
 
     def at(self, keys):
-        """The values at places given as numbers, zero where there is none, and whether there is one."""
+        """(values, found): the values at the places numbered `keys`, and whether there is an element. Absent values
+        are zero."""
         c = self.as_coalesced()
         own = c.keys()
         found = np.zeros(keys.shape, bool)
@@ -193,7 +195,7 @@ class SparseArray:
         return values, found
 
     def transposed(self, dims):
-        """The dimensions in another order; dense ones stay behind the sparse ones."""
+        """This array with its dimensions permuted. Dense dimensions stay behind the sparse ones."""
         shape, k = [self.shape[d] for d in dims], self.sparse_dim
         if self.layout is not sparse_coo:
             other = sparse_csc if self.layout is sparse_csr else sparse_csr
@@ -204,8 +206,8 @@ class SparseArray:
 
 
 def added(a, b):
-    """a + b of the same shape. Elements come in the order in which torch adds: by comparing the first ones left, or
-    where the values are no contiguous memory one after the other."""
+    """a + b, both of the same shape, with the elements in torch's order: a merge of the two lists of places, or one
+    list after the other if the values of either are not contiguous."""
     if a.layout is not sparse_coo or b.layout is not sparse_coo:
         return added(a.as_layout(sparse_coo), b.as_layout(sparse_coo)).as_layout(a.layout)
     dtype = dt.promote_types(dt.of(a.values), dt.of(b.values)).numpy
@@ -225,7 +227,7 @@ def added(a, b):
 
 def _refuse_operators():
     for name, value in vars(NDArrayOperatorsMixin).items():
-        in_place = name[:3] == "__i" and name != "__invert__"          # which Python makes of the others
+        in_place = name[:3] == "__i" and name != "__invert__"          # Python derives these from the others
         if callable(value) and not in_place and name not in vars(SparseArray):
             setattr(SparseArray, name, lambda self, *other, name=name[2:-2]: refuse_sparse(name, self))
 

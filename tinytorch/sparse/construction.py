@@ -16,14 +16,14 @@ from .tensor import wrap_sparse
 
 
 def _values(values, dtype):
-    """The elements as a tensor with its history."""
+    """The elements as a tensor. A tensor keeps its autograd history."""
     if not isinstance(values, Tensor):
         return new_tensor(values, dtype=dtype)
     return values if dtype is None else values.to(dtype)
 
 
 def _indices(indices, whole=False):
-    """Indices as an array, of int64 unless they are int32 and may stay so."""
+    """Indices as an int64 array; int32 stays int32 unless `whole`."""
     array = indices._array if isinstance(indices, Tensor) else new_tensor(indices)._array
     return array if array.dtype == np.int32 and not whole else array.astype(np.int64, copy=False)
 
@@ -33,7 +33,7 @@ def _shape(size):
 
 
 def _leaf(tensor, requires_grad):
-    """The tensor as torch hands it over: with `requires_grad` a leaf."""
+    """The tensor as torch returns it: a leaf if `requires_grad`."""
     if not requires_grad or tensor._requires_grad:
         return tensor
     check_can_require_grad(tensor)
@@ -78,7 +78,7 @@ _FORMS = ({"size"}, {"indices", "values"}, {"indices", "values", "size"})
 
 
 def _inferred(places, elements):
-    """The smallest shape that has the places."""
+    """The smallest shape that contains the places."""
     if not places.shape[1]:
         return (0,) * len(places) + elements.shape[1:]
     if places.min() < 0:
@@ -87,7 +87,7 @@ def _inferred(places, elements):
 
 
 def check_coo(places, elements, shape):
-    """RuntimeError unless indices, values and shape are those of one tensor."""
+    """RuntimeError unless indices, values and shape fit together."""
     k, n = places.shape
     if len(shape) != k + elements.ndim - 1:
         raise RuntimeError(f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(shape)}, "
@@ -134,7 +134,7 @@ def compressed(starts, inner, values, size=None, *, dtype=None, layout=None, dev
 
 
 def check_compressed(layout, starts, inner, elements, shape):
-    """RuntimeError unless the parts are those of one matrix."""
+    """RuntimeError unless the parts make one matrix."""
     by_row = layout is sparse_csr
     outer_name, inner_name, outer, across = ("crow", "col", "nrows", "ncols") if by_row else (
         "ccol", "row", "ncols", "nrows")

@@ -1,4 +1,4 @@
-"""Between sparse and dense: to_dense, to_sparse, coalesce, values, sparse_mask and their gradients."""
+"""Conversion between sparse and dense: to_dense, to_sparse, coalesce, values, sparse_mask and their gradients."""
 from __future__ import annotations
 
 import numpy as np
@@ -23,7 +23,7 @@ def compressed_of_values(values, layout, plan, shape):
 
 @sparse_op("values_at", input=lambda g, places, input: _like(in_places(g, places), input))
 def values_at(input, places):
-    """The elements of `input`, dense or sparse, in the places of a sparse array."""
+    """The elements of `input`, dense or sparse, at the places of the sparse array `places`."""
     if isinstance(input, SparseArray):
         return input.at(places.keys())[0]
     return np.asarray(input)[tuple(places.indices)]
@@ -31,7 +31,7 @@ def values_at(input, places):
 
 @sparse_op("in_places", values=lambda g, places: values_at(g, places))
 def in_places(values, places):
-    """A sparse array of `values` in the places of another one."""
+    """A sparse array with `values` at the places of the sparse array `places`."""
     return places.with_values(values)
 
 
@@ -64,14 +64,14 @@ def detached(x):
 
 
 def dense_gradient(g):
-    """A gradient as that of a dense tensor."""
+    """`g` as the gradient of a dense tensor."""
     return dense_of(g, None) if is_sparse(g) else g
 
 
 # ------------------------------------------------------------------ to sparse
 @sparse_op("to_sparse.1", input=dense_gradient)
 def to_sparse_of(input, sparse_dim):
-    """Elements of an ndarray that are not zero; dimensions from `sparse_dim` on are dense."""
+    """The non-zero elements of an ndarray. Dimensions from `sparse_dim` on are dense."""
     numbers = dt.numbers(input) if input.dtype.kind == dt.WIDENED else input
     there = numbers != 0
     if sparse_dim < input.ndim:
@@ -89,7 +89,9 @@ def to_sparse_of_dims(input, sparse_dim):
 
 
 def _restored(g, input):
-    return g if not is_sparse(g) else as_layout(g, input.layout) if is_sparse(input) else dense_of(g, None)
+    if not is_sparse(g):
+        return g
+    return as_layout(g, input.layout) if is_sparse(input) else dense_of(g, None)
 
 
 def _to_layout(input, layout):
@@ -109,12 +111,12 @@ def _coalesced(input):
 
 
 def coalesced(x):
-    """`x` coalesced, itself if it is; another layout as it is."""
+    """`x` coalesced if its layout is sparse_coo, else `x` itself."""
     array = array_of(x)
     return x if array.layout is not sparse_coo or array.coalesced else _coalesced(x)
 
 
-# ------------------------------------------------------------------ the elements in the places of another
+# ------------------------------------------------------------------ sparse_mask
 def _mask_rule(g, input, mask):
     if is_sparse(input):
         return g
@@ -129,7 +131,7 @@ def in_ones(mask):
 
 @sparse_op("sparse_mask", input=_mask_rule)
 def masked_by(input, mask):
-    """The elements of `input`, dense or sparse, in the places of the sparse array `mask`."""
-    if input is mask:                          # also where it is not coalesced
+    """The elements of `input`, dense or sparse, at the places of the sparse array `mask`."""
+    if input is mask:                          # even if it is not coalesced
         return input
     return mask.with_values(values_at.__wrapped__(input, mask))

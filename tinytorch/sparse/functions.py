@@ -1,4 +1,4 @@
-"""torch.sparse: products, sums and softmax, and the checks of what sparse tensors are made of."""
+"""torch.sparse: products, sums and softmax, and the switch for checks of sparse tensors' parts."""
 from __future__ import annotations
 
 import contextlib
@@ -13,10 +13,10 @@ __all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "samp
 
 @public("_sparse_mm", any_layout=True)
 def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
-    """The product of two matrices of which one is sparse: dense, or sparse if both are.
+    """The product of two matrices, one of them sparse. It is dense, or sparse if both are sparse.
 
-    As `torch.mm`, but the gradient of a sparse matrix is sparse too, in the places that it has. RuntimeError for sizes
-    that do not fit and for different dtypes.
+    As `torch.mm`, but the gradient of a sparse matrix is sparse too and has elements in the same places. RuntimeError
+    for sizes that do not fit and for different dtypes.
 
     >>> import tinytorch as torch
     >>> a = torch.sparse_coo_tensor([[0, 1], [1, 0]], [2., 3.], (2, 2))
@@ -41,8 +41,8 @@ def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1.0, alpha: 
 
 @public("_sparse_sum", any_layout=True)
 def sum(input: Tensor, dim: int | Ints | None = None, dtype: dt.dtype | None = None) -> Tensor:     # noqa: F821
-    """The sum of a sparse tensor, over all of it or along `dim` (a number or several): a dense tensor where no sparse
-    dimension is left, else a sparse one. Its gradient has the places of `input`.
+    """The sum of a sparse tensor, over all dimensions or over `dim` (a number or several). The result is dense if no
+    sparse dimension is left, else sparse. The gradient has elements where `input` has some.
 
     >>> import tinytorch as torch
     >>> torch.sparse.sum(torch.eye(3).to_sparse())
@@ -53,7 +53,7 @@ def sum(input: Tensor, dim: int | Ints | None = None, dtype: dt.dtype | None = N
 
 @public("_sparse_softmax", any_layout=True)
 def softmax(input: Tensor, dim: int, *, dtype: dt.dtype | None = None) -> Tensor:
-    """Softmax of a sparse_coo tensor along `dim`, of the elements that it has: the others count as -inf.
+    """Softmax of a sparse_coo tensor along `dim`, over the elements that it holds. Absent elements count as -inf.
 
     >>> import tinytorch as torch
     >>> x = torch.sparse_coo_tensor([[0, 0], [0, 2]], [1., 1.], (2, 3))
@@ -78,8 +78,8 @@ def log_softmax(input: Tensor, dim: int, *, dtype: dt.dtype | None = None) -> Te
 @public("sparse_sampled_addmm", any_layout=True)
 def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1.0,     # noqa: F821
                   alpha: Number = 1.0) -> Tensor:                                       # noqa: F821
-    """beta * input + alpha * (mat1 @ mat2) in the places of the sparse_csr matrix `input`: the other products are not
-    computed.
+    """beta * input + alpha * (mat1 @ mat2) at the places of the sparse_csr matrix `input`. Other elements of the
+    product are not computed.
 
     >>> import tinytorch as torch
     >>> torch.sparse.sampled_addmm(torch.eye(2).to_sparse_csr(), torch.ones(2, 3), torch.ones(3, 2)).values()
@@ -89,8 +89,9 @@ def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1
 
 
 class check_sparse_tensor_invariants(contextlib.ContextDecorator):
-    """Whether the parts of new sparse tensors are checked: `enable`, `disable`, `is_enabled`, or for the time of a with
-    statement. Here they are always checked, since functions rely on it: the flag is kept for programs that ask.
+    """The setting whether the parts of new sparse tensors are checked: `enable`, `disable`, `is_enabled`, or a with
+    statement. tinytorch always checks them, since its functions rely on it, and keeps the setting for programs that
+    ask for it.
 
     >>> import tinytorch as torch
     >>> with torch.sparse.check_sparse_tensor_invariants():
@@ -105,17 +106,17 @@ class check_sparse_tensor_invariants(contextlib.ContextDecorator):
 
     @staticmethod
     def is_enabled() -> bool:
-        """What was last said."""
+        """Whether checks were enabled last."""
         return check_sparse_tensor_invariants._enabled
 
     @staticmethod
     def enable() -> None:
-        """Says that they are to be checked."""
+        """Enables the checks."""
         check_sparse_tensor_invariants._enabled = True
 
     @staticmethod
     def disable() -> None:
-        """Says that they need not be checked."""
+        """Disables the checks: a setting without effect here."""
         check_sparse_tensor_invariants._enabled = False
 
     def __enter__(self) -> None:

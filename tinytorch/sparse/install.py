@@ -1,4 +1,4 @@
-"""What functions of torch do when an argument is sparse, put where they look."""
+"""Puts the functions for sparse tensors where torch's functions and methods look for them."""
 import re
 
 from ..autograd import late_bound
@@ -31,7 +31,7 @@ def _method(name, function):
 
 
 def _in_place(name, function):
-    """The in-place form of a function of sparse tensors: computes, then writes."""
+    """The in-place form of a function: it computes the result, then writes it to `self`."""
 
     def method(self, *args, **kwargs):
         compute = FUNCTIONS.get(function)
@@ -71,7 +71,7 @@ def _type(self, dtype=None, non_blocking=False):
 
 
 def install():
-    """Gives SparseTensor the methods of all public functions, and tells autograd who computes with sparse arguments."""
+    """Gives SparseTensor the methods of all public functions, and registers the handler of sparse arguments."""
     names = {name: record.name for record in TABLE.values() if not record.any_layout for name in record.methods}
     names.update({name: name for name in vars(Tensor) if _OPERATOR.fullmatch(name) or name in FUNCTIONS})
     for name, function in names.items():

@@ -1,4 +1,4 @@
-"""What sparse tensors are computed by, on ndarrays."""
+"""Routines on ndarrays that sparse tensors are computed with."""
 import numpy as np
 
 from .. import dtypes as dt
@@ -6,7 +6,7 @@ from ..kernels.scatter import add_flat, add_rows
 
 
 def flat_places(indices, shape):
-    """The places that `indices` (S, N) name in an array of `shape`, as flat numbers."""
+    """The flat numbers of the places `indices` (S, N) in an array of `shape`."""
     keys = np.zeros(indices.shape[1], np.int64)
     for row, n in zip(indices, shape):
         keys = keys * n + row
@@ -14,8 +14,8 @@ def flat_places(indices, shape):
 
 
 def sorting(numbers, n):
-    """The stable order of `numbers` from 0 to n - 1. NumPy sorts those of 16 bits by their digits, in a tenth of the
-    time that others take."""
+    """The stable order of `numbers` from 0 to n - 1. NumPy sorts numbers of 16 bits by their digits, in a tenth of the
+    time that wider numbers take, so the order is found 16 bits at a time."""
     order = None
     for shift in range(0, max(int(n - 1).bit_length(), 1), 16):
         digits = (numbers >> shift & 0xffff).astype(np.uint16)
@@ -25,14 +25,14 @@ def sorting(numbers, n):
 
 
 def row_starts(rows, n):
-    """Where each of `n` rows begins, given the sorted rows of the elements: n + 1 numbers."""
+    """The positions (n + 1) where each of `n` rows begins, given the sorted rows of the elements."""
     starts = np.zeros(n + 1, np.int64)
     np.cumsum(np.bincount(dt.as_intp(rows), minlength=n), out=starts[1:])
     return starts
 
 
 def add_places(array, places, values):
-    """array[places] += values, repeated places included; the elements may be arrays."""
+    """array[places] += values, where places may repeat and the elements may be arrays."""
     if not values.size:
         return
     n = len(array)
@@ -48,8 +48,7 @@ def add_places(array, places, values):
 
 
 def sums_of_segments(values, starts):
-    """The sums of values[starts[i]:starts[i + 1]]; every segment has an element. Half precision is rounded after each
-    addition."""
+    """The sums of values[starts[i]:starts[i + 1]]; no segment is empty. In half precision each addition is rounded."""
     if not len(starts):
         return values[:0]
     if values.itemsize != 2 or values.dtype.kind not in dt.FLOATING:
@@ -67,27 +66,31 @@ def _sum(a, b):
 
 
 def merged(a, b):
-    """How torch merges two lists of places by comparing their heads: the positions in a + b of the elements, and for
-    each that of the one added to it, or -1."""
+    """(places, partner): the merge of two lists of places, made as torch makes it by comparing the heads. `places`: the
+    positions in a + b of the merged elements. `partner`: for each, the position of the element added to it, or -1."""
     places, partner, i, j, n = [], [], 0, 0, len(a)
     while i < n or j < len(b):
-        order = -1 if j == len(b) else 1 if i == n else (a[i] > b[j]) - (a[i] < b[j])
+        if j == len(b):
+            order = -1
+        else:
+            order = 1 if i == n else (a[i] > b[j]) - (a[i] < b[j])
         places.append(i if order <= 0 else n + j)
         partner.append(-1 if order else n + j)
         i, j = i + (order <= 0), j + (order >= 0)
     return np.array(places, np.int64), np.array(partner, np.int64)
 
 
-#: Products of elements and rows, numbers in all, up to which one pass over them is quickest.
+#: Largest number of terms (elements times the width of a row) for which a single pass over all terms is quickest.
 FEW = 1 << 13
-#: Elements of a row from which on a BLAS product of vector and matrix is quicker than adding row by row.
+#: From this number of elements in a row on, a BLAS product of vector and matrix is quicker than adding row by row.
 LONG = 32
-#: Numbers of the rows that are added to together: what stays in the cache.
+#: How many numbers of the result are added to together, so that they stay in the cache.
 BLOCK = 1 << 16
 
 
 def product(starts, inner, values, dense):
-    """The matrix given by rows (`starts`, the column `inner` of each element, `values`) times `dense` (K, M)."""
+    """The product of a matrix in compressed rows (`starts`, the column `inner` of each element, `values`) and `dense`
+    (K, M)."""
     n, width = len(starts) - 1, dense.shape[1]
     result = np.zeros((n, width), dense.dtype)
     if not len(values) or not width:
@@ -113,7 +116,8 @@ def product(starts, inner, values, dense):
 
 
 def _long_rows(result, order, starts, counts, inner, values, dense):
-    """Rows of many elements: those of equal number by BLAS, a vector of values times the rows that they pick."""
+    """Computes rows of many elements by BLAS, rows of equal length together: the values (a vector) times the rows of
+    `dense` that they pick."""
     lengths, first = np.unique(-counts[order], return_index=True)
     for length, begin, end in zip(-lengths, first, np.append(first[1:], len(order))):
         step = max(1, 2 * BLOCK // (length * dense.shape[1]))
@@ -124,8 +128,8 @@ def _long_rows(result, order, starts, counts, inner, values, dense):
 
 
 def _short_rows(rows, starts, counts, inner, values, dense):
-    """Rows of about as many elements each, most first: the first elements of all of them, then the second ones. In half
-    precision each product and each sum is rounded."""
+    """Computes rows of similar lengths, sorted by falling length: the first element of every row, then the second, and
+    so on. In half precision each product and each sum is rounded."""
     counts, first = counts[rows], starts[rows]
     result = np.zeros((len(rows), dense.shape[1]), dense.dtype)
     for k in range(counts[0]):

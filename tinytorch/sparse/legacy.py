@@ -1,4 +1,4 @@
-"""torch.sparse.FloatTensor and its like, by which sparse tensors were made before `torch.sparse_coo_tensor`."""
+"""torch.sparse.FloatTensor and its like, the constructors from before `torch.sparse_coo_tensor`."""
 from .. import dtypes as dt
 from ..errors import kind_of
 from ..tensor import Size, Tensor
@@ -10,8 +10,8 @@ __all__ = ["BFloat16Tensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatT
 
 
 class sparsetype(type):
-    """The class of these names: FloatTensor(indices, values, size), FloatTensor(2, 3) without elements. What is made of
-    values has their dtype, whatever the name says."""
+    """The metaclass of these names: FloatTensor(indices, values, size), or FloatTensor(2, 3) for a tensor without
+    elements. The dtype of given values wins over the dtype in the name."""
 
     def __call__(cls, *args, device=None):
         if len(args) in (2, 3) and isinstance(args[0], Tensor) and isinstance(args[1], Tensor):

@@ -1,4 +1,4 @@
-"""Products of matrices of which one is sparse."""
+"""Products of matrices, one or both of them sparse."""
 from __future__ import annotations
 
 import numpy as np
@@ -22,14 +22,14 @@ def adjoint(x):
 
 
 def _product(a, b):
-    """The arrays' product; sparse if both are."""
+    """The product of two arrays. It is sparse if both are."""
     if not isinstance(a, SparseArray):         # (b^T a^T)^T
         return _by_rows(b.transposed((1, 0)), np.ascontiguousarray(a.T)).T
     return _sparse_product(a, b) if isinstance(b, SparseArray) else _by_rows(a, b)
 
 
 def _rows_of(a):
-    """(where the rows begin, columns, values) of a matrix."""
+    """(starts of the rows, columns, values) of a matrix."""
     if a.layout is sparse_csr:
         return *a.plan, a.values
     rows, columns = a.indices
@@ -47,7 +47,7 @@ def _by_rows(a, dense):
 
 
 def _sparse_product(a, b):
-    """The product of two sparse matrices: every element of a row times the row of the other that it picks."""
+    """The product of two sparse matrices: each element of a row of `a` times the row of `b` that it picks."""
     starts, inner, values = _rows_of(b.as_coalesced())
     c = a.as_coalesced()
     rows, columns = c.indices
@@ -61,7 +61,7 @@ def _sparse_product(a, b):
 
 
 def _matrix_product(a, b):
-    """a @ b, recorded or of arrays, whichever is sparse."""
+    """a @ b of tensors (recorded) or of arrays; either may be sparse."""
     if is_sparse(a) or is_sparse(b):
         return product(a, b)
     return (wrap(a) @ wrap(b))._array if isinstance(a, np.ndarray) else a @ b
@@ -83,7 +83,7 @@ def vector_product(input, vec):
 
 
 def _in_pattern(x, like):
-    """A sparse matrix with zeros where another one has no elements."""
+    """A sparse matrix with zeros where `like` has no elements."""
     return _zeroed(x, array_of(like).as_coalesced())
 
 
@@ -135,7 +135,7 @@ def _sampled_addmm(input, mat1, mat2, beta, alpha):
 
 
 def _rows_of_product(mat1, mat2):
-    """The rows in which `mat1` has elements, and those of the product."""
+    """The numbers of the rows in which `mat1` has elements, and these rows of the product."""
     rows = np.unique(mat1.plan[0])
     return rows, _by_rows(mat1, mat2)[rows]
 
@@ -172,7 +172,7 @@ def _check(a, b):
             raise NotImplementedError("tinytorch has no product of sparse matrices with dense dimensions")
     (n, k), (m, p) = a._array.shape, b._array.shape
     if k != m:
-        want, got = (k, m) if a.is_sparse else (m, k)      # by a dense matrix on the left: all of it transposed
+        want, got = (k, m) if a.is_sparse else (m, k)      # torch transposes a dense matrix times a sparse one
         raise RuntimeError(f"addmm: Argument #3 (dense): Expected dim 0 size {want}, got {got}"
                            if a.is_sparse or b.is_sparse else
                            f"mat1 and mat2 shapes cannot be multiplied ({n}x{k} and {m}x{p})")
@@ -273,7 +273,7 @@ def sparse_addmm(mat, mat1, mat2, *, beta=1.0, alpha=1.0):
 
 
 def _check_sparse_by_dense(name, mat1, mat2):
-    """The arguments of `smm` and its like, looked at in the order in which torch does."""
+    """Checks the arguments of `smm` and its like in torch's order."""
     for x in (mat1, mat2):
         if is_sparse(x) and not x.is_sparse:
             refuse_sparse(name, x)

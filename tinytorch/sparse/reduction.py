@@ -26,7 +26,7 @@ def _total(input):
 
 
 def _split(array, dims):
-    """The summed dimensions, sparse and dense ones, the latter as those of the values."""
+    """(sparse, dense): the summed dimensions; dense ones are numbered as dimensions of the values."""
     k = array.sparse_dim
     return [d for d in dims if d < k], tuple([d - k + 1 for d in dims if d >= k])
 
@@ -46,7 +46,7 @@ def _summed(input, dims):
 
 
 def _spread(g, input, dims):
-    """The gradient of the elements of `input` from that of sums: each gets that of its sum."""
+    """The gradient of `input` from the gradient `g` of its sums: each element gets the gradient of its sum."""
     return in_places(_spread_values(g, input, dims), coalesced(detached(input)))
 
 
@@ -154,7 +154,7 @@ def _values(input):
 
 # ------------------------------------------------------------------ softmax
 def _groups(array, dim):
-    """The number of the softmax that each element belongs to, and how many there are, along a sparse dimension."""
+    """For a softmax along a sparse dimension: the number of each element's group, and the number of groups."""
     others = [d for d in range(array.sparse_dim) if d != dim]
     keys = kernels.flat_places(array.plan[others], [array.shape[d] for d in others])
     names, groups = np.unique(keys, return_inverse=True)
@@ -184,7 +184,7 @@ def _softmax(array, dim, logarithm):
 
 
 def _group_sums(values, ans, dim):
-    """The sums of `values`, elements in the places of `ans`, over each softmax along `dim`."""
+    """For each of `values` (at the places of `ans`), the sum over its softmax group along `dim`."""
     if dim >= ans.sparse_dim:
         return values.sum(dim - ans.sparse_dim + 1, keepdims=True)
     return _sums(values, *_groups(ans, dim))

@@ -1,4 +1,4 @@
-"""Sparse tensors of another size: sparse_resize_ and its like. And matrices of diagonals."""
+"""Resizing of sparse tensors (sparse_resize_ and its like), and matrices of diagonals."""
 from __future__ import annotations
 
 import numpy as np
@@ -32,7 +32,7 @@ def _check(size, sparse_dim, dense_dim):
 
 
 def _refuse_change(array, size, sparse_dim, dense_dim):
-    """RuntimeError if elements would be lost, or have no place."""
+    """RuntimeError if elements would be lost or would have no place."""
     said = ""
     for kind, before, after in (("sparse", array.sparse_dim, sparse_dim), ("dense", array.dense_dim, dense_dim)):
         if before != after and not said:
@@ -46,8 +46,8 @@ def _refuse_change(array, size, sparse_dim, dense_dim):
 
 
 def resized(self: Tensor, size: tuple[int, ...], sparse_dim: int, dense_dim: int) -> Tensor:
-    """sparse_resize_. The values are those of the memory, in order: with larger dense dimensions they stand in other
-    places, and zeros follow."""
+    """sparse_resize_. The values keep their order in memory: with larger dense dimensions they move to other places,
+    and zeros follow."""
     array, size = self._array, tuple(size)
     _check(size, sparse_dim, dense_dim)
     if not array.nnz:
@@ -83,10 +83,10 @@ def _resize_as(input, the_template, *, memory_format=None):
 @public("_spdiags", any_layout=True)
 def spdiags(diagonals: Tensor, offsets: Tensor, shape: Ints,     # noqa: F821
             layout: layout_class | None = None) -> Tensor:
-    """The sparse matrix of `shape` with the rows of `diagonals` on its diagonals: the one at `offsets`[i] above the
-    main one (below it, if negative) has diagonals[i, column] in each column.
+    """The sparse matrix of `shape` with the rows of `diagonals` on its diagonals. Row i lies `offsets`[i] above the
+    main diagonal (below it, if negative), and its element k goes to column k.
 
-    RuntimeError for offsets that are not int64, are there twice or lie outside of the matrix.
+    RuntimeError for offsets that are not int64, that repeat or that lie outside the matrix.
 
     >>> import tinytorch as torch
     >>> torch.sparse.spdiags(torch.tensor([[1, 2, 3], [4, 5, 6]]), torch.tensor([0, 1]), (3, 3)).to_dense()

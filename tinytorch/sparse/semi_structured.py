@@ -1,4 +1,4 @@
-"""torch.sparse.semi_structured: tensors of which two in four elements are zero, which only GPUs multiply faster."""
+"""torch.sparse.semi_structured: tensors with two zeros in every four elements. Only GPUs multiply them faster."""
 from .._refused import refused, refused_class
 from ..tensor import Tensor
 

@@ -1,4 +1,4 @@
-"""Parts of sparse tensors, and tensors put together of them."""
+"""Parts of sparse tensors, and sparse tensors joined from others."""
 from __future__ import annotations
 
 import operator
@@ -20,7 +20,7 @@ _ALL = slice(None)
 
 
 def _untracked(name, *tensors):
-    """RuntimeError for tensors that require gradients: what is here has none."""
+    """RuntimeError for tensors that require gradients: the function `name` has no derivative."""
     if mode.grad_now and any([x._requires_grad for x in tensors]):
         raise NotImplementedError(f"tinytorch has no derivative of {name} of sparse tensors")
 
@@ -37,7 +37,7 @@ def _refuse_compressed(input):
 
 # ------------------------------------------------------------------ parts
 def _selected(array, dim, index):
-    """The part of a sparse_coo array at a place of one dimension; an ndarray where no sparse dimension is left."""
+    """The part of a sparse_coo array at `index` of dimension `dim`. It is an ndarray if no sparse dimension is left."""
     n, k = array.shape[dim], array.sparse_dim
     if not -n <= index < n:
         raise IndexError(f"select(): index {index} out of range for tensor of size {list(array.shape)} at dimension "
@@ -61,7 +61,7 @@ def _select_backward(g, whole, dim, index):
 def _select(input, dim, index, whole):
     array = _selected(input.as_layout(sparse_coo), dim, index)
     if input.layout is not sparse_coo and isinstance(array, SparseArray):
-        array.coalesced = True                 # a row of a matrix of rows
+        array.coalesced = True                 # a row of a csr or csc matrix
     return array
 
 
@@ -98,7 +98,7 @@ def narrow_copy(input, dim, start, length):
 
 @of_sparse("__getitem__")
 def getitem(self, index):
-    """Integers and full slices alone, as torch has views of sparse tensors."""
+    """Takes only integers and full slices, since torch has only these views of sparse tensors."""
     items = list(index) if isinstance(index, tuple) else [index]
     if Ellipsis in [x for x in items if not isinstance(x, Tensor)]:
         at = [x is Ellipsis for x in items].index(True)
@@ -148,14 +148,14 @@ def index_select(input, dim, index, *, out=None):
     return wrap_sparse(SparseArray(sparse_coo, plan, array.values[at], shape, len(at) < 2))
 
 
-# ------------------------------------------------------------------ put together
+# ------------------------------------------------------------------ joining
 @of_primitive("_cat")
 def _cat_of_op(dim, lengths, *tensors):
     return cat(tensors, dim)
 
 
 def _dense_alone(name, g):
-    """The gradient, if it is dense: torch has no kernel for others."""
+    """`g` if it is dense. torch has no kernel for a sparse gradient here."""
     if is_sparse(g):
         raise NotImplementedError(f"Could not run 'aten::{name}' with arguments from the 'SparseCPU' backend: the "
                                   "gradient is sparse, and only that of a dense result is known")
@@ -215,7 +215,7 @@ def _joined(arrays):
 
 @sparse_op("unsqueeze", input=lambda g, dim: _dense_alone("as_strided", g).squeeze(dim))
 def _unsqueeze(input, dim):
-    """A sparse_coo array with a new dimension of one element."""
+    """A sparse_coo array with a new dimension of size one."""
     shape = input.shape[:dim] + (1,) + input.shape[dim:]
     if dim > input.sparse_dim:
         values = np.expand_dims(input.values, dim - input.sparse_dim + 1)
@@ -282,7 +282,7 @@ def new_zeros(self, *size, dtype=None, layout=None, device=None, requires_grad=F
 
 @of_sparse("new_tensor")
 def new_tensor(self, data, **options):
-    """A dense one."""
+    """A dense tensor, as in torch."""
     if not self.is_sparse:
         raise RuntimeError("Cannot map DispatchKey SparseCsrCPU to a unique layout.")
     return Tensor.new_tensor(self, data, **options)

@@ -1,4 +1,4 @@
-"""SparseTensor: a Tensor whose numbers are a SparseArray; and how operations on it are recorded."""
+"""SparseTensor, a Tensor whose `_array` is a SparseArray, and how operations on it are recorded."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -22,12 +22,12 @@ from .array import SparseArray
 
 
 class SparseTensor(Tensor):
-    """A tensor of which the elements that are not zero are held: what `torch.sparse_coo_tensor` and its like make.
+    """A tensor that holds only its non-zero elements: the result of `torch.sparse_coo_tensor` and its like.
 
-    Functions that are not made for it raise NotImplementedError.
+    Functions without a sparse form raise NotImplementedError.
     """
 
-    __torch_function__ = disabled              # it is no class of the user's
+    __torch_function__ = disabled              # the library's own class, not a user's
 
     @property
     def layout(self):
@@ -83,7 +83,7 @@ class SparseTensor(Tensor):
         return self._array.duplicate()
 
     def __reduce_ex__(self, protocol):
-        array = self._array                     # whether it requires gradients is lost, as in torch
+        array = self._array                     # requires_grad is not kept, as in torch
         return as_torch_does(self) or (_rebuilt, (array.layout, array.plan, array.values, array.shape, array.coalesced))
 
 
@@ -99,19 +99,19 @@ def wrap_sparse(array: SparseArray) -> SparseTensor:
     return tensor
 
 
-SparseArray.tensor = wrap_sparse    # g.tensor(): for autograd, which knows no SparseTensor
+SparseArray.tensor = wrap_sparse    # autograd calls g.tensor(): it cannot import SparseTensor
 
 
 def as_tensor(array: np.ndarray | SparseArray) -> Tensor:
-    """A leaf around an array of either kind."""
+    """A leaf around an ndarray or a SparseArray."""
     return wrap_sparse(array) if isinstance(array, SparseArray) else wrap(array)
 
 
 def sparse_op(name: str, first: int = 0, joint: Callable | None = None, **rules: Callable) -> Callable:
-    """Decorator: as `op` of autograd, for operations that take or give sparse arrays."""
+    """Decorator: like autograd's `op`, for operations that take or return sparse arrays."""
     def decorate(forward):
         o = Op(forward, name, first, rules=rules, joint=joint)
-        o.converts = o.one_by_one = True       # the rules take records as they are
+        o.converts = o.one_by_one = True       # the rules accept record arrays (bfloat16) unchanged
 
         def call(*args: Any) -> Any:
             places = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
@@ -123,7 +123,7 @@ def sparse_op(name: str, first: int = 0, joint: Callable | None = None, **rules:
                     mask |= 1 << i - first
                     edges[i - first] = args[i]._node or args[i]
             result = forward(*arrays)
-            if not places:                     # a rule at work on arrays
+            if not places:                     # a derivative rule computes with arrays
                 return result
             tensor = as_tensor(result)
             recorder = mask and o.differentiable and result.dtype.kind in dt.DIFFERENTIABLE and (
@@ -151,12 +151,12 @@ def sparse_op(name: str, first: int = 0, joint: Callable | None = None, **rules:
 
 
 def array_of(x: Any) -> Any:
-    """The array of a tensor, or an array itself."""
+    """The array of a tensor; an array is returned unchanged."""
     return x._array if isinstance(x, Tensor) else x
 
 
 def refuse_out(out: Any, what: str) -> None:
-    """NotImplementedError for an `out` of what writes to none."""
+    """NotImplementedError if `out` is given to a function without out=."""
     if out is not None:
         raise NotImplementedError(f"tinytorch has no out= of {what}")
 
@@ -166,14 +166,16 @@ def is_sparse(x: Any) -> bool:
     return isinstance(x, (SparseTensor, SparseArray))
 
 
-# ------------------------------------------------------------------ what functions of torch do with sparse tensors
-#: The name of a public function or method -> what it does if an argument is sparse.
+# ------------------------------------------------------------------ torch's functions of sparse tensors
+#: The name of a public function or method -> the function called instead if an argument is sparse.
 FUNCTIONS: dict[str, Callable] = {}
 
 
 def of_sparse(*names: str, in_place: bool | str = True) -> Callable[[Callable], Callable]:
-    """Decorator: what the public functions of these names do if an argument is sparse. `in_place`: whether torch has
-    their in-place forms of sparse tensors; "turns": of sparse_coo, whose shape they change."""
+    """Decorator: the function replaces the public functions of these names if an argument is sparse.
+
+    `in_place`: whether torch has their in-place forms for sparse tensors. "turns": it has them for sparse_coo alone,
+    and they change the shape."""
     def decorate(function):
         function.in_place = in_place
         for name in names:
@@ -182,14 +184,14 @@ def of_sparse(*names: str, in_place: bool | str = True) -> Callable[[Callable], 
     return decorate
 
 
-#: The name of the forward of a primitive, which public functions call without a check -> what it does if an argument
-#: is sparse.
+#: The name of the forward of a primitive that public functions call without a check (and the op's name, or "" for any
+#: op of that forward) -> the function called instead if an argument is sparse.
 _PRIMITIVES: dict[tuple[str, str], Callable] = {}
 
 
 def of_primitive(forward: str, name: str = "") -> Callable[[Callable], Callable]:
-    """Decorator: what the primitive with this forward (and, of several, with this name) does if an argument is
-    sparse."""
+    """Decorator: the function replaces the primitive with this forward if an argument is sparse. `name`: the op's name,
+    where several ops share the forward."""
     def decorate(function):
         _PRIMITIVES[forward, name] = function
         return function
@@ -197,7 +199,7 @@ def of_primitive(forward: str, name: str = "") -> Callable[[Callable], Callable]
 
 
 def dispatch(name: str, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """The public function `name` of arguments of which one is sparse. NotImplementedError if there is none."""
+    """Calls the sparse form of the public function `name`. NotImplementedError if there is none."""
     function = FUNCTIONS.get(name)
     if function is None:
         refuse_sparse(name, _first_sparse((args, kwargs)))
@@ -209,12 +211,16 @@ def _first_sparse(x):
     """The first sparse tensor in nested containers, or None."""
     if isinstance(x, SparseTensor):
         return x
-    items = x.values() if isinstance(x, dict) else x if isinstance(x, (tuple, list)) else ()
-    return next((found for found in map(_first_sparse, items) if found is not None), None)
+    if isinstance(x, dict):
+        x = x.values()
+    elif not isinstance(x, (tuple, list)):
+        return None
+    return next((found for found in map(_first_sparse, x) if found is not None), None)
 
 
 class Sparse(Kind):
-    """An operation is what the public function of its name makes of sparse tensors, or what is said of its forward."""
+    """The handler of primitives with sparse arguments. It calls the sparse form of the public function of the
+    operation's name, or of its forward (`of_primitive`)."""
 
     def run(self, o: Op, call: Callable, args: tuple, error: Exception | None) -> Any:
         if not isinstance(error, SparseOperandError):

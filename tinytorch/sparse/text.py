@@ -1,10 +1,10 @@
-"""The text of a sparse tensor, as torch writes it."""
+"""repr() of a sparse tensor, in torch's form."""
 from ..memory_format import sparse_coo, sparse_csr
 from ..printing import array_text, default_dtypes, graph_suffix, with_suffixes
 
 
 def sparse_text(tensor):
-    """repr(tensor)."""
+    """The text of `tensor`."""
     array, prefix = tensor._array, "tensor("
     if array.layout is sparse_coo:
         parts = {"indices": array.plan}
