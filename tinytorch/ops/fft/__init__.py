@@ -1,1 +1,1 @@
-"""Discrete Fourier transforms, and those of short parts of a signal."""
+"""Discrete Fourier transforms, of whole signals and of short parts of them."""

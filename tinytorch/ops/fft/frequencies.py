@@ -1,4 +1,4 @@
-"""The frequencies of a transform, and zero frequency moved to the middle: fftfreq rfftfreq fftshift ifftshift."""
+"""The frequencies of a transform, and moves of zero frequency to the middle: fftfreq rfftfreq fftshift ifftshift."""
 from __future__ import annotations
 
 import math
@@ -21,7 +21,7 @@ __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 
 
 def _frequencies(name, n, d, parts, out, dtype, device, requires_grad, pin_memory):
-    """The whole numbers of `parts` (from, to) times 1 / (n * d), each rounded."""
+    """The integers of the ranges `parts`, (from, to) each, times 1 / (n * d). Both steps are rounded."""
     dtype = dtype_for(out, dtype, name) or dt.get_default_dtype()
     check_positive([sum([end - start for start, end in parts])])
     if dtype.category < 2:
@@ -31,7 +31,7 @@ def _frequencies(name, n, d, parts, out, dtype, device, requires_grad, pin_memor
         factor = 1.0 / (n * d) if n * d else math.copysign(math.inf, n * d)
         scaled = whole * wrap(stored_as(factor, dtype.numpy))
     if out is not None:
-        arange(scaled._array.size, out=out)     # resizes it
+        arange(scaled._array.size, out=out)     # resizes `out`
     return refill(out, finish(scaled._array, device, requires_grad, pin_memory), by_count=True)
 
 
@@ -39,7 +39,7 @@ def _frequencies(name, n, d, parts, out, dtype, device, requires_grad, pin_memor
 def fftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
             layout: Layout | None = None, device: Device = None, requires_grad: bool | None = False,
             pin_memory: bool | None = False) -> Tensor:
-    """The frequencies of the elements of `fft` of n points at distance `d`: 0, 1, ..., -2, -1 divided by n d.
+    """The frequencies of the elements of `fft` of n points at distance `d`: 0, 1, ..., -2, -1 divided by n * d.
 
     >>> import tinytorch as torch
     >>> torch.fft.fftfreq(4)
@@ -53,7 +53,7 @@ def fftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, dtype: dt.dtyp
 def rfftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
              layout: Layout | None = None, device: Device = None, requires_grad: bool | None = False,
              pin_memory: bool | None = False) -> Tensor:
-    """The frequencies of the elements of `rfft` of n points at distance `d`: 0, 1, ..., n // 2 divided by n d.
+    """The frequencies of the elements of `rfft` of n points at distance `d`: 0, 1, ..., n // 2 divided by n * d.
 
     >>> import tinytorch as torch
     >>> torch.fft.rfftfreq(4)
@@ -64,14 +64,16 @@ def rfftfreq(n: int, d: float = 1.0, *, out: Tensor | None = None, dtype: dt.dty
 
 def _shifted(input, dim, shift):
     ndim = input._array.ndim
-    dims = tuple(range(ndim)) if dim is None else tuple(
-        [_dim(d, ndim) for d in ((dim,) if isinstance(dim, int) else dim)])
+    if dim is None:
+        dims = tuple(range(ndim))
+    else:
+        dims = tuple([_dim(d, ndim) for d in ((dim,) if isinstance(dim, int) else dim)])
     return roll(input, tuple([shift(input._array.shape[d]) for d in dims]), dims)
 
 
 @public("fft_fftshift")
 def fftshift(input: Tensor, dim: int | Ints | None = None) -> Tensor:
-    """The halves of the dimensions `dim` (all) exchanged, so that zero frequency is in the middle.
+    """Exchanges the halves of the dimensions `dim` (default all), so that zero frequency is in the middle.
 
     >>> import tinytorch as torch
     >>> torch.fft.fftshift(torch.fft.fftfreq(4))

@@ -1,7 +1,8 @@
-"""The three discrete Fourier transforms that all others are made of: of real numbers, to real numbers, of complex ones.
+"""The three discrete Fourier transforms that all others are made of: _fft_c2c (complex to complex), _fft_r2c (real to
+complex) and _fft_c2r (complex to real).
 
-They are linear, and each one's derivative is another of the three. NumPy computes them, single precision in single
-precision. The sums are scaled by `normalization`: NONE, ROOT (1 / sqrt(n)) or WHOLE (1 / n).
+The transforms are linear, and the derivative of each is another of the three. NumPy computes them, single precision in
+single precision. `normalization` scales the sums: NONE, ROOT (by 1 / sqrt(n)) or WHOLE (by 1 / n).
 """
 from __future__ import annotations
 
@@ -18,19 +19,19 @@ from ..reduction.reductions import like
 
 NONE, ROOT, WHOLE = 0, 1, 2
 
-#: What NumPy calls these, by (forward, normalization).
+#: NumPy's names of the normalizations, by (forward, normalization).
 _NORMS = {(True, NONE): "backward", (True, ROOT): "ortho", (True, WHOLE): "forward",
           (False, NONE): "forward", (False, ROOT): "ortho", (False, WHOLE): "backward"}
 
 
-# ------------------------------------------------------------------ where the numbers lie
+# ------------------------------------------------------------------ memory order
 def _by_stride(array, dims):
-    """Dimensions, those with the longest steps in memory first."""
+    """The dimensions sorted by stride, the largest first."""
     return sorted(dims, key=array.strides.__getitem__, reverse=True)
 
 
 def _batch(ndim, dim):
-    """The dimensions that are not transformed, in the order in which std::partition leaves them."""
+    """The dimensions that are not transformed, in the order in which C++'s std::partition leaves them."""
     order, first, last = list(range(ndim)), 0, ndim - 1
     while True:
         while first <= last and order[first] not in dim:
@@ -44,9 +45,9 @@ def _batch(ndim, dim):
 
 
 def _transformed(array, dim, size, dtype, transform):
-    """transform(array, out) over the last dimensions of the array and of what is returned, whose last one of `dim`
-    has `size` elements. Its memory is as after torch's transform: what is not transformed comes first, in the order of
-    its steps in `array`, and then `dim` in the given order."""
+    """Calls transform(array, out) over the last dimensions and returns `out`, whose last dimension of `dim` has `size`
+    elements. The result lies in memory as torch's does: first the dimensions that are not transformed, in the order of
+    their strides in `array`, then those of `dim` in the given order."""
     if array.dtype not in _COMPLEX:
         raise RuntimeError(f"MKL FFT doesn't support tensors of type: {type_name(array)}")
     if not array.size:
@@ -60,7 +61,7 @@ def _transformed(array, dim, size, dtype, transform):
     return out.transpose(inverse(order))
 
 
-#: The dtype of the transform of numbers of a dtype.
+#: The dtype of a transform's result, by the dtype of its input.
 _COMPLEX = {np.dtype(real): np.dtype(whole) for real, whole in (
     (np.float32, np.complex64), (np.float64, np.complex128), (np.complex64, np.complex64),
     (np.complex128, np.complex128))}
@@ -71,7 +72,7 @@ _REAL = {np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): 
 @op(name="_fft_c2c", batches="dims",
     input=lambda g, dim, normalization, forward: _fft_c2c(g, dim, normalization, not forward))
 def _fft_c2c(input, dim, normalization, forward):
-    """Complex numbers along each of `dim`."""
+    """The transform of complex numbers along the dimensions `dim`."""
     if not dim:
         return input.copy("K")
     norm, transform = _NORMS[forward, normalization], np.fft.fft if forward else np.fft.ifft
@@ -85,8 +86,8 @@ def _fft_c2c(input, dim, normalization, forward):
 
 
 def _r2c_grad(g, input, dim, normalization, onesided):
-    """What was left out of a onesided transform has no gradient, and real numbers take the real part. torch keeps the
-    input for its size."""
+    """The elements that a onesided transform leaves out have no gradient, and the input's gradient is the real part.
+    torch saves the input for its size."""
     last, size = dim[-1], input.shape[dim[-1]]
     if onesided and g.shape[last] < size:
         g = padded(g, tuple([(0, size - n if d == last else 0) for d, n in enumerate(g.shape)]), 0)
@@ -95,8 +96,8 @@ def _r2c_grad(g, input, dim, normalization, onesided):
 
 @op(name="_fft_r2c", batches="dims", input=_r2c_grad)
 def _fft_r2c(input, dim, normalization, onesided):
-    """Real numbers along each of `dim`, forward; along the last one, `onesided` leaves out what is the conjugate of
-    the rest."""
+    """The forward transform of real numbers along the dimensions `dim`. `onesided` leaves out the half of the last one
+    that is the conjugate of the rest."""
     norm, n = _NORMS[True, normalization], input.shape[dim[-1]]
 
     def compute(source, out):
@@ -108,21 +109,23 @@ def _fft_r2c(input, dim, normalization, onesided):
 
 
 def _c2r_grad(g, dim, normalization):
-    """Each number that stands for its conjugate too counts twice."""
+    """A number that also stands for its conjugate counts twice."""
     result, last = _fft_r2c(g, dim, normalization, True), dim[-1]
     n = result.shape[last]
-    if g.shape[last] == n:                     # 1 or 2: none does
+    if g.shape[last] == n:                     # n is 1 or 2: no number stands for a conjugate
         return result
-    counts = np.ones([n if d == last else 1 for d in range(len(result.shape))],
-                     _REAL[(result._array if isinstance(result, Tensor) else result).dtype])
+    shape = [1] * len(result.shape)
+    shape[last] = n
+    array = result._array if isinstance(result, Tensor) else result
+    counts = np.ones(shape, _REAL[array.dtype])
     np.moveaxis(counts, last, 0)[1:1 + g.shape[last] - n] = 2
     return result * like(result, counts)
 
 
 @op(name="_fft_c2r", batches="dims", input=_c2r_grad)
 def _fft_c2r(input, dim, normalization, last_dim_size):
-    """Complex numbers to `last_dim_size` real ones along the last of `dim`, backward: what is not there is the
-    conjugate of the rest."""
+    """The backward transform of complex to real numbers. The last of the dimensions `dim` gets `last_dim_size`
+    elements; numbers missing from the input are conjugates of the others."""
     if len(dim) > 1:
         input = _fft_c2c.op.forward(input, dim[:-1], normalization, False)
     norm = _NORMS[False, normalization]

@@ -1,4 +1,4 @@
-"""Fourier transforms of a signal's parts, one after the other, and the signal from them: stft istft."""
+"""Short-time Fourier transforms, and signals reconstructed from them: stft istft."""
 from __future__ import annotations
 
 from ... import dtypes as dt
@@ -18,7 +18,7 @@ __all__ = ["istft", "stft"]
 
 
 def _described(name, input, window, **settings):
-    """The call as torch's messages show it."""
+    """The text of the call, as torch's messages show it."""
     def kind(x):
         return f"CPU{type_name(x)}Type" if x._array.dtype.kind == dt.COMPLEX else f"torch.{type_name(x)}Tensor"
 
@@ -36,13 +36,14 @@ def stft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: i
          align_to_window: bool | None = None) -> Tensor:
     """Fourier transforms of `n_fft` points of the parts of signals (L,) or (B, L): (n_fft // 2 + 1, frames) numbers.
 
-    A part starts `hop_length` (n_fft // 4) points after the one before and is multiplied by `window` (ones), of
-    `win_length` (n_fft) numbers and zeros around. `center`: part t has its middle at t * hop_length, beyond the ends
-    the signal is padded in `pad_mode`. `normalized`: divided by sqrt(n_fft). `onesided` (of real signals): without
-    what is the conjugate of the rest, which is else there too. `return_complex`: to be told for real signals; if
-    False, real and imaginary parts stand side by side in a last dimension.
+    A part starts `hop_length` (n_fft // 4) points after the previous one. It is multiplied by `window` (default ones),
+    which has `win_length` (n_fft) numbers and is filled up with zeros on both sides. `center`: part t has its middle
+    at t * hop_length, and the signal is padded in `pad_mode` at its ends. `normalized`: the result is divided by
+    sqrt(n_fft). `onesided` (real signals): the result has n_fft // 2 + 1 numbers; the others would be conjugates of
+    them, and onesided=False includes them. `return_complex`: must be given for real signals; if False, real and
+    imaginary parts stand side by side in a last dimension.
 
-    RuntimeError for other dtypes or shapes, or lengths that do not fit.
+    RuntimeError for other dtypes or shapes, or for lengths that do not fit.
 
     >>> import tinytorch as torch
     >>> torch.stft(torch.arange(8.), 4, window=torch.ones(4), center=False, return_complex=True).real
@@ -79,7 +80,7 @@ def stft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: i
 
 
 def _check_stft(input, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window):
-    """Whether complex numbers are to be returned. RuntimeError for what does not fit."""
+    """Whether to return complex numbers. RuntimeError for arguments that do not fit."""
     if window is None:
         warn_once("A window was not provided. A rectangular window will be applied,which is known to cause spectral "
                   "leakage. Other windows such as torch.hann_window or torch.hamming_window are recommended to reduce "
@@ -124,7 +125,7 @@ def _parts(input, n_fft, hop_length, win_length, align_to_window):
 
 
 def _around(window, n_fft, win_length, parts):
-    """The window with zeros around it. Without one: ones, or None if that changes nothing."""
+    """The window with zeros on both sides. Its default is ones, or None where a product with ones changes nothing."""
     if win_length == n_fft:
         return window
     like = parts if window is None else window
@@ -138,10 +139,11 @@ def _around(window, n_fft, win_length, parts):
 def istft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
           window: Tensor | None = None, center: bool = True, normalized: bool = False, onesided: bool | None = None,
           length: int | None = None, return_complex: bool = False) -> Tensor:
-    """The signals (L,) or (B, L) of which `stft` with the same arguments gives `input`, by least squares.
+    """The signals (L,) or (B, L) whose `stft` with the same arguments is `input`, by least squares.
 
-    `length`: cut off or filled up with zeros to that. `return_complex`: of complex signals, or with a complex window.
-    RuntimeError for input that is not complex, lengths that do not fit, or windows that leave out points.
+    `length`: the result is cut off or filled up with zeros to this length. `return_complex`: for complex signals or a
+    complex window. RuntimeError for input that is not complex, lengths that do not fit, or windows that leave out
+    points.
 
     >>> import tinytorch as torch
     >>> parts = torch.stft(torch.arange(8.), 4, window=torch.ones(4), return_complex=True)
@@ -167,7 +169,10 @@ def istft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: 
     total = n_fft + hop_length * (frames - 1)
 
     start = n_fft // 2 if center else 0
-    end = start + length if length is not None else -start if center else total
+    if length is not None:
+        end = start + length
+    else:
+        end = -start if center else total
     signal, weights = (
         _slice(_unfold_backward(x, (len(x), total), 1, n_fft, hop_length), (slice(None), slice(start, end), ...))
         for x in (parts * window.view(1, 1, n_fft), window.pow(2).expand(1, frames, n_fft)))
@@ -184,7 +189,7 @@ def istft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: 
 
 
 def _check_istft(input, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex):
-    """Whether the input is onesided, and the call for messages. RuntimeError for what does not fit."""
+    """Whether the input is onesided, and the call's text for messages. RuntimeError for arguments that do not fit."""
     if window is None:
         warn_once("A window was not provided. A rectangular window will be applied.Please provide the same window "
                   "used by stft to make the inversion lossless.To suppress this warning and use a rectangular window, "
@@ -195,7 +200,7 @@ def _check_istft(input, n_fft, hop_length, win_length, window, center, normalize
     if input._array.dtype.kind != dt.COMPLEX:
         raise RuntimeError("istft requires a complex-valued input tensor matching the output from stft with "
                            "return_complex=True.")
-    shape = (*input._array.shape, 2)            # the parts of complex numbers count as a dimension
+    shape = (*input._array.shape, 2)            # torch counts the real and imaginary parts as a dimension
     check_dim(-2, len(shape))
     check_dim(-3, len(shape))
     size = shape[-3]

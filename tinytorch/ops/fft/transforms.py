@@ -33,7 +33,7 @@ def _promoted(input, to_complex=False):
 
 
 def _dim(dim, ndim):
-    """A dimension from the front, of a tensor that has some."""
+    """A dimension counted from the front. The tensor has at least one dimension."""
     if not ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     return check_dim(dim, ndim)
@@ -55,7 +55,7 @@ def _check_points(n):
 
 
 def _resized(input, dim, size):
-    """`input` cut off or filled up with zeros at the end of the dimensions, to these sizes."""
+    """`input` with its dimensions cut off or filled up with zeros at the end, to these sizes."""
     shape, widths = input._array.shape, [(0, 0)] * input._array.ndim
     for d, n in zip(dim, size):
         if n > shape[d]:
@@ -102,7 +102,7 @@ def _check_out(name, out, to_complex=True):
 
 
 def _written(out, result, exact=None):
-    """`result`, in the tensor given as `out=` if there is one: resized, it is contiguous."""
+    """`result`, or `out` after the result is written to it. An `out` that is resized becomes contiguous."""
     if isinstance(out, Tensor) and out._array.shape != result._array.shape and not result._requires_grad:
         result = wrap(np.ascontiguousarray(result._array))
     return write_out(out, result, exact=exact)
@@ -153,8 +153,8 @@ def fft(input: Tensor, n: Extent | None = None, dim: int = -1, norm: str | None 
         out: Tensor | None = None) -> Tensor:
     """The discrete Fourier transform along a dimension: sum over k of input[k] exp(-2 pi i j k / n), for each j.
 
-    `n`: the input is cut off or filled up with zeros to so many points. `norm`: "backward" (no scale), "forward"
-    (1 / n) or "ortho" (1 / sqrt(n)). The result is complex and as long as the input. RuntimeError for half precision.
+    `n`: the input is cut off or filled up with zeros to n points. `norm`: "backward" (no scale), "forward" (1 / n) or
+    "ortho" (1 / sqrt(n)). The result is complex and as long as the input. RuntimeError for half precision.
 
     >>> import tinytorch as torch
     >>> torch.fft.fft(torch.tensor([1., 2., 3., 4.]))
@@ -180,7 +180,7 @@ def ifft(input: Tensor, n: Extent | None = None, dim: int = -1, norm: str | None
 @public("fft_rfft", autocast="up")
 def rfft(input: Tensor, n: Extent | None = None, dim: int = -1, norm: str | None = None, *,
          out: Tensor | None = None) -> Tensor:
-    """The first n // 2 + 1 elements of `fft` of a real tensor: the others are conjugates of them.
+    """The first n // 2 + 1 elements of `fft` of a real tensor. The others are conjugates of these.
 
     >>> import tinytorch as torch
     >>> torch.fft.rfft(torch.tensor([1., 2., 3., 4.]))
@@ -204,7 +204,7 @@ def irfft(input: Tensor, n: Extent | None = None, dim: int = -1, norm: str | Non
 @public("fft_hfft", autocast="up")
 def hfft(input: Tensor, n: Extent | None = None, dim: int = -1, norm: str | None = None, *,
          out: Tensor | None = None) -> Tensor:
-    """`fft` of a Hermitian signal, of which `input` is the first half: `n` real numbers, by default 2 * (size - 1).
+    """`fft` of a Hermitian signal whose first half is `input`: `n` real numbers, by default 2 * (size - 1).
 
     >>> import tinytorch as torch
     >>> torch.fft.hfft(torch.tensor([2.5 + 0j, -0.5 - 0.5j, -0.5 + 0j]))
@@ -288,7 +288,7 @@ def _to_hermitian_nd(input, s, dim, norm, out):
 @public("fft_fft2", autocast="up")
 def fft2(input: Tensor, s: int | Extents | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
          out: Tensor | None = None) -> Tensor:
-    """`fftn` along the last two dimensions, or those told.
+    """`fftn` along the dimensions `dim`, by default the last two.
 
     >>> import tinytorch as torch
     >>> torch.fft.fft2(torch.eye(2))
@@ -314,7 +314,7 @@ def ifft2(input: Tensor, s: int | Extents | None = None, dim: int | Ints = (-2, 
 @public("fft_rfft2", autocast="up")
 def rfft2(input: Tensor, s: int | Extents | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
-    """`rfftn` along the last two dimensions, or those told.
+    """`rfftn` along the dimensions `dim`, by default the last two.
 
     >>> import tinytorch as torch
     >>> torch.fft.rfft2(torch.eye(2))
@@ -340,7 +340,7 @@ def irfft2(input: Tensor, s: int | Extents | None = None, dim: int | Ints = (-2,
 @public("fft_hfft2", autocast="up")
 def hfft2(input: Tensor, s: int | Extents | None = None, dim: int | Ints = (-2, -1), norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
-    """`hfftn` along the last two dimensions, or those told.
+    """`hfftn` along the dimensions `dim`, by default the last two.
 
     >>> import tinytorch as torch
     >>> torch.fft.hfft2(torch.eye(2))
@@ -368,7 +368,7 @@ def fftn(input: Tensor, s: int | Extents | None = None, dim: int | Ints | None =
          out: Tensor | None = None) -> Tensor:
     """`fft` along several dimensions, one after the other: all of them, or the last ones if their sizes `s` are given.
 
-    -1 in `s` leaves a dimension as it is. n of the scales of `norm` is the number of points of them all.
+    A size of -1 leaves a dimension as it is. In the scales of `norm`, n is the number of points of all dimensions.
 
     >>> import tinytorch as torch
     >>> torch.fft.fftn(torch.ones(2, 2))
@@ -394,7 +394,7 @@ def ifftn(input: Tensor, s: int | Extents | None = None, dim: int | Ints | None 
 @public("fft_rfftn", autocast="up")
 def rfftn(input: Tensor, s: int | Extents | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
-    """`fftn` of a real tensor: of the last dimension, the first n // 2 + 1 elements.
+    """`fftn` of a real tensor. The last dimension has only the first n // 2 + 1 elements.
 
     >>> import tinytorch as torch
     >>> torch.fft.rfftn(torch.ones(2, 3)).shape
@@ -406,7 +406,7 @@ def rfftn(input: Tensor, s: int | Extents | None = None, dim: int | Ints | None 
 @public("fft_irfftn", autocast="up")
 def irfftn(input: Tensor, s: int | Extents | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
            out: Tensor | None = None) -> Tensor:
-    """The inverse of `rfftn`: real numbers, of the last dimension by default 2 * (size - 1).
+    """The inverse of `rfftn`: real numbers. The last dimension has by default 2 * (size - 1) elements.
 
     >>> import tinytorch as torch
     >>> torch.fft.irfftn(torch.ones(2, 2))
@@ -419,7 +419,7 @@ def irfftn(input: Tensor, s: int | Extents | None = None, dim: int | Ints | None
 @public("fft_hfftn", autocast="up")
 def hfftn(input: Tensor, s: int | Extents | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
           out: Tensor | None = None) -> Tensor:
-    """`fftn` of a signal that is Hermitian in the last dimension, of which `input` is the first half: real numbers.
+    """`fftn` of a signal that is Hermitian in its last dimension, whose first half is `input`: real numbers.
 
     >>> import tinytorch as torch
     >>> torch.fft.hfftn(torch.ones(2, 2))
@@ -432,7 +432,7 @@ def hfftn(input: Tensor, s: int | Extents | None = None, dim: int | Ints | None 
 @public("fft_ihfftn", autocast="up")
 def ihfftn(input: Tensor, s: int | Extents | None = None, dim: int | Ints | None = None, norm: str | None = None, *,
            out: Tensor | None = None) -> Tensor:
-    """The inverse of `hfftn`: of the last dimension, the first n // 2 + 1 elements of `ifftn` of a real tensor.
+    """The inverse of `hfftn`: `ifftn` of a real tensor. The last dimension has only the first n // 2 + 1 elements.
 
     >>> import tinytorch as torch
     >>> torch.fft.ihfftn(torch.ones(2, 3)).shape

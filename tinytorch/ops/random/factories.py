@@ -1,7 +1,7 @@
 """Random tensors: rand randn randint randperm normal bernoulli multinomial poisson ...
 
-All of them continue PyTorch's own CPU stream (see tinytorch/random.py): the same seed gives the same numbers.
-`generator=None` means the default generator.
+All functions draw from PyTorch's own CPU stream (see tinytorch/random.py): the same seed gives the same numbers as in
+torch. `generator=None` means the default generator.
 """
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _new(fill, low, high, shape, generator, out, dtype, default, device, require
         dtype = as_dtype(dtype, "rand")
     if out is None:
         array = (new_without_numbers if on_meta else empty)(shape, (dtype or default or dt.get_default_dtype()).numpy)
-        result = wrap(room(array) if seam.up else array)       # within vmap the seam is up
+        result = wrap(room(array) if seam.up else array)       # the seam is up within vmap
         if requires_grad:
             require_grad(result)
         with stream.lock:
@@ -133,7 +133,7 @@ def randint(low: Extent = 0, high: Extent | Ints = None, size: Extents = None, *
             pin_memory: bool | None = False) -> Tensor:
     """Integers from `low` (default 0) to `high` - 1: randint(high, size) or randint(low, high, size). int64.
 
-    RuntimeError if there is no integer in the range or the dtype does not hold it.
+    RuntimeError if the range holds no integer or the dtype cannot hold the range.
 
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
@@ -155,7 +155,7 @@ def randint(low: Extent = 0, high: Extent | Ints = None, size: Extents = None, *
 
 
 def _like(fill, low, high, input, generator, dtype, device, requires_grad, pin_memory, memory_format):
-    """As _new, for the shape, dtype and memory order of `input`."""
+    """As `_new`, with the shape, dtype and memory order of `input`."""
     if device is not None and (check_device(device) is META) is not input.is_meta:
         input = elsewhere(input)
     if pin_memory:
@@ -186,7 +186,7 @@ def _like(fill, low, high, input, generator, dtype, device, requires_grad, pin_m
 def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: dt.dtype | type | None = None,
               layout: Layout | None = None, device: Device | str | None = None, pin_memory: bool | None = False,
               requires_grad: bool | None = False, memory_format: MemoryFormat | None = None) -> Tensor:
-    """`rand` of the shape and dtype of `input`, drawn in its memory order.
+    """`rand` with the shape and dtype of `input`, drawn in its memory order.
 
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
@@ -200,7 +200,7 @@ def rand_like(input: Tensor, *, generator: Generator | None = None, dtype: dt.dt
 def randn_like(input: Tensor, *, generator: Generator | None = None, dtype: dt.dtype | type | None = None,
                layout: Layout | None = None, device: Device | str | None = None, pin_memory: bool | None = False,
                requires_grad: bool | None = False, memory_format: MemoryFormat | None = None) -> Tensor:
-    """`randn` of the shape and dtype of `input`, drawn in its memory order.
+    """`randn` with the shape and dtype of `input`, drawn in its memory order.
 
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
@@ -215,7 +215,7 @@ def randint_like(input: Tensor, low: Extent | Tensor = None, high: Extent = None
                  dtype: dt.dtype | type | None = None, layout: Layout | None = None,
                  device: Device | str | None = None, pin_memory: bool | None = False,
                  requires_grad: bool | None = False, memory_format: MemoryFormat | None = None) -> Tensor:
-    """`randint` of the shape and dtype of `input`: randint_like(x, high) or randint_like(x, low, high).
+    """`randint` with the shape and dtype of `input`: randint_like(x, high) or randint_like(x, low, high).
 
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
@@ -226,7 +226,7 @@ def randint_like(input: Tensor, low: Extent | Tensor = None, high: Extent = None
         if low is None:
             raise TypeError("randint_like() missing 1 required positional arguments: \"high\"")
         low, high = 0, low
-    elif isinstance(low, Tensor):              # a single tensor alone is a bound of its own
+    elif isinstance(low, Tensor):              # one tensor alone is the upper bound
         low = extent_of(low, "randint_like", "low", 2)
     if isinstance(high, Tensor) and high._array.ndim:
         raise RuntimeError("high must be a scalar tensor and on CPU")
@@ -252,7 +252,7 @@ def randperm(n: Extent, *, generator: Generator | None = None, out: Tensor | Non
 
 
 def _permutation(array, low, n, stream):
-    """The integers from `low`, which is 0, to n - 1."""
+    """The integers from `low` to n - 1, shuffled. `low` is always 0."""
     if samplers.permutation_natively(array, n, stream):
         return array
     d = dt.of(array)
@@ -269,7 +269,7 @@ def _permutation(array, low, n, stream):
 
 @samplers.fills()
 def _fill_permutation(array, n, stream):
-    """Of each row, if there are several."""
+    """A permutation for each row, if the array has rows."""
     for row in array.reshape(-1, n) if n else ():
         row[...] = samplers.from_integers(samplers.permutation(n, stream), array.dtype)
     return array
@@ -308,13 +308,13 @@ def _normal_of(stream, mean, std):
 
 
 def _broadcast(mean, std, source):
-    """The shape of the two, of which `source` is an array."""
+    """The broadcast shape of mean and std, one of which is the array `source`."""
     other = np.shape(std if source is mean else mean)
     return source.shape if not other or other == source.shape else np.broadcast_shapes(source.shape, other)
 
 
 def _normal_of_bfloat16(stream, mean, std):
-    """Each step rounded, as in torch."""
+    """Normal numbers in bfloat16: each step is rounded, as in torch."""
     mean, std = (dt.from_bfloat16(x) if getattr(x, "dtype", None) == dt.BFLOAT16 else x for x in (mean, std))
     result = room(np.empty(_broadcast(mean, std, mean if isinstance(mean, np.ndarray) else std), dt.BFLOAT16))
     if isinstance(std, np.ndarray):
@@ -330,9 +330,9 @@ def normal(mean: Tensor | float, std: Tensor | float = 1.0, size: Extents = None
            out: Tensor | None = None, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
            device: Device | str | None = None, requires_grad: bool | None = False,
            pin_memory: bool | None = False) -> Tensor:
-    """Normal numbers of given mean and standard deviation.
+    """Normal numbers with the given mean and standard deviation.
 
-    Either of them or both are tensors, which broadcast; or both are numbers and `size` is the shape.
+    One or both of them are tensors, which broadcast; or both are numbers and `size` is the shape.
     RuntimeError for a negative `std`.
 
     >>> import tinytorch as torch
@@ -367,7 +367,7 @@ def bernoulli(input: Tensor, p: float = None, *, generator: Generator | None = N
               out: Tensor | None = None) -> Tensor:
     """1 with the probability that `input` holds for each element, else 0; or with probability `p` everywhere.
 
-    NotImplementedError for probabilities of an integer dtype, RuntimeError for ones outside [0, 1].
+    NotImplementedError for probabilities of an integer dtype, RuntimeError for probabilities outside [0, 1].
 
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
@@ -392,8 +392,8 @@ def bernoulli(input: Tensor, p: float = None, *, generator: Generator | None = N
 @public(method=True)
 def multinomial(input: Tensor, num_samples: Extent, replacement: bool = False, *, generator: Generator | None = None,
                 out: Tensor | None = None) -> Tensor:
-    """Category numbers (int64) drawn by weight: `input` holds non-negative weights, (categories,) or (rows,
-    categories); the result has `num_samples` in place of the categories.
+    """Category numbers (int64) drawn by weight. `input` holds non-negative weights, (categories,) or (rows,
+    categories). The result has `num_samples` in place of the categories.
 
     RuntimeError for weights that are negative, not finite or all zero, and for more samples than categories
     without `replacement`.
@@ -456,7 +456,7 @@ def _poisson(stream, input):
 
 @public()
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Poisson-distributed counts of the rates in `input`, in its dtype. RuntimeError for a negative rate.
+    """Poisson-distributed counts with the rates in `input`, in its dtype. RuntimeError for a negative rate.
 
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
@@ -485,7 +485,7 @@ def _binomial(stream, count, prob):
 
 @public()
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
-    """How many of `count` trials of probability `prob` succeed; the two broadcast and have one floating dtype.
+    """The number of successes in `count` trials of probability `prob`. The two broadcast and have one floating dtype.
 
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)

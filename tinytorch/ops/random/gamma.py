@@ -1,4 +1,4 @@
-"""Gamma and Dirichlet random numbers, which are differentiable by their parameters."""
+"""Gamma and Dirichlet random numbers, differentiable with respect to their parameters."""
 from __future__ import annotations
 
 from ...autograd.op import op
@@ -27,7 +27,7 @@ def _gamma_gradient(input, output):
 
 @public()
 def _standard_gamma_grad(input: Tensor, output: Tensor) -> Tensor:
-    """The derivatives of gamma numbers `output` by their shapes."""
+    """The derivatives of gamma numbers `output` with respect to their shape parameters `input`."""
     return _gamma_gradient(input, output)
 
 
@@ -39,7 +39,7 @@ def _gamma(stream, input):
 
 @public()
 def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Gamma numbers of rate 1 and the shapes in `input`."""
+    """Gamma numbers of rate 1 with the shape parameters in `input`."""
     stream = stream_of(generator)
     with stream.lock:
         return _gamma(stream, varied(input))
@@ -54,8 +54,8 @@ def _dirichlet_gradient(x, alpha, total):
 
 @public()
 def _dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Tensor:
-    """The derivatives of the parts `x` of Dirichlet vectors by their concentrations `alpha` of the sum `total`, divided
-    by 1 - x."""
+    """The derivatives of `x`, elements of Dirichlet vectors, with respect to their concentrations `alpha`, divided by
+    1 - x. `total`: the sum of all concentrations of the vector."""
     return _dirichlet_gradient(x, alpha, total)
 
 
@@ -67,7 +67,7 @@ def _dirichlet(stream, input):
 
 @public()
 def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """Dirichlet-distributed rows of the concentrations in `input`. (With a derivative: distributions.Dirichlet.)"""
+    """Dirichlet-distributed rows with the concentrations in `input`. (distributions.Dirichlet has the derivative.)"""
     stream = stream_of(generator)
     with stream.lock:
         return _dirichlet(stream, varied(input))

@@ -34,8 +34,8 @@ def refuse(kernel, array):
 
 
 def room(array, like=None):
-    """What random numbers are to be written to: `array`, or under vmap as many such as samples are to differ, in the
-    memory order of `like`. While a thread records programs (capture/steps.py), what stands for it there."""
+    """The array to write random numbers to: `array`; under vmap with randomness="different", an array of the samples,
+    in the memory order of `like`; while a thread records programs (capture/steps.py), the stand-in for `array`."""
     if not seam.up:
         return array
     if mode.vmap_levels:
@@ -44,19 +44,20 @@ def room(array, like=None):
 
 
 class Standing:
-    """`made`: what gives what stands for a new array while a thread records programs."""
+    """`made`: while a thread records programs, the function that gives the stand-in for a new array."""
 
     made = None
 
 
 def varied(x, out=None):
-    """A parameter of random numbers; under vmap for each sample, where they are to differ, and without `out`."""
+    """A parameter of random numbers. Under vmap with randomness="different" it gets a value for each sample, and `out`
+    is refused."""
     refuse_out(out)
     return late_bound.vmap.varied(x) if mode.vmap_levels and isinstance(x, Tensor) else x
 
 
 def refuse_out(out):
-    """RuntimeError under vmap where random numbers are to be written to `out`."""
+    """RuntimeError under vmap for random numbers that would be written to `out`."""
     if out is not None and mode.vmap_levels:
         raise RuntimeError("vmap: We do not support calling out variants of random operations inside of vmap. Please "
                            "use non-out variants as a workaround")
@@ -100,7 +101,8 @@ def fill_normal(array, mean, std, stream):
 
 
 def _check_integer_bound(name, value, d):
-    """RuntimeError if an integer does not fit a dtype; a warning if a floating one cannot hold all up to it."""
+    """RuntimeError if an integer bound does not fit a dtype. A warning if a floating dtype cannot hold all integers up
+    to the bound."""
     if d.is_floating_point:
         top = int(dt.finfo(d).max)
         low, high = -top, top
@@ -120,7 +122,7 @@ def _check_integer_bound(name, value, d):
 
 
 def fill_integers(array, low, high, stream):
-    """Integers in [low, high), or from `low` to the largest of the dtype if `high` is None."""
+    """Integers in [low, high), or from `low` to the dtype's largest integer if `high` is None."""
     if samplers.integers_natively(array, low, high, stream):
         return array
     if high is not None and low >= high:
@@ -135,7 +137,7 @@ def fill_integers(array, low, high, stream):
         if d not in (dt.int64, dt.float64, dt.float32, dt.bfloat16):
             raise RuntimeError("random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16")
         return samplers.integers(array, low, None, stream)
-    if d is dt.bool or high is None or low < 0 or high > 128:            # every other dtype holds those
+    if d is dt.bool or high is None or low < 0 or high > 128:            # every dtype holds 0 to 127
         _check_integer_bound("from", low, d)
         if high is not None:
             _check_integer_bound("to - 1", high - 1, d)
@@ -212,7 +214,7 @@ def as_integer(function, name, value):
 
 # ------------------------------------------------------------------ in place
 def _overwriting(name):
-    """The op recorded when random numbers overwrite a tensor that requires a gradient: it gets zeros."""
+    """The op that is recorded when random numbers overwrite a tensor that requires a gradient. The gradient is zero."""
     @op(name=name, input=zeros_like)
     def overwritten(input):
         return input
@@ -226,19 +228,19 @@ _RECORDED = {fill: _overwriting(name) for fill, name in (
 
 
 def _fill(self, fill, arguments, generator):
-    """Overwrite `self` by fill(array, *arguments, stream)."""
+    """Overwrites `self` by fill(array, *arguments, stream)."""
     array = self._array
     if not is_apart(self) or 0 in array.strides or not array.flags.writeable:
         if self._requires_grad or self._view_info is not None or self.is_inference():
             check_in_place(self)
         check_written(array)
-    recorded = _RECORDED[fill](self) if self._requires_grad and mode.grad_now else None     # of what it was
+    recorded = _RECORDED[fill](self) if self._requires_grad and mode.grad_now else None     # before the write
     stream = stream_of(generator)
     with stream.lock:
         if seam.up and mode.vmap_levels:       # within vmap the seam is up
             late_bound.vmap.refill(array, fill, arguments, stream)
         elif array.size <= WHOLE or any([isinstance(x, np.ndarray) and x.ndim for x in arguments]):
-            fill(array, *arguments, stream)    # where each element has a probability, there are no pieces
+            fill(array, *arguments, stream)    # in one piece: each element may have its own probability
         else:
             for piece in pieces(array):
                 fill(piece, *arguments, stream)
@@ -278,7 +280,7 @@ _ABSENT = object()
 @public(method=True)
 def random_(self: Tensor, from_: int = _ABSENT, to: int | None = _ABSENT, *,
             generator: Generator | None = None) -> Tensor:
-    """Fill with integers: random_() from 0 to the largest the dtype holds exactly, random_(to) below `to`,
+    """Fill with integers: random_() from 0 to the largest that the dtype holds exactly, random_(to) from 0 to `to` - 1,
     random_(from, to) from `from` to `to` - 1 (to the largest if `to` is None).
 
     >>> import tinytorch as torch
@@ -351,7 +353,7 @@ def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator:
 
 @public(method=True)
 def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None) -> Tensor:
-    """Fill with exp of normal numbers of mean `mean` and deviation `std`.
+    """Fill with exp of normal numbers of mean `mean` and standard deviation `std`.
 
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
