@@ -1,7 +1,8 @@
-"""Operations on tensors of the device `meta` whose forward function needs numbers: the shape of the result alone.
+"""Operations on tensors of the device `meta` whose forward needs numbers: rules for the shape and dtype of the result.
 
-Most operations have no part in this: NumPy's functions tell them shape and dtype (kernels/meta.py). RULES says it of
-those whose forward is more than calls of NumPy; any other is refused. Loaded when there is the first meta tensor.
+Most operations need no rule here: their forward only calls NumPy's functions, which give shape and dtype for meta
+arrays (kernels/meta.py). RULES holds the rules of the others, and an operation without a rule is refused. The module is
+loaded when the first meta tensor is made.
 """
 import copy
 import functools
@@ -18,13 +19,13 @@ from ..kinds.table import Kind, enter
 from ..seam import UNSEEN
 from ..tensor import Tensor, wrap
 
-#: file.function of the forward, or the name of the operation -> function(attributes before the first tensor, *arguments
-#: from that on): the result.
+#: file.function of the forward, or the name of the operation -> function(arguments before the first tensor, *arguments
+#: from the first tensor on), which gives the result.
 RULES = {}
 
 
 def rule(*names):
-    """Decorator: what the forwards of these names give."""
+    """Decorator: the function is the rule of the forwards or operations of these names."""
     def decorate(function):
         RULES.update(dict.fromkeys(names, function))
         return function
@@ -92,10 +93,11 @@ def _resized(before, input):
 
 
 def _with_sizes(input, sizes):
-    """A result like `input` whose last dimensions have other sizes; in its memory format."""
+    """A result in the memory format of `input` whose last dimensions have these sizes."""
     result = new_meta((*input.shape[:input.ndim - len(sizes)], *sizes), input.dtype)
-    return in_channels_last(result) if result.ndim in (4, 5) and result.ndim == len(sizes) + 2 and channels_last(
-        input) else result
+    if result.ndim in (4, 5) and result.ndim == len(sizes) + 2 and channels_last(input):
+        return in_channels_last(result)
+    return result
 
 
 @rule("pool._max_pool", "pool._avg_pool", "adaptive_pool._adaptive_avg")
@@ -134,9 +136,12 @@ def _unshuffled(before, input, factor):
 @rule("rnn._rnn", "rnn._gru")
 def _recurrent(before, input, hx, w_ih, w_hh, *rest):
     sizes, batch_first = before[-3:-1]
-    count = sizes[0] if sizes is not None else input.shape[0 if batch_first else 1]
+    if sizes is None:
+        count = input.shape[0 if batch_first else 1]
+    else:
+        count = sizes[0]
     output = new_meta((*input.shape[:-1], w_hh.shape[1]), input.dtype)
-    if sizes is None and batch_first:          # in memory the steps come first
+    if sizes is None and batch_first:          # in memory the steps are the first dimension
         output = new_meta(output.shape, input.dtype, (1, 0, 2))
     return output, new_meta((1, count, w_hh.shape[1]), input.dtype)
 
@@ -175,10 +180,10 @@ def _broadcast(before, input, mask, value):
 
 
 class _WithoutNumbers(Kind):
-    """The result of a primitive for arguments of which some are on `meta`, without numbers."""
+    """The handler of primitives of which an argument is on `meta`. Its results have no numbers."""
 
     def run(self, o, call, args, error):
-        """RuntimeError for tensors of both devices, NotImplementedError for an operation that there is no rule for."""
+        """RuntimeError for tensors on both devices, NotImplementedError for an operation without a rule."""
         if not isinstance(error, NoValues):
             return UNSEEN
         devices = [x.device for x in args if isinstance(x, Tensor) and x._array.ndim]
@@ -192,7 +197,7 @@ class _WithoutNumbers(Kind):
 
 
 def _variant(call):
-    """The primitive with a forward that gives shapes."""
+    """A primitive like `call` whose forward gives shapes."""
     o = copy.copy(call.op)
     forward = call.op.forward
     compute = RULES.get(f"{forward.__module__.rpartition('.')[2]}.{forward.__name__}") or RULES.get(o.name)
@@ -211,15 +216,17 @@ def _variant(call):
 
 
 def _gradients(g, saved, edges):
-    """The gradients, without numbers: each of the shape of its input."""
+    """The gradients, without numbers: each has the shape of its input."""
     one = next(x for x in g if x is not None) if isinstance(g, (list, tuple)) else g
     array = one._array if isinstance(one, Tensor) else one
     made = [None if edge is None else new_meta(tuple(shape_of(edge)), array.dtype) for edge in edges]
-    return made if array is one else [None if d is None else wrap(d) for d in made]
+    if array is one:
+        return made
+    return [None if d is None else wrap(d) for d in made]
 
 
 def _by_element(forward, before, *args):
-    """What an operation element by element gives, whose forward tells the dtype by single elements."""
+    """The result of an elementwise operation. Its dtype is found by calling the forward with single elements."""
     arrays = [x for x in args if isinstance(x, np.ndarray)]
     with ignored():
         sample = forward(*before, *[np.ones((1,) * x.ndim, x.dtype) if isinstance(x, np.ndarray) else x for x in args])

@@ -93,11 +93,14 @@ def _to_meta(input):
 
 
 def _moved(self, device):
-    """`self` on another device, the CPU or `meta`. NotImplementedError for a way from there, where no numbers are."""
-    return self if (device is META) is self.is_meta else _to_meta(self) if device is META else _from_meta(self)
+    """`self` on the device: the CPU or `meta`. NotImplementedError for a move from `meta`, where there are no numbers
+    to copy."""
+    if (device is META) is self.is_meta:
+        return self
+    return _to_meta(self) if device is META else _from_meta(self)
 
 
-#: The kinds to which complex numbers are converted without a word: of records, there are complex ones.
+#: Complex numbers are converted to these kinds without a warning. WIDENED is among them for its complex dtype.
 _KEEPING = dt.COMPLEX + dt.BOOL + dt.WIDENED
 
 
@@ -110,6 +113,9 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     >>> torch.tensor([1.7, -2.2]).to(torch.int64)
     tensor([ 1, -2])
     """
+    # The paths, in the order in which they are asked: the arguments by position; a move to another device, which ends
+    # the call; the dtype, which makes a copy where it differs; then the order of dimensions, which may need another
+    # copy; and `self` where nothing has changed.
     if args:
         first = args[0]
         if first.__class__ is dt.dtype and len(args) == 1 and dtype is None and device is None:
@@ -135,8 +141,10 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     except AttributeError:
         raise TypeError(f"descriptor 'to' for 'torch._C.TensorBase' objects doesn't apply to a '{kind_of(self)}' "
                         "object") from None
-    target = own if dtype is None else dtype.numpy if dtype.__class__ is dt.dtype else as_dtype(
-        dtype, "to").numpy
+    if dtype is None:
+        target = own
+    else:
+        target = dtype.numpy if dtype.__class__ is dt.dtype else as_dtype(dtype, "to").numpy
     order = "K" if memory_format is None else _order("to", memory_format, self._array.ndim)
     if target != own:
         if own.kind in dt.COMPLEX and target.kind not in _KEEPING:
@@ -319,8 +327,7 @@ def copy_values(self, other, non_blocking=False):
             self._version_counter[0] += 1
             return self
     if isinstance(other, NUMBERS):
-        other = dt.number_of(other)
-        other = wrap(np.asarray(other) if isinstance(other, complex) else stored_as(other, self._array.dtype))
+        other = _number_for(self, other)
     if not isinstance(other, Tensor):
         raise not_a_tensor("copy_", "other", 1, other)
     if non_blocking.__class__ is not bool:
@@ -337,6 +344,12 @@ def copy_values(self, other, non_blocking=False):
         part, whole = layouts(other._array, self._array)
         same = part == whole
     return assign(self, _copy(self, to(other, self.dtype)), np.copyto if same else None)
+
+
+def _number_for(self, number):
+    """A number as a tensor that is copied to `self`. It has the dtype of `self` unless it is complex."""
+    number = dt.number_of(number)
+    return wrap(np.asarray(number) if isinstance(number, complex) else stored_as(number, self._array.dtype))
 
 
 def _no_part(g):

@@ -137,19 +137,14 @@ def asarray(obj: Any, *, dtype: dt.dtype | type | None = None, device: Device = 
                      "False. Pass requires_grad=False explicitly to get the old behavior and silence this "
                      "warning.")
             requires_grad = obj.requires_grad
-        result = obj.to(device=device, dtype=dtype)
-        shared = result is obj
-        if copy and shared:
-            result = result.clone()
-        if not requires_grad and result.requires_grad:
-            result = result.requires_grad_(False) if result.is_leaf else result.detach()
+        result, shared = _of_tensor(obj, dtype, device, copy, requires_grad)
     elif isinstance(obj, np.ndarray):
         result = as_tensor(obj, dtype=dtype, device=device)
         shared = np.may_share_memory(result._array, obj)
         if copy and shared:
             result = wrap(result._array.copy())
     elif type(obj).__name__ == "PyCapsule":
-        from .dlpack import from_dlpack  # which stands on this file
+        from .dlpack import from_dlpack  # imported here, since dlpack.py imports this file
         return asarray(from_dlpack(obj), dtype=dtype, device=device, copy=copy, requires_grad=requires_grad)
     elif not isinstance(obj, np.generic) and _is_buffer(obj):
         result, shared = frombuffer(obj, dtype=dtype or dt.get_default_dtype()), not copy
@@ -167,6 +162,17 @@ def asarray(obj: Any, *, dtype: dt.dtype | type | None = None, device: Device = 
     return result
 
 
+def _of_tensor(tensor, dtype, device, copy, requires_grad):
+    """`asarray` of a tensor: the result, and whether it shares memory with `tensor`."""
+    result = tensor.to(device=device, dtype=dtype)
+    shared = result is tensor
+    if copy and shared:
+        result = result.clone()
+    if not requires_grad and result.requires_grad:
+        result = result.requires_grad_(False) if result.is_leaf else result.detach()
+    return result, shared
+
+
 def _is_buffer(obj):
     try:
         memoryview(obj)
@@ -179,7 +185,7 @@ def _is_buffer(obj):
 def scalar_tensor(s: Number, *, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
                   device: Device = None, requires_grad: bool | None = False,
                   pin_memory: bool | None = False) -> Tensor:
-    """A 0-dim tensor of a number, in the default dtype unless told.
+    """A 0-dim tensor of a number, in the default dtype unless `dtype` is given.
 
     >>> import tinytorch as torch
     >>> torch.scalar_tensor(3)
@@ -216,7 +222,9 @@ def _ones(size, numpy_dtype):
 
 
 def _filled(name, fill, args, size, out, dtype, layout, device, requires_grad, pin_memory, memory_format=None):
-    """What zeros, ones and empty do, and their methods: fill(size, dtype) as a tensor."""
+    """The common part of zeros, ones, empty and their methods: fill(size, dtype) as a tensor. The size, the dtype and
+    the options are checked first. Then there are three kinds of memory: without numbers (on `meta`), filled, or in a
+    given memory format. Last come `out` and `requires_grad`."""
     if not args if size is None else args or not isinstance(size, (tuple, list)):
         raise TypeError(_size_is_wrong(name, args, size))
     shape = size_of(args if size is None else (size,), name)
@@ -232,21 +240,29 @@ def _filled(name, fill, args, size, out, dtype, layout, device, requires_grad, p
     elif memory_format is None:
         array = new_memory(shape, numpy_dtype, fill)
     else:
-        check_options(name, memory_format=memory_format)
-        if memory_format is preserve_format:
-            raise RuntimeError("unsupported memory format Preserve")
-        array = unset(empty_in(shape, numpy_dtype, memory_order(memory_format, len(shape))))
+        array = _unset_in_format(name, shape, numpy_dtype, memory_format)
     result = wrap(array if array.size else with_strides(array))
     if out is not None:
-        if fill is not _unset:
-            result = refill(out, result)
-        else:
-            result = out.resize_(shape)
-            if Unset.deterministic and Unset.filled:
-                unset(result._array)
-                count_write(result)
+        result = refill(out, result) if fill is not _unset else _resized(out, shape)
     if requires_grad:
         require_grad(result)
+    return result
+
+
+def _unset_in_format(name, shape, numpy_dtype, memory_format):
+    """Uninitialised memory in a memory format."""
+    check_options(name, memory_format=memory_format)
+    if memory_format is preserve_format:
+        raise RuntimeError("unsupported memory format Preserve")
+    return unset(empty_in(shape, numpy_dtype, memory_order(memory_format, len(shape))))
+
+
+def _resized(out, shape):
+    """`out` in another shape. Under torch.use_deterministic_algorithms its new elements are filled."""
+    result = out.resize_(shape)
+    if Unset.deterministic and Unset.filled:
+        unset(result._array)
+        count_write(result)
     return result
 
 

@@ -70,6 +70,8 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
     >>> torch.arange(1, 2.5, 0.5)
     tensor([1.0000, 1.5000, 2.0000])
     """
+    # The arguments by position or by name come first, then the checks in torch's order: types, ranges of integers,
+    # options, the dtype, the numbers. Only then the numbers are made, and written to `out` if it is given.
     if len(args) == 1 and end is None:
         end, = args
     elif not args and end is None:
@@ -216,9 +218,10 @@ def _spaced(fill, start, end, steps, d, *more):
 
 
 def _wide(numpy_dtype):
-    """What numbers of a dtype are computed in: half precision in float32, integers in float64."""
-    return np.dtype(np.float32 if numpy_dtype.char in "eV" else np.float64) if numpy_dtype.char not in "fFD" else \
-        numpy_dtype
+    """The dtype in which numbers of a dtype are computed: float32 for half precision, float64 for integers."""
+    if numpy_dtype.char in "fFD":
+        return numpy_dtype
+    return np.dtype(np.float32 if numpy_dtype.char in "eV" else np.float64)
 
 
 def _halves(first, last, steps, d):

@@ -39,7 +39,7 @@ def _inside(input, low, high):
     return input >= low if high is None else (input >= low) * (input <= high)
 
 
-#: Of two zeros they return that of the array.
+#: If an element and a limit are zeros of different sign, the result is the element.
 _between = expression(lambda x, low, high: expressions.minimum(high, expressions.maximum(low, x)))
 _at_least = expression(lambda x, low: expressions.maximum(low, x))
 _at_most = expression(lambda x, high: expressions.minimum(high, x))
@@ -55,16 +55,24 @@ def _clamp(input, low, high):
     return _at_least(input, low) if high is None else _at_most(input, high)
 
 
+def _below(input, low, high):
+    return input < low if high is None else (input < low) * (low < high)
+
+
+def _above(input, low, high):
+    return input > high if low is None else (input > high) + (high < low)
+
+
 @op(name="clamp", elementwise=True, input=lambda g, input, low, high: pick(_inside(input, low, high), g, 0.0),
-    low=lambda g, input, low, high: pick(input < low if high is None else (input < low) * (low < high), g, 0.0),
-    high=lambda g, input, low, high: pick(input > high if low is None else (input > high) + (high < low), g, 0.0))
+    low=lambda g, input, low, high: pick(_below(input, low, high), g, 0.0),
+    high=lambda g, input, low, high: pick(_above(input, low, high), g, 0.0))
 def _clamp_tensor(input, low, high):
     if low is not None:
         input = np.maximum(input, low)
     return input if high is None else np.minimum(input, high)
 
 
-#: For numbers, and for tensors.
+#: The primitive for limits that are numbers, and that for limits that are tensors.
 _CLAMPS = _clamp, _clamp_tensor
 _CLAMPS_MIN = renamed(_clamp, "clamp_min"), renamed(_clamp_tensor, "clamp_min.1")
 _CLAMPS_MAX = renamed(_clamp, "clamp_max"), renamed(_clamp_tensor, "clamp_max.1")
@@ -91,9 +99,9 @@ def _clamp_in_place(function):
 @public(method=True, inplace=_clamp_in_place, aliases="clip", elementwise=True)
 def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None, *,
           out: Tensor | None = None) -> Tensor:
-    """Each element moved into [min, max]: numbers or tensors that broadcast, one may be missing.
+    """Each element limited to [min, max]. The limits are numbers or tensors that broadcast; one may be None.
 
-    `max` wins where `min` is larger. RuntimeError if both are missing.
+    `max` wins where `min` is larger. RuntimeError if both are None.
 
     >>> import tinytorch as torch
     >>> torch.clamp(torch.tensor([-1., 0.5, 3.]), 0, 1)
@@ -103,12 +111,20 @@ def clamp(input: Tensor, min: Tensor | Number | None = None, max: Tensor | Numbe
 
 
 def _limited(primitives, input, min, max, out):
-    of_numbers, of_tensors = primitives
+    """`input` limited by numbers or tensors, one of them perhaps None. The frequent case is asked first: a floating
+    dtype and numbers of moderate size."""
+    of_numbers = primitives[0]
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if (input._array.dtype.char in FLOATS and min.__class__ in _PLAIN and max.__class__ in _PLAIN
             and (min is None or -_LARGE < min < _LARGE) and (max is None or -_LARGE < max < _LARGE)):
         return write_out(out, of_numbers(input, min, max), input, exact=FOUND)
+    return _limited_by_any(primitives, input, min, max, out)
+
+
+def _limited_by_any(primitives, input, min, max, out):
+    """The checks and conversions of limits of any kind. A number beside a 0-dim tensor turns the tensor into a number.
+    Then either `_limited_by_tensors` or `_limited_by_numbers` computes."""
     if primitives is _CLAMPS and input.is_floating_point():
         min, max = (x.real if isinstance(x, complex) and x.imag == 0 else x for x in (min, max))
     given = [x for x in (min, max) if x is not None]
@@ -124,35 +140,50 @@ def _limited(primitives, input, min, max, out):
     if mixed:
         low, high = (x.item() if isinstance(x, Tensor) else x for x in (min, max))
         return _limited(primitives, input, low, high, out)
-    if isinstance(given[0], Tensor):
-        input, *given = alike(input, *given)
-        if len(given) == 2 and input._array.dtype.kind in dt.BOOL:
-            raise not_implemented("clamp_cpu", dt.bool)
-        rest = iter(given)
-        low, high = (None if x is None else next(rest) for x in (min, max))
-        return write_out(out, ternary(of_tensors, input, low, high), input)
+    limited = _limited_by_tensors if isinstance(given[0], Tensor) else _limited_by_numbers
+    return limited(primitives, input, min, max, given, out)
+
+
+def _limited_by_tensors(primitives, input, min, max, given, out):
+    input, *given = alike(input, *given)
+    if len(given) == 2 and input._array.dtype.kind in dt.BOOL:
+        raise not_implemented("clamp_cpu", dt.bool)
+    rest = iter(given)
+    low, high = (None if x is None else next(rest) for x in (min, max))
+    return write_out(out, ternary(primitives[1], input, low, high), input)
+
+
+def _limited_by_numbers(primitives, input, min, max, given, out):
     d = input._array.dtype if input.is_floating_point() else result_dtype((input, *given)).numpy
     if len(given) == 2 and any([x != x for x in given]):
-        min = max = math.nan                   # whatever the other is
+        min = max = math.nan                   # whatever the other number is
     if d.kind in dt.BOOL:
-        side = "_min" if max is None else "_max" if min is None else ""
-        raise not_implemented(f"clamp{side}_scalar_cpu", dt.bool)
+        raise not_implemented(f"clamp{_side(min, max)}_scalar_cpu", dt.bool)
     input = converted(input, d)
     min, max = (None if x is None else stored_as(x, d) for x in (min, max))
-    return write_out(out, ternary(of_numbers, input, min, max), input, exact=FOUND)
+    return write_out(out, ternary(primitives[0], input, min, max), input, exact=FOUND)
 
 
-_PLAIN, _LARGE = (int, float, type(None)), 1e18     # what any float but a half holds, and int64
+#: float32, float64 and int64 hold numbers up to _LARGE.
+_PLAIN, _LARGE = (int, float, type(None)), 1e18
+
+
+def _side(min, max):
+    """The only limit in torch's name of a routine: "_min" or "_max"; "" if there are two."""
+    if max is None:
+        return "_min"
+    return "_max" if min is None else ""
 
 
 def _refuse_complex(both_sides, min, max, input, *given):
-    """torch's error: it names a routine where tensors limit (for `clamp`, `both_sides`, if `input` itself is real)."""
+    """Raises torch's error. It names a routine if the limits are tensors (for `clamp`, which is `both_sides`, only if
+    `input` is real)."""
     if both_sides and input._array.dtype.kind in dt.INTEGRAL and not any([isinstance(x, Tensor) for x in given]):
-        result_dtype((input, *given))          # numbers that have no common one
+        result_dtype((input, *given))          # raises for numbers without a common dtype
     if both_sides and isinstance(min, complex) | isinstance(max, complex) and input.is_floating_point():
         raise RuntimeError("value cannot be converted to type double without overflow")
     if isinstance(min if max is None else max, Tensor) and not (both_sides and is_complex(input)):
-        name = "maximum" if max is None else "minimum" if min is None else "clamp"
+        name = {"_min": "maximum", "_max": "minimum", "": "clamp"}[_side(min, max)]
         raise not_implemented(f"{name}_cpu", result_dtype((input, *given)))
     raise NotImplementedError("clamp is not supported for complex types")
 
@@ -250,7 +281,9 @@ def _nan_to_num(input, nan, posinf, neginf):
     if input.dtype.char not in "fd":
         return np.nan_to_num(input, True, nan, posinf, neginf)
     limits = np.finfo(input.dtype)
-    return _finite(input, nan, limits.max if posinf is None else posinf, limits.min if neginf is None else neginf)
+    posinf = limits.max if posinf is None else posinf
+    neginf = limits.min if neginf is None else neginf
+    return _finite(input, nan, posinf, neginf)
 
 
 @public(out="nan_to_num: dtype of out: {Have} should be same as input: {Want}", method=True, inplace=True,
@@ -268,8 +301,9 @@ def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = N
     refuse_records("nan_to_num", input)
     if input._array.dtype.kind != dt.WIDENED:
         return _nan_to_num(input, nan, posinf, neginf)
-    limit = dt.finfo(dt.bfloat16).max          # not that of float32, as it would be if the door widened
-    posinf, neginf = limit if posinf is None else posinf, -limit if neginf is None else neginf
+    limit = dt.finfo(dt.bfloat16).max          # the limit of float32 would be used if the door widened the input
+    posinf = limit if posinf is None else posinf
+    neginf = -limit if neginf is None else neginf
     return in_float32(_nan_to_num, input, nan, posinf, neginf)
 
 

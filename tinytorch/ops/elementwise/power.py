@@ -57,16 +57,18 @@ def _exponent_slope(g, ans, input, other):
             input, other, number.__class__ is not bool and number == 1),
         called={"other": "exponent"})
 def _pow(input, other):
+    # By dtype: floating numbers (three exponents apart, by which torch computes in its own way); records, which are
+    # refused; complex numbers; integers, by an integer or by an array, whose negative elements are apart.
     kind = input.dtype.kind
     if kind == dt.NATIVE:
         if other.__class__ is int and other == 3 or other.__class__ is float and other == 3.0:
             if input.dtype == np.float16:
                 return _pow.op.forward(input.astype(np.float32), 3).astype(np.float16)
-            return input * input * input       # what NumPy does for 2 alone
+            return input * input * input       # NumPy has such a product for the exponent 2 alone
         if other.__class__ is float and other == -0.5 and input.dtype != np.float16:
-            return 1 / np.sqrt(input)          # which of -inf and of -0 is not what powers are
+            return 1 / np.sqrt(input)          # differs from input ** -0.5 for -inf and -0
         if other.__class__ is int and not -1 << 24 <= other <= 1 << 24 and input.dtype == np.float32:
-            return dt.cast(input.astype(float) ** other, input.dtype)          # float32 forgets whether it is odd
+            return dt.cast(input.astype(float) ** other, input.dtype)          # float32 loses whether `other` is odd
         return input ** other
     if kind in dt.WIDENED:
         if is_complex(input):
@@ -86,13 +88,14 @@ def _pow(input, other):
     negative = other < 0
     if not np.any(negative):
         return input ** other
-    # Rounded toward zero only 1 and -1 have a reciprocal that is left.
+    # Reciprocals are rounded toward zero: all are 0 but those of 1 and -1.
     power = input ** np.where(negative, other & 1, other)
     return np.where(negative, np.where(np.abs(input) == 1, power, 0), power)
 
 
 def _complex_power(input, other):
-    """exp(other * log(input)), as C has it and NumPy not: 0 ** 0 is nan. A few numbers have short cuts."""
+    """exp(other * log(input)), which gives C's results where NumPy's power differs: 0 ** 0 is nan. A few exponents have
+    shorter formulas."""
     if not isinstance(other, np.ndarray):
         if other == 0 or other == 1:
             return input.copy("K") if other else np.ones_like(input)
@@ -103,7 +106,9 @@ def _complex_power(input, other):
             return reciprocal(input)
         if other == 2 or other == 3 or other == -2:
             square = input * input
-            return square * input if other == 3 else square if other == 2 else reciprocal(square)
+            if other == 2:
+                return square
+            return square * input if other == 3 else reciprocal(square)
     return np.exp(_c_product(other, np.log(input)))
 
 

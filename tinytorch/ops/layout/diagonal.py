@@ -207,9 +207,10 @@ def triu(input: Tensor, diagonal: Extent = 0, *, out: Tensor | None = None) -> T
 
 
 def _indices(name, row, col, offset, outside, dtype, device, requires_grad, pin_memory):
-    """Where the lower triangle of a row x col matrix is, or (`outside`) all but that."""
-    if row < 0 or col < 0:
-        raise RuntimeError(f"{'row' if row < 0 else 'col'} must be non-negative, got{row if row < 0 else col}")
+    """The places of the lower triangle of a row x col matrix, or (`outside`) all other places."""
+    for size_name, size in (("row", row), ("col", col)):
+        if size < 0:
+            raise RuntimeError(f"{size_name} must be non-negative, got{size}")
     dtype = as_dtype(dtype, name) or dt.int64
     if dtype not in (dt.int64, dt.int32):
         raise not_implemented(name, dtype)

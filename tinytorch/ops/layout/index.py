@@ -54,7 +54,7 @@ _INDICES = (np.int64, np.int32, np.uint8, np.bool_)
 
 # ------------------------------------------------------------------ primitives
 def _basic(name, view=None):
-    """A primitive f(input, index) for an index of numbers, slices and None that ends in Ellipsis: a view."""
+    """A primitive f(input, index) that gives a view. The index holds numbers, slices and None, and ends in Ellipsis."""
     @single(name=name, view=True, input=lambda g, shape, index: _put_in_zeros(g, shape, index))
     def primitive(input, index):
         result = view(input, index) if view else input[index]
@@ -63,7 +63,7 @@ def _basic(name, view=None):
 
 
 def _with_new_axes(array, index):
-    """array[index] with torch's strides for the dimensions that None makes: NumPy gives them 0."""
+    """array[index] with torch's strides for the dimensions that None adds. NumPy gives these dimensions stride 0."""
     size, items, rest, new = [], [], list(array.shape), []
     for item in index[:-1]:
         if item is None:
@@ -85,7 +85,7 @@ def _put_in_zeros(g, shape, index):
 
 
 @single(name="index", input=lambda g, shape, indices: _add_in_zeros(g, shape, indices),
-    converts=True)     # bfloat16 is rounded whenever something is added to it
+    converts=True)     # the rule itself adds in bfloat16, rounding after each addition
 def _index(input, indices):
     return pick(input, indices)
 
@@ -95,7 +95,7 @@ def _add_in_zeros(g, shape, index):
     result = np.zeros(shape, g.dtype)
     if any(isinstance(i, np.ndarray) and i.dtype == bool for i in index):
         result[index] = g                      # a mask names no element twice
-    elif g.size:                               # indices of nothing are not looked at
+    elif g.size:                               # torch does not check indices of an empty gradient
         add_at(result, index, g)
     return result
 
@@ -109,11 +109,12 @@ def _index_put(input, values, indices, accumulate):
 
 
 def _watching(result, index):
-    """`result`, whose node has saved the tensors among `index`: writes to them are errors in backward."""
+    """`result`, whose node now records the versions of the tensors in `index`: backward raises an error if they were
+    written to."""
     node = result._node
     if node is not None and node.versions is not PACKED:
         versions = []
-        for item in index if isinstance(index, tuple) or _is_tuple_in_disguise(index) else (index,):
+        for item in index if isinstance(index, tuple) or _is_list_of_items(index) else (index,):
             if isinstance(item, Tensor) and item._array.ndim:
                 versions += (item._version_counter, item._version_counter[0])
         node.versions = versions or UNWATCHED
@@ -122,11 +123,12 @@ def _watching(result, index):
 
 # ------------------------------------------------------------------ reading an index
 def parse(shape, index):
-    """Split `index` of a tensor of `shape`: (basic index or None if it does nothing, the primitive for
-    it, advanced index or None). The basic index ends in Ellipsis; the advanced one is for its result."""
+    """Splits `index` of a tensor of `shape`: (basic index or None if it selects everything, the primitive for it,
+    advanced index or None). The basic index ends in Ellipsis. The advanced index is applied to its result."""
     if index.__class__ is not tuple:
-        index = tuple(index) if isinstance(index, tuple) else \
-            _told_tuple(index) if _is_tuple_in_disguise(index) else (index,)
+        index = _as_tuple(index)
+    # First every item is made plain and the dimensions that they use are counted. Then one case per kind of item: a
+    # slice, None, Ellipsis, a bool (a new dimension of size 0 or 1), an integer, an array of integers or of bools.
     items = [item if item is None or item is Ellipsis or item.__class__ in (int, slice) else _plain(item)
              for item in index]
     used = 0
@@ -140,7 +142,7 @@ def parse(shape, index):
             raise _no_dimensions(items[0])
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
     basic, arrays, primitive = [], [], _alias
-    dim = made = 0                             # dimensions of the tensor read, of the result made
+    dim = made = 0                             # dimensions used of the tensor; dimensions made of the result
     rest = len(shape) - used
     for place, item in enumerate(items):
         kind = item.__class__
@@ -186,7 +188,7 @@ def parse(shape, index):
 
 
 def _no_dimensions(item):
-    """The error for one number or slice as index of a 0-dim tensor."""
+    """The error for a number or a slice as the index of a 0-dim tensor."""
     if item.__class__ is slice:
         return IndexError("slice() cannot be applied to a 0-dim tensor.")
     if item:
@@ -197,7 +199,7 @@ def _no_dimensions(item):
 
 
 def _advanced(arrays):
-    """An index for NumPy from (dimension, array) pairs. A single mask stays; several become numbers."""
+    """An index for NumPy from (dimension, array) pairs. A single mask stays a mask; several become integers."""
     if len(arrays) > 1:
         arrays = [(d + k, part) for d, a in arrays
                   for k, part in enumerate(a.nonzero() if a.dtype == bool else (a,))]
@@ -209,14 +211,21 @@ def _advanced(arrays):
     return tuple(index)
 
 
-def _is_tuple_in_disguise(index):
-    """A short list that holds more than numbers is read as a tuple."""
+def _as_tuple(index):
+    """The items of an index that is no plain tuple."""
+    if isinstance(index, tuple):
+        return tuple(index)
+    return _list_as_tuple(index) if _is_list_of_items(index) else (index,)
+
+
+def _is_list_of_items(index):
+    """Whether an index is a list that torch reads as a tuple: a short list of more than numbers."""
     return index.__class__ is list and len(index) < 32 and any(
         item is None or item is Ellipsis or isinstance(item, (slice, list, tuple, Tensor, np.ndarray))
         for item in index)
 
 
-def _told_tuple(index):
+def _list_as_tuple(index):
     warn("Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in "
          "pytorch 2.9; use x[tuple(seq)] instead of x[seq]. In pytorch 2.9 this will be interpreted as tensor "
          "index, x[torch.tensor(seq)], which will result either in an error or a different result")
@@ -224,12 +233,12 @@ def _told_tuple(index):
 
 
 def _plain(item):
-    """An element of an index as an int, bool, slice, None, Ellipsis, or array of ints or bools."""
+    """An item of an index as an int, a bool, a slice, None, Ellipsis, or an array of integers or bools."""
     if isinstance(item, Tensor):
         return _plain_array(item._array)
-    if isinstance(item, np.ndarray):           # of any numbers, where a tensor is to be of some
+    if isinstance(item, np.ndarray):           # unlike a tensor, it may have any dtype of real numbers
         known = not item.ndim or item.dtype in _INDICES or item.dtype.kind not in dt.INTEGER + dt.NATIVE
-        return _plain_array(item.copy() if known else item.astype(np.int64))   # the caller may write to his own
+        return _plain_array(item.copy() if known else item.astype(np.int64))   # the caller may write to the original
     if isinstance(item, np.generic) and item.dtype.kind not in dt.BOOL + dt.INTEGER:
         return _plain_array(np.asarray(item))
     if isinstance(item, (bool, slice)):
@@ -256,18 +265,18 @@ def _plain(item):
                          f"indices (got {kind_of(item)})") from None
 
 
-#: The kinds of arrays that NumPy makes of numbers that are no integers, and of bytes.
+#: The kinds of arrays that NumPy makes from floats, complex numbers and bytes.
 _NO_INDICES = (*dt.NATIVE, "c", "S")
 
 
 def _of_numbers(array, item):
-    """The array of a list of numbers as torch makes it: of uint8 or bool if all are, else of int64."""
+    """The array of a list of numbers, in torch's dtype for it: uint8 or bool if all numbers are, else int64."""
     if array.dtype == np.uint8 or array.dtype == bool or not array.size:
         return array
     if array.dtype.kind == "U" and array.size == 1:
         raise TypeError("new(): invalid data type 'str'")
     if array.dtype.kind in _NO_INDICES or any([isinstance(x, np.bool_) for x in item]):
-        return array_of(list(item), dt.int64)  # which refuses what is no integer, but takes Python's floats
+        return array_of(list(item), dt.int64)  # refuses everything but integers and Python's floats
     if array.dtype.kind not in dt.INTEGER:
         return array
     if array.dtype == np.uint64:
@@ -280,7 +289,7 @@ def _plain_array(array):
         warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
         array = array != 0
     if isinstance(array, StandIn):
-        array.check_mask()                     # a number of each sample is an index of one number
+        array.check_mask()                     # under vmap an integer per sample stays an array
     elif array.dtype == bool:
         return array if array.ndim else bool(array)
     elif not array.ndim and array.dtype.kind in dt.INTEGER:
@@ -296,8 +305,7 @@ def _checked(item):
         step = as_int(item.step)
         if step <= 0:
             raise ValueError("step must be greater than zero" if step else "slice step cannot be zero")
-        return slice(item.start if item.start is None else as_int(item.start),
-                     item.stop if item.stop is None else as_int(item.stop), step)
+        return slice(*[None if n is None else as_int(n) for n in (item.start, item.stop)], step)
     if item.start.__class__ in _PLAIN and item.stop.__class__ in _PLAIN:
         return item if item.start is not None or item.stop is not None else _ALL
     try:
@@ -308,7 +316,8 @@ def _checked(item):
 
 # ------------------------------------------------------------------ reading and writing
 def _simple(shape, index):
-    """(basic index, primitive) for a tuple of ints and slices that is in range, else None: the hot case."""
+    """(basic index, primitive) for a tuple of integers and slices that are in range, else None. It is the frequent case
+    of an index."""
     if len(index) > len(shape):
         return None
     primitive = _alias
@@ -319,7 +328,7 @@ def _simple(shape, index):
             primitive = _select
         elif (item.__class__ is slice and item.step is None and item.start.__class__ in _PLAIN
               and item.stop.__class__ in _PLAIN):
-            if item.start or item.stop is not None and item.stop < n:          # not all of it
+            if item.start or item.stop is not None and item.stop < n:          # not the whole dimension
                 primitive = _slice
         else:
             return None
@@ -328,7 +337,7 @@ def _simple(shape, index):
 
 @method("__getitem__")
 def getitem(self, index):
-    """self[index]: a view for numbers, slices, None and Ellipsis, else a copy."""
+    """self[index]. It is a view if the index holds only numbers, slices, None and Ellipsis, else a copy."""
     try:
         shape = self._array.shape
     except AttributeError:
@@ -351,12 +360,10 @@ def getitem(self, index):
 @method("__setitem__")
 def setitem(self, index, value):
     """self[index] = value, in place, with history. `value` is a number or a tensor, broadcast."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    elif not isinstance(value, Tensor) and not isinstance(value, _NUMBERS):
-        raise TypeError("can't assign a "
-                        f"{type(value).__name__ if not isinstance(value, np.ndarray) else 'numpy.ndarray'} "
-                        f"to a {self.type()}")
+    # Checks of the value and the index come first. Then there are three ways to write: recorded by autograd
+    # (`_set_recorded`); by an advanced index (`_set_by_arrays`); else into a view of the memory.
+    if value.__class__ not in _NUMBERS and not isinstance(value, Tensor):
+        value = _assignable(self, value)
     if index is False:
         return
     if value.__class__ is int and not -1 << 63 <= value < 1 << 63:
@@ -373,67 +380,98 @@ def setitem(self, index, value):
     if advanced is not None:
         check_masks(index if isinstance(index, tuple) else (index,), value)
         if isinstance(value, Tensor) and value._array.ndim > 1 and value._array.shape[0] == 1:
-            size = value._array.shape           # which counts without the dimensions of size 1 it begins with
-            value = value.reshape(size[next((i for i, n in enumerate(size) if n != 1), len(size)):])
+            value = value.reshape(_without_leading_ones(value._array.shape))
     if mode.grad_now and (has_history(self) or isinstance(value, Tensor) and has_history(value)):
-        target = self if basic is None or _is_all(self._array.shape, basic) else primitive(self, basic)
-        if advanced is not None:
-            value = value if isinstance(value, Tensor) else wrap(as_scalar_tensor(value, self._array.dtype))
-            _put_in_place(target, advanced, value, False, index)
-        elif isinstance(value, Tensor) and value._array.ndim or not target._array.ndim:
-            if not isinstance(value, Tensor):
-                value = wrap(as_scalar_tensor(value, self._array.dtype))
-            target.copy_(_spread(value, target._array.shape))
-        else:
-            check_written(target._array)
-            target.fill_(value if isinstance(value, Tensor) else wrap(as_scalar_tensor(value, self._array.dtype)))
+        _set_recorded(self, index, basic, primitive, advanced, value)
         return
     if self._version_counter.__class__ is not list:
         check_inference(self)
     array = self._array if basic is None else self._array[basic]
-    if advanced is None and 0 in array.strides:
-        # Of one number torch fills the tensor, and looks at where the elements lie.
-        if isinstance(value, Tensor) and value._array.ndim and may_share(array, value._array):
-            part, whole = layouts(_spread(value, array.shape)._array, array)
-            if part == whole:                  # there is nothing to copy: torch does not look at the elements
-                count_write(self)
-                return
-        check_written(array)
-    source = value
-    if advanced is not None and (isinstance(value, Tensor) or array.dtype.kind in dt.INTEGRAL):
-        value = check_apart(wrap(array), value, advanced, index if index.__class__ is tuple else (index,))
-    if isinstance(value, Tensor):
-        if advanced is None and may_share(array, value._array):
-            check_overlap(wrap(array), _spread(value, array.shape), copying=True)
-        if value._array.dtype == array.dtype:
-            value = value._array
-        else:
-            if advanced is not None:
-                value = _fitting(wrap(array), value, advanced)
-            with ignored():                    # a number may be too large for the dtype
-                value = dt.cast(value._array, array.dtype)
-    else:
-        value = as_scalar_tensor(value, array.dtype)
     if advanced is not None:
-        if is_expanded(array):
-            _put_expanded(array, np.asarray(value, array.dtype), advanced)
-        else:
-            put_values(array, value, advanced)
+        _set_by_arrays(array, index, advanced, value)
     else:
+        if 0 in array.strides and not _is_to_be_written(array, value):
+            count_write(self)
+            return
+        source = value
+        if not isinstance(value, Tensor):
+            value = as_scalar_tensor(value, array.dtype)
+        else:
+            if may_share(array, value._array):
+                check_overlap(wrap(array), _spread(value, array.shape), copying=True)
+            value = value._array
+            if value.dtype != array.dtype:
+                with ignored():                # a number may be too large for the dtype
+                    value = dt.cast(value, array.dtype)
         try:
             array[...] = value
         except ValueError as error:
             if isinstance(source, Tensor):
-                _spread(source, array.shape)   # says what does not fit
+                _spread(source, array.shape)   # raises torch's error for shapes that do not fit
             raise refusal(error) from None
     self._version_counter[0] += 1
     if all_threads.noting_writes:
         note_place(self._version_counter)
 
 
+def _assignable(self, value):
+    """A number from NumPy as Python's. TypeError for a value that cannot be assigned to elements of `self`."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, _NUMBERS):            # of a class derived from a number's
+        return value
+    kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
+    raise TypeError(f"can't assign a {kind} to a {self.type()}")
+
+
+def _set_recorded(self, index, basic, primitive, advanced, value):
+    """Writes through in-place operations that autograd records."""
+    target = self if basic is None or _is_all(self._array.shape, basic) else primitive(self, basic)
+    copies = advanced is None and isinstance(value, Tensor) and value._array.ndim or not target._array.ndim
+    if advanced is None and not copies:
+        check_written(target._array)
+    if not isinstance(value, Tensor):
+        value = wrap(as_scalar_tensor(value, self._array.dtype))
+    if advanced is not None:
+        _put_in_place(target, advanced, value, False, index)
+    elif copies:
+        target.copy_(_spread(value, target._array.shape))
+    else:
+        target.fill_(value)
+
+
+def _set_by_arrays(array, index, advanced, value):
+    """Writes a number or a tensor to the elements that an advanced index selects."""
+    if isinstance(value, Tensor) or array.dtype.kind in dt.INTEGRAL:
+        value = check_apart(wrap(array), value, advanced, index if index.__class__ is tuple else (index,))
+    if not isinstance(value, Tensor):
+        value = as_scalar_tensor(value, array.dtype)
+    elif value._array.dtype == array.dtype:
+        value = value._array
+    else:
+        value = _fitting(wrap(array), value, advanced)
+        with ignored():                        # a number may be too large for the dtype
+            value = dt.cast(value._array, array.dtype)
+    if is_expanded(array):
+        _put_expanded(array, np.asarray(value, array.dtype), advanced)
+    else:
+        put_values(array, value, advanced)
+
+
+def _is_to_be_written(array, value):
+    """For memory with a stride of 0: whether torch copies `value` there. It does not if the value is the same memory in
+    the same layout. RuntimeError if elements share a place."""
+    if isinstance(value, Tensor) and value._array.ndim and may_share(array, value._array):
+        part, whole = layouts(_spread(value, array.shape)._array, array)
+        if part == whole:
+            return False
+    check_written(array)
+    return True
+
+
 def _is_all(shape, basic):
-    """Whether a basic index takes everything, and says so: of the slices -1: of one element and :-1 of none torch makes
-    a view."""
+    """Whether a basic index selects everything in a form for which torch makes no view. It makes a view for -1: of one
+    element and for :-1 of none."""
     dims = [item for item in basic if item is not Ellipsis]
     return all(item.__class__ is slice for item in dims) and all(
         not item.start and item.step in (None, 1) and (item.stop is None or item.stop >= n)
@@ -441,39 +479,47 @@ def _is_all(shape, basic):
 
 
 def _spread(value, shape):
-    """`value`, without the dimensions of size 1 it begins with, expanded to `shape`."""
+    """`value` without its leading dimensions of size 1, expanded to `shape`."""
     size = value._array.shape
     if size == shape:
         return value
-    ones = next((i for i, n in enumerate(size) if n != 1), len(size))
-    return value.reshape(size[ones:]).expand(shape)
+    return value.reshape(_without_leading_ones(size)).expand(shape)
+
+
+def _without_leading_ones(size):
+    return size[next((i for i, n in enumerate(size) if n != 1), len(size)):]
 
 
 def _fitting(self, values, advanced, accumulate=False):
-    """`values` in the dtype of `self`. RuntimeError if it has another, but for one value written where a mask says."""
+    """`values` in the dtype of `self`. RuntimeError for another dtype, except for one value written by a mask."""
     if values._array.dtype == self._array.dtype:
         return values
     if values._array.size == 1 and not accumulate and advanced[-1].dtype == bool:
-        stored_as(values.item(), self._array.dtype)             # refuses what does not fit
+        stored_as(values.item(), self._array.dtype)             # raises if the dtype cannot hold it
         return values.to(self.dtype)
-    pick(self._array, advanced)                 # the errors of the index come first
+    pick(self._array, advanced)                 # errors of the index come before the error of dtypes
     raise RuntimeError("Index put requires the source and destination dtypes match, got "
                        f"{type_name(self)} for the destination and {type_name(values)} for the source.")
 
 
 def _parse_put(shape, indices):
-    """The advanced index of `index_put`: a tensor, or None for all, per dimension."""
+    """The advanced index of `index_put`, from a tensor or None (all elements) per dimension."""
     if len(indices) > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)} (got {len(indices)})")
     if not indices:
-        raise RuntimeError("index_put: there is to be a tensor of indices at least")
-    return parse(shape, tuple([
-        _ALL if i is None else i.reshape(1) if isinstance(i, Tensor) and not i._array.ndim and i._array.dtype.kind in
-        dt.INTEGER else i for i in indices]))[2]
+        raise RuntimeError("index_put: needs at least one tensor of indices")
+    return parse(shape, tuple(map(_item_of_put, indices)))[2]
+
+
+def _item_of_put(i):
+    """An item of the indices of `index_put` as an item of an index: 0-dim integers are arrays here."""
+    if i is None:
+        return _ALL
+    return i.reshape(1) if isinstance(i, Tensor) and not i._array.ndim and i._array.dtype.kind in dt.INTEGER else i
 
 
 def _put(input, indices, values, accumulate, index=None):
-    """`index_put`. `index`: what `indices` was made of, if it has no tensors of its own."""
+    """`index_put`. `index`: the user's index from which `indices`, then a tuple of arrays, was made."""
     refuse_records("index_put", input, _NOT_PUT)
     if not accumulate:
         check_masks(indices, values)
@@ -530,7 +576,7 @@ def _put_expanded(memory, values, advanced, accumulate=False):
         check_written(memory)
     warn_expanded("index_put_", "tensor[indices] = tensor")
     if values.size == 1 and not accumulate and len(advanced) == 1 and advanced[0].dtype == bool:
-        warn_expanded("masked_fill_", "tensor[mask] = scalar")     # torch does it with that
+        warn_expanded("masked_fill_", "tensor[mask] = scalar")     # torch calls masked_fill_ for it
     if accumulate and memory.size:
         if not memory.flags.writeable:
             raise RuntimeError(READ_ONLY)

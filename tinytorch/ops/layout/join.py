@@ -90,14 +90,16 @@ def _same_dtype(tensors, name):
 
 @public(hot=True, autocast="widest")
 def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor | None = None) -> Tensor:
-    """The tensors in a row along `dim` (`concat` and `concatenate` are the same). Dtypes are promoted.
+    """Joins the tensors along `dim` (`concat` and `concatenate` are the same). Dtypes are promoted.
 
-    All sizes but that of `dim` must agree (RuntimeError); tensors of shape (0,) are skipped.
+    All sizes but that of `dim` must agree (RuntimeError). Tensors of shape (0,) are skipped.
 
     >>> import tinytorch as torch
     >>> torch.cat([torch.tensor([1, 2]), torch.tensor([3.])])
     tensor([1., 2., 3.])
     """
+    # The order of the steps is that of torch's errors: an empty list, dtypes, tensors without dimensions, `out`, the
+    # dimension, sizes. Tensors of shape (0,) are left out of all checks but the first ones.
     if isinstance(tensors, (tuple, list)) and not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     tensors = _same_dtype(tensors, "cat")
@@ -118,7 +120,7 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
     except IndexError:
         if any([tensor._array.shape != (0,) for tensor in tensors]):
             raise
-        dim = 0                                # torch skips all of them, and looks at no dimension
+        dim = 0                                # torch skips all tensors, and does not check the dimension
     for tensor in kept:
         shape = tensor._array.shape
         if shape == first:
@@ -126,16 +128,21 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
         if len(shape) != len(first):
             raise RuntimeError(f"Tensors must have same number of dimensions: got {len(first)} and {len(shape)}")
         if shape[:dim] != first[:dim] or shape[dim + 1:] != first[dim + 1:]:
-            wrong = next(i for i, n in enumerate(shape) if i != dim and n != first[i])
-            raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. Expected size {first[wrong]} "
-                               f"but got size {shape[wrong]} for tensor number "
-                               f"{next(i for i, t in enumerate(tensors) if t is tensor)} "
-                               "in the list.")
+            raise _sizes_differ(tensors, tensor, first, dim)
     if len(kept) < len(tensors) and any([tensor.requires_grad for tensor in tensors]):
-        nothing = (*first[:dim], 0, *first[dim + 1:])          # of what is skipped the result has a history too
+        nothing = (*first[:dim], 0, *first[dim + 1:])          # skipped tensors are inputs of the result's node too
         kept = [t.reshape(nothing) if t._array.shape == (0,) else t for t in tensors]
     result = _cat(dim, tuple([t._array.shape[dim] for t in kept]), *kept)
     return result if out is None else write_out(out, result, *tensors, apart="resized")
+
+
+def _sizes_differ(tensors, tensor, first, dim):
+    """The error for a tensor whose shape differs from `first` in another dimension than `dim`."""
+    shape = tensor._array.shape
+    wrong = next(i for i, n in enumerate(shape) if i != dim and n != first[i])
+    number = next(i for i, t in enumerate(tensors) if t is tensor)
+    return RuntimeError(f"Sizes of tensors must match except in dimension {dim}. Expected size {first[wrong]} "
+                        f"but got size {shape[wrong]} for tensor number {number} in the list.")
 
 
 def _check_out(out, tensors):

@@ -97,18 +97,8 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor |
     if isinstance(dims, Tensor):
         dims = dims.tolist() if dims._array.size != 1 else int(dims.item())
     if isinstance(dims, (tuple, list)):
-        refuse(tensordot, a, b)                # torch's function in C++ takes over here
-        if len(dims) != 2:
-            raise ValueError(f"{'not enough' if len(dims) < 2 else 'too many'} values to unpack (expected 2"
-                             f"{', got ' + str(len(dims)) if len(dims) < 2 else ''})")
-        first, second = [list(ints_of((d,) if is_int(d) else d, "tensordot", name, position))
-                         for d, name, position in zip(dims, ("dims_self", "dims_other"), (3, 4))]
-    elif dims < 0:
-        raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
-    else:
-        first, second = list(range(-dims, 0)), list(range(dims))
-        if dims > min(a._array.ndim, b._array.ndim):
-            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        refuse(tensordot, a, b)                # from here on torch's function is C++
+    first, second = _summed_dims(a, b, dims)
     if len(first) != len(second):
         raise RuntimeError("both dimension lists should have same length")
     if a._array.dtype != b._array.dtype:
@@ -118,9 +108,31 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor |
         if n != m and 1 not in (n, m):
             raise RuntimeError(f"contracted dimensions need to match, but first has size {n} in dim {i} and second "
                                f"has size {m} in dim {j}")
-        if n != m:                             # a size of 1 is broadcast: the other is summed
-            a, b = (a.sum(i, keepdim=True, dtype=a.dtype), b) if m == 1 else \
-                (a, b.sum(j, keepdim=True, dtype=b.dtype))
+        if n != m and m == 1:                  # a size of 1 is broadcast: the other tensor is summed
+            a = a.sum(i, keepdim=True, dtype=a.dtype)
+        elif n != m:
+            b = b.sum(j, keepdim=True, dtype=b.dtype)
+    return write_out(out, _contracted(a, b, first, second), exact=_OUT_DTYPE)
+
+
+def _summed_dims(a, b, dims):
+    """The dimensions of `a` and of `b` that `tensordot` sums over, as two lists."""
+    if isinstance(dims, (tuple, list)):
+        if len(dims) < 2:
+            raise ValueError(f"not enough values to unpack (expected 2, got {len(dims)})")
+        if len(dims) > 2:
+            raise ValueError("too many values to unpack (expected 2)")
+        return [list(ints_of((d,) if is_int(d) else d, "tensordot", name, position))
+                for d, name, position in zip(dims, ("dims_self", "dims_other"), (3, 4))]
+    if dims < 0:
+        raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+    if dims > min(a._array.ndim, b._array.ndim):
+        raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+    return list(range(-dims, 0)), list(range(dims))
+
+
+def _contracted(a, b, first, second):
+    """The sum of products over the dimensions `first` of `a` and `second` of `b`, whose sizes are equal."""
     first = [check_dim(d, a._array.ndim) for d in first]
     second = [check_dim(d, b._array.ndim) for d in second]
     free_a = [i for i in range(a._array.ndim) if i not in first]
@@ -131,12 +143,12 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor |
     left, right = a.permute(free_a + first), b.permute(second + free_b)
     if rows != 1 or columns != 1:
         product = matmul(left.reshape(rows, count), right.reshape(count, columns))
-    elif a._array.dtype == np.bool_ or (        # of which torch multiplies no vectors
+    elif a._array.dtype == np.bool_ or (        # torch has no dot product of bools
             count != 1 and left._array.flags.c_contiguous and right._array.flags.c_contiguous):
         product = dot(left.reshape(count), right.reshape(count))
     else:
         product = (left.squeeze() * right.squeeze()).sum(dtype=a.dtype)
-    return write_out(out, product.reshape(shape), exact=_OUT_DTYPE)
+    return product.reshape(shape)
 
 
 @public(dtypes=dt.INTEGER + dt.FLOATING + dt.COMPLEX, widen=True, method=True, autocast="up")

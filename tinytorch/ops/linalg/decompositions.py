@@ -61,7 +61,9 @@ def computed(function, *arrays):
     wide = np.complex64 if dt.is_complex(dtype) else np.float32
     result = function(*arrays) if known else function(*[np.zeros(x.shape, wide) for x in arrays])
     several = isinstance(result, tuple)
-    results = [x if known else dt.stored(np.asarray(x), dtype) for x in (result if several else [result])]
+    results = result if several else [result]
+    if not known:
+        results = [dt.stored(np.asarray(x), dtype) for x in results]
     results = [columns(x) if x.ndim >= arrays[0].ndim else x for x in results]
     return tuple(results) if several else results[0]
 

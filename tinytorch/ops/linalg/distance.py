@@ -193,20 +193,9 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     """
     if compute_mode not in _MODES:
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
-    refuse(cdist, x1, x2, p)                   # what torch does next is not in Python
+    refuse(cdist, x1, x2, p)                   # from here on torch's function is C++
     p = float(p)
-    for name, x in (("X1", x1), ("X2", x2)):
-        if x._array.ndim < 2:
-            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x._array.ndim}D")
-    if x1._array.shape[-1] != x2._array.shape[-1]:
-        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1._array.shape[-1]} "
-                           f"X2: {x2._array.shape[-1]}")
-    for name, x in (("X1", x1), ("X2", x2)):
-        if dt.kind(x._array.dtype) not in dt.FLOATING:
-            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {type_name(x)}")
-    if not p >= 0:
-        raise RuntimeError("cdist only supports non-negative p values")
-    check_broadcast(x1._array.shape[:-2], x2._array.shape[:-2])
+    _check_points(x1, x2, p)
     full = x1._array.size and x2._array.size
     by_product = full and p == 2 and compute_mode != _MODES[2] and (
         compute_mode == _MODES[1] or max(x1._array.shape[-2], x2._array.shape[-2]) > 25)
@@ -223,6 +212,22 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
         x1_wide, x2_wide = (converted(x, np.dtype(np.float32)) for x in (x1, x2))
         return converted(_cdist(x1_wide, x2_wide, p), x1._array.dtype)
     return _cdist(x1, x2, p)
+
+
+def _check_points(x1, x2, p):
+    """RuntimeError for arguments that `cdist` does not take, in torch's order."""
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x._array.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x._array.ndim}D")
+    if x1._array.shape[-1] != x2._array.shape[-1]:
+        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {x1._array.shape[-1]} "
+                           f"X2: {x2._array.shape[-1]}")
+    for name, x in (("X1", x1), ("X2", x2)):
+        if dt.kind(x._array.dtype) not in dt.FLOATING:
+            raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {type_name(x)}")
+    if not p >= 0:
+        raise RuntimeError("cdist only supports non-negative p values")
+    check_broadcast(x1._array.shape[:-2], x2._array.shape[:-2])
 
 
 # ------------------------------------------------------------------ renorm

@@ -116,16 +116,17 @@ def _labels(term, equation, number, ndim):
                                "string, subscripts must be in [a-zA-Z]")
     named = len(head) + len(tail)
     if named > ndim or named < ndim and not dots:
-        raise RuntimeError(f"einsum(): the number of subscripts in the equation ({named}) "
-                           + ("is more than the number of dimensions" if dots else
-                              "does not match the number of dimensions")
-                           + f" ({ndim}) for operand {number}" + ("" if dots else " and no ellipsis was given"))
+        reason, ending = "does not match", " and no ellipsis was given"
+        if dots:
+            reason, ending = "is more than", ""
+        raise RuntimeError(f"einsum(): the number of subscripts in the equation ({named}) {reason} the number of "
+                           f"dimensions ({ndim}) for operand {number}{ending}")
     return list(head) + list(range(named - ndim, 0)) + list(tail)
 
 
-# ------------------------------------------------------------------ what is to be done, by the shapes
+# ------------------------------------------------------------------ plans, by the equation and the shapes
 def _sizes(labels, shapes):
-    """The size of every label. RuntimeError where the operands do not agree."""
+    """The size of every label. RuntimeError if the operands' sizes differ."""
     sizes = {}
     for i, (names, shape) in enumerate(zip(labels, shapes)):
         own = {}
@@ -143,14 +144,14 @@ def _sizes(labels, shapes):
 
 
 def _order(labels, output):
-    """All labels in the order of the dimensions that torch aligns the operands to: those of the output, then the
-    others, of "..." first."""
+    """All labels in the order of dimensions to which torch aligns the operands: the output's labels, then the others.
+    Among these, dimensions of "..." come first."""
     others = {name for names in labels for name in names} - set(output)
     return output + sorted(others, key=lambda name: (isinstance(name, str), name))
 
 
 def _without_repeats(names):
-    """Which pairs of dimensions to take diagonals of, one after the other, and the labels then."""
+    """The pairs of dimensions to take diagonals of, one after the other, and the labels that are left."""
     names, diagonals = list(names), []
     for name in dict.fromkeys(names):
         while names.count(name) > 1:
@@ -164,7 +165,7 @@ def _without_repeats(names):
 
 @lru_cache(512)
 def _plan_of_one(equation, shape):
-    """Diagonals, the order of dimensions, and which of them are summed."""
+    """The plan for one operand: the diagonals to take, the order of dimensions, and the summed ones."""
     labels, output = _parse(equation, (len(shape),))
     _sizes(labels, (shape,))
     order = _order(labels, output)
@@ -174,8 +175,9 @@ def _plan_of_one(equation, shape):
 
 @lru_cache(512)
 def _plan(equation, shapes):
-    """For each operand the diagonals to take and its shape without dimensions of size 1, which need no product to
-    broadcast; for each pair from the left the arguments of `_pair`; the order and shape of the output."""
+    """The plan for several operands: for each operand the diagonals to take and its shape without dimensions of size 1
+    (they broadcast without a product); for each pair, from the left, the arguments of `_pair`; and the order and shape
+    of the output."""
     labels, output = _parse(equation, tuple(map(len, shapes)))
     sizes = _sizes(labels, shapes)
     order = _order(labels, output)
@@ -192,7 +194,7 @@ def _plan(equation, shapes):
         names, pair = _plan_of_pair(names, named[i], wanted, order, sizes)
         pairs.append(pair)
     present = [name for name in output if name in names]
-    contracted = len(order) > len(output)      # then torch's result is a view, without the dimensions summed
+    contracted = len(order) > len(output)      # torch's result is then a view, without the summed dimensions
     shape = tuple([sizes[name] for name in output]) if contracted or len(present) < len(output) else None
     return terms, pairs, (_permutation(names, present), shape, contracted)
 
@@ -202,18 +204,18 @@ def _permutation(names, order):
 
 
 def _plan_of_pair(a, b, wanted, order, sizes):
-    """The labels of the product of terms with labels `a` and `b`, and the arguments of `_pair`."""
+    """The labels of the product of terms with labels `a` and `b`, and the arguments of `_pair`. Without common labels
+    to sum over, the terms are multiplied element by element. Else they become (batches of) matrices, whose labels fall
+    into four groups: batch, rows, inner (summed) and columns."""
     (a, sum_a), (b, sum_b) = (_before(one, other, wanted, order) for one, other in ((a, b), (b, a)))
     inner = [name for name in order if name in a and name in b and name not in wanted]
-    if not inner:                              # nothing to add up: element by element
+    if not inner:                              # no sum: the product is element by element
         names = [name for name in order if name in a or name in b]
-        layouts = [(_permutation(one, [name for name in names if name in one]),
-                    None if len(one) == len(names) else [sizes[name] if name in one else 1 for name in names])
-                   for one in (a, b)]
+        layouts = [_aligned(one, names, sizes) for one in (a, b)]
         return names, (sum_a, sum_b, False, False, *layouts, None)
     batch = [name for name in order if name in a and name in b and name in wanted]
     rows, columns = ([name for name in order if name in one and name not in other] for one, other in ((a, b), (b, a)))
-    # torch multiplies in the order in which the result comes out as the output has it, if that is clear
+    # torch multiplies in the order that gives the dimensions of the output, if the labels decide it
     others = [name for name in order if name not in a]
     swapped = bool(rows and others) and order.index(others[-1]) < order.index(rows[0])
     if swapped:
@@ -227,8 +229,18 @@ def _plan_of_pair(a, b, wanted, order, sizes):
     return names, (sum_a, sum_b, True, swapped, *layouts, None if shape == lead + [r, c] else shape)
 
 
+def _aligned(one, names, sizes):
+    """How a term with labels `one` is broadcast to `names`: the order of its dimensions, and its shape with sizes of 1
+    where it has no label (None if it has all)."""
+    permutation = _permutation(one, [name for name in names if name in one])
+    if len(one) == len(names):
+        return permutation, None
+    return permutation, [sizes[name] if name in one else 1 for name in names]
+
+
 def _before(names, theirs, wanted, order):
-    """The labels of a term after the sum over what it alone has, and that: an order of dimensions and which of them."""
+    """The labels of a term after the sum over the labels that it alone has; and that sum, as (the order of dimensions,
+    the summed ones) or None."""
     gone = [name for name in names if name not in theirs and name not in wanted]
     if not gone:
         return names, None
@@ -256,7 +268,7 @@ def _laid_out(x, order, shape):
 
 
 def _pair(a, b, sum_a, sum_b, contracted, swapped, layout_a, layout_b, shape):
-    """The product of two terms, each summed before over what it alone has."""
+    """The product of two terms. Each is first summed over the labels that it alone has."""
     if sum_a is not None:
         a = _laid_out(a, sum_a[0], None).sum(sum_a[1])
     if sum_b is not None:

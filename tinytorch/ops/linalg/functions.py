@@ -49,7 +49,9 @@ def norm(input: Tensor, ord: Number | str | None = None, dim: int | Ints | None 
     if ord is None or len(dims) == 1:
         if isinstance(ord, str):
             raise RuntimeError(f"linalg.norm: Order {ord} not supported.")
-        return vector_norm(input, 2 if ord is None else ord, dim if ord is None else dims, keepdim, dtype=dtype)
+        if ord is None:
+            ord, dims = 2, dim
+        return vector_norm(input, ord, dims, keepdim, dtype=dtype)
     return matrix_norm(input, ord, dims, keepdim, dtype=dtype)
 
 
@@ -88,7 +90,9 @@ def matrix_rank(input: Tensor, tol: float | Tensor = None, hermitian: bool = Fal
                             f"rtol={type(rtol).__name__}, atol={type(atol).__name__})")
     _check("linalg.matrix_rank", input, square=hermitian, refusal=_NEITHER)
     s = abs(eigvalsh(input)._array) if hermitian else svdvals(input.detach())._array
-    limit = _limit(input._array, s, tol if tol is not None else atol, 0 if tol is not None else rtol)
+    if tol is not None:
+        atol, rtol = tol, 0
+    limit = _limit(input._array, s, atol, rtol)
     return wrap(np.asarray((s > limit).sum(-1, dtype=np.int64)))
 
 
@@ -366,7 +370,8 @@ def pinv(input: Tensor, rcond: float | Tensor = None, hermitian: bool = False, *
     _check("linalg.pinv", input, square=hermitian, refusal=(
         f"linalg.pinv({type_name(input)}{{{list(input._array.shape)}}}): expected a tensor with 2 or more dimensions "
         "of float, double, cfloat or cdouble types"))
-    atol, rtol = (t._array[..., None] if isinstance(t, Tensor) else t for t in (atol, rcond if rtol is None else rtol))
+    rtol = rcond if rtol is None else rtol
+    atol, rtol = (t._array[..., None] if isinstance(t, Tensor) else t for t in (atol, rtol))
     return _pinv(input, atol, rtol, hermitian)
 
 
@@ -468,10 +473,11 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str |
         rank = np.asarray((s > _limit(input._array, s, None, rcond)).sum(-1, dtype=np.int64))
     squares = driver not in (None, "gelsy") and rows > columns and (rank == columns).all()
     X, residuals = _lstsq(vectors, input, b, rcond, squares)
-    nothing = wrap(np.empty(0, s.dtype))
-    result = return_types.linalg_lstsq(
-        X, residuals, wrap(rank) if driver != "gels" else wrap(np.empty(0, np.int64)),
-        wrap(s) if driver in ("gelsd", "gelss") else nothing)
+    if driver == "gels":
+        rank = np.empty(0, np.int64)
+    if driver not in ("gelsd", "gelss"):
+        s = np.empty(0, s.dtype)
+    result = return_types.linalg_lstsq(X, residuals, wrap(rank), wrap(s))
     if out is None:
         return result
     for name, made, given in zip(result._fields, result, out, strict=True):

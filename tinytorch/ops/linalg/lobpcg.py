@@ -38,7 +38,8 @@ class LOBPCGAutogradFunction(Function):
 
 
 def _gradient(A, E, U, g_E, g_U):
-    """By the derivatives of eigenvectors, in the others that are found, and in those of what A does to the rest."""
+    """The gradient of A. The derivative of an eigenvector lies partly in the other eigenvectors found, partly in the
+    eigenvectors of A on the orthogonal complement."""
     UT, k = U.transpose(-1, -2), E.shape[-1]
     same = eye(k, dtype=E.dtype)
     gaps = E.unsqueeze(-2) - E.unsqueeze(-1) + same            # [i, j]: E_j - E_i
@@ -54,12 +55,13 @@ def _solved(A, B, X, iK, k, n, niter, tol, largest):
     *batch, m, _ = A.shape
     E, U = [], []
     arrays = [None if x is None else x._array.reshape(-1, *x._array.shape[-2:]) for x in (A, B, X)]
+    preconditioner = None if iK is None else iK._array
     for i in range(len(arrays[0])):
         start = randn(m, n, dtype=A.dtype)._array if X is None else arrays[2][i]
         if start.shape != (m, n):
             raise AssertionError(f"X shape mismatch: got {Size(start.shape)}, expected {(m, n)}")
-        values, vectors = kernels.lobpcg(arrays[0][i], None if B is None else arrays[1][i], start,
-                                         None if iK is None else iK._array, k, niter, tol, largest)
+        metric = None if B is None else arrays[1][i]
+        values, vectors = kernels.lobpcg(arrays[0][i], metric, start, preconditioner, k, niter, tol, largest)
         E.append(values)
         U.append(vectors)
     return wrap(np.reshape(E, (*batch, -1))), wrap(np.reshape(U, (*batch, m, -1)))
@@ -73,10 +75,11 @@ def lobpcg(A: Tensor, k: int | None = None, B: Tensor | None = None, X: Tensor |
     """(E, X): the `k` largest eigenvalues of symmetric matrices `A` (..., m, m), the smallest with largest=False, and
     their eigenvectors (..., m, k), A @ X = B @ X * E. Knyazev 2001.
 
-    `X` (..., m, n): where to start, else random numbers of `n` columns (default `k`, which is 1). `iK`: a
-    preconditioner. `niter` steps at most (1000; -1: any number), until residuals are below `tol` (the root of the
-    dtype's precision). Whatever `method`, torch's "basic" or "ortho", the basis is kept orthonormal.
-    Gradients are those of (A + A.T) / 2, without `B`. ValueError where m < 3 n; AssertionError for other shapes;
+    `X` (..., m, n): the start, by default random numbers in `n` columns. `k` is by default the number of columns of
+    `X`, or 1; `n` is by default `k`. `iK`: a preconditioner. It takes `niter` steps at most (default 1000; -1: no
+    limit), until residuals are below `tol` (default: the square root of the dtype's precision). torch's methods "basic"
+    and "ortho" are one here: the basis is always kept orthonormal. Gradients are those of (A + A.T) / 2 and have no
+    part of `B`. ValueError if m < 3 n; AssertionError for other shapes that do not fit;
     NotImplementedError for a `tracker`, for torch's ortho_ parameters, and for dtypes other than float32 and float64.
 
     >>> import tinytorch as torch
@@ -85,12 +88,7 @@ def lobpcg(A: Tensor, k: int | None = None, B: Tensor | None = None, X: Tensor |
     tensor([9.0000, 8.0000])
     """
     with_gradients = A.requires_grad or B is not None and B.requires_grad
-    if A.shape[-2] != A.shape[-1]:
-        raise AssertionError(f"A must be square, got shape {A.shape}")
-    if B is not None and A.shape != B.shape:
-        raise AssertionError(f"A and B must have same shape, got {A.shape} vs {B.shape}")
-    if A._array.dtype not in _TOLERANCES:
-        raise not_implemented("lobpcg", A)
+    _check_matrices(A, B)
     if k is None:
         k = 1 if X is None else X.shape[-1]
     if X is not None:
@@ -101,9 +99,19 @@ def lobpcg(A: Tensor, k: int | None = None, B: Tensor | None = None, X: Tensor |
                          f"than 3 x the number of requested eigenpairs (={n})")
     if tracker is not None or ortho_iparams or ortho_fparams or ortho_bparams:
         raise NotImplementedError("lobpcg: tracker and the ortho_ parameters are not supported")
-    settings = (X, iK, k, n, 1000 if niter is None else niter, _TOLERANCES[A._array.dtype] if tol is None else tol,
-                largest is None or largest)
+    niter = 1000 if niter is None else niter
+    tol = _TOLERANCES[A._array.dtype] if tol is None else tol
+    settings = (X, iK, k, n, niter, tol, largest is None or largest)
     if with_gradients:
         symmetric = [None if x is None else (x + x.transpose(-1, -2)) / 2 for x in (A, B)]
         return LOBPCGAutogradFunction.apply(*symmetric, *settings)
     return _solved(A, B, *settings)
+
+
+def _check_matrices(A, B):
+    if A.shape[-2] != A.shape[-1]:
+        raise AssertionError(f"A must be square, got shape {A.shape}")
+    if B is not None and A.shape != B.shape:
+        raise AssertionError(f"A and B must have same shape, got {A.shape} vs {B.shape}")
+    if A._array.dtype not in _TOLERANCES:
+        raise not_implemented("lobpcg", A)

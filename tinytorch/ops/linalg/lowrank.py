@@ -50,7 +50,8 @@ def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2,
     >>> torch.svd_lowrank(torch.diag(torch.tensor([3., 2., 0.])), q=2)[1].round(decimals=3)
     tensor([3., 2.])
     """
-    return _lowrank(A, 6 if q is None else q, 2 if niter is None else niter, M)
+    q = 6 if q is None else q
+    return _lowrank(A, q, 2 if niter is None else niter, M)
 
 
 @public(python=True, draws=True)

@@ -39,7 +39,9 @@ def _lu_grad(gL, gU, P, L, U):
         if n > k:
             product = -_matmul(gU[..., k:], mT(U[..., k:]))
             below = product if below is None else below + product
-    inner = (0 if below is None else _triangle(below, False, 1)) + (0 if above is None else _triangle(above, True))
+    inner = 0 if below is None else _triangle(below, False, 1)
+    if above is not None:
+        inner = inner + _triangle(above, True)
     inner = _solve_triangular(True, True, True, mT(L1), _solve_triangular(False, False, False, mT(U1), inner))
     if n > k:
         beside = _solve_triangular(True, True, True, mT(L1), gU[..., k:]) if gU is not None else U[..., k:] * 0

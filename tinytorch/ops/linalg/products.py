@@ -242,12 +242,14 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     >>> torch.matmul(torch.ones(2, 3), torch.ones(3))
     tensor([3., 3.])
     """
+    # The paths, in the order in which they are asked: two matrices, the frequent case; different dtypes; a batch times
+    # a matrix; a vector on the left (times a vector, or as a matrix of one row); a vector on the right; batches.
     a, b = input._array, other._array
     if a.ndim == 2 == b.ndim:
         return _mm(input, other) if out is None else write_out(out, _mm(input, other), input, other, exact=EXACT)
     if a.dtype is not b.dtype and b.ndim > 1:
         if b.ndim > 2 and a.size and b.size and (a.ndim > 2 or a.ndim == 2 and not input.requires_grad):
-            check_broadcast(a.shape[:-2], b.shape[:-2])        # a product of batches in torch
+            check_broadcast(a.shape[:-2], b.shape[:-2])        # torch takes it as a product of batches
             refuse_bools(a, "bmm")
             raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(other)}")
         if b.ndim == 2 or a.size and b.size:

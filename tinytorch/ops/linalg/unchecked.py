@@ -66,9 +66,14 @@ def inv_ex(A: Tensor, *, check_errors: bool = False, out: Tensors | None = None)
     g, wanted, vectors, left, A, ans))
 def _solutions(vectors, left, A, B):
     factors, pivots, _ = lu.factored(A if left else A.swapaxes(-1, -2))
-    right = B[..., None] if vectors else B if left else B.swapaxes(-1, -2)
-    X = lu.solution(factors, pivots, right, False)
-    return columns(X)[..., 0] if vectors else columns(X) if left else columns(X).swapaxes(-1, -2)
+    if vectors:
+        B = B[..., None]
+    elif not left:
+        B = B.swapaxes(-1, -2)
+    X = columns(lu.solution(factors, pivots, B, False))
+    if vectors:
+        return X[..., 0]
+    return X if left else X.swapaxes(-1, -2)
 
 
 @public("linalg_solve_ex", out=EXACT, apart=None, autocast="up")

@@ -33,7 +33,11 @@ def hash_tensor(input: Tensor, dim: int | Ints | None = (), *, keepdim: bool = F
         if dim is None or dim == ():
             raise RuntimeError("hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify "
                                "the reduction dim with the 'dim' argument.")
-        for axis in range(array.ndim) if over is None else (over,) if isinstance(over, int) else over:
+        if over is None:
+            over = range(array.ndim)
+        elif isinstance(over, int):
+            over = (over,)
+        for axis in over:
             if not array.shape[axis]:
                 raise IndexError(f"hash_tensor: Expected reduction dim {axis} to have non-zero size.")
     kind = array.dtype.kind

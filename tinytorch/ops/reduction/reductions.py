@@ -214,7 +214,9 @@ def sum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, 
     if kind == dt.WIDENED:                     # here and below: what is widened is what `dtype` says, not the input
         return in_float32(_sum if dim is None else _sum_over, input, axes(dim, input._array.ndim), keepdim)
     # NumPy widens small integers
-    kept = None if kind not in dt.INTEGRAL else _LONG if dtype is None else input._array.dtype
+    kept = None
+    if kind in dt.INTEGRAL:
+        kept = _LONG if dtype is None else input._array.dtype
     return (_sum if dim is None else _sum_over)(input, axes(dim, input._array.ndim), keepdim, kept)
 
 
@@ -367,7 +369,9 @@ def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dty
     if wanted is not None or input._array.dtype.kind in dt.INTEGRAL:
         input = converted(input, _LONG if wanted is None else wanted.numpy)
     result = at_once(_prod, input, None, False) if dim is None else at_once(_prod_over, input, dim, keepdim)
-    return result if out is None else write_out(out, result, exact=None if dtype is None else EXACT)
+    if out is None:
+        return result
+    return write_out(out, result, exact=None if dtype is None else EXACT)
 
 
 # ------------------------------------------------------------------ truth and counts

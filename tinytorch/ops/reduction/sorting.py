@@ -280,7 +280,10 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
         # Without an order NumPy sorts the values alone, and which of two zeros it keeps is left open.
         ordered = return_inverse or dim is not None or array.dtype.kind in dt.NATIVE
         values, *found = np.unique(array, return_inverse=ordered, return_counts=True, axis=dim, equal_nan=False)
-        found = values, found[0].reshape(array.shape if dim is None else -1) if ordered else None, found[-1]
+        inverse = None
+        if ordered:
+            inverse = found[0].reshape(array.shape if dim is None else -1)
+        found = values, inverse, found[-1]
     values, inverse, counts = found
     values = _restored("_unique2" if dim is None else "unique_dim", values, input)
     return _some(values, inverse, return_inverse, counts, return_counts)
@@ -343,12 +346,7 @@ def _searched(sequence, values, side, sorter, out_int32, out):
     if isinstance(values, Tensor) and values._array.dtype != sequence._array.dtype:
         sequence, values = promoted(sequence, values)
     sequence, values = sequence._array, values._array if isinstance(values, Tensor) else np.asarray(values)
-    for array, what in ((values, "input value"), (sequence, "boundary"), (sorter if sorter is None else sorter._array,
-                                                                          "sorter")):
-        if array is not None and not array.flags.c_contiguous:
-            warn_once(f"torch.searchsorted(): {what} tensor is non-contiguous, this will lower the performance due to "
-                      "extra data copy when converting non-contiguous tensor to contiguous, please use contiguous "
-                      f"{what} tensor if possible. This message will only appear once per program.")
+    _warn_of_copies(sequence, values, sorter)
     kind = dt.int32 if out_int32 else dt.int64
     if out is not None and out.dtype is not kind:
         raise RuntimeError("torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or "
@@ -377,6 +375,18 @@ def _searched(sequence, values, side, sorter, out_int32, out):
         for row in np.ndindex(sequence.shape[:-1]):
             found[row] = search(sequence[row], values[row], side)
     return write_out(out, wrap(dt.given(found).astype(kind.numpy, copy=False)))
+
+
+def _warn_of_copies(sequence, values, sorter):
+    """torch's warning for arguments that are not contiguous."""
+    named = [("input value", values), ("boundary", sequence)]
+    if sorter is not None:
+        named.append(("sorter", sorter._array))
+    for name, array in named:
+        if not array.flags.c_contiguous:
+            warn_once(f"torch.searchsorted(): {name} tensor is non-contiguous, this will lower the performance due to "
+                      "extra data copy when converting non-contiguous tensor to contiguous, please use contiguous "
+                      f"{name} tensor if possible. This message will only appear once per program.")
 
 
 def _checked_sorter(order, sequence):

@@ -55,7 +55,9 @@ def _moments(array, dim, freedom, keepdim):
             1e-30 < total < 1e38):
         wide = np.complex128 if array.dtype.kind in dt.COMPLEX else np.float64     # squares too large or too small
         return _moments(array.astype(wide), dim, freedom, keepdim)
-    return total / freedom if freedom > 0 else total * np.inf if n else total * np.nan, mean
+    if freedom > 0:
+        return total / freedom, mean
+    return total * (np.inf if n else np.nan), mean
 
 
 def _over(total, n):
