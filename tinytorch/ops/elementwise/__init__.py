@@ -1,1 +1,1 @@
-"""Functions of each element by itself, or of corresponding ones."""
+"""Elementwise functions of one tensor or of several that broadcast."""

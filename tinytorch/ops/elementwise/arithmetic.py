@@ -1,4 +1,4 @@
-"""Arithmetic element by element: add sub mul div remainder ... and the operators that mean them."""
+"""Elementwise arithmetic (add sub mul div remainder ...) and the operators for it."""
 from __future__ import annotations
 
 import functools
@@ -30,7 +30,7 @@ _NO_BOOL = ("Subtraction, the `-` operator, with a bool tensor is not supported.
 
 
 def conj(x):
-    """The complex conjugate of an array, Tensor or number; a real one as it is."""
+    """The complex conjugate of an array, a Tensor or a number. Real arguments are returned unchanged."""
     return x.conjugate()
 
 
@@ -50,28 +50,30 @@ def _conj(input):
 
 @method()
 def conjugate(self):
-    """Itself if real, else the conjugate: what ndarrays and Python numbers have too, so that
-    derivative rules can say x.conjugate() whatever x is."""
+    """The conjugate, or the tensor itself if it is real. ndarrays and Python numbers have this method too, so that
+    derivative rules can call x.conjugate() on any of them."""
     return _conj(self) if is_complex(self) else self
 
 
 def zeros_like(g):
-    """The derivative rule of what does not change between its steps."""
+    """The derivative rule of functions that are constant between their steps: zeros like the gradient."""
     return wrap(np.zeros_like(g._array)) if isinstance(g, Tensor) else np.zeros_like(g)
 
 
 def rounded_once(function, *args):
-    """`function` of float16 arrays, in float32 and then rounded, where torch has one kernel for all of it."""
+    """function(*args) of float16 arrays, computed in float32 and rounded once at the end, as torch's single kernel
+    does."""
     wide = [x.astype(np.float32) if isinstance(x, (np.ndarray, np.generic)) else x for x in args]
     return function(*wide).astype(np.float16)
 
 
-#: The name of the nodes of operations whose derivatives are `refused`.
+#: The name of the node of an operation whose derivative is `refused`.
 REFUSED = "torch::autograd::NotImplemented"
 
 
 def refused(name):
-    """The derivative rule of an operation that torch has none for: RuntimeError, NotImplementedError for a tangent."""
+    """The derivative rule of an operation for which torch has no derivative. It raises RuntimeError, or
+    NotImplementedError in forward mode."""
     def rule(g):
         if mode.computing_jvp:
             raise NotImplementedError(f"Trying to use forward AD with aten::{name} that does not support it.")
@@ -80,7 +82,7 @@ def refused(name):
 
 
 # ------------------------------------------------------------------ sums
-#: Of numbers of 16 bits, which are computed in single precision and rounded.
+#: For float16 and bfloat16: computed in single precision, then rounded.
 _add_halves, _sub_halves, _mul_halves, _div_halves = (expression(text, 2) for text in (
     lambda x, y: x + y, lambda x, y: x - y, lambda x, y: x * y, lambda x, y: x / y))
 
@@ -143,13 +145,13 @@ def _sub_times(input, other, alpha):
 
 
 def half_multiply_add(input, value, other):
-    """input + value * other of complex32, each step rounded. `value`: a number or an array."""
+    """input + value * other in complex32. Each step is rounded. `value` is a number or an array."""
     product = dt.numbers(half_product(value, other))
     return dt.stored(dt.numbers(input) + product, dt.COMPLEX32)
 
 
 def half_product(value, other):
-    """The product of complex32 numbers, of which the first may be a Python number."""
+    """The product of complex32 numbers. The first factor may be a Python number."""
     if not isinstance(value, np.ndarray):
         value = dt.cast(np.asarray(value), dt.COMPLEX32)
     return dt.stored(dt.numbers(value) * dt.numbers(other), dt.COMPLEX32)
@@ -159,7 +161,7 @@ _rsub_tensor, _rsub_times = renamed(_sub, "rsub"), renamed(_sub_times, "rsub")
 
 
 def _scaled(primitive, name, input, other, alpha):
-    """`primitive` of two operands, the second times alpha, after torch's checks that alpha fits them."""
+    """`primitive` of two operands, the second times alpha. alpha is checked as in torch: it must fit their dtype."""
     if isinstance(alpha, Tensor):
         alpha = alpha.item()
     if not isinstance(alpha, (bool, int, float, complex)):
@@ -313,7 +315,7 @@ def _floor_divide_bfloat16(input, other):
 def _floor_divide(input, other):
     _check_divisor("div_floor_cpu", input, other)
     if input.dtype.char == "e":
-        if np.size(other) == 1:                # by one number torch divides in float32
+        if np.size(other) == 1:                # torch divides by a single number in float32
             return rounded_once(np.floor_divide, input, other)
         return _floored(input, other, np.asarray)
     return _quotient(input, other) if input.dtype.char == "f" else np.floor_divide(input, other)
@@ -324,7 +326,7 @@ _fmod, _modulo = (expression(text, 2) for text in (
 
 
 def _floored(a, b, rounded):
-    """The quotient rounded down, by the steps of torch: `rounded` to a half precision after each."""
+    """The quotient rounded down, in torch's steps. `rounded` rounds each step to half precision."""
     rest, exact = expressions.fmod(a, b), a / b
     quotient = rounded(rounded(a - rest) / b)
     quotient = where((rest != 0) & ((b < 0) != (rest < 0)), rounded(quotient - 1), quotient)
@@ -398,7 +400,7 @@ def floor_divide(input, other):
         out_beside_number=False,
         of_first_number=lambda number, input, other: _remainder_of_number(input, other))
 def remainder(input, other):
-    """What is left of input / other rounded down: has the sign of `other`, as Python's %.
+    """The remainder of input / other rounded down. It has the sign of `other`, as Python's %.
 
     RuntimeError for integers if `other` is zero.
 
@@ -419,7 +421,7 @@ def _remainder_of_number(input, other):
 
 @binary(numbers="other", input=lambda g: g, other=lambda g, input, other: -g * _trunc_divide(input, other))
 def fmod(input, other):
-    """What is left of input / other rounded toward zero: has the sign of `input`.
+    """The remainder of input / other rounded toward zero. It has the sign of `input`.
 
     RuntimeError for integers if `other` is zero.
 
@@ -431,9 +433,9 @@ def fmod(input, other):
     return _fmod(input, other) if input.dtype.char in "fd" else np.fmod(input, other)
 
 
-# ------------------------------------------------------------------ of several operands
+# ------------------------------------------------------------------ several operands
 def alike(*tensors):
-    """The tensors in their common dtype."""
+    """The tensors converted to their common dtype."""
     d = tensors[0]._array.dtype
     for t in tensors:
         if t._array.dtype is not d:
@@ -442,7 +444,7 @@ def alike(*tensors):
 
 
 def ternary(primitive, *operands):
-    """`primitive` of several operands (Tensors or Python numbers) that broadcast; bfloat16 in float32."""
+    """`primitive` of several operands (Tensors or Python numbers) that broadcast. bfloat16 is computed in float32."""
     try:
         return primitive(*operands)
     except ValueError:
@@ -467,13 +469,13 @@ _subtracted_from = operator(_rsub)
 def _subtract_from(self, other):
     """other - self."""
     if isinstance(other, bool) and self._array.dtype == bool:
-        return _sub(self, self)                # says what is wrong
+        return _sub(self, self)                # raises torch's error
     try:
         _refuse_bools(self, other)
     except RuntimeError:
         if isinstance(other, (Tensor, *NUMBERS)):
             raise
-        return NotImplemented                  # an array or a list, which is no operand anyway
+        return NotImplemented                  # an array or a list is not an operand
     return _subtracted_from(self, other)
 
 

@@ -1,4 +1,4 @@
-"""The modified Bessel functions of the first kind, of order 0 and 1, also scaled by exp(-|x|)."""
+"""The modified Bessel functions of the first kind, of orders 0 and 1, plain and scaled by exp(-|x|)."""
 from __future__ import annotations
 
 import numpy as np
@@ -16,7 +16,7 @@ __all__ = ["i0"]
 
 
 def _no_half(g, kernel):
-    """The gradient; NotImplementedError in half precision, for which torch has no kernel."""
+    """The gradient. NotImplementedError in half precision, for which torch has no kernel."""
     array = g._array if isinstance(g, Tensor) else g
     if array.dtype in (np.float16, dt.BFLOAT16):
         raise not_implemented(kernel, dt.of(array))
@@ -24,7 +24,7 @@ def _no_half(g, kernel):
 
 
 def _slope(input, ans, of_order_0):
-    """The derivative of order 1, of_order_0(x) - ans / x, which is 1/2 near 0 (and in torch at NaN)."""
+    """The derivative of order 1: of_order_0(x) - ans / x, and 1/2 near 0 (in torch also at NaN)."""
     tiny = float(np.finfo((input._array if isinstance(input, Tensor) else input).dtype).eps)
     plain = (input < -tiny) + (input > tiny)
     x = pick(plain, input, 1.0)

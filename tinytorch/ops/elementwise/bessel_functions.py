@@ -1,4 +1,4 @@
-"""Bessel functions and the Airy function, which torch does not differentiate; for integers in the default dtype."""
+"""Bessel functions and the Airy function, of which torch has no derivatives. Integers give the default dtype."""
 from __future__ import annotations
 
 from ...autograd.op import unary
@@ -12,7 +12,7 @@ __all__ = ["airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1", "modif
 
 
 def _public(like):
-    """Decorator of a function on arrays; `like` as for `without_derivative`."""
+    """Decorator: makes the public function from a function on arrays. `like` is as in `without_derivative`."""
     def decorate(forward):
         name = forward.__name__
 
@@ -61,7 +61,7 @@ def bessel_j1(input):
 
 @_of_input
 def bessel_y0(input):
-    """The Bessel function of the second kind, of order 0: -inf at zero, NaN below.
+    """The Bessel function of the second kind, of order 0: -inf at zero, NaN below zero.
 
     >>> import tinytorch as torch
     >>> torch.special.bessel_y0(torch.tensor([0., 1., 2.]))
@@ -72,7 +72,7 @@ def bessel_y0(input):
 
 @_of_input
 def bessel_y1(input):
-    """The Bessel function of the second kind, of order 1: -inf at zero, NaN below.
+    """The Bessel function of the second kind, of order 1: -inf at zero, NaN below zero.
 
     >>> import tinytorch as torch
     >>> torch.special.bessel_y1(torch.tensor([0., 1., 2.]))
@@ -83,7 +83,7 @@ def bessel_y1(input):
 
 @_of_input
 def modified_bessel_i0(input):
-    """The modified Bessel function of the first kind, of order 0; `i0` has derivatives.
+    """The modified Bessel function of the first kind, of order 0. torch.i0 has a derivative.
 
     >>> import tinytorch as torch
     >>> torch.special.modified_bessel_i0(torch.tensor([0., 1., 2.]))
@@ -94,7 +94,7 @@ def modified_bessel_i0(input):
 
 @_of_input
 def modified_bessel_i1(input):
-    """The modified Bessel function of the first kind, of order 1; `i1` has derivatives.
+    """The modified Bessel function of the first kind, of order 1. torch.special.i1 has a derivative.
 
     >>> import tinytorch as torch
     >>> torch.special.modified_bessel_i1(torch.tensor([0., 1., 2.]))
@@ -105,7 +105,7 @@ def modified_bessel_i1(input):
 
 @_of_input
 def modified_bessel_k0(input):
-    """The modified Bessel function of the second kind, of order 0: infinite at zero, NaN below.
+    """The modified Bessel function of the second kind, of order 0: infinite at zero, NaN below zero.
 
     >>> import tinytorch as torch
     >>> torch.special.modified_bessel_k0(torch.tensor([0., 1., 2.]))
@@ -116,7 +116,7 @@ def modified_bessel_k0(input):
 
 @_of_input
 def modified_bessel_k1(input):
-    """The modified Bessel function of the second kind, of order 1: infinite at zero, NaN below.
+    """The modified Bessel function of the second kind, of order 1: infinite at zero, NaN below zero.
 
     >>> import tinytorch as torch
     >>> torch.special.modified_bessel_k1(torch.tensor([0., 1., 2.]))
@@ -127,7 +127,7 @@ def modified_bessel_k1(input):
 
 @_of_x
 def airy_ai(x):
-    """The Airy function Ai; NaN at infinity.
+    """The Airy function Ai. It is NaN at infinity.
 
     >>> import tinytorch as torch
     >>> torch.special.airy_ai(torch.tensor([-1., 0., 1.]))

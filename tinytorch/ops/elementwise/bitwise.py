@@ -1,4 +1,4 @@
-"""Logic and bits: logical_and bitwise_or shifts gcd lcm ... and the operators & | ^ ~ << >>."""
+"""Logical and bitwise functions (logical_and bitwise_or shifts gcd lcm ...) and the operators & | ^ ~ << >>."""
 from __future__ import annotations
 
 import numpy as np
@@ -16,19 +16,19 @@ __all__ = ["bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bi
 
 
 def refuse_records(array):
-    """TypeError for bfloat16, which NumPy would judge by its bits: the caller then computes in float32."""
+    """TypeError for bfloat16, whose bits NumPy would test. On this error the caller computes in float32."""
     if array.dtype.kind == dt.WIDENED:
         raise TypeError("bfloat16")
 
 
 def _unrecorded(function):
-    """The in-place form of a logical function, a write that torch does not record."""
+    """The in-place form of a logical function. torch does not record its write."""
     return unrecorded()(in_place(function))
 
 
 @binary(numbers="none", inplace=_unrecorded)
 def logical_and(input, other):
-    """Whether both are non-zero.
+    """Whether both elements are non-zero.
 
     >>> import tinytorch as torch
     >>> torch.logical_and(torch.tensor([True, False]), torch.tensor([1, 1]))
@@ -40,7 +40,7 @@ def logical_and(input, other):
 
 @binary(numbers="none", inplace=_unrecorded)
 def logical_or(input, other):
-    """Whether at least one is non-zero.
+    """Whether at least one of the elements is non-zero.
 
     >>> import tinytorch as torch
     >>> torch.logical_or(torch.tensor([True, False]), torch.tensor([0, 0]))
@@ -52,7 +52,7 @@ def logical_or(input, other):
 
 @binary(numbers="none", inplace=_unrecorded)
 def logical_xor(input, other):
-    """Whether exactly one is non-zero.
+    """Whether exactly one of the elements is non-zero.
 
     >>> import tinytorch as torch
     >>> torch.logical_xor(torch.tensor([True, False]), torch.tensor([1, 1]))
@@ -76,7 +76,7 @@ def logical_not(input):
 
 @binary(name="bitwise_and_cpu", ufunc=np.bitwise_and, out_beside_number=False)
 def bitwise_and(input, other):
-    """The bits that both have; logical and for bools. NotImplementedError for floats.
+    """The bits that are set in both; logical and for bools. NotImplementedError for floats.
 
     >>> import tinytorch as torch
     >>> torch.bitwise_and(torch.tensor([5, 6]), 3)
@@ -87,7 +87,7 @@ def bitwise_and(input, other):
 
 @binary(name="bitwise_or_cpu", ufunc=np.bitwise_or, out_beside_number=False)
 def bitwise_or(input, other):
-    """The bits that at least one has; logical or for bools. NotImplementedError for floats.
+    """The bits that are set in at least one; logical or for bools. NotImplementedError for floats.
 
     >>> import tinytorch as torch
     >>> torch.bitwise_or(torch.tensor([5, 6]), 3)
@@ -98,7 +98,7 @@ def bitwise_or(input, other):
 
 @binary(name="bitwise_xor_cpu", ufunc=np.bitwise_xor, out_beside_number=False)
 def bitwise_xor(input, other):
-    """The bits that exactly one has; logical xor for bools. NotImplementedError for floats.
+    """The bits that are set in exactly one; logical xor for bools. NotImplementedError for floats.
 
     >>> import tinytorch as torch
     >>> torch.bitwise_xor(torch.tensor([5, 6]), 3)
@@ -109,7 +109,7 @@ def bitwise_xor(input, other):
 
 @unary()
 def bitwise_not(input):
-    """All bits turned over; logical not for bools. NotImplementedError for floats.
+    """Inverts all bits; logical not for bools. NotImplementedError for floats.
 
     >>> import tinytorch as torch
     >>> torch.bitwise_not(torch.tensor([0, 5]))
@@ -121,7 +121,8 @@ def bitwise_not(input):
 
 
 def _within(name, input, other):
-    """Shifts of more bits than there are, or fewer than none, are left to the caller."""
+    """(whether each shift is valid, the number of bits of the dtype). Shifts by less than 0 bits or by more than the
+    dtype has are left to the caller."""
     if input.dtype.kind in dt.BOOL:
         raise not_implemented(name, dt.bool)
     bits = 8 * input.dtype.itemsize
@@ -130,7 +131,7 @@ def _within(name, input, other):
 
 @binary(name="lshift_cpu", wraps=True, out_beside_number=False)
 def bitwise_left_shift(input, other):
-    """Bits moved up by `other` places. NotImplementedError for floats.
+    """Shifts the bits up by `other` places. NotImplementedError for floats.
 
     >>> import tinytorch as torch
     >>> torch.bitwise_left_shift(torch.tensor([1, 5]), 2)
@@ -142,7 +143,7 @@ def bitwise_left_shift(input, other):
 
 @binary(name="rshift_cpu", wraps=True, out_beside_number=False)
 def bitwise_right_shift(input, other):
-    """Bits moved down by `other` places; the sign stays. NotImplementedError for floats.
+    """Shifts the bits down by `other` places and keeps the sign. NotImplementedError for floats.
 
     >>> import tinytorch as torch
     >>> torch.bitwise_right_shift(torch.tensor([8, -8]), 2)
@@ -168,8 +169,8 @@ def gcd(input, other):
 
 
 def _gcd_of_least(input, other):
-    """Euclid's algorithm, whose remainders have the sign of what is divided: that of the least integer, which has no
-    absolute value, comes through where the number of divisions is even."""
+    """Euclid's algorithm with signed remainders, as torch computes it where one operand is the least integer, which has
+    no absolute value: its sign stays in the result if the number of divisions is even."""
     a, b = np.broadcast_arrays(np.abs(input), np.abs(other))
     while a.any():
         a, b = np.where(a, np.fmod(b, np.where(a, a, 1)), 0), np.where(a, a, b)
@@ -186,14 +187,14 @@ def lcm(input, other):
     """
     if input.dtype == bool:
         raise not_implemented("lcm_cpu", dt.bool)
-    # In 32 bits at least, as C computes; where the multiple wraps around it may be negative.
+    # C computes in at least 32 bits. Where the multiple wraps around, the result may be negative.
     wide = np.promote_types(input.dtype, dt.int32.numpy)
     return np.abs(np.lcm(input, other, dtype=wide)).astype(input.dtype, copy=False)
 
 
 @method("__invert__", shown=True)
 def _invert(self):
-    """~self: bits turned over. TypeError for floats."""
+    """~self inverts all bits. TypeError for floats."""
     if self._array.dtype.kind not in dt.INTEGRAL:
         raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
     return bitwise_not(self)

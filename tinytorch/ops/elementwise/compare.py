@@ -1,4 +1,4 @@
-"""Comparisons and questions: eq lt isnan isclose equal is_tensor ..."""
+"""Comparisons and predicates: eq lt isnan isclose equal is_tensor ..."""
 from __future__ import annotations
 
 import functools
@@ -28,7 +28,7 @@ def _zeros(g, dtype):
 
 
 def _in_place(function):
-    """The in-place form of a comparison: its truth values as numbers of the dtype of `self`, with zero derivatives."""
+    """The in-place form of a comparison. It writes 0 and 1 in the dtype of `self`; its derivatives are zero."""
     @op(name=function.__name__, input=zeros_like)
     def with_number(input, truth):
         return truth
@@ -122,7 +122,7 @@ def ge(input, other):
     return np.greater_equal(input, other)
 
 
-# ------------------------------------------------------------------ element by element
+# ------------------------------------------------------------------ predicates of each element
 @unary(inplace=False, ufunc=np.isnan, of_zero=True, stored=dt.ONLY_STORED)
 def isnan(input):
     """Whether each element is NaN.
@@ -211,7 +211,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: floa
     if input._array.dtype != other._array.dtype:
         raise RuntimeError(f"{type_name(input)} did not match {type_name(other)}")
     for name, value in (("rtol", rtol), ("atol", atol)):
-        if not value >= 0:                     # of NaN too
+        if not value >= 0:                     # true for NaN too
             raise RuntimeError(f"{name} must be greater than or equal to zero, but got {value}")
     a, b = input._array, other._array
     check_broadcast(a.shape, b.shape)
@@ -233,7 +233,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: floa
 @public(out=EXACT)
 def isin(elements: Tensor | Number, test_elements: Tensor | Number, *, assume_unique: bool = False,
          invert: bool = False, out: Tensor | None = None) -> Tensor:
-    """Whether each of `elements` is among `test_elements` (with `invert`: is not); one may be a number.
+    """Whether each of `elements` is among `test_elements` (with `invert`: is not among them). One may be a number.
 
     RuntimeError for bools and complex numbers.
 
@@ -253,11 +253,11 @@ def isin(elements: Tensor | Number, test_elements: Tensor | Number, *, assume_un
     return wrap(np.asarray(np.isin(a, b, assume_unique=assume_unique, invert=invert)))
 
 
-# ------------------------------------------------------------------ of whole tensors
+# ------------------------------------------------------------------ predicates of whole tensors
 @public(method=True, looks=True)
 def allclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: float | bool = 1e-08,
              equal_nan: bool = False) -> bool:
-    """Whether all elements are close (see `isclose`), as a Python bool.
+    """Whether all elements are close in the sense of `isclose`, as a Python bool.
 
     >>> import tinytorch as torch
     >>> torch.allclose(torch.tensor([1., 2.]), torch.tensor([1., 2.]))
@@ -283,7 +283,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
 
 @public(method=True, looks=True)
 def is_nonzero(input: Tensor) -> bool:
-    """Whether the single element is not zero. RuntimeError for a tensor of another size.
+    """Whether the only element is not zero. RuntimeError if the tensor has more or fewer elements.
 
     >>> import tinytorch as torch
     >>> torch.is_nonzero(torch.tensor([0.]))
@@ -294,7 +294,7 @@ def is_nonzero(input: Tensor) -> bool:
 
 @public(any_layout=True)
 def is_floating_point(input: Tensor) -> bool:
-    """Whether the dtype is a floating one.
+    """Whether the dtype is floating-point.
 
     >>> import tinytorch as torch
     >>> torch.is_floating_point(torch.tensor(1.))
@@ -305,7 +305,7 @@ def is_floating_point(input: Tensor) -> bool:
 
 @public(any_layout=True)
 def is_complex(input: Tensor) -> bool:
-    """Whether the dtype is a complex one.
+    """Whether the dtype is complex.
 
     >>> import tinytorch as torch
     >>> torch.is_complex(torch.tensor(1j))
@@ -329,12 +329,12 @@ not_equal, greater, greater_equal, less, less_equal = ne, gt, ge, lt, le
 
 
 def _equals_array(input, other):
-    """`==` takes an ndarray too; the other operators leave it to NumPy, as they do in torch."""
+    """`==` accepts an ndarray too. The other operators leave it to NumPy, as in torch."""
     if not isinstance(other, np.ndarray):
         return NotImplemented
     try:
         other = check_array(other)
-    except TypeError:                          # of a dtype that there are no tensors of
+    except TypeError:                          # a dtype that tensors do not have
         return NotImplemented
     return eq(input, wrap(other))
 

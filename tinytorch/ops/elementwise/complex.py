@@ -27,7 +27,7 @@ __all__ = ["angle", "complex", "conj", "conj_physical", "imag", "is_conj", "is_n
 
 @public(hot=True, shares=True)
 def real(input: Tensor) -> Tensor:
-    """The real part: a view (a real tensor as it is).
+    """The real part, as a view. A real tensor is returned itself.
 
     >>> import tinytorch as torch
     >>> torch.real(torch.tensor([1 + 2j]))
@@ -38,7 +38,7 @@ def real(input: Tensor) -> Tensor:
 
 @public(hot=True, shares=True)
 def imag(input: Tensor) -> Tensor:
-    """The imaginary part: a view. RuntimeError for real tensors.
+    """The imaginary part, as a view. RuntimeError for real tensors.
 
     >>> import tinytorch as torch
     >>> torch.imag(torch.tensor([1 + 2j]))
@@ -50,7 +50,7 @@ def imag(input: Tensor) -> Tensor:
 
 
 def _part(input, k):
-    """The real (0) or imaginary (1) part of complex numbers, by the steps that torch takes."""
+    """The real (k = 0) or imaginary (k = 1) part of complex numbers, by the same views as in torch."""
     if not bits_of(input._array)[0]:
         return _select(_parts(input), (..., k))
     parts = _parts(_conj_view(input))
@@ -79,12 +79,12 @@ def _negative(input):
 @op(name="view_as_real", view=True, input=lambda g: _view_as_complex(_packed(g)))
 def _view_as_real(input):
     conj, neg = bits_of(input)
-    memory = np.asarray(input) if conj else raw(input)   # gradients may come conjugated, and as NumPy scalars
+    memory = np.asarray(input) if conj else raw(input)   # a gradient may be a conjugate view, or a NumPy scalar
     parts = memory[..., None].view(_PARTS[memory.itemsize])
     return seen(parts, False, True) if neg and not conj else parts
 
 
-#: What complex numbers of so many bytes are made of.
+#: The dtype of the real and imaginary parts of complex numbers, by itemsize.
 _PARTS = {4: np.dtype(np.float16), 8: np.dtype(np.float32), 16: np.dtype(np.float64)}
 _OF_PARTS = {part: dt.BY_NUMPY[part].to_complex().numpy for part in _PARTS.values()}
 
@@ -104,7 +104,7 @@ def _packed(g):
 
 @public(shares=True)
 def view_as_real(input: Tensor) -> Tensor:
-    """Real and imaginary parts side by side in a new last dimension of size 2: a view.
+    """Real and imaginary parts side by side in a new last dimension of size 2, as a view.
 
     RuntimeError for real tensors.
 
@@ -121,7 +121,7 @@ def view_as_real(input: Tensor) -> Tensor:
 
 @public(autocast="up", shares=True)
 def view_as_complex(input: Tensor) -> Tensor:
-    """A real tensor whose last dimension has size 2 as complex numbers: a view.
+    """The numbers of a real tensor whose last dimension has size 2 as complex numbers, as a view.
 
     >>> import tinytorch as torch
     >>> torch.view_as_complex(torch.tensor([[1., 2.]]))
@@ -146,7 +146,7 @@ def view_as_complex(input: Tensor) -> Tensor:
 
 @public(hot=True, method=True, shares=True)
 def conj(input: Tensor) -> Tensor:
-    """The complex conjugate: a view, whose numbers are computed when they are read (a real tensor as it is).
+    """The complex conjugate, as a view whose numbers are computed when they are read. A real tensor is returned itself.
 
     >>> import tinytorch as torch
     >>> x = torch.tensor([1 + 2j])
@@ -168,7 +168,7 @@ def _conj(input: Tensor) -> Tensor:
 
 @public(method=True, shares=True)
 def _neg_view(input: Tensor) -> Tensor:
-    """The negative as a view, whose numbers are computed when they are read.
+    """The negative, as a view whose numbers are computed when they are read.
 
     >>> import tinytorch as torch
     >>> torch._neg_view(torch.tensor([1., 2.])).is_neg()
@@ -179,7 +179,7 @@ def _neg_view(input: Tensor) -> Tensor:
 
 @public(method=True)
 def is_conj(input: Tensor) -> bool:
-    """Whether this is a view of the conjugates of what lies in memory.
+    """Whether the tensor is a view that shows the conjugates of the numbers in memory.
 
     >>> import tinytorch as torch
     >>> torch.is_conj(torch.tensor(1j).conj())
@@ -190,7 +190,7 @@ def is_conj(input: Tensor) -> bool:
 
 @public(method=True)
 def is_neg(input: Tensor) -> bool:
-    """Whether this is a view of the negatives of what lies in memory.
+    """Whether the tensor is a view that shows the negatives of the numbers in memory.
 
     >>> import tinytorch as torch
     >>> torch.is_neg(torch.tensor(1j).conj().imag)
@@ -212,14 +212,14 @@ def _conj_in_place(function):
             return assign(self, _conj_in_memory(self))
         if self.requires_grad:
             return assign(self, _conj_in_memory(self), lambda memory, values: None)
-        count_write(self)                   # counted as a write although there is none
+        count_write(self)                   # torch counts a write, although nothing changes
         return self
     return conj_physical_
 
 
 @public(out=FOUND, method=True, inplace=_conj_in_place, elementwise=True, shares=True)
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The complex conjugate in memory of its own (a real tensor as it is).
+    """The complex conjugate in new memory. A real tensor is returned itself.
 
     >>> import tinytorch as torch
     >>> torch.conj_physical(torch.tensor([1 + 2j]))
@@ -230,7 +230,7 @@ def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @public(method=True, shares=True)
 def resolve_conj(input: Tensor) -> Tensor:
-    """A copy of a view of conjugates, with its numbers in memory; any other tensor itself.
+    """A copy of a view of conjugates, with the conjugates in memory. Any other tensor is returned itself.
 
     >>> import tinytorch as torch
     >>> torch.resolve_conj(torch.tensor([1 + 2j]).conj())
@@ -241,7 +241,7 @@ def resolve_conj(input: Tensor) -> Tensor:
 
 @public(method=True, shares=True)
 def resolve_neg(input: Tensor) -> Tensor:
-    """A copy of a view of negatives, with its numbers in memory; any other tensor itself.
+    """A copy of a view of negatives, with the negatives in memory. Any other tensor is returned itself.
 
     >>> import tinytorch as torch
     >>> torch.resolve_neg(torch.tensor([1j]).conj().imag)
@@ -259,7 +259,7 @@ def _angle_slope(g, input):
 
 @unary(_angle_slope, to_float=True, inplace=False, own_order=True)
 def angle(input):
-    """The angle of complex numbers in radians; of real ones 0 or, if negative, pi.
+    """The angle of complex numbers in radians. For real numbers it is 0, or pi if they are negative.
 
     >>> import tinytorch as torch
     >>> torch.angle(torch.tensor([1j, -1 + 0j]))
@@ -313,7 +313,7 @@ def _polar(abs, angle):
 
 @public(out="Expected object of scalar type {Want} but got scalar type {Have} for argument 'out'", autocast="up")
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Complex numbers from their sizes and angles. RuntimeError unless both are float or both double.
+    """Complex numbers from their absolute values and angles. RuntimeError unless both are float or both double.
 
     >>> import tinytorch as torch
     >>> torch.polar(torch.tensor([2.]), torch.tensor([0.]))

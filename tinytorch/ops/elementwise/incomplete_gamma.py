@@ -13,12 +13,12 @@ __all__ = ["igamma", "igammac"]
 
 
 def _density(input, other):
-    """The derivative by `other`: other^(input - 1) exp(-other) / gamma(input)."""
+    """The derivative with respect to `other`: other^(input - 1) exp(-other) / gamma(input)."""
     return exp((input - 1) * log(other) - other - lgamma(input))
 
 
 def _real(kernel, array):
-    """The array; NotImplementedError for one that is not of a real floating dtype."""
+    """The array. NotImplementedError unless its dtype is real and floating."""
     if array.dtype.kind not in dt.FLOATING:
         raise not_implemented(kernel, array)
     if array.dtype.kind not in dt.NATIVE:
@@ -30,7 +30,7 @@ def _real(kernel, array):
         other=lambda g, input, other: g * _density(input, other))
 def igamma(input, other):
     """The regularised lower incomplete gamma function: the integral of t^(input - 1) exp(-t) / gamma(input) from 0 to
-    `other`. NaN where one of them is negative; differentiable by `other` alone. NotImplementedError for integers.
+    `other`. NaN if an argument is negative. Only `other` has a derivative. NotImplementedError for integers.
 
     >>> import tinytorch as torch
     >>> torch.igamma(torch.tensor([1., 2.]), torch.tensor([1., 1.]))

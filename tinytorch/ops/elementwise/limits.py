@@ -1,4 +1,4 @@
-"""Elements kept within limits: clamp maximum minimum nan_to_num ..."""
+"""Limits of elements: clamp maximum minimum nan_to_num ..."""
 from __future__ import annotations
 
 import functools
@@ -211,7 +211,7 @@ def clamp_max(input: Tensor, max: Tensor | Number, *, out: Tensor | None = None)
 
 
 def _share(g, input, other, loses):
-    """The gradient of maximum or minimum: halves where the two are equal, nothing to the one that `loses`."""
+    """The gradient of maximum or minimum. Equal elements get half of it each, an element that `loses` gets zero."""
     return pick(input == other, g / 2, pick(loses, 0.0, g))
 
 
@@ -223,7 +223,7 @@ def _no_complex(name, array):
 @binary(numbers="none", input=lambda g, input, other: _share(g, input, other, input < other),
         other=lambda g, input, other: _share(g, input, other, input > other), inplace=False)
 def maximum(input, other):
-    """The larger of the two, NaN where one is NaN. Equal ones share the gradient.
+    """The larger of two elements, NaN if one is NaN. Equal elements share the gradient.
 
     >>> import tinytorch as torch
     >>> torch.maximum(torch.tensor([1., 5.]), torch.tensor([3., 2.]))
@@ -236,7 +236,7 @@ def maximum(input, other):
 @binary(numbers="none", input=lambda g, input, other: _share(g, input, other, input > other),
         other=lambda g, input, other: _share(g, input, other, input < other), inplace=False)
 def minimum(input, other):
-    """The smaller of the two, NaN where one is NaN. Equal ones share the gradient.
+    """The smaller of two elements, NaN if one is NaN. Equal elements share the gradient.
 
     >>> import tinytorch as torch
     >>> torch.minimum(torch.tensor([1., 5.]), torch.tensor([3., 2.]))
@@ -249,7 +249,7 @@ def minimum(input, other):
 @binary(numbers="none", input=lambda g, input, other: pick((input >= other) + (other != other), g, 0.0),
         other=lambda g, input, other: pick((input >= other) + (other != other), 0.0, g), inplace=False)
 def fmax(input, other):
-    """The larger of the two, the other one where one is NaN.
+    """The larger of two elements. If one is NaN, the other one.
 
     >>> import tinytorch as torch
     >>> torch.fmax(torch.tensor([1., 5.]), torch.tensor([float("nan"), 2.]))
@@ -262,7 +262,7 @@ def fmax(input, other):
 @binary(numbers="none", input=lambda g, input, other: pick((input <= other) + (other != other), g, 0.0),
         other=lambda g, input, other: pick((input <= other) + (other != other), 0.0, g), inplace=False)
 def fmin(input, other):
-    """The smaller of the two, the other one where one is NaN.
+    """The smaller of two elements. If one is NaN, the other one.
 
     >>> import tinytorch as torch
     >>> torch.fmin(torch.tensor([1., 5.]), torch.tensor([float("nan"), 2.]))
@@ -290,7 +290,7 @@ def _nan_to_num(input, nan, posinf, neginf):
         elementwise=True)
 def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None, *,
                out: Tensor | None = None) -> Tensor:
-    """NaN replaced by `nan` (0), infinities by `posinf` and `neginf` (the dtype's largest and smallest number).
+    """Replaces NaN by `nan` (0) and infinities by `posinf` and `neginf` (the dtype's largest and smallest number).
 
     >>> import tinytorch as torch
     >>> torch.nan_to_num(torch.tensor([1., float("nan")]), nan=7.)

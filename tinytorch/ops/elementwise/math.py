@@ -1,4 +1,4 @@
-"""Functions of one number, element by element: exp log sqrt sin tanh ..."""
+"""Elementwise functions of one number: exp log sqrt sin tanh ..."""
 from __future__ import annotations
 
 import math
@@ -49,7 +49,7 @@ def exp2(input):
     """
     if input.dtype.kind not in dt.COMPLEX:
         return np.exp2(input)
-    power = np.empty_like(input)               # part by part: infinity times the zero beside ln 2 is nan
+    power = np.empty_like(input)               # real and imaginary part apart: inf times the 0 of ln 2 would be nan
     power.real, power.imag = input.real * _LN2, input.imag * _LN2
     return np.exp(power)
 
@@ -58,7 +58,7 @@ def exp2(input):
        of_zero=True)
 @expression
 def expm1(input):
-    """exp(input) - 1, exact near zero.
+    """exp(input) - 1, accurate near zero.
 
     >>> import tinytorch as torch
     >>> torch.expm1(torch.tensor([0., 1.]))
@@ -69,7 +69,7 @@ def expm1(input):
 
 @unary(lambda g, input: g / conj(input), to_float=True, ufunc=np.log, kernel="log_vml_cpu", foreach=True)
 def log(input):
-    """Natural logarithm: -inf at zero, NaN below.
+    """Natural logarithm: -inf at zero, NaN below zero.
 
     >>> import tinytorch as torch
     >>> torch.log(torch.tensor([1., 10.]))
@@ -107,7 +107,7 @@ _log1p = expression(lambda x: expressions.log1p(x))
 @unary(expression(lambda g, input: g / conj(input + 1), 2), to_float=True, kernel="log1p_vml_cpu", foreach=True,
        of_zero=True)
 def log1p(input):
-    """log(1 + input), exact near zero.
+    """log(1 + input), accurate near zero.
 
     >>> import tinytorch as torch
     >>> torch.log1p(torch.tensor([0., 1.]))
@@ -115,7 +115,7 @@ def log1p(input):
     """
     if input.dtype.kind != dt.COMPLEX:
         return _log1p(input)
-    result = np.asarray(np.log1p(input))       # which adds 1 first: what is small gets lost
+    result = np.asarray(np.log1p(input))       # NumPy adds 1 first, which loses small numbers
     near = np.abs(input) < 0.5
     x, y = input.real[near], input.imag[near]
     squares = x * (2 + x) + y * y
@@ -282,7 +282,7 @@ def _tanh_slope(grad, output):
 
 
 _many_tanh_slopes = native.by_element("tanh_backward")(lambda grad, output: None)
-#: To subtract from: NumPy takes longer to convert a Python number than to subtract a small array.
+#: Arrays of the number 1. NumPy subtracts from such an array faster than it converts a Python number.
 _ONE = {np.dtype(c): np.ones((), c) for c in "fd"}
 
 
@@ -312,7 +312,7 @@ def asinh(input):
 
 def _acosh_slope(g, input):
     if is_complex(input):
-        return g * conj(rsqrt(input + -1) * rsqrt(input + 1))          # so that -0 becomes 0 in both
+        return g * conj(rsqrt(input + -1) * rsqrt(input + 1))          # `+ -1` turns -0 into 0 in both parts
     return g * rsqrt(input * input - 1)
 
 
@@ -374,13 +374,13 @@ def square(input):
 
 
 def _by_pi(x):
-    """x * pi, where pi is not rounded to float16."""
+    """x * pi, where pi is not rounded to float16 first."""
     return rounded_once(np.multiply, x, math.pi) if not isinstance(x, Tensor) and x.dtype.char == "e" else x * math.pi
 
 
 def _sinc_slope(g, input):
     x, square = _by_pi(input), _by_pi(input * input)
-    sine = sin(x)                              # before the cosine, as gradients of half precision add up in this order
+    sine = sin(x)                              # before the cosine: half precision gradients are summed in this order
     return scaled_unless(square == 0, g, conj((x * cos(x) - sine) / square))
 
 
@@ -406,7 +406,7 @@ arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, aco
 
 @method("__rtruediv__", "__rdiv__", shown=True, in_python=True, called="__rdiv__")
 def _divides(self, other):
-    """other / self: as torch does it, to the last digit, a product."""
+    """other / self, computed as a product with the reciprocal, as in torch."""
     return self.reciprocal() * other if isinstance(other, _DIVIDED) else NotImplemented
 
 

@@ -11,7 +11,7 @@ from .arithmetic import mul
 from .math import exp, square
 from .special import erf, single_or_double
 
-_times = renamed(mul, "mul.1")                 # by a number, in C++
+_times = renamed(mul, "mul.1")                 # torch's node for a product with a number in C++
 _SQRT_2_PI = math.sqrt(2.0 * math.pi)
 
 
@@ -41,7 +41,7 @@ def ndtr(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 @unary(lambda g, input, ans: g / _SQRT_2_PI * exp(-(ans + square(input) / 2)), name="special_log_ndtr",
        to_float=True, method=False, inplace=False, in_bfloat16=True)
 def log_ndtr(input):
-    """The logarithm of `ndtr`, far below zero too.
+    """The logarithm of `ndtr`, accurate far below zero too.
 
     >>> import tinytorch as torch
     >>> torch.special.log_ndtr(torch.tensor([-10., 0., 1.]))

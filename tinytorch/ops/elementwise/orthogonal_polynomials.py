@@ -1,6 +1,6 @@
-"""Orthogonal polynomials, which torch does not differentiate; for integers in the default dtype.
+"""Orthogonal polynomials, of which torch has no derivatives. Integers give the default dtype.
 
-`n` is the degree, cut to a whole number: the polynomial of a negative one is 0.
+`n` is the degree, truncated to an integer. A polynomial of negative degree is 0.
 """
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _like(compute):
 
 
 def _public(forward):
-    """Decorator of a function on arrays of arguments and degrees."""
+    """Decorator: makes the public function from a function on arrays of arguments and degrees."""
     name = forward.__name__
 
     @binary(name="special_" + name, to_float=True, method=False, inplace=False, in_bfloat16=True)

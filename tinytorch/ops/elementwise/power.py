@@ -1,4 +1,4 @@
-"""Functions of two numbers that are powers, logarithms or angles: pow float_power hypot atan2 logaddexp xlogy ..."""
+"""Powers, logarithms and angles of two numbers: pow float_power hypot atan2 logaddexp xlogy ..."""
 from __future__ import annotations
 
 import math
@@ -31,19 +31,19 @@ _LN2 = math.log(2.0)
 
 def _power_slope(g, input, other):
     if isinstance(other, (int, float, complex)):
-        if other == 0 and other.__class__ is not bool:         # to torch False is another number than 0
+        if other == 0 and other.__class__ is not bool:         # torch does not take False for 0 here
             return zeros_like(g)
         if other == 2:
             return g * (2 * conj(input))
         power = _pow(input, other - 1)
-        if isinstance(power, np.ndarray) and power.dtype.char == "e":          # the number is wider, as in torch
+        if isinstance(power, np.ndarray) and power.dtype.char == "e":          # torch does not round the number first
             return g * rounded_once(np.multiply, power, other)
         return g * conj(other * power)
     return scaled_unless(other == 0, g, conj(other * _pow(input, other - 1)))
 
 
 def _exponent_slope(g, ans, input, other):
-    # At base zero the power does not depend on an exponent that is not negative.
+    # At base zero the power does not depend on a non-negative exponent.
     flat = (input == 0) * (other.real >= 0)
     if is_complex(other):
         flat = flat * (other.imag == 0)
@@ -57,8 +57,8 @@ def _exponent_slope(g, ans, input, other):
             input, other, number.__class__ is not bool and number == 1),
         called={"other": "exponent"})
 def _pow(input, other):
-    # By dtype: floating numbers (three exponents apart, by which torch computes in its own way); records, which are
-    # refused; complex numbers; integers, by an integer or by an array, whose negative elements are apart.
+    # By dtype: floating numbers (three exponents first, which torch computes in other ways); records, which are
+    # refused; complex numbers; integers, first to an integer, then to an array, whose negative elements differ.
     kind = input.dtype.kind
     if kind == dt.NATIVE:
         if other.__class__ is int and other == 3 or other.__class__ is float and other == 3.0:
@@ -113,7 +113,7 @@ def _complex_power(input, other):
 
 
 def _c_product(a, b):
-    """a * b as C multiplies complex numbers: what is infinite stays so, where NumPy makes nan of both parts."""
+    """a * b as C multiplies complex numbers: infinite factors give an infinite product, where NumPy's parts are NaN."""
     product = np.asarray(a * b)
     lost = np.isnan(product.real) & np.isnan(product.imag)
     if not lost.any():
@@ -122,7 +122,7 @@ def _c_product(a, b):
     parts = a.real, a.imag, b.real, b.imag
     infinite = np.isinf(a), np.isinf(a), np.isinf(b), np.isinf(b)
     is_infinite = infinite[0] | infinite[2]
-    # An infinite factor counts by the directions of its parts, nan beside it as 0.
+    # An infinite factor is replaced by the signs of its infinite parts, and NaN beside it by 0.
     c, d, e, f = [np.where(one, np.copysign(np.isinf(x), x), np.where(np.isnan(x), np.copysign(0, x), x))
                   for x, one in zip(parts, infinite)]
     recovered = np.empty_like(a, product.dtype)
@@ -132,7 +132,7 @@ def _c_product(a, b):
 
 
 def _pow_in_bfloat16(input, other):
-    """A few exponents are of several steps in torch, each rounded."""
+    """Powers in bfloat16. torch computes a few exponents in several steps and rounds each of them."""
     if other.__class__ is int or other.__class__ is float:
         x = stepwise(input)
         if other == 3:
@@ -140,7 +140,7 @@ def _pow_in_bfloat16(input, other):
         if other == -2:
             return plain(1 / (x * x))
         if other == -0.5:
-            # But in whole blocks of 64 elements, which AVX-512 takes at once.
+            # Whole blocks of 64 elements are an exception: AVX-512 computes them in one step.
             order = "F" if input.flags.f_contiguous else "C"
             flat = input.reshape(-1, order=order)
             whole = flat.size // 64 * 64
@@ -152,12 +152,12 @@ def _pow_in_bfloat16(input, other):
 @op(name="pow", steps=True, elementwise=True, input=lambda g, input, other, number: _power_slope(g, input, number),
     in_bfloat16=lambda input, other, number: _pow_in_bfloat16(input, other), called={"other": "exponent"})
 def _to_number(input, other, number):
-    """`other`: `number` as the dtype holds it. The derivative subtracts 1 from the number."""
+    """The forward of `_pow`: `other` is `number` as the dtype holds it. The derivative subtracts 1 from `number`."""
     return _pow.op.forward(input, other)
 
 
 def _pow_number(input, number):
-    """`_pow` to a number that half precision does not hold as it is, or in another dtype."""
+    """`_pow` for a number that half precision cannot hold exactly, or of another dtype."""
     dtype = input._array.dtype
     halves = dtype.kind in dt.FLOATING and dtype.char not in "fd"
     stored = dt.cast(stored_as(number, dtype), np.dtype(float)).item() if halves else number
@@ -168,12 +168,12 @@ def _pow_number(input, number):
 def _number_to_power(input, other, is_one):
     if is_one:
         return np.full(other.shape, dt.cast(np.asarray(1), other.dtype))
-    return np.asarray(_pow.op.forward(input, other), order="C")        # whatever the order of `other`, as in torch
+    return np.asarray(_pow.op.forward(input, other), order="C")        # torch's result has this order
 
 
 @public(hot=True, method=True, inplace=True, elementwise=True)
 def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """input to the power `exponent`; one of them may be a number.
+    """input to the power `exponent`. One of them may be a number.
 
     RuntimeError for integers to a negative number.
 
@@ -188,12 +188,12 @@ def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Tensor | None
     except RuntimeError:
         if not isinstance(out, Tensor) or input.__class__ is bool or not isinstance(input, NUMBERS) or input != 1:
             raise
-        # torch computes no powers of 1: it fills `out`, whatever its dtype.
+        # torch does not compute powers of the number 1: it fills `out`, whatever its dtype.
         return write_out(out, wrap(dt.cast(np.ones(exponent._array.shape), out._array.dtype)))
 
 
 def _double(input, exponent):
-    """The dtype that float_power computes in."""
+    """The dtype in which float_power computes."""
     return dt.complex128 if result_dtype((input, exponent)).is_complex else dt.float64
 
 
@@ -305,7 +305,7 @@ def logaddexp2(input, other):
 
 
 def _in_bfloat16(logarithm):
-    """input * logarithm(other), the logarithm rounded too."""
+    """input * logarithm(other) in bfloat16. The logarithm is rounded too."""
     def compute(input, other):
         input, other = dt.widened(input), dt.widened(other)
         product = input * dt.from_bfloat16(dt.to_bfloat16(logarithm(other)))
@@ -336,7 +336,8 @@ def _g_xlog1py(input, other):
     return xlog1py.op.forward(input, other)
 
 
-# The same as factors of a gradient, in which they are linear, also where that is zero: there forward mode looks.
+# xlogy and xlog1py as factors of a gradient: they are linear in the gradient, and forward mode needs this also where it
+# is zero.
 _scaled_log = binary(input=lambda g, other: _scaled_log(g, other), other=lambda g, input, other: g * input / other,
                      name="xlogy", method=False, inplace=False, in_bfloat16=_in_bfloat16(np.log))(_g_xlogy)
 _scaled_log1p = binary(input=lambda g, other: _scaled_log1p(g, other), name="special_xlog1py", method=False,
@@ -363,7 +364,7 @@ def xlog1py(input, other):
 def _ldexp_slope(g, other):
     if isinstance(other, Tensor):
         return g * conj(_pow(2 if other._array.dtype.kind in dt.INTEGER else 2.0, other))
-    if other.dtype.kind in dt.INTEGER:         # in their dtype: 0 where the exponent is negative or too large
+    if other.dtype.kind in dt.INTEGER:         # an integer power of 2 is 0 if the exponent is negative or too large
         return g * _pow.op.forward(np.asarray(2, other.dtype), other).astype(g.dtype)
     return g * conj(2.0 ** other)
 
@@ -380,20 +381,21 @@ def _ldexp_in_bfloat16(input, other):
 def _ldexp(input, other):
     if other.dtype.kind in dt.INTEGER:
         return operand_order(np.ldexp(input, other), input, other)
-    power = np.asarray(2.0 ** other, order="C")        # as torch lays out powers of a number
+    power = np.asarray(2.0 ** other, order="C")        # torch's powers of a number have this order
     return operand_order(input * power, input, power)
 
 
 @op(name="ldexp", elementwise=True, steps=True, input=lambda g, power: g * conj(power),
     wide=lambda g, input: g * conj(input))
 def _times_power(input, wide, power):
-    """`wide`: 2^other in the common dtype. `power`: computed in the dtype of `other`, for the derivative."""
+    """`wide`: 2^other in the common dtype. `power`: 2^other in the dtype of `other`, for the derivative."""
     return input * wide
 
 
 @public(out="", method=True, inplace=True, elementwise=True)
 def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """input * 2^other. With integers, in the dtype of a real `input`; bools are refused there (NotImplementedError).
+    """input * 2^other. If `other` holds integers, the result has the dtype of `input`, and bools are refused
+    (NotImplementedError).
 
     >>> import tinytorch as torch
     >>> torch.ldexp(torch.tensor([1.]), torch.tensor([3]))
@@ -410,8 +412,8 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     power, d = _pow(2.0, other), result_dtype((wrap(np.empty((), input._array.dtype)), other))
     if d is power.dtype or input._array.dtype == np.float32:
         return mul(input, power)
-    operands = alike(input, _pow(2.0, converted(other, d.numpy)))      # a wider power than that of `other` alone
-    if other._array.dtype.kind in dt.INTEGER:   # among them, where 2^-1 is 0
+    operands = alike(input, _pow(2.0, converted(other, d.numpy)))      # in a wider dtype than that of `other`
+    if other._array.dtype.kind in dt.INTEGER:   # the derivative uses integer powers, where 2^-1 is 0
         power = _pow(2, other)
     return ternary(_times_power, *operands, converted(power, operands[0]._array.dtype))
 
@@ -419,7 +421,7 @@ def ldexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 def _frexp_grad(g, exponent):
     if not isinstance(g, Tensor):
         return np.ldexp(g, -exponent)
-    return (g / exp2(exponent)).to(g.dtype)    # ldexp would take a power of 2 among integers, as torch does
+    return (g / exp2(exponent)).to(g.dtype)    # ldexp would use an integer power of 2, as in torch
 
 
 @op(name="frexp", input=_frexp_grad)
@@ -429,7 +431,7 @@ def _mantissa(input, exponent):
 
 @public(out="torch.frexp() expects an out of dtype {want} but got {have}", method=True)
 def frexp(input: Tensor, *, out: Tensors | None = None) -> return_types.frexp:
-    """(mantissa, exponent) with input = mantissa * 2^exponent and the mantissa's size in [0.5, 1).
+    """(mantissa, exponent) with input = mantissa * 2^exponent and |mantissa| in [0.5, 1).
 
     RuntimeError for integers.
 
@@ -454,8 +456,8 @@ def _atan2_beside_integer(input, other, dtype):
     input=lambda g, input, factor, square: g * factor * _inverse(input * input + square),
     other=lambda g, other, factor, square: g * factor * _inverse(square + other * other))
 def _atan2_of(input, other, factor, square):
-    """The angle where one operand is of integers: `square` is its square in its own dtype, where it may wrap around,
-    and so is `factor`, what the derivative of the other is multiplied by."""
+    """The angle if one operand holds integers. `square` is the square of that operand in its own dtype, where it may
+    wrap around. `factor`, in the same dtype, is the factor of the other operand's derivative."""
     return atan2.op.forward(input, other)
 
 

@@ -1,4 +1,4 @@
-"""Sign, size and rounding: abs sign floor round ..."""
+"""Signs, absolute values and rounding: abs sign floor round ..."""
 from __future__ import annotations
 
 import numpy as np
@@ -25,12 +25,12 @@ def _refuse(name, array, kinds):
         raise not_implemented(name, array)
 
 
-# ------------------------------------------------------------------ sign and size
+# ------------------------------------------------------------------ sign and absolute value
 def _abs_in_place(function):
     recorded = in_place(function)
 
     def abs_(self):
-        """In-place form of `abs`. RuntimeError for complex numbers, whose sizes are real."""
+        """In-place form of `abs`. RuntimeError for complex numbers, whose absolute values are real."""
         if not isinstance(self, Tensor):
             raise not_a_tensor("abs_", "input", 1, self)
         check_in_place(self)
@@ -41,7 +41,7 @@ def _abs_in_place(function):
 
 
 def magnitude(x):
-    """The sizes of the elements of an array; of complex ones to the last bit, as NumPy's abs does not have them."""
+    """The absolute values of an array. For complex numbers they are exact to the last bit, unlike NumPy's abs."""
     if x.dtype.kind not in dt.COMPLEX:
         return np.abs(x)
     return np.hypot(x.real, x.imag, dtype=np.float64).astype(x.real.dtype, copy=False)
@@ -50,7 +50,7 @@ def magnitude(x):
 @unary(lambda g, input: g * sgn(input), inplace=_abs_in_place, casts="complex", aliases="absolute __abs__",
        foreach=True, stored=dt.ONLY_STORED - {dt.FLOAT8_E8M0FNU}, kernel="abs_cpu")
 def abs(input):
-    """Absolute value (of complex numbers too: a real tensor). The gradient at zero is zero.
+    """Absolute value. It is real for complex numbers. The gradient at zero is zero.
 
     >>> import tinytorch as torch
     >>> torch.abs(torch.tensor([-1.5, 2.]))
@@ -97,7 +97,7 @@ def _sgn_slope(g, ans, input):
 
 @unary(_sgn_slope, of_zero=True, stored=dt.ONLY_COMPLEX32, kernel="sign_cpu")
 def sgn(input):
-    """Sign; of a complex number the one of size 1 in its direction (zero of zero).
+    """The sign. For a complex number: the number of absolute value 1 in its direction, and zero for zero.
 
     >>> import tinytorch as torch
     >>> torch.sgn(torch.tensor([3 + 4j, 0]))
@@ -108,7 +108,7 @@ def sgn(input):
 
 @unary(inplace=False, of_zero=True)
 def signbit(input):
-    """Whether the sign bit is set: for negative numbers and -0.
+    """Whether the sign bit is set: true for negative numbers and -0.
 
     >>> import tinytorch as torch
     >>> torch.signbit(torch.tensor([-0., 1.]))
@@ -122,7 +122,7 @@ def signbit(input):
 @binary(numbers="other", input=lambda g, ans, input: g * pick(input == 0, 0.0, ans / input), other=zeros_like,
         without_tangent=(1,), to_float=True, ufunc=np.copysign)
 def copysign(input, other):
-    """The size of `input` with the sign of `other`.
+    """The absolute value of `input` with the sign of `other`.
 
     >>> import tinytorch as torch
     >>> torch.copysign(torch.tensor([1., 2.]), -1)
@@ -141,7 +141,7 @@ def _heaviside(input, other):
 
 @public(method=True, inplace=True, elementwise=True)
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """0 below zero, 1 above, `values` at zero. RuntimeError if the dtypes differ.
+    """0 below zero, 1 above zero, and `values` at zero. RuntimeError if the dtypes differ.
 
     >>> import tinytorch as torch
     >>> torch.heaviside(torch.tensor([-1., 0., 2.]), torch.tensor([0.5]))
@@ -153,7 +153,7 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
 
 
 def _nextafter_bfloat16(input, other):
-    """Numbers of one sign are in the order of their bits."""
+    """The next number, by its bits: for one sign, the bits of numbers have the order of the numbers."""
     a, b = np.broadcast_arrays(dt.from_bfloat16(input), dt.from_bfloat16(other))
     bits = np.array(a).view(np.int32) >> 16
     bits = bits + np.where((b > a) == (a > 0), 1, -1)
@@ -166,7 +166,7 @@ def _nextafter_bfloat16(input, other):
 @binary(numbers="none", input=lambda g, input, other: pick(input == other, 0.0, g), other=zeros_like,
         without_tangent=(1,), in_bfloat16=_nextafter_bfloat16)
 def nextafter(input, other):
-    """The number next to `input` in the direction of `other`.
+    """The next floating-point number from `input` in the direction of `other`.
 
     >>> import tinytorch as torch
     >>> torch.nextafter(torch.tensor([1.]), torch.tensor([2.])) - 1
@@ -186,7 +186,7 @@ def _whole(name, ufunc, input):
 
 @unary(zeros_like, kernel="ceil_vml_cpu", foreach=True, of_zero=True)
 def ceil(input):
-    """The smallest whole number not below each element.
+    """The smallest integer not below each element.
 
     >>> import tinytorch as torch
     >>> torch.ceil(torch.tensor([1.2, -1.2]))
@@ -197,7 +197,7 @@ def ceil(input):
 
 @unary(zeros_like, kernel="floor_vml_cpu", foreach=True, of_zero=True)
 def floor(input):
-    """The largest whole number not above each element.
+    """The largest integer not above each element.
 
     >>> import tinytorch as torch
     >>> torch.floor(torch.tensor([1.2, -1.2]))
@@ -208,7 +208,7 @@ def floor(input):
 
 @unary(zeros_like, aliases="fix", kernel="trunc_vml_cpu", foreach=True, of_zero=True)
 def trunc(input):
-    """Each element without its fraction.
+    """Each element without its fractional part.
 
     >>> import tinytorch as torch
     >>> torch.trunc(torch.tensor([1.7, -1.7]))
@@ -219,7 +219,7 @@ def trunc(input):
 
 @unary(lambda g: g, kernel="frac_cpu", foreach=True, of_zero=True)
 def frac(input):
-    """The fraction of each element, with its sign. NotImplementedError for integers.
+    """The fractional part of each element, with its sign. NotImplementedError for integers.
 
     >>> import tinytorch as torch
     >>> torch.frac(torch.tensor([1.5, -1.25]))
@@ -248,7 +248,7 @@ _round_to = renamed(_round, "round.1")
 
 @public(method=True, inplace=True, kernel="round_vml_cpu", widen=True, out=FOUND, elementwise=True)
 def round(input: Tensor, *, decimals: int = 0, out: Tensor | None = None) -> Tensor:
-    """The nearest whole number, halves to the even one; or rounded to `decimals` places.
+    """Each element rounded to `decimals` places, by default to an integer. Halves are rounded to the even neighbour.
 
     >>> import tinytorch as torch
     >>> torch.round(torch.tensor([0.5, 1.5, 2.6]))

@@ -1,4 +1,4 @@
-"""Sigmoid, the error function and the gamma function with their relatives."""
+"""The sigmoid, the error function, the gamma function and related functions."""
 from __future__ import annotations
 
 import math
@@ -24,26 +24,27 @@ from .where import pick
 __all__ = ["digamma", "erf", "erfc", "erfinv", "lgamma", "logit", "mvlgamma", "polygamma", "sigmoid"]
 
 _SQRT_PI = math.sqrt(math.pi)
-_SLOPE = 2.0 / _SQRT_PI                        # of erf at zero
+_SLOPE = 2.0 / _SQRT_PI                        # the derivative of erf at zero
 
 
 def real(array):
-    """The array; TypeError for one that is not of a real floating dtype."""
+    """The array. TypeError unless its dtype is real and floating."""
     if array.dtype.kind not in dt.NATIVE:
         raise TypeError("a real floating array is needed")
     return array
 
 
 def single_or_double(kernel, array):
-    """The array; NotImplementedError for one that is neither float32 nor float64, for which torch has no `kernel`."""
+    """The array. NotImplementedError unless its dtype is float32 or float64: torch's `kernel` has no other."""
     if array.dtype.char not in "fd":
         raise not_implemented(kernel, array)
     return array
 
 
 def without_derivative(forward, primitive, like):
-    """The function of torch.special with the name and documentation of `forward`, for which torch has no derivative: it
-    does not look whether `out` requires grad. `like` makes it, with its signature, of what computes."""
+    """The public function of torch.special with the name and documentation of `forward`. torch has no derivative of it
+    and does not check whether `out` requires grad. `like` wraps the computing function in one with the right
+    signature."""
     def compute(*operands, out=None):
         if out is None:
             return primitive(*operands)
@@ -99,13 +100,13 @@ def _sigmoid(input):
 def _logit_slope(g, input, eps):
     outside = (input < 0) + (input > 1) if eps is None else (input < eps) + (input > 1 - eps)
     filling, slope = math.nan if eps is None else 0.0, input * (1 - input)
-    if mode.computing_jvp:                     # linear in g outside too
+    if mode.computing_jvp:                     # linear in g outside the limits too
         return g * pick(outside, filling, 1 / pick(outside, 1.0, slope))
     return pick(outside, filling, g / slope)
 
 
 def _inside(x, low, high):
-    """`low` where x is below it, else `high` where x is above that: other numbers than a clamp's if low > high, or of
+    """`low` where x is below it, else `high` where x is above that. It differs from a clamp where low > high and for
     NaN."""
     return pick(x < low, low, pick(x > high, high, x))
 
@@ -125,7 +126,7 @@ def _logit(input, eps):
 @public(dtypes=dt.INTEGRAL + dt.FLOATING, kernel="logit_cpu", widen=True, out="", method=True, inplace=True,
         elementwise=True)
 def logit(input: Tensor, eps: float | bool | None = None, *, out: Tensor | None = None) -> Tensor:
-    """log(input / (1 - input)), the inverse of sigmoid; `eps` first clamps to [eps, 1 - eps].
+    """log(input / (1 - input)), the inverse of sigmoid. With `eps`, the input is first clamped to [eps, 1 - eps].
 
     >>> import tinytorch as torch
     >>> torch.logit(torch.tensor([0.5, 0.8808]))
@@ -150,7 +151,7 @@ def erf(input):
 @unary(expression(lambda g, input: -_SLOPE * expressions.exp(-expressions.square(input)) * g, 2), to_float=True,
        kernel="erfc_vml_cpu", foreach=True)
 def erfc(input):
-    """1 - erf(input), exact where erf is nearly 1.
+    """1 - erf(input), accurate where erf is nearly 1.
 
     >>> import tinytorch as torch
     >>> torch.erfc(torch.tensor([0., 1.]))
@@ -182,7 +183,7 @@ def _entr_in_bfloat16(input):
 @unary(lambda g, input: g * -(log(input) + 1), name="special_entr", to_float=True, method=False, inplace=False,
        kernel="entr_cpu", in_bfloat16=_entr_in_bfloat16)
 def entr(input):
-    """-input * log(input), elementwise: 0 at zero, -inf below.
+    """-input * log(input), elementwise: 0 at zero, -inf below zero.
 
     >>> import tinytorch as torch
     >>> torch.special.entr(torch.tensor([0., 0.5, -1.]))
@@ -226,7 +227,7 @@ expressions.on_tensors(exp=exp, square=square, erfinv=erfinv, digamma=digamma, s
 
 
 def _of_tensor(function):
-    """polygamma as a Tensor method, the tensor first; returns the in-place form of that."""
+    """Makes polygamma a method of Tensor, with the tensor as first argument, and returns its in-place form."""
     @method()
     def polygamma(self, n):
         """The n-th derivative of digamma at each element."""
@@ -257,8 +258,8 @@ def polygamma(n: int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
 @binary(name="special_zeta", to_float=True, method=False, inplace=False, input=underivable("zeta"),
         other=lambda g, input, other: g * -input * zeta(input + 1.0, other), in_bfloat16=True)
 def zeta(input, other):
-    """The Hurwitz zeta function, the sum of (other + k)^-input over k = 0, 1, ...: infinite for an `input` of 1, NaN
-    below. Differentiable by `other` alone.
+    """The Hurwitz zeta function, the sum of (other + k)^-input over k = 0, 1, ...: infinite if `input` is 1, NaN if it
+    is less. Only `other` has a derivative.
 
     >>> import tinytorch as torch
     >>> torch.special.zeta(torch.tensor([2., 4.]), 1)

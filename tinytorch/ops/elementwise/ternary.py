@@ -17,7 +17,7 @@ __all__ = ["addcdiv", "addcmul", "lerp"]
 
 
 def _scaled(x, value):
-    """x * value, a number, which is not rounded to half precision first."""
+    """x * value. The number `value` is not rounded to half precision first."""
     if value == 1:
         return x
     if x.__class__ is np.ndarray and x.dtype == np.float16:
@@ -35,7 +35,7 @@ _plus_quotient = expression(lambda x, y, z, value: x + y * value / z, 3)
 
 
 def _added(compute, input, tensor1, tensor2, value):
-    """`input` and `compute` of the others, float16 rounded at the end alone."""
+    """input + compute(value * tensor1, tensor2). float16 is rounded only at the end."""
     if input.dtype.char in "efd":
         return (_plus_product if compute is np.multiply else _plus_quotient)(input, tensor1, tensor2, value)
     return input + compute(_scaled(tensor1, value), tensor2)
@@ -66,7 +66,7 @@ _between = expression(lambda x, y, w: where(abs(w) < 0.5, x + w * (y - x), y - (
     input=expression(lambda g, weight: g * conj(1 - weight), 2), end=lambda g, weight: g * conj(weight),
     weight=expression(lambda g, input, end: g * conj(end - input), 3))
 def _lerp(input, end, weight):
-    # From the nearer end: exact at both.
+    # A number is computed from the nearer end, which is exact at both ends.
     if isinstance(weight, (int, float)):
         return _from_start(input, end, weight) if abs(weight) < 0.5 else _from_end(input, end, 1 - weight)
     return _between(input, end, weight)
@@ -76,8 +76,8 @@ _lerp_tensor = renamed(_lerp, "lerp.1")
 
 
 def _value(value, numpy_dtype):
-    """The number `value` of addcmul and addcdiv for tensors of a dtype. An integer 1 stays one: nothing is multiplied
-    then."""
+    """The number `value` of addcmul and addcdiv for tensors of a dtype. The integer 1 stays as it is: the product with
+    it is left out."""
     if value.__class__ is int and value == 1:
         return value
     return value if dt.is_complex(numpy_dtype) else scalar_of(value, numpy_dtype)
@@ -120,7 +120,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 
 
 @public(method=True, inplace=True, elementwise=True)
 def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
-    """input + weight * (end - input), with broadcasting; `weight` is a number or a tensor.
+    """input + weight * (end - input), with broadcasting. `weight` is a number or a tensor.
 
     RuntimeError if the dtypes differ, NotImplementedError for integers.
 
@@ -133,14 +133,14 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | N
             want, got = (C_NAMES[type_name(y)] for y in (input, x))
             raise RuntimeError(f"expected dtype {want} for `{name}` but got dtype {got}")
     if input._array.dtype.kind in dt.INTEGRAL:
-        d = result_dtype((input, weight)) if isinstance(weight, Tensor) else None      # a weight that has a dtype
+        d = result_dtype((input, weight)) if isinstance(weight, Tensor) else None      # only a tensor has a dtype
         if d is None or d.category < 2:
             raise not_implemented("lerp_kernel_scalar" if d is None else "lerp_kernel_tensor", input)
         input, end = converted(input, d.numpy), converted(end, d.numpy)
-    exact = None                               # by a single weight the result may be cast
+    exact = None                               # with a single weight the result may be cast to the dtype of `out`
     if isinstance(weight, Tensor):
         exact = FOUND if weight._array.ndim else None
-        d = result_dtype((input, weight))      # of another dtype is only a weight without dimensions
+        d = result_dtype((input, weight))      # only a weight without dimensions can have another dtype here
         if d is dt.complex32:
             raise not_implemented("lerp_kernel_tensor", d)
         input, end, weight = [converted(x, d.numpy) for x in (input, end, weight)]

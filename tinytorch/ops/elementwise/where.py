@@ -1,4 +1,4 @@
-"""Choosing element by element: where."""
+"""Elementwise choice: where."""
 from __future__ import annotations
 
 import numpy as np
@@ -32,7 +32,7 @@ def _where(condition, input, other):
 
 
 def pick(condition, input, other):
-    """np.where for derivative rules: arrays or Tensors, and Python floats for constants."""
+    """np.where for derivative rules, of arrays or Tensors. Constants may be Python floats."""
     if not isinstance(condition, Tensor) and not isinstance(input, Tensor) and not isinstance(other, Tensor):
         return np.where(condition, input, other)
     mask = condition._array if isinstance(condition, Tensor) else condition
@@ -44,8 +44,8 @@ on_tensors(where=pick)
 
 
 def scaled_unless(condition, g, slope):
-    """g * slope, and 0 where `condition` holds, whatever the slope is there. A forward derivative goes through this
-    twice: it multiplies the zero by what was dropped, unless that is zero too."""
+    """g * slope, but 0 where `condition` holds, whatever the slope is there. In forward mode the slope is set to 0 there
+    too: the derivative of this rule multiplies by the slope that was left out, which may be infinite."""
     if mode.computing_jvp:
         slope = pick(condition, 0.0, slope)
     return pick(condition, 0.0, g * slope)
@@ -54,10 +54,10 @@ def scaled_unless(condition, g, slope):
 @public(hot=True, looks=True)
 def where(condition: Tensor, input: Tensor | Number = ..., other: Tensor | Number = ..., *,
           out: Tensor | None = None) -> Tensor | tuple[Tensor, ...]:
-    """`input` where `condition` is true, else `other`; all three broadcast, numbers are allowed for both.
+    """`input` where `condition` is true, else `other`. All three broadcast; `input` and `other` may be numbers.
 
-    With the condition alone: the indices of its non-zero elements, a tensor for each dimension.
-    The result has the common dtype of the two. RuntimeError if the condition is neither bool nor uint8.
+    With the condition alone, the result is the indices of its non-zero elements: a tensor for each dimension.
+    Else it has the common dtype of the two. RuntimeError if the condition is neither bool nor uint8.
 
     >>> import tinytorch as torch
     >>> x = torch.tensor([-1., 2.])
@@ -91,7 +91,7 @@ def where(condition: Tensor, input: Tensor | Number = ..., other: Tensor | Numbe
 
 
 def _operands(input, other):
-    """The two as tensors of their common dtype, which must hold what is a number."""
+    """The two as tensors of their common dtype. Raises an error for a number that this dtype cannot hold."""
     d = result_dtype((input, other)).numpy
     return [converted(x, d) if isinstance(x, Tensor) else wrap(filled_as(x, d, 1)) for x in (input, other)]
 
