@@ -1,1 +1,1 @@
-"""Shapes, views, indexing: where elements are, not what they are."""
+"""Shapes, views and indexing: operations that move elements and do not change them."""

@@ -1,4 +1,4 @@
-"""Broadcasting as an operation: expand and the shapes that go together."""
+"""Broadcasting as an operation: expand, and the common shape of several tensors."""
 from __future__ import annotations
 
 from operator import index as as_int
@@ -21,7 +21,7 @@ __all__ = ["broadcast_shapes", "broadcast_tensors", "broadcast_to"]
 def _expand(input, size):
     lead = len(size) - input.ndim
     strides = [s if n == m else 0 for s, n, m in zip(input.strides, input.shape, size[lead:])]
-    for i in range(lead - 1, -1, -1):          # a new dimension of size 1 steps over all that follows it, as in torch
+    for i in range(lead - 1, -1, -1):          # torch's stride of a new dimension of size 1 spans those after it
         strides.insert(0, size[i + 1] * strides[0] if size[i] == 1 and strides else 0)
     if input.flags.c_contiguous and input.size and 0 not in size and type(input) is np.ndarray:
         return np.ndarray(size, input.dtype, input, 0, strides)
@@ -30,7 +30,7 @@ def _expand(input, size):
 
 @method()
 def expand(self: Tensor, *args: int | Ints, size: Ints | None = None, implicit: bool = False) -> Tensor:
-    """A view with dimensions of size 1 repeated; new ones go in front, -1 keeps a size.
+    """A view with dimensions of size 1 repeated. New dimensions are put in front; -1 keeps a size.
 
     >>> import tinytorch as torch
     >>> torch.tensor([[1], [2]]).expand(-1, 3)
@@ -60,7 +60,7 @@ def expand(self: Tensor, *args: int | Ints, size: Ints | None = None, implicit: 
 
 
 def _kind(dtype):
-    """The name of a tensor's type as torch's C++ has it."""
+    """The name of a tensor's type in torch's C++."""
     name = dtype.tensor_type
     return f"torch.{name}" if name[:-6] in _LEGACY else f"CPU{name[:-6]}Type"
 
@@ -95,7 +95,7 @@ def _broadcast_to_method(self: Tensor, *args: int | Ints, size: Ints | None = No
 
 @public(python=True, seen=False)
 def broadcast_shapes(*shapes: int | Ints) -> Size:
-    """The shape that tensors of these shapes (tuples or ints) broadcast to. RuntimeError if they do not.
+    """The shape that tensors of these shapes (tuples or ints) broadcast to. RuntimeError if they do not broadcast.
 
     >>> import tinytorch as torch
     >>> torch.broadcast_shapes((2,), (3, 1))
@@ -139,7 +139,7 @@ def broadcast_tensors(*tensors: Tensor) -> Tensors:
 
 
 def common_shape(a, b):
-    """What shapes `a` and `b` broadcast to; RuntimeError in the words of elementwise operations."""
+    """The shape that `a` and `b` broadcast to. RuntimeError as elementwise operations raise it."""
     ndim = max(len(a), len(b))
     a_full, b_full = (1,) * (ndim - len(a)) + tuple(a), (1,) * (ndim - len(b)) + tuple(b)
     for i in reversed(range(ndim)):

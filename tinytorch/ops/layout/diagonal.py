@@ -24,7 +24,7 @@ __all__ = ["diag", "diag_embed", "diagflat", "diagonal", "tril", "tril_indices",
 @op(name="diagonal", view=True, input=lambda g, shape, offset, dim1, dim2: _embed(g, shape, offset, dim1, dim2))
 def _diagonal(input, offset, dim1, dim2):
     result = input.diagonal(offset, dim1, dim2)
-    if not result.shape[-1]:                   # NumPy lets an empty one begin anywhere
+    if not result.shape[-1]:                   # NumPy lets an empty diagonal begin anywhere in memory
         result = input[...].diagonal(0, dim1, dim2)[..., :0]
     if input.flags.writeable:
         result.flags.writeable = True
@@ -38,7 +38,7 @@ def _diagonal_copy(input, offset, dim1, dim2):
 
 @op(name="diag_embed", g=lambda g, offset, dim1, dim2: _diagonal(g, offset, dim1, dim2))
 def _embed(g, shape, offset, dim1, dim2):
-    """Zeros with g on a diagonal: the gradient of `diagonal`, and `diag_embed`."""
+    """Zeros with `g` on a diagonal: the gradient of `diagonal`, and the forward of `diag_embed`."""
     result = np.zeros(shape, g.dtype)
     _diagonal.op.forward(result, offset, dim1, dim2)[...] = g
     return result
@@ -55,7 +55,7 @@ def _triangle(name, keep, upper):
 
 
 def _lower(shape, k):
-    """Where the lower triangle is: for NumPy, whose numbers are to fit in C's, `k` ends beyond the corners."""
+    """A mask of the lower triangle. `k` is limited to the matrix's corners, since NumPy takes only C's integers."""
     return np.tri(*shape, max(-shape[0], min(k, shape[1])), bool)
 
 
@@ -65,7 +65,7 @@ _triu = _triangle("triu", lambda shape, k: ~_lower(shape, k - 1), True)
 
 @public(method=True, shares=True)
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """The diagonal of two dimensions as a new last dimension: a view.
+    """The diagonal of two dimensions as a new last dimension, as a view.
 
     >>> import tinytorch as torch
     >>> torch.tensor([[1, 2], [3, 4]]).diagonal()
@@ -75,13 +75,13 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     first, second = check_dim(dim1, ndim), check_dim(dim2, ndim)
     if first == second:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    offset = max(min(offset, input._array.shape[second]), -input._array.shape[first])      # 32 bits are all NumPy takes
+    offset = max(min(offset, input._array.shape[second]), -input._array.shape[first])      # NumPy takes only 32 bits
     return _diagonal(input, offset, first, second)
 
 
 @public(method=True)
 def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tensor:
-    """The matrix with a vector on its diagonal, or a copy of a matrix's diagonal.
+    """The matrix with a vector on its diagonal; or a copy of the diagonal of a matrix.
 
     >>> import tinytorch as torch
     >>> torch.diag(torch.tensor([1, 2]))
@@ -97,7 +97,7 @@ def diag(input: Tensor, diagonal: int = 0, *, out: Tensor | None = None) -> Tens
 
 @method()
 def fill_diagonal_(self, fill_value, wrap=False):
-    """Write a number on the main diagonal; with `wrap`, of a tall matrix, start again below where it ends.
+    """Writes a number on the main diagonal. With `wrap` the diagonal of a tall matrix starts again below its end.
 
     RuntimeError for fewer than two dimensions, or more than two of different sizes.
 
@@ -171,10 +171,10 @@ def _zero_expanded(memory, values, diagonal=0):
     for d in range(memory.ndim - 3, -1, -1) if memory.ndim > 3 else ():
         if d == 0 and (memory.strides[0] == 0 or memory.shape[0] == 1):
             continue
-        if memory.strides[d] != step:          # torch writes a copy back then
+        if memory.strides[d] != step:          # torch computes in a copy then, and writes that back
             check_written(memory)
         step *= memory.shape[d]
-    # A zero anywhere wins.
+    # Where several elements share a place, one zero makes it zero.
     np.copyto(memory, np.zeros((), memory.dtype), where=dt.numbers(values) == 0)
 
 
@@ -184,7 +184,7 @@ def _in_place(function):
 
 @public(method=True, inplace=_in_place)
 def tril(input: Tensor, diagonal: Extent = 0, *, out: Tensor | None = None) -> Tensor:
-    """The lower triangle of matrices, up to the given diagonal, with zeros above.
+    """The lower triangle of matrices, up to the given diagonal, with zeros above it.
 
     >>> import tinytorch as torch
     >>> torch.tril(torch.ones(2, 2))
@@ -196,7 +196,7 @@ def tril(input: Tensor, diagonal: Extent = 0, *, out: Tensor | None = None) -> T
 
 @public(method=True, inplace=_in_place)
 def triu(input: Tensor, diagonal: Extent = 0, *, out: Tensor | None = None) -> Tensor:
-    """The upper triangle of matrices, from the given diagonal on, with zeros below.
+    """The upper triangle of matrices, from the given diagonal on, with zeros below it.
 
     >>> import tinytorch as torch
     >>> torch.triu(torch.ones(2, 2))

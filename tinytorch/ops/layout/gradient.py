@@ -20,11 +20,11 @@ __all__ = ["gradient"]
 def gradient(input: Tensor, *, spacing: Any = 1, dim: int | Sequence[int] | None = None, edge_order: int = 1
              ) -> tuple[Tensor, ...]:
     """Estimates of the partial derivatives of a function that was sampled on a grid: one tensor of the shape of `input`
-    for each of `dim` (None: all dimensions). Central differences of second order inside, at the ends one-sided ones of
-    the order `edge_order`, 1 or 2.
+    for each of `dim` (None: all dimensions). Inside they are central differences of second order, at the ends one-sided
+    differences of order `edge_order`, 1 or 2.
 
-    spacing   a number: the distance of neighbours; a list of them: by dimension; a list of tensors of one dimension:
-              the coordinates by dimension
+    spacing   a number: the distance of neighbours; a list of numbers: the distance in each dimension; a list of
+              tensors of one dimension: the coordinates in each dimension
 
     RuntimeError for a dimension with fewer than edge_order + 1 samples.
 
@@ -43,7 +43,7 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: int | Sequence[int] | None
 
 
 def _arranged(input, spacing, dim):
-    """(spacing of each dimension, dimensions), of what may be numbers and lists."""
+    """(spacing of each dimension, dimensions), from arguments that may be numbers or lists."""
     if input._array.dtype.name == "uint8":
         raise RuntimeError("torch.gradient does not support uint8 input.")
     spacing = 1 if spacing is None else spacing

@@ -1,4 +1,4 @@
-"""What is wrong with an index, in torch's words."""
+"""Checks of indices and of the values written by them, with torch's errors."""
 import numpy as np
 
 from ... import dtypes as dt
@@ -7,7 +7,7 @@ from ...tensor import Tensor
 
 
 def index_error(shape, index, error):
-    """torch's error for the index arrays that NumPy refused."""
+    """torch's error for index arrays that NumPy refused."""
     arrays = [(d, i) for d, i in enumerate(index) if isinstance(i, np.ndarray)]
     if any(shape[d] == 0 for d, _ in arrays):
         return IndexError("index is out of bounds for dimension with size 0")
@@ -23,8 +23,8 @@ def index_error(shape, index, error):
 
 
 def shape_of_result(shape, index):
-    """The shape of what an advanced index picks from an array of `shape`, without a look at the numbers in it. None if
-    its arrays do not broadcast."""
+    """The shape of the elements that an advanced index selects from an array of `shape`. The values of the index are
+    not checked. None if its arrays do not broadcast."""
     index = [np.zeros_like(i) if isinstance(i, np.ndarray) and i.dtype != bool else i for i in index]
     sizes = [n or 1 if isinstance(i, np.ndarray) else n for n, i in zip(shape, index)] + list(shape[len(index):])
     try:
@@ -34,13 +34,13 @@ def shape_of_result(shape, index):
 
 
 def none_there(shape, index):
-    """Whether numbers are to be in range of a dimension of size 0."""
+    """Whether the index has values for a dimension of size 0, where no value is in range."""
     arrays = [(n, i) for n, i in zip(shape, index) if isinstance(i, np.ndarray)]
     return any([not n for n, _ in arrays]) and all([i.size for _, i in arrays])
 
 
 def check_fits(values, shape):
-    """RuntimeError if values cannot be broadcast to the shape of what is to be written."""
+    """RuntimeError if the values cannot be broadcast to `shape`."""
     there = np.shape(values)
     there = there[next((i for i, n in enumerate(there) if n != 1), len(there)):]
     if len(there) > len(shape) or any([n not in (1, m) for n, m in zip(there[::-1], shape[::-1])]):
@@ -49,7 +49,8 @@ def check_fits(values, shape):
 
 
 def check_in_range(shape, index):
-    """IndexError if an array of an advanced index names what is not there. (NumPy sees places in flat memory only.)"""
+    """IndexError if an array of an advanced index is out of range. (The arrays become places in flat memory later,
+    where NumPy cannot notice it.)"""
     for i, n in zip(index, shape):
         if isinstance(i, np.ndarray) and i.dtype != bool and i.size and not -n <= i.min() <= i.max() < n:
             raise IndexError
@@ -66,7 +67,7 @@ def check_mask(mask, at, there, shape):
 
 
 def check_masks(index, value):
-    """RuntimeError for one value written where one mask of bytes says: torch does it with masked_fill."""
+    """RuntimeError for one value written by one uint8 mask: torch calls masked_fill for it, which refuses the mask."""
     if not isinstance(value, Tensor) or value._array.size == 1:
         arrays = [x for x in index if isinstance(x, (list, tuple)) or isinstance(x, (Tensor, np.ndarray)) and x.ndim]
         if len(arrays) == 1 and _is_of_bytes(arrays[0]):
@@ -74,16 +75,16 @@ def check_masks(index, value):
 
 
 def check_apart(target, value, advanced, index, accumulate=False):
-    """The value that is written to target[index], `advanced` as NumPy has that. RuntimeError if the value or an index
-    shares memory with the target. One number that goes where one mask says is read first, as torch does with
-    masked_fill, and the mask may be the target itself."""
+    """The value to write to target[index]; `advanced` is the index in NumPy's form. RuntimeError if the value or a
+    tensor of the index shares memory with the target. One exception: a single number that is written by a single mask
+    is read first, since torch calls masked_fill for it, and the mask may then be the target itself."""
     array = target._array
     if isinstance(value, Tensor) and (value._array is array or may_share(array, value._array)):
         if _is_filling(value, advanced, accumulate):
             value = value.clone()
         else:
             check_overlap(value if value._array is array else target, value, True)
-    if array.dtype.kind in dt.INTEGRAL:        # which an index can be of too
+    if array.dtype.kind in dt.INTEGRAL:        # an index can have this dtype too
         for x in index:
             if isinstance(x, Tensor) and may_share(array, x._array):
                 filling = _is_filling(value, advanced, accumulate)
@@ -93,22 +94,22 @@ def check_apart(target, value, advanced, index, accumulate=False):
 
 
 def check_apart_first(error, target, value, accumulate=False):
-    """The RuntimeError of memory that a value shares with its target, where the `error` of an index is the shape of a
-    mask: torch looks at that later, but for one number."""
+    """The RuntimeError for a value that shares memory with its target, where `error` is about the shape of a mask:
+    torch checks memory before that shape, unless the value is a single number."""
     if isinstance(value, Tensor) and (accumulate or value._array.size != 1) and str(error).startswith(_OF_MASKS) and (
             value is target or may_share(target._array, value._array)):
         check_overlap(target, value, True)
 
 
 def _is_filling(value, advanced, accumulate):
-    """Whether one number is written where one mask says."""
+    """Whether a single number is written by a single mask."""
     arrays = [x for x in advanced if x.__class__ is not slice]
     return len(arrays) == 1 and arrays[0].dtype == bool and not accumulate and (
         not isinstance(value, Tensor) or value._array.size == 1)
 
 
 def _is_of_bytes(x):
-    """Whether a part of an index is a tensor or an array of uint8, or a list of nothing but such numbers."""
+    """Whether an item of an index is a tensor or an array of uint8, or a list of such numbers alone."""
     if isinstance(x, (list, tuple)):
         return len(x) > 0 and all([_is_of_bytes(item) for item in x])
     if isinstance(x, (Tensor, np.ndarray)):

@@ -1,4 +1,4 @@
-"""What an advanced index picks from an array, and writes to it."""
+"""Reading from an array, and writing to it, by an advanced index."""
 import numpy as np
 
 from ...kernels.layout import picked_like
@@ -22,13 +22,13 @@ def pick(array, index):
         shape = shape_of_result(array.shape, index)
         if shape is None or 0 not in shape or none_there(array.shape, index):
             raise index_error(array.shape, index, error) from None
-        return np.empty(shape, array.dtype)    # of nothing: torch does not look whether it is in range
+        return np.empty(shape, array.dtype)    # no elements: torch does not check the range
 
 
 def put_values(array, values, index, accumulate=False):
     """array[index] = values (or += with repeats) for an advanced index, with torch's errors."""
     if (np.ndim(values) > array.ndim or not np.size(values)) and not none_there(array.shape, index):
-        # NumPy would leave out dimensions of size 1, and of no elements all that are too many.
+        # NumPy would accept extra dimensions of size 1, and any dimensions of a value without elements.
         shape = shape_of_result(array.shape, index)
         if shape is not None and len(shape) < np.ndim(values):
             raise _of_other_shape(values, shape)
@@ -36,7 +36,7 @@ def put_values(array, values, index, accumulate=False):
         if accumulate:
             index = owned(index)
             check_in_range(array.shape, index)
-            if not array.flags.writeable:      # NumPy's add.at does not look
+            if not array.flags.writeable:      # NumPy's add.at does not check this
                 raise RuntimeError(READ_ONLY)
             row_major = np.ascontiguousarray(array)
             add_at(row_major, index, values)
@@ -48,7 +48,7 @@ def put_values(array, values, index, accumulate=False):
         shape = shape_of_result(array.shape, index)
         if shape is not None and not none_there(array.shape, index):
             check_fits(values, shape)
-            if 0 in shape:                     # torch does not look whether it is in range
+            if 0 in shape:                     # torch does not check the range
                 return
         raise index_error(array.shape, index, error) from None
     except (TypeError, ValueError) as error:

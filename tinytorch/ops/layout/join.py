@@ -1,4 +1,4 @@
-"""Tensors put together: cat stack hstack vstack block_diag meshgrid ..., and atleast_1d and its kin."""
+"""Tensors joined: cat stack hstack vstack block_diag meshgrid ..., and atleast_1d and its like."""
 from __future__ import annotations
 
 import numpy as np
@@ -27,7 +27,7 @@ _ALL = slice(None)
 
 
 def _parts(g, wanted, dim, lengths):
-    """The gradients of the tensors that were joined: views of g."""
+    """The gradients of the tensors that were joined, as views of `g`."""
     before, start, result = (_ALL,) * dim, 0, []
     for want, n in zip(wanted, lengths):
         result.append(g[before + (slice(start, start + n),)] if want else None)
@@ -65,12 +65,12 @@ def _block_diag(sizes, shapes, *blocks):
 
 
 def joined(dim, parts):
-    """Arrays or Tensors of one dtype in a row along `dim`: for derivative rules."""
+    """`cat` of Arrays or Tensors of one dtype along `dim`, for derivative rules."""
     return _cat(dim, tuple([part.shape[dim] for part in parts]), *parts)
 
 
 def _same_dtype(tensors, name):
-    """The tensors in their common dtype. TypeError for what is not a sequence of tensors."""
+    """The tensors in their common dtype. TypeError for an argument that is not a sequence of tensors."""
     if isinstance(tensors, Tensor) or not isinstance(tensors, (tuple, list)):
         raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not "
                         f"{type(tensors).__name__}")
@@ -146,7 +146,7 @@ def _sizes_differ(tensors, tensor, first, dim):
 
 
 def _check_out(out, tensors):
-    """What is wrong with `out`, which torch says before it looks at the sizes."""
+    """Raises torch's errors for `out` that come before the check of sizes."""
     tensor = tensors[0]
     if isinstance(out, Tensor) and differentiates() and any([x.requires_grad for x in (*tensors, out)]):
         raise RuntimeError("cat(): functions with out=... arguments don't support automatic differentiation, but one "
@@ -198,7 +198,7 @@ def _grown(tensors, grow):
 
 @public(python=True, shares=True)
 def atleast_1d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
-    """The tensor (or each of several) with dimensions of size 1 added up to 1 dimension.
+    """The tensor (or each of several) with dimensions of size 1 added until it has at least 1.
 
     >>> import tinytorch as torch
     >>> torch.atleast_1d(torch.tensor(1.))
@@ -209,7 +209,7 @@ def atleast_1d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
 
 @public(python=True, shares=True)
 def atleast_2d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
-    """The tensor (or each of several) with dimensions of size 1 added up to 2 dimensions.
+    """The tensor (or each of several) with dimensions of size 1 added until it has at least 2.
 
     >>> import tinytorch as torch
     >>> torch.atleast_2d(torch.tensor(1.))
@@ -220,7 +220,7 @@ def atleast_2d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
 
 @public(python=True, shares=True)
 def atleast_3d(*tensors: Tensor | Tensors) -> Tensor | Tensors:
-    """The tensor (or each of several) with dimensions of size 1 added up to 3 dimensions.
+    """The tensor (or each of several) with dimensions of size 1 added until it has at least 3.
 
     >>> import tinytorch as torch
     >>> torch.atleast_3d(torch.tensor(1.))
@@ -314,7 +314,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
 
 @public(python=True, shares=True)
 def cartesian_prod(*tensors: Tensor | Tensors) -> Tensor:
-    """All combinations of one element of each vector, as rows (a single vector as it is).
+    """All combinations of one element of each vector, as rows. A single vector is returned unchanged.
 
     >>> import tinytorch as torch
     >>> torch.cartesian_prod(torch.tensor([1, 2]), torch.tensor([3, 4])).tolist()
@@ -353,7 +353,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
 
 @public(python=True, shares=True)
 def meshgrid(*tensors: Tensor | Tensors, indexing: str | None = None) -> Tensors:
-    """Each vector spread over the grid of all: the i-th varies along dimension i ("xy": 0 and 1 swapped).
+    """Each vector spread over the grid of all: the i-th varies along dimension i ("xy": dimensions 0 and 1 swapped).
 
     >>> import tinytorch as torch
     >>> torch.meshgrid(torch.tensor([1, 2]), torch.tensor([3, 4, 5]), indexing="ij")[0]
@@ -388,11 +388,12 @@ def meshgrid(*tensors: Tensor | Tensors, indexing: str | None = None) -> Tensors
 late_bound.stack = stack
 
 
-# ------------------------------------------------------------------ in chunks
+# ------------------------------------------------------------------ chunks
 @public(apart=None)
 def _chunk_cat(tensors: Tensors, dim: int, num_chunks: int, *, out: Tensor | None = None) -> Tensor:
-    """Each tensor in `num_chunks` parts along `dim`, zeros after its last element, and of all of them one row a part:
-    the sizes before `dim`, `num_chunks`, and what is left. Not differentiable.
+    """Cuts each tensor into `num_chunks` parts along `dim`, with zeros after its last element, and joins the parts of
+    equal number to rows. The result has the sizes before `dim`, `num_chunks`, and the length of a row. Not
+    differentiable.
 
     >>> import tinytorch as torch
     >>> torch._chunk_cat([torch.ones(2, 2), torch.tensor([5, 6, 7.])], 0, 2)

@@ -1,4 +1,4 @@
-"""Elements chosen by a mask or by their place in the flat tensor: masked_fill nonzero take put ..."""
+"""Elements selected by a mask or by their place in the flat tensor: masked_fill nonzero take put ..."""
 from __future__ import annotations
 
 import math
@@ -65,10 +65,10 @@ def _take_backward(g, input, index):
 
 
 @op(name="take", input=lambda g, input, index: _take_backward(g, input, index),
-    converts=True)     # bfloat16 is rounded whenever something is added to it
+    converts=True)     # the rule itself adds in bfloat16, rounding after each addition
 def _take(input, index):
     found = pick(input.reshape(-1), (np.asarray(index, order="C"),))
-    return found if index.ndim else found.copy()       # of one record NumPy makes a view
+    return found if index.ndim else found.copy()       # NumPy makes a view of a single record
 
 
 @op(name="masked_scatter", input=lambda g, mask: _masked_fill(g, mask, 0),
@@ -93,10 +93,10 @@ def _taken(g, index):
 
 @op(name="put", input=lambda g, index, accumulate: g if accumulate else _put(g, index, 0, False),
     source=lambda g, source, index: _taken(g, index).reshape(source.shape),
-    converts=True)     # bfloat16 is rounded whenever something is added to it
+    converts=True)     # the rule itself adds in bfloat16, rounding after each addition
 def _put(input, index, source, accumulate):
     result = dense_copy(input)
-    flat, places = result.reshape(-1), index.reshape(-1)       # where `result` is in no C order, another array
+    flat, places = result.reshape(-1), index.reshape(-1)       # `flat` is a copy if `result` is not in C order
     if accumulate:
         add_at(flat, (places,), source.reshape(-1))
     else:
@@ -113,7 +113,7 @@ def _fill_expanded(memory, values, mask, value):
 
 @public(hot=True, method=True, inplace=lambda function: in_place(function, _fill_expanded, number=1), elementwise=True)
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
-    """A copy of `input` with `value` (a number or 0-dim tensor) where `mask` is true; both broadcast.
+    """A copy of `input` with `value` (a number or 0-dim tensor) where `mask` is true. `input` and `mask` broadcast.
 
     RuntimeError for a mask that is not bool.
 
@@ -134,7 +134,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
         if dtype.kind not in dt.BOOL and not dt.is_complex(dtype) and value.item().imag != 0:
             raise RuntimeError("value cannot be converted to type " + type_name(input).lower() + " without overflow")
         if value._array.dtype != dtype:
-            stored_as(value.item(), dtype)     # refuses what does not fit
+            stored_as(value.item(), dtype)     # raises if the dtype cannot hold it
             value = value.to(input.dtype)
     elif isinstance(value, (bool, int, float, complex, np.generic)):
         value = stored_as(value, dtype)
@@ -149,7 +149,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
 
 @public(out="masked_select(): self and result must have the same scalar type", apart=True, method=True, looks=True)
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The elements of `input` where `mask` is true, as a vector; both broadcast.
+    """The elements of `input` where `mask` is true, as a vector. `input` and `mask` broadcast.
 
     >>> import tinytorch as torch
     >>> torch.masked_select(torch.tensor([1, 2, 3]), torch.tensor([True, False, True]))
@@ -163,7 +163,7 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
 
 @public(method=True, inplace=True)
 def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """A copy of `input` with the elements where `mask` is true replaced by those of `source`, in order.
+    """A copy of `input` where the elements with a true `mask` are replaced by those of `source`, in order.
 
     >>> import tinytorch as torch
     >>> torch.zeros(3).masked_scatter(torch.tensor([True, False, True]), torch.tensor([1., 2., 3.]))
@@ -184,7 +184,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 
 @public(method=True, looks=True)
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
-    """The places of the elements that are not zero: one row each, or a tensor per dimension (`as_tuple`).
+    """The places of the non-zero elements: a row for each, or (`as_tuple`) a tensor for each dimension.
 
     >>> import tinytorch as torch
     >>> torch.nonzero(torch.tensor([0, 5, 6])), torch.tensor([0, 5]).nonzero(as_tuple=True)
@@ -204,7 +204,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
 
 @public(method=True)
 def nonzero_static(input: Tensor, *, size: Extent, fill_value: int = -1, out: Tensor | None = None) -> Tensor:
-    """`nonzero` in `size` rows: those that are too many are left out, those that are missing hold `fill_value`.
+    """`nonzero` in `size` rows: further places are left out, and missing rows hold `fill_value`.
 
     >>> import tinytorch as torch
     >>> torch.nonzero_static(torch.tensor([0, 5, 6]), size=3)
@@ -223,8 +223,8 @@ def nonzero_static(input: Tensor, *, size: Extent, fill_value: int = -1, out: Te
 
 @public(python=True)
 def unravel_index(indices: Tensor, shape: int | Ints) -> tuple[Tensor, ...]:
-    """The places, one tensor per dimension, of flat `indices` (int) into a tensor of `shape`. TypeError for floating
-    indices, ValueError for negative sizes.
+    """The places, one tensor per dimension, of the flat `indices` (integers) into a tensor of `shape`. TypeError for
+    floating indices, ValueError for negative sizes.
 
     >>> import tinytorch as torch
     >>> torch.unravel_index(torch.tensor([4, 1]), (3, 2))
@@ -283,7 +283,8 @@ def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @public(method=True, inplace=True)
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
-    """A copy of `input` with the flat places `index` set to (or, with `accumulate`, added) those of `source`.
+    """A copy of `input` where the flat places `index` are set to the elements of `source` (with `accumulate`: these are
+    added).
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 2).put(torch.tensor([3]), torch.tensor([1.]))
@@ -305,9 +306,10 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 
 @public(method=True)
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, out: Tensor | None = None) -> Tensor:
-    """`gather` with broadcasting; without `dim` of the flat tensors. For what argsort and argmax return.
+    """`gather` with broadcasting, made for the indices that argsort and argmax return. Without `dim` it reads from the
+    flat tensors.
 
-    Along a `dim` indices of any size and sign count modulo its length; else they are to be in range.
+    With `dim`, indices of any size and sign count modulo its length. Without it they must be in range.
 
     >>> import tinytorch as torch
     >>> x = torch.tensor([[3, 1], [2, 4]])
@@ -329,6 +331,6 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
     shape, places = list(input._array.shape), list(indices._array.shape)
     common = list(common_shape(shape[:dim] + [1] + shape[dim + 1:], places[:dim] + [1] + places[dim + 1:]))
     shape, places = [common[:dim] + [n] + common[dim + 1:] for n in (shape[dim], places[dim])]
-    if input._array.shape[dim]:                 # as torch has it, one too large counts from the start again
+    if input._array.shape[dim]:                 # in torch an index beyond the end counts from the start again
         indices = wrap(indices._array % input._array.shape[dim])
     return gather(expand(input, shape), dim, expand(indices, places), out=out)

@@ -1,4 +1,4 @@
-"""Copies with elements repeated or moved: repeat tile repeat_interleave roll flip rot90; and reshape as a function."""
+"""Copies with elements repeated or moved (repeat tile repeat_interleave roll flip rot90), and torch.reshape."""
 from __future__ import annotations
 
 import numpy as np
@@ -24,7 +24,7 @@ __all__ = ["flip", "fliplr", "flipud", "repeat_interleave", "reshape", "roll", "
 
 
 def _sum_repeats(g, shape, repeats):
-    """The gradient of repeat: the copies of each element summed."""
+    """The gradient of repeat: the sum over the copies of each element."""
     shape = (1,) * (len(repeats) - len(shape)) + tuple(shape)
     spread = [n for pair in zip(repeats, shape) for n in pair]
     return g.reshape(tuple(spread)).sum(tuple(range(0, 2 * len(shape), 2)))
@@ -42,7 +42,7 @@ def _roll(input, shifts, dims):
 
 @op(name="flip", input=lambda g, dims: _flip(g, dims))
 def _flip(input, dims):
-    if input.ndim - 1 in dims and input.shape[-1] > 1:         # else torch moves bytes
+    if input.ndim - 1 in dims and input.shape[-1] > 1:         # else torch moves bytes, which any dtype allows
         refuse_records("flip_cpu", input)
     if len(dims) == 1 and (result := arrange.flipped(input, dims[0])) is not None:
         return result
@@ -71,14 +71,14 @@ def reshape(input: Tensor, shape: Extents) -> Tensor:
     tensor([[0, 1],
             [2, 3]])
     """
-    if not isinstance(shape, (tuple, list)):   # the method alone takes sizes one by one
+    if not isinstance(shape, (tuple, list)):   # only the method takes sizes one by one
         refuse(reshape, input, shape)
     return reshaped(input, shape)
 
 
 @method()
 def repeat(self: Tensor, *args: int | Ints, repeats: Ints | None = None) -> Tensor:
-    """The tensor repeated along each dimension, copied; extra counts make new dimensions in front.
+    """A copy of the tensor repeated along each dimension. Extra counts make new dimensions in front.
 
     >>> import tinytorch as torch
     >>> torch.tensor([1, 2]).repeat(2, 2)
@@ -97,7 +97,7 @@ def repeat(self: Tensor, *args: int | Ints, repeats: Ints | None = None) -> Tens
 
 @public()
 def tile(input: Tensor, dims: Extents) -> Tensor:
-    """`repeat` that also takes fewer counts than there are dimensions.
+    """`repeat` that also accepts fewer counts than dimensions.
 
     >>> import tinytorch as torch
     >>> torch.tile(torch.tensor([[1], [2]]), (2,))
@@ -109,16 +109,16 @@ def tile(input: Tensor, dims: Extents) -> Tensor:
 
 @method("tile")
 def _tile_method(self: Tensor, *args: int | Ints, dims: Ints | None = None) -> Tensor:
-    """`repeat` that also takes fewer counts than there are dimensions: tile(2, 1) or tile((2, 1))."""
+    """`repeat` that also accepts fewer counts than dimensions: tile(2, 1) or tile((2, 1))."""
     return tile(self, sizes(args, "tile", "dims") if dims is None else ints_of(dims, "tile", "dims", None, True))
 
 
 @public(looks=True)
 def repeat_interleave(input: Tensor, repeats: Tensor | Extent | None = None, dim: int | None = None, *,
                       output_size: Extent | None = None) -> Tensor:
-    """Each element (slice of `dim`) repeated: `repeats` times, or as often as a tensor says for each.
+    """Each element (or slice of `dim`) repeated `repeats` times; a tensor gives a count for each.
 
-    With one argument: the numbers 0, 1, ... each as often as `input` says. RuntimeError for negative counts.
+    With one argument: the numbers 0, 1, ..., each repeated as often as `input` says. RuntimeError for negative counts.
 
     >>> import tinytorch as torch
     >>> torch.repeat_interleave(torch.tensor([1, 2]), 2), torch.repeat_interleave(torch.tensor([0, 2]))
@@ -129,14 +129,14 @@ def repeat_interleave(input: Tensor, repeats: Tensor | Extent | None = None, dim
             raise _no_repeats()
         counts = _counts(input, "repeat_interleave only accept 1D vector as repeat")
         return wrap(_repeated(counts))
-    if isinstance(repeats, Tensor) and is_lazy(input._array):   # it stays what it is: torch repeats the memory
+    if isinstance(repeats, Tensor) and is_lazy(input._array):   # torch repeats the memory, and the result stays lazy
         conjugated, negated = is_conj(input), is_neg(input)
         input = input.conj() if conjugated else input
         result = repeat_interleave(_neg_view(input) if negated else input, repeats, dim, output_size=output_size)
         result = result.conj() if conjugated else result
         return _neg_view(result) if negated else result
     if isinstance(repeats, Tensor):
-        _check_counts(repeats._array)           # before the dimension
+        _check_counts(repeats._array)           # before the check of the dimension
     if dim is None:
         input, dim = reshaped(input, -1), 0
     elif not input._array.ndim and isinstance(repeats, Tensor):
@@ -170,7 +170,7 @@ def _repeat_each(input, repeats, dim, output_size):
 @method("repeat_interleave")
 def _repeat_interleave_method(self: Tensor, repeats: Tensor | int, dim: int | None = None, *,
                               output_size: int | None = None) -> Tensor:
-    """Each element (slice of `dim`) repeated: `repeats` times, or as often as a tensor says for each."""
+    """Each element (or slice of `dim`) repeated `repeats` times; a tensor gives a count for each."""
     if repeats is None:
         raise _no_repeats()
     return repeat_interleave(self, repeats, dim, output_size=output_size)
@@ -186,14 +186,14 @@ def _check_counts(counts):
 
 
 def _repeated(counts):
-    """0, 1, ... each as often as `counts` says."""
+    """The numbers 0, 1, ..., each repeated as often as `counts` says."""
     counts = owned(counts)
     return empty((counts.sum(),), counts.dtype,
                  lambda size, dtype: np.repeat(np.arange(counts.size), dt.as_intp(counts)))
 
 
 def _counts(repeats, alone=None):
-    """The counts in a tensor, checked; `alone`: what is told of those that are no vector, if they must be one."""
+    """The counts in a tensor, checked. `alone`: the message for counts that are no vector, if they must be one."""
     counts = repeats._array
     if counts.dtype not in (np.int32, np.int64):
         raise not_implemented("repeat_interleave_cpu", repeats)
@@ -207,7 +207,8 @@ def _counts(repeats, alone=None):
 
 @public(method=True)
 def roll(input: Tensor, shifts: int | Extents, dims: int | Ints | None = None) -> Tensor:
-    """The elements moved along `dims` by `shifts`, those pushed out re-entering; without `dims`, of the flat tensor.
+    """Moves the elements along `dims` by `shifts`; those moved beyond the end come in at the start. Without `dims` the
+    flat tensor is rolled.
 
     >>> import tinytorch as torch
     >>> torch.tensor([1, 2, 3]).roll(1)
@@ -222,7 +223,7 @@ def roll(input: Tensor, shifts: int | Extents, dims: int | Ints | None = None) -
     if len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     if not input._array.size:
-        return _roll(input, shifts, None)      # whatever the dimensions
+        return _roll(input, shifts, None)      # torch does not check the dimensions
     if not input._array.ndim:
         raise IndexError(f"Dimension specified as {dims[0]} but tensor has no dimensions")
     return _roll(input, shifts, tuple([check_dim(d, input._array.ndim) for d in dims]))
@@ -275,7 +276,7 @@ def flipud(input: Tensor) -> Tensor:
 
 @public(method=True)
 def rot90(input: Tensor, k: int = 1, dims: Ints = (0, 1)) -> Tensor:
-    """The plane of two dimensions turned k times by 90 degrees, from the first towards the second.
+    """Turns the plane of two dimensions k times by 90 degrees, from the first towards the second.
 
     >>> import tinytorch as torch
     >>> torch.rot90(torch.tensor([[1, 2], [3, 4]]))

@@ -1,4 +1,4 @@
-"""Reading and writing along a dimension by index, one per element: gather scatter scatter_add scatter_reduce."""
+"""Reading and writing along a dimension with an index for each element: gather scatter scatter_add scatter_reduce."""
 from __future__ import annotations
 
 import numpy as np
@@ -26,7 +26,7 @@ __all__ = ["gather", "scatter", "scatter_add", "scatter_reduce"]
 # ------------------------------------------------------------------ primitives
 @op(name="gather", batches="indexed", input=lambda g, input, dim, index: _gather_backward(g, dim, index, input.shape))
 def _gather(input, dim, index):
-    if not index.size:                         # of any dtype and any number of dimensions
+    if not index.size:                         # it may have any dtype and any number of dimensions
         return np.empty(index.shape, input.dtype)
     return kernels.gather(input, dim, index)
 
@@ -36,7 +36,7 @@ def _gather_backward(g, dim, index, shape):
     result = np.zeros(shape, g.dtype)
     if not index.size:
         return result
-    if index.ndim and index.shape[dim] == 1:   # no place is read twice
+    if index.ndim and index.shape[dim] == 1:   # no place was read twice
         result.reshape(-1)[along(shape, dim, index)] = g
     else:
         add_along(result, dim, index, g, True)
@@ -44,8 +44,8 @@ def _gather_backward(g, dim, index, shape):
 
 
 def _of_source(name):
-    """The derivative rule of `src` where its elements are written to the places `index`: torch wants no more of them
-    than there are places."""
+    """The derivative rule of `src`, whose elements are written to the places `index`. As in torch, a `src` with more
+    elements than places gets an error."""
     return lambda g, shape, dim, index: checked_gradient(_gather(g, dim, index), shape, f"Function {name}Backward0", 1)
 
 
@@ -74,7 +74,7 @@ def _scatter_add(input, dim, index, src):
 
 
 def _used(src, index):
-    """The elements of an array `src` that go to the places `index`; a number as it is."""
+    """The elements of an array `src` that go to the places `index`. A number is returned unchanged."""
     if not isinstance(src, np.ndarray) or not src.ndim or src.shape == index.shape:
         return src
     if src.ndim == index.ndim and index.size:
@@ -98,10 +98,11 @@ def _filled(x, mask):
 
 
 class _Reduction:
-    """The derivatives of what combines all that goes to one place: (that of the input, that of src or None).
+    """The derivatives of an operation that combines all values of one place. Methods for extremes and products return
+    (the gradient of the input, the gradient of src).
 
-    gather, add  read the places that were written to, and add to them: functions of (array, dim, index[, src])
-    primitive    the op itself, for products
+    gather, add  functions of (array, dim, index[, src]) that read the places written to, and add to them
+    primitive    the op itself, which products need
     """
 
     def __init__(self, gather, add):
@@ -128,13 +129,13 @@ class _Reduction:
         return checked_gradient(self.gather(g, dim, index), shape, "Function ScatterReduceBackward0", 1)
 
     def _counts(self, g, dim, index, include_self):
-        """How many numbers each mean is over (1 where nothing was written)."""
+        """The number of values in each mean (1 where nothing was written)."""
         ones = _ones(g, tuple(g.shape))
         counts = self.add(ones, dim, index, _ones(g, tuple(index.shape)))
         return counts if include_self else self.add(counts, dim, index, -self._first_writes(g, dim, index))
 
     def _first_writes(self, g, dim, index):
-        """For every element of `index`, 1 / how often its place is written: summed over a place, 1."""
+        """For every element of `index`, 1 / the number of writes to its place. The sum over a place is 1."""
         written = self.add(_ones(g, tuple(g.shape)) * 0, dim, index, _ones(g, tuple(index.shape)))
         return 1 / self.gather(written, dim, index)
 
@@ -146,12 +147,13 @@ class _Reduction:
             in_self = _scatter(in_self, dim, index, 0)
         in_src = _as_numbers(src == self.gather(ans, dim, index), g)
         number = self.add(in_self, dim, index, in_src)
-        share = g / number                     # NaN where the extreme is NaN, which equals nothing
+        share = g / number                     # NaN where the extreme is NaN: it equals no element
         return share * in_self, self.gather(share, dim, index) * in_src
 
     def _product_of_others(self, g, ans, input, dim, index, src, include_self):
-        """The gradients of a product: g times the product of the other factors. g * ans / factor where that is not
-        zero; for a zero, the product with a 1 in its place. In torch's order of steps, in which gradients add up."""
+        """The gradients of a product: g times the product of the other factors. It is g * ans / factor for a factor
+        that is not zero. For a zero it is the product with 1 in its place. The steps have torch's order, since
+        gradients are added in it."""
         check_broadcast(src.shape, index.shape)
         one_self, zero_src = _filled(input, _as_numbers(input == 0, g)), _as_numbers(src == 0, g)
         of_self = g * self.primitive(one_self, dim, index, src, "prod", include_self) / one_self
@@ -166,7 +168,7 @@ _UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximu
 
 
 def reducing(name, wide, gather, add):
-    """A primitive that combines all that goes to one place; `wide` as for `add_flat`, the rest as for _Reduction."""
+    """A primitive that combines all values of one place. `wide` is as in `add_flat`, the others as in _Reduction."""
     rules = _Reduction(gather, add)
 
     @op(name=name, batches="indexed", steps=True,
@@ -222,7 +224,7 @@ def _first_outside(array, n):
 
 
 def _check_ranks(input, index, dim, name):
-    """The dimension from the front, after the checks of gather and scatter."""
+    """The dimension counted from the front, after the checks of gather and scatter."""
     shape, places = input._array.shape, index._array.shape
     dim = check_dim(dim, len(shape))
     if index._array.size and index._array.dtype not in (np.int64, np.int32):
@@ -236,10 +238,10 @@ def _check_ranks(input, index, dim, name):
 
 @public(out=EXACT, apart="resized", method=True)
 def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False, out: Tensor | None = None) -> Tensor:
-    """result[i][j] = input[index[i][j]][j] for dim 0, and so on: as many elements as `index`.
+    """result[i][j] = input[index[i][j]][j] for dim 0, and so on. The result has the shape of `index`.
 
-    RuntimeError if the ranks differ, an index is out of range, or `index` is not integer. The gradient is dense, with
-    `sparse_grad` too.
+    RuntimeError if the ranks differ, an index is out of range, or `index` is not integer. The gradient is dense, also
+    with `sparse_grad`.
 
     >>> import tinytorch as torch
     >>> torch.gather(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([[0, 0], [1, 0]]))
@@ -262,13 +264,13 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
 
 
 def _scatter_arguments(input, dim, index, src, name, kernel=None):
-    """(dimension, index) after torch's checks. `kernel`: which routine torch lacks for the dtype, if it does."""
+    """(dimension, index) after torch's checks. `kernel`: torch's routine, if it does not exist for the dtype."""
     dim = _check_ranks(input, index, dim, name)
     shape, places = input._array.shape, index._array.shape
     if isinstance(src, Tensor) and src._array.dtype != input._array.dtype:
         raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
     if not index._array.size:
-        return dim, wrap(np.empty(places, np.int64))           # it may have had any dtype
+        return dim, wrap(np.empty(places, np.int64))           # it may have had another dtype
     if isinstance(src, Tensor):
         there = src._array.shape
         if max(len(there), 1) != max(len(places), 1):
@@ -294,7 +296,7 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | Number = ..., 
             reduce: str | None = None, out: Tensor | None = None) -> Tensor:
     """A copy of `input` with result[index[i][j]][j] = src[i][j] for dim 0, and so on. `src` may be a number.
 
-    `reduce` "add" or "multiply" combines with what is there, and has no derivative. Errors as `gather`.
+    `reduce`: "add" or "multiply" combines `src` with the elements of `input`; it has no derivative. Errors as `gather`.
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 3).scatter(1, torch.tensor([[2], [0]]), 1.)
@@ -324,7 +326,7 @@ def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | Number = ..., 
 
 @public(method=True, inplace=True)
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """A copy of `input` with result[index[i][j]][j] += src[i][j] for dim 0, and so on; repeats add up.
+    """A copy of `input` with result[index[i][j]][j] += src[i][j] for dim 0, and so on. Repeated indices add up.
 
     >>> import tinytorch as torch
     >>> torch.zeros(3).scatter_add(0, torch.tensor([1, 1]), torch.tensor([2., 3.]))
@@ -338,9 +340,9 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Ten
 @public(method=True, inplace=True)
 def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True,
                    out: Tensor | None = None) -> Tensor:
-    """`scatter` that combines all that goes to one place: "sum", "prod", "mean", "amax" or "amin".
+    """`scatter` that combines all values of one place: "sum", "prod", "mean", "amax" or "amin".
 
-    Without `include_self` what was at a place that is written to does not count.
+    Without `include_self` the element of `input` at a place that is written to does not count.
 
     >>> import tinytorch as torch
     >>> torch.zeros(2).scatter_reduce(0, torch.tensor([1, 1]), torch.tensor([2., 4.]), "mean", include_self=False)

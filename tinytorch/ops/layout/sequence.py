@@ -23,5 +23,5 @@ def contains(self, element):
 
 @method("__reversed__", in_python=True)
 def backwards(self):
-    """`flip` of the first dimension: reversed() gives a tensor. A 0-dim tensor is its own."""
+    """`flip` of the first dimension: reversed() gives a tensor. A 0-dim tensor is returned itself."""
     return flip(self, (0,)) if self._array.ndim else self

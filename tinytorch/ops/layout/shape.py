@@ -1,4 +1,4 @@
-"""Changes of shape: view reshape transpose permute expand squeeze ... They share memory where torch's do."""
+"""Changes of shape: view reshape transpose permute expand squeeze ... They share memory where torch's functions do."""
 from __future__ import annotations
 
 import functools
@@ -23,7 +23,8 @@ __all__ = ["adjoint", "flatten", "moveaxis", "movedim", "numel", "permute",
 
 # ------------------------------------------------------------------ primitives
 def _reshaping(name):
-    """A primitive f(input, size): a view with another shape. The caller knows that the strides allow it."""
+    """A primitive f(input, size) that views the input in another shape. The caller has checked that the strides allow
+    it."""
     @single(name=name, view=True, input=lambda g, shape: reshaped(g, shape))
     def primitive(input, size):
         return input.reshape(size)
@@ -32,12 +33,12 @@ def _reshaping(name):
 
 _view, _unsqueeze, _reshape_alias = _reshaping("view"), _reshaping("unsqueeze"), _reshaping("reshape_alias")
 _squeeze, _squeeze_dim, _squeeze_dims = _reshaping("squeeze"), _reshaping("squeeze.1"), _reshaping("squeeze.2")
-_transpose_number, _t_vector = _reshaping("transpose"), _reshaping("t")      # nothing to swap
+_transpose_number, _t_vector = _reshaping("transpose"), _reshaping("t")      # for tensors without dimensions to swap
 
 
 @single(name="unsqueeze", view=True, input=lambda g, shape: g.reshape(shape))
 def _unsqueeze_view(input, size, dim):
-    """Of what may lie in any order, where NumPy gives the new dimension another stride than torch."""
+    """For inputs in any order of memory, where NumPy's stride of the new dimension differs from torch's."""
     return with_new_dims(input, size, (dim,))
 
 
@@ -61,9 +62,9 @@ def _swapping(name):
 _transpose, _t = _swapping("transpose"), _swapping("t")
 
 
-# ------------------------------------------------------------------ methods that change the tensor itself
+# ------------------------------------------------------------------ in-place forms of views
 def changes_itself(function):
-    """The method `f_` of a function `f` that gives a view: it makes that view of the tensor itself."""
+    """The method `f_` for a function `f` that gives a view: the tensor becomes that view of itself."""
     @functools.wraps(function)
     def changing(self, *args, **kwargs):
         check_in_place(self)
@@ -83,7 +84,7 @@ def changes_itself(function):
 def view(self: Tensor, *args: int | Ints | dt.dtype, size: Ints | None = None, dtype: dt.dtype | None = None) -> Tensor:
     """The same memory in another shape, view(2, -1), or read as another dtype, view(torch.int32).
 
-    RuntimeError if the shape does not fit the elements or the strides (then `reshape` copies).
+    RuntimeError if the shape does not fit the number of elements or the strides (`reshape` copies then).
 
     >>> import tinytorch as torch
     >>> torch.arange(4).view(2, -1)
@@ -136,7 +137,7 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
 
 @public(hot=True, method=True, shares=True)
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Dimensions start_dim to end_dim (with it) as one.
+    """Joins the dimensions start_dim to end_dim (inclusive) to one.
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 3, 4).flatten(1).shape
@@ -155,7 +156,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 @public(shares=True)
 def unflatten(input: Tensor, dim: int, sizes: Extents) -> Tensor:
-    """Dimension `dim` as several of the given sizes, one of which may be -1.
+    """Splits dimension `dim` into several of the given sizes, one of which may be -1.
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 12).unflatten(1, (3, -1)).shape
@@ -181,15 +182,15 @@ _NO_SIZES = "unflatten: sizes must be non-empty"
 
 @method("unflatten", in_python=True)
 def _unflatten_method(self: Tensor, dim: int, sizes: Ints) -> Tensor:
-    """Dimension `dim` as several of the given sizes, one of which may be -1."""
-    if not sizes:                              # first of all, in torch too
+    """Splits dimension `dim` into several of the given sizes, one of which may be -1."""
+    if not sizes:                              # torch checks this first too
         raise RuntimeError(_NO_SIZES)
     return unflatten(self, dim, sizes)
 
 
 @public(method=True, shares=True)
 def ravel(input: Tensor) -> Tensor:
-    """All elements in one dimension: a view of a contiguous tensor, else a copy.
+    """All elements in one dimension: a view if the tensor is contiguous, else a copy.
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 3).ravel().shape
@@ -291,7 +292,7 @@ def moveaxis(input: Tensor, source: Ints | int, destination: Ints | int) -> Tens
 
 @public(hot=True, method=True, inplace=changes_itself, shares=True)
 def t(input: Tensor) -> Tensor:
-    """Transpose of a matrix (a tensor of fewer dimensions as it is).
+    """The transpose of a matrix. A tensor of fewer dimensions is returned unchanged.
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 3).t().shape
@@ -313,7 +314,7 @@ def _reversed(self):
 
 
 def _matrix(self, name):
-    """The view with the last two dimensions swapped; a number itself."""
+    """The view with the last two dimensions swapped. A tensor without dimensions is returned itself."""
     if not self._array.ndim:
         return self
     if self._array.ndim < 2:
@@ -324,7 +325,7 @@ def _matrix(self, name):
 
 @public(method=True, shares=True, any_layout=True)
 def adjoint(input: Tensor) -> Tensor:
-    """The conjugate of the last two dimensions swapped: a view.
+    """The conjugate with the last two dimensions swapped, as a view.
 
     >>> import tinytorch as torch
     >>> torch.tensor([[1 + 2j, 3]]).adjoint().shape
@@ -345,7 +346,7 @@ def _hermitian(self):
 # ------------------------------------------------------------------ dimensions of size 1, broadcasting
 @public(hot=True, method=True, inplace=changes_itself, shares=True)
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
-    """A view with a dimension of size 1 put in at `dim`.
+    """A view with a dimension of size 1 inserted at `dim`.
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 3).unsqueeze(1).shape
@@ -366,7 +367,7 @@ def squeeze(input: Tensor, dim: Ints | int = ...) -> Tensor:
     torch.Size([2, 1])
     """
     shape = input._array.shape
-    if dim is ...:                             # not given: None is no dimension
+    if dim is ...:                             # it was not given; torch refuses None
         return _squeeze(input, tuple([n for n in shape if n != 1]) if 1 in shape else shape)
     if dim.__class__ is int:
         dim = check_dim(dim, len(shape))

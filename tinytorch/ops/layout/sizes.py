@@ -1,4 +1,4 @@
-"""Sizes, dimensions and tensors as arguments of functions that change shapes: checked, in one form."""
+"""Checks of the arguments of functions that change shapes: sizes, dimensions and lists of tensors."""
 import math
 
 from ...arguments import ints_of
@@ -7,8 +7,8 @@ from ...tensor import Tensor, check_dim
 
 
 def sizes(args, name="", argument="size", extents=True):
-    """The sizes (or dimensions, not `extents`) of f(2, 3), f((2, 3)) or f(torch.Size) as a tuple of ints. TypeError for
-    none at all: f()."""
+    """The sizes of f(2, 3), f((2, 3)) or f(torch.Size) as a tuple of ints; dimensions if not `extents`. TypeError for
+    f() without any."""
     if len(args) == 1:
         if isinstance(args[0], (tuple, list)):
             args = args[0]
@@ -21,7 +21,7 @@ def sizes(args, name="", argument="size", extents=True):
 
 
 def elements(tensors):
-    """The tensors given to a function one by one. TypeError for what is none."""
+    """`tensors`, checked to be Tensors. TypeError for anything else."""
     for i, tensor in enumerate(tensors):
         if not isinstance(tensor, Tensor):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(tensor).__name__}")
@@ -29,7 +29,7 @@ def elements(tensors):
 
 
 def unpacked(tensors):
-    """The tensors of f(a, b) or f([a, b]). TypeError for what is none."""
+    """The tensors of f(a, b) or f([a, b]). TypeError for anything else."""
     return elements(tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors)
 
 
@@ -42,7 +42,7 @@ def inverse(dims):
 
 
 def distinct_dims(dims, ndim):
-    """Dimensions (an int or several) from the front. RuntimeError if one appears twice."""
+    """Dimensions (an int or several) counted from the front. RuntimeError if one appears twice."""
     found = tuple([check_dim(d, ndim) for d in ((dims,) if isinstance(dims, int) else dims)])
     if len(set(found)) != len(found):
         raise RuntimeError(f"dim {next(d for d in found if found.count(d) > 1)} appears multiple times in the list of "
@@ -51,7 +51,7 @@ def distinct_dims(dims, ndim):
 
 
 def resolve_size(size, count):
-    """`size` with its -1 filled in for `count` elements. RuntimeError if they do not fit."""
+    """`size` with its -1 replaced for `count` elements. RuntimeError if the size does not fit."""
     known = math.prod(size)
     if known == count and known >= 0 and (not size or min(size) >= 0):
         return size
@@ -68,5 +68,5 @@ def resolve_size(size, count):
                                "dimension size -1 can be any value and is ambiguous")
         if known and count % known == 0:
             return tuple([count // known if n == -1 else n for n in size])
-    ints_of(size, "reshape", "shape", 1)       # whether 64 bits hold them
+    ints_of(size, "reshape", "shape", 1)       # raises if 64 bits cannot hold a size
     raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {count}")

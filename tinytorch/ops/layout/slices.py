@@ -27,13 +27,13 @@ _ALL = slice(None)
 
 # ------------------------------------------------------------------ primitives
 def _at(dim, index):
-    """NumPy's index of the slices `index` of dimension `dim`."""
+    """NumPy's index for the slices `index` of dimension `dim`."""
     index = index._array if isinstance(index, Tensor) else index
     return (_ALL,) * dim + (owned(index.reshape(-1)),)
 
 
 @op(name="index_select", input=lambda g, shape, dim, index: _index_select_backward(g, shape, dim, index),
-    converts=True)     # bfloat16 is rounded whenever something is added to it
+    converts=True)     # the rule itself adds in bfloat16, rounding after each addition
 def _index_select(input, dim, index):
     if input.ndim > 1 and index.size and not input.shape[dim]:
         raise RuntimeError("index_select(): self indexing axis dim should be positive")
@@ -42,12 +42,12 @@ def _index_select(input, dim, index):
             return found
         return (input.take(index.reshape(-1), dim) if input.ndim
                 else input.reshape(1).take(index.reshape(-1)).reshape(()))
-    except IndexError:                         # the gradient of what was added to no elements
+    except IndexError:                         # also in the gradient of index_add to a tensor without elements
         raise _out_of_range(index, input.shape, dim) from None
 
 
 def _out_of_range(index, shape, dim):
-    if dim == 1 or len(shape) > 1 and 0 in shape:              # torch has a routine for that, with words of its own
+    if dim == 1 or len(shape) > 1 and 0 in shape:              # torch has a routine of its own for this case
         return RuntimeError(f"INDICES element is out of DATA bounds, id={_first_outside(index, shape[dim])} "
                             f"axis_dim={shape[dim]}")
     return IndexError("index out of range in self")
@@ -62,8 +62,8 @@ def _index_select_backward(g, shape, dim, index):
     source=lambda g, source, dim, index, alpha: _times(_index_select(g, dim, index), alpha))
 def _index_add(input, dim, index, source, alpha):
     result = np.array(input, order="C")
-    if result.size:                            # else torch does not look at the index
-        wide = _by_scatter_add(input.shape, dim, index, alpha)               # which adds in float32
+    if result.size:                            # else torch does not check the index
+        wide = _by_scatter_add(input.shape, dim, index, alpha)               # scatter_add adds in float32
         add_at(_rows(result), _at(dim, index), _rows(_times(source, alpha)), wide)
     return result
 
@@ -73,12 +73,12 @@ def _by_scatter_add(shape, dim, index, alpha):
 
 
 def _rows(array):
-    """An array without dimensions as one of one; others as they are."""
+    """An array without dimensions as an array of one dimension. Other arrays are returned unchanged."""
     return array if array.ndim else array.reshape(1)
 
 
 def _times(x, alpha):
-    """x * alpha, which is the int 1 or a number of the dtype of `x`."""
+    """x * alpha. `alpha` is the int 1, or a number in the dtype of `x`."""
     if alpha.__class__ is int:
         return x
     if isinstance(x, Tensor):
@@ -91,7 +91,7 @@ def _times(x, alpha):
     source=lambda g, source, dim, index: _index_select(g, dim, index))
 def _index_copy(input, dim, index, source):
     result = np.array(input, order="C")
-    if result.size:                            # else torch does not look at the index
+    if result.size:                            # else torch does not check the index
         _rows(result)[_at(dim, index)] = _rows(source)
     return result
 
@@ -109,7 +109,7 @@ _index_fill_tensor = renamed(_index_fill, "index_fill.1")
 
 
 def _vector(dim, places):
-    """The index of slices, from where all their elements are."""
+    """The index of the slices, from the places of all their elements."""
     if isinstance(places, Tensor):
         return wrap(_vector(dim, places._array))
     if not places.size:
@@ -125,7 +125,7 @@ _index_reduce = reducing(
 # ------------------------------------------------------------------ functions
 @public(out="index_select(): self and result must have the same scalar type", apart=True, method=True)
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The slices `index` (a vector) of dimension `dim`, copied. IndexError out of range (for dim 1 RuntimeError).
+    """A copy of the slices `index` (a vector) of dimension `dim`. IndexError out of range (for dim 1 RuntimeError).
 
     >>> import tinytorch as torch
     >>> torch.index_select(torch.tensor([[1, 2], [3, 4]]), 1, torch.tensor([1]))
@@ -151,7 +151,7 @@ def _are_samples(*tensors):
 
 
 def _slices(input, dim, index, source, name):
-    """The dimension, after the checks of index_add and index_reduce."""
+    """The dimension counted from the front, after the checks of index_add and index_reduce."""
     shape, there, places = input._array.shape, source._array.shape, index._array.shape
     dim = check_dim(dim, len(shape))
     if len(places) > 1:
@@ -170,7 +170,7 @@ def _slices(input, dim, index, source, name):
         raise RuntimeError(f"{name}_(): Number of indices ({index._array.size}) should be equal to source.size(dim): "
                            f"({there[dim]}), for dim: {dim}")
     if name == "index_add" and len(there) + len(shape) == 1 and _are_samples(input, source):
-        return dim                             # torch's rule for batches takes no dimensions for one of size 1
+        return dim                             # under vmap torch accepts a source without dimensions for size 1
     if len(there) != len(shape) or there[:dim] != shape[:dim] or there[dim + 1:] != shape[dim + 1:]:
         raise RuntimeError("source tensor shape must match self tensor shape, excluding the specified dimension. Got "
                            f"self.shape = {list(shape)} source.shape = {list(there)}")
@@ -180,10 +180,10 @@ def _slices(input, dim, index, source, name):
 @public(method=True, inplace=True)
 def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1,
               out: Tensor | None = None) -> Tensor:
-    """A copy of `input` with alpha * source[i] added to slice index[i] of dimension `dim`; repeats add up.
+    """A copy of `input` with alpha * source[i] added to slice index[i] of dimension `dim`. Repeated indices add up.
 
-    IndexError out of range (RuntimeError along the first or last of several dimensions, where torch has scatter_add
-    do it).
+    IndexError out of range. (RuntimeError along the first or last of several dimensions, where torch calls
+    scatter_add.)
 
     >>> import tinytorch as torch
     >>> torch.zeros(3).index_add(0, torch.tensor([0, 0]), torch.tensor([1., 2.]))
@@ -233,14 +233,14 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: T
                          f"({there[dim]})")
     refuse_records("index_copy_cpu", input, dt.FLOAT8_RECORDS)
     n = _check_room(input, dim, index)
-    if input._array.size:                       # else torch does not look at the index
+    if input._array.size:                       # else torch does not check the index
         _check_bounds(index, dim, n, IndexError, "index_copy_(): ")
     return write_out(out, _index_copy(input, dim, index, source), source, index, apart="resized", exact=EXACT)
 
 
 def _check_room(input, dim, index):
-    """The length of dimension `dim`. RuntimeError if it is 0 and `index` names something there: torch finds no memory
-    for what it is to fill before it looks at the index."""
+    """The length of dimension `dim`. RuntimeError if it is 0 and `index` has values: torch views the slices to fill as
+    a tensor before it checks the index, and there is no memory for them."""
     n = input._array.shape[dim] if input._array.ndim else 1
     if not n and index._array.size:
         size, stride = list(input._array.shape), list(input.stride())
@@ -318,7 +318,7 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
 
 
 def _check_computable(input, reduce, include_self):
-    """NotImplementedError for what torch's routines lack for bools and complex numbers."""
+    """NotImplementedError for bools and complex numbers, for the kernels that torch lacks."""
     kernel = ""
     if not include_self:
         kernel = "index_reduce_func_exclude_input_init"

@@ -1,5 +1,5 @@
-"""Operations on the memory that a tensor is a view of: as_strided, what carries gradients from layout to layout, and
-that memory read as another dtype."""
+"""Operations on the whole memory that a tensor views: as_strided, the gradients between layouts of one memory, and the
+memory read as another dtype."""
 import numpy as np
 
 from ...autograd import late_bound
@@ -14,24 +14,25 @@ from ...tensor import wrap
 @op(name="as_strided", view=True, input=lambda g, size, stride, offset, whole: to_base(
     g, layout_of(size, stride, offset, *whole[3:]), whole))
 def _as_strided(input, size, stride, offset, whole):
-    """`offset` counts from the first element of the memory that `input` lies in; `whole` is the layout of `input`."""
+    """`offset` counts from the first element of the memory. `whole` is the layout of `input`."""
     return seen(layout.strided(_memory(input), size, stride, offset), *bits_of(input))
 
 
 @op(name="as_strided_backward", g=lambda g, source, target: relaid(g, target, source))
 def relaid(g, source, target):
-    """The elements of `g` carried over by place: see kernels/layout.py."""
+    """The elements of `g`, moved from the layout `source` to `target` by their place: see kernels/layout.py."""
     return layout.relaid(g, source, target)
 
 
 @op(name="without_part", g=lambda g, part, whole: without_part(g, part, whole))
 def without_part(g, part, whole):
-    """`g`, laid out as `whole`, with zeros in the part that the layout `part` covers."""
+    """`g`, in the layout `whole`, with zeros in the part that the layout `part` covers."""
     return layout.split_off(g, part, whole)[0]
 
 
 def _replaced_grad(g, part, whole):
-    """torch's gradient of `input` is that of the elements replaced by `src`; its tangents are those of the others."""
+    """In backward, torch gives `input` the gradient of the replaced elements. In forward mode its tangent is that of
+    the other elements."""
     return without_part(g, part, whole) if mode.computing_jvp else relaid(relaid(g, whole, part), part, whole)
 
 
@@ -48,12 +49,12 @@ def _as_strided_scatter(input, src, part, whole):
 
 
 def layout_of(size, stride, offset, dtype, bits):
-    """The layout of a view whose strides and offset are counted in elements."""
+    """The layout of a view, in bytes. Its strides and offset are given in elements."""
     return size, [n * dtype.itemsize for n in stride], offset * dtype.itemsize, dtype, bits
 
 
 def _memory(array):
-    """All the memory that `array` is a view of, as one dimension of its dtype."""
+    """The whole memory that `array` views, as one dimension of its dtype."""
     root = root_of(array)
     if not root.flags.forc:
         count = 1 + sum((n - 1) * s for n, s in zip(root.shape, root.strides)) // root.itemsize if root.size else 0
@@ -70,7 +71,7 @@ def unlike(src, target):
 
 
 def view_as_dtype(self, dtype):
-    """The memory of the tensor `self` read as another dtype."""
+    """The memory of `self` read as another dtype."""
     conjugated, negated = bits_of(self._array)
     if conjugated or negated:
         what = "conjugate view tensors" if conjugated else "tensors with negative bit set"
@@ -103,8 +104,8 @@ def view_as_dtype(self, dtype):
 
 
 def sliced_to_nothing(array, index, result):
-    """`result`, which is array[index] for a basic index and has no elements, beginning where torch has it begin: NumPy
-    forgets where a slice without elements starts."""
+    """`result`, which is array[index] for a basic index and has no elements, moved to the place in memory where torch's
+    result begins. NumPy does not keep the start of a slice without elements."""
     if not array.size or not result.ndim:
         return result
     offset, dims = 0, iter(zip(array.shape, array.strides))
@@ -116,8 +117,8 @@ def sliced_to_nothing(array, index, result):
 
 
 def place_in(array, result, offset):
-    """The view `result` of `array`, which has no elements, at so many bytes from the beginning of that, if its memory
-    goes so far."""
+    """`result`, a view of `array` without elements, moved to `offset` bytes after the start of `array`. It stays where
+    it is if the memory ends before that."""
     if isinstance(array, StandIn):
         return result
     root = root_of(array)

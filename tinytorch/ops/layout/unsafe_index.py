@@ -1,4 +1,4 @@
-"""Indices that may be out of range, beside a mask of those that count."""
+"""Indexing where indices may be out of range, with a mask of the indices that count."""
 from __future__ import annotations
 
 from functools import reduce
@@ -50,7 +50,7 @@ def _put(mask, indices, input, values):
 
 
 def _arrays(input, mask, indices):
-    """The arrays of a mask and indices, checked. RuntimeError or IndexError in torch's words."""
+    """The arrays of a mask and of indices, checked. Raises torch's RuntimeError or IndexError."""
     for index in indices:
         if index._array.dtype not in (np.int64, np.int32):
             raise RuntimeError(f"_unsafe_masked_index found unexpected index type {type_name(index)}")
@@ -64,13 +64,13 @@ def _arrays(input, mask, indices):
 
 
 def _shape_of(input, indices):
-    """That of input[indices]."""
+    """The shape of input[indices]."""
     return reduce(common_shape, [index.shape for index in indices]) + input._array.shape[len(indices):]
 
 
 @public(widen=True)
 def _unsafe_masked_index(input: Tensor, mask: Tensor, indices: Tensors, fill: Number) -> Tensor:
-    """input[indices] where `mask` is True, else `fill`. Indices out of range stand for the nearest.
+    """input[indices] where `mask` is True, else `fill`. An index out of range counts as the nearest valid one.
 
     >>> import tinytorch as torch
     >>> torch._unsafe_masked_index(torch.tensor([5., 6.]), torch.tensor([True, False]), [torch.tensor([1, 9])], 0.)
@@ -83,7 +83,8 @@ def _unsafe_masked_index(input: Tensor, mask: Tensor, indices: Tensors, fill: Nu
 
 @public(widen=True)
 def _unsafe_masked_index_put_accumulate(input: Tensor, mask: Tensor, indices: Tensors, values: Tensor) -> Tensor:
-    """`input` with `values` added at `indices` where `mask` is True. Indices out of range stand for the nearest.
+    """`input` with `values` added at `indices` where `mask` is True. An index out of range counts as the nearest valid
+    one.
 
     >>> import tinytorch as torch
     >>> at = [torch.tensor([1, 9])]

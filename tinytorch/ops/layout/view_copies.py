@@ -1,4 +1,4 @@
-"""Functions that give a copy, without gaps, of what a view of the tensor would hold: view_copy permute_copy ..."""
+"""Functions that return a contiguous copy of a view: view_copy permute_copy ..."""
 from __future__ import annotations
 
 import contextlib
@@ -28,7 +28,7 @@ __all__ = ["alias_copy", "as_strided_copy", "detach_copy", "diagonal_copy", "exp
 
 
 def _copying(name):
-    """A primitive that copies; the nodes of `name` are called as those of a view of that name, and _copy."""
+    """A primitive that copies. Its node is named as torch names the copy of the view `name`."""
     @single(name=f"{name}_copy" if "." in name else f"{name}.0_copy", batches="leading", input=lambda g: g)
     def primitive(input):
         return input.copy("C")
@@ -36,10 +36,10 @@ def _copying(name):
 
 
 def _copies(function, of_dim=None, unrecorded=False):
-    """Decorator of a function f_copy that gives a view, as f does: makes it public, and copy what it gives.
+    """Decorator of a function f_copy that gives the same view as f. It makes a public function that copies the view.
 
-    `of_dim`: what f is called on the tape where it has an argument. `unrecorded`: nobody minds an `out` that requires
-    grad.
+    `of_dim`: the name of f's node where f has further arguments. `unrecorded`: writes to `out` are not recorded, so
+    that an `out` which requires grad is accepted.
     """
     name = function.__name__.removesuffix("_copy")
     plain, other = _copying(name), _copying(of_dim or name)
@@ -110,14 +110,14 @@ def slice_copy(input: Tensor, dim: int = 0, start: Extent | None = None, end: Ex
 
 @_copies
 def split_copy(input: Tensor, split_size: Extent, dim: int = 0, *, out: Tensors | None = None) -> Tensors:
-    """Copies of what `split` gives; or written to those in `out`."""
+    """Copies of the parts that `split` gives, returned or written to `out`."""
     return split(input, split_size, dim)
 
 
 @functools.partial(_copies, unrecorded=True)
 def split_with_sizes_copy(input: Tensor, split_sizes: Extents, dim: int = 0, *,
                           out: Tensors | None = None) -> Tensors:
-    """Copies of what `split_with_sizes` gives; or written to those in `out`."""
+    """Copies of the parts that `split_with_sizes` gives, returned or written to `out`."""
     return split_with_sizes(input, split_sizes, dim)
 
 
@@ -141,7 +141,7 @@ def transpose_copy(input: Tensor, dim0: int, dim1: int, *, out: Tensor | None = 
 
 @_copies
 def unbind_copy(input: Tensor, dim: int = 0, *, out: Tensors | None = None) -> Tensors:
-    """Copies of what `unbind` gives; or written to those in `out`."""
+    """Copies of the slices that `unbind` gives, returned or written to `out`."""
     return unbind(input, dim)
 
 
@@ -172,7 +172,7 @@ def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 @_copies
 def view_copy(input: Tensor, size: Extents | dt.dtype | None = None, dtype: dt.dtype | None = None, *,
               out: Tensor | None = None) -> Tensor:
-    """A copy of what `Tensor.view` gives, of a tensor with gaps too."""
+    """A copy of the elements in another shape, or read as another dtype. Any strides are accepted."""
     if size is None or isinstance(size, dt.dtype):
         return view(input, dtype=size or dtype)
     return reshape(input, size)
@@ -185,7 +185,7 @@ def _detach_copy(input):
 
 @public(out=EXACT)
 def detach_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """A copy, whose derivative is refused: RuntimeError on backward.
+    """A copy that cannot be differentiated: backward raises RuntimeError.
 
     >>> import tinytorch as torch
     >>> torch.detach_copy(torch.tensor([1., 2.]))

@@ -30,7 +30,7 @@ _ALL = slice(None)
 
 # ------------------------------------------------------------------ primitives
 def _joined_parts(g, shape, dim, lengths):
-    """The gradient of a split: the parts' gradients in a row, zeros for those that have none."""
+    """The gradient of a split: the gradients of the parts joined, with zeros for parts that have none."""
     some = next(part for part in g if part is not None)
     parts = []
     for part, n in zip(g, lengths):
@@ -55,13 +55,13 @@ def _splitting(name, view=True):
 
 
 _split, _split_with_sizes = _splitting("split"), _splitting("split_with_sizes")
-#: These share memory as well, but are no views: writes to them are refused nowhere, nor do others notice.
+#: Their results share memory too, but are no views: no write to them is refused, and their versions are counted apart.
 _unsafe_split = _splitting("unsafe_split", False)
 _unsafe_split_with_sizes = _splitting("unsafe_split_with_sizes", False)
 
 
 def _unbound(g, shape, dim):
-    """The gradient of unbind: the slices' gradients stacked."""
+    """The gradient of unbind: the gradients of the slices, stacked."""
     size = shape[:dim] + (1,) + shape[dim + 1:]
     parts = [part if part is None else part.reshape(size) for part in g]
     return _joined_parts(parts, shape, dim, (1,) * len(parts))
@@ -86,7 +86,7 @@ _unfold_number = renamed(_slice, "unfold")
 def _unfold_backward(g, shape, dim, size, step):
     result = np.zeros(shape, g.dtype)
     before, count = (_ALL,) * dim, g.shape[dim]
-    for i in range(size):                      # the i-th place of every window: no two are the same
+    for i in range(size):                      # the i-th places of all windows, which differ
         result[before + (slice(i, i + step * (count - 1) + 1, step),)] += g[..., i]
     return result
 
@@ -95,7 +95,7 @@ def _unfold_backward(g, shape, dim, size, step):
 def as_strided(input: Tensor, size: Extents, stride: Extents, storage_offset: Extent | None = None) -> Tensor:
     """A view of the memory of `input` with any sizes and strides, counted in elements.
 
-    RuntimeError if it would reach outside the memory, TypeError for what are no integers.
+    RuntimeError if it would reach beyond the memory, TypeError for arguments that are not integers.
 
     >>> import tinytorch as torch
     >>> torch.as_strided(torch.arange(6), (2, 2), (1, 2), 1)
@@ -107,7 +107,7 @@ def as_strided(input: Tensor, size: Extents, stride: Extents, storage_offset: Ex
 
 
 def _places(name, position, input, size, stride, storage_offset):
-    """The arguments of as_strided, the first of them at `position`, checked: sizes, strides and offset."""
+    """(sizes, strides, offset): the checked arguments of as_strided. The first of them is argument `position`."""
     size, stride = ints_of(size, name, "size", position, True), ints_of(stride, name, "stride", position + 1, True)
     offset = input.storage_offset() if storage_offset is None else (
         extent_of(storage_offset, name, "storage_offset", position + 2))
@@ -125,7 +125,7 @@ def _places(name, position, input, size, stride, storage_offset):
 # ------------------------------------------------------------------ one part
 @public(method=True, shares=True)
 def select(input: Tensor, dim: int, index: Extent) -> Tensor:
-    """The slice at `index` of dimension `dim`, which disappears: a view. IndexError out of range.
+    """The slice at `index` of dimension `dim`, without that dimension, as a view. IndexError out of range.
 
     >>> import tinytorch as torch
     >>> torch.tensor([[1, 2], [3, 4]]).select(1, 0)
@@ -142,7 +142,7 @@ def select(input: Tensor, dim: int, index: Extent) -> Tensor:
 
 @public(method=True, shares=True)
 def narrow(input: Tensor, dim: int, start: Tensor | Extent, length: Extent) -> Tensor:
-    """`length` slices of dimension `dim` from `start` (a number or 0-dim integer tensor): a view.
+    """`length` slices of dimension `dim` from `start` (a number or 0-dim integer tensor), as a view.
 
     >>> import tinytorch as torch
     >>> torch.arange(5).narrow(0, 1, 3)
@@ -173,13 +173,13 @@ def _narrow_copy(input):
 @public(method=True, out="Expected self.dtype() == output.dtype() to be true, but got false.  (Could this error "
                          "message be improved?  If so, please report an enhancement request to PyTorch.)")
 def narrow_copy(input: Tensor, dim: int, start: Extent, length: Extent, *, out: Tensor | None = None) -> Tensor:
-    """A copy of `narrow`.
+    """A copy of the slices that `narrow` gives.
 
     >>> import tinytorch as torch
     >>> torch.narrow_copy(torch.arange(5), 0, 1, 3)
     tensor([1, 2, 3])
     """
-    if 0 < input._array.ndim <= dim:            # here torch has other words than everywhere else
+    if 0 < input._array.ndim <= dim:            # torch's message differs from that of other functions here
         raise RuntimeError("Expected dim < static_cast<int64_t>(self_sizes.size()) to be true, but got false.  (Could "
                            "this error message be improved?  If so, please report an enhancement request to PyTorch.)")
     return _narrow_copy(narrow(input, dim, start, length))
@@ -187,7 +187,7 @@ def narrow_copy(input: Tensor, dim: int, start: Extent, length: Extent, *, out: 
 
 @method()
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
-    """Windows of `size` along a dimension, `step` apart, as a new last dimension: a view.
+    """Windows of `size` along a dimension, `step` apart, in a new last dimension, as a view.
 
     >>> import tinytorch as torch
     >>> torch.arange(5).unfold(0, 3, 2)
@@ -224,7 +224,7 @@ def unbind(input: Tensor, dim: int = 0) -> Tensors:
 
 @public(python=True, shares=True)
 def split(tensor: Tensor, split_size_or_sections: int | Ints, dim: int = 0) -> Tensors:
-    """Views along `dim`: each of the given size but maybe the last (an int), or of the given sizes (a list).
+    """Views along `dim`. An int is the size of each part (the last may be smaller); a list gives the sizes.
 
     >>> import tinytorch as torch
     >>> torch.split(torch.arange(5), 2)
@@ -235,7 +235,7 @@ def split(tensor: Tensor, split_size_or_sections: int | Ints, dim: int = 0) -> T
 
 @method("split", in_python=True)
 def _split_method(self: Tensor, split_size: int | Ints, dim: int = 0) -> Tensors:
-    """Views along `dim`: each of the given size but maybe the last (an int), or of the given sizes (a list)."""
+    """Views along `dim`. An int is the size of each part (the last may be smaller); a list gives the sizes."""
     if split_size.__class__ is not int:
         if isinstance(split_size, (tuple, list)) or isinstance(split_size, Tensor) and split_size._array.size != 1:
             return split_with_sizes(self, split_size, dim)
@@ -291,7 +291,7 @@ def _in_sizes(primitive, input, split_sizes, dim):
 
 @public(hot=True, method=True, shares=True)
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> Tensors:
-    """At most `chunks` views of equal size (but maybe the last) along `dim`.
+    """At most `chunks` views of equal size (the last may be smaller) along `dim`.
 
     >>> import tinytorch as torch
     >>> torch.arange(5).chunk(2)
@@ -316,7 +316,7 @@ def _in_chunks(primitive, empty, input, chunks, dim):
 @public(method=True, shares=True, looks=True)
 def tensor_split(input: Tensor, sections: Tensor | Extent | Extents | None = None, dim: int = 0, *,
                  indices: Extents | None = None, tensor_indices_or_sections: Tensor | None = None) -> Tensors:
-    """Views along `dim`: a number of nearly equal parts (`sections`), or cut before the given indices.
+    """Views along `dim`: `sections` parts of nearly equal size, or parts that begin at the given indices.
 
     >>> import tinytorch as torch
     >>> torch.arange(5).tensor_split(3)
@@ -343,7 +343,7 @@ def tensor_split(input: Tensor, sections: Tensor | Extent | Extents | None = Non
 
 
 def _cuts(name, *given):
-    """The one argument that is given of those that say where to cut: TypeError for none or several."""
+    """The one argument of `given` that is not None. TypeError if there are none or several."""
     given = [x for x in given if x is not None]
     if len(given) != 1:
         raise TypeError(f"{name}() received an invalid combination of arguments: expected int sections or tuple of "
@@ -352,7 +352,7 @@ def _cuts(name, *given):
 
 
 def _split_evenly(name, least, dim, input, sections, indices):
-    """hsplit, vsplit and dsplit: `tensor_split` of tensors of at `least` so many dimensions along `dim`."""
+    """hsplit, vsplit and dsplit: `tensor_split` along `dim` of a tensor of `least` or more dimensions."""
     given, shape = _cuts(name, sections, indices), input._array.shape
     if len(shape) < least:
         raise RuntimeError(f"torch.{name} requires a tensor with at least {least} dimension, but got a tensor with "
@@ -398,7 +398,7 @@ def dsplit(input: Tensor, sections: Ints | int | None = None, *, indices: Ints |
 
 @public(method=True, shares=True)
 def unsafe_split(input: Tensor, split_size: Extent, dim: int = 0) -> Tensors:
-    """`split` into tensors that share the memory but are no views: nothing keeps them from being written to.
+    """`split` into tensors that share the memory but are no views. Writes to them are not checked.
 
     >>> import tinytorch as torch
     >>> len(torch.unsafe_split(torch.arange(4), 2))
@@ -431,7 +431,7 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> Tensors:
 
 # ------------------------------------------------------------------ copies with a part replaced
 def _replaced(input, src, part):
-    """A copy of `input` with the view that `part` makes of it replaced by `src`."""
+    """A copy of `input` whose view part(copy) is replaced by `src`."""
     result = input.clone()
     target = part(result)
     if target._array.shape != src._array.shape:
@@ -484,8 +484,8 @@ def as_strided_scatter(input: Tensor, src: Tensor, size: Extents, stride: Extent
                        storage_offset: Extent | None = None) -> Tensor:
     """A copy of `input` with the elements of as_strided(size, stride, storage_offset) replaced by `src`.
 
-    The copy has all of the memory that `input` is a view of. RuntimeError if those elements lie outside of it, or
-    `src` has other sizes.
+    The copy holds the whole memory that `input` views. RuntimeError if those elements lie outside it, or if `src` has
+    other sizes.
 
     >>> import tinytorch as torch
     >>> torch.as_strided_scatter(torch.zeros(4), torch.ones(2), (2,), (2,))
