@@ -1,4 +1,4 @@
-"""Functions of lists of tensors, torch._foreach_*: each is a function of tensors, called for each of a list."""
+"""torch._foreach_*: functions of lists of tensors. Each calls a function of tensors for every element of the lists."""
 from __future__ import annotations
 
 import functools
@@ -39,7 +39,7 @@ def _check_lengths(tensors, *others):
 
 
 def _numbers(tensors, operand):
-    """A number for each of the tensors: of a list, or one for all; None if it is neither."""
+    """A number for each of the tensors, from a list or from one number for all. None if `operand` is neither."""
     if isinstance(operand, (list, tuple)) and all([isinstance(x, NUMBERS) for x in operand]):
         _check_lengths(tensors, operand)
         return operand
@@ -52,7 +52,8 @@ def _numbers(tensors, operand):
 
 
 def _operands(function, tensors, operand, of_tensor):
-    """An operand for each of the tensors: of a list, or one for all, `of_tensor` that may be a tensor as it is."""
+    """An operand for each of the tensors, from a list or from one for all. With `of_tensor`, a tensor without
+    dimensions can be the one for all. None if `operand` is neither."""
     if isinstance(operand, (list, tuple)) and operand and isinstance(operand[0], Tensor):
         _check_list(function, "other", 2, operand)
         _check_lengths(tensors, operand)
@@ -73,16 +74,17 @@ def _no_such_call(function, forms, args, kwargs):
 
 
 # ------------------------------------------------------------------ makers
-#: Forms of an operand, and what torch calls the nodes of the usual ones.
+#: The forms of an operand in torch's error messages, and the endings of torch's node names for sums.
 _NUMBER, _SCALARS, _TENSORS = "Number scalar", "tuple of Scalars scalars", "tuple of Tensors other"
 _SUMS = "0List", "1Scalar", "1ScalarList"
-#: Name -> function, as they are in `torch`.
+#: The functions by name, as they are in `torch`.
 _MADE: dict[str, Callable] = {}
 
 
 def _both(name, prepare):
-    """Makes _foreach_f, which gives a tuple, and _foreach_f_, which writes into the tensors and gives them back.
-    prepare(function, tensors, ...) gives what a method is to be called with for each of them."""
+    """Makes _foreach_f, which returns a tuple, and _foreach_f_, which writes into the tensors and returns the list.
+    prepare(function, tensors, ...) gives the arguments of the method for each tensor, and the ending of the node's
+    name."""
     _make(f"_foreach_{name}", getattr(Tensor, name), prepare)
     _make(f"_foreach_{name}_", getattr(Tensor, name + "_"), prepare)
 
@@ -101,7 +103,7 @@ def _make(function, method, prepare):
 
 
 def _named(results, name):
-    """The results as a tuple, their nodes under the name of the function of lists."""
+    """The results as a tuple. Their nodes get the name of the function of lists."""
     for result in results:
         if result._node is not None:
             result._node.op = _renamed(result._node.op, name)
@@ -122,12 +124,12 @@ def _unary(function, self, *more):
 
 
 def _binary(forms, overloads):
-    """Of an operand, in one of these forms. `overloads`: what torch's nodes are called for a list of tensors, for one
-    number, for a list of numbers."""
+    """The `prepare` of a function with an operand in one of these forms. `overloads`: the endings of torch's node names
+    for a list of tensors, for one number, and for a list of numbers."""
     of_tensor = any([form.startswith("Tensor") for form in forms])
     scaled = any(["alpha" in form for form in forms])
     names = {form.partition(",")[0].split()[-1] for form in forms}
-    tensors_first = forms[0] == _SCALARS       # before a number, which a tensor can be as well
+    tensors_first = forms[0] == _SCALARS       # torch then tries a tensor before a number
 
     def prepare(function, self, *args, **kwargs):
         given = [*args, *[x for name, x in kwargs.items() if name in names]]
@@ -219,7 +221,7 @@ _pow_of_tensors = _MADE["_foreach_pow"]
 
 
 def _foreach_pow(self, exponent):
-    """`pow` of each tensor of a list, or of a number to each exponent of a list, as a tuple."""
+    """`pow` of each tensor of a list, or of a number to the power of each exponent of a list, as a tuple."""
     if isinstance(self, NUMBERS):
         _check_list("_foreach_pow", "exponent", 2, exponent)
         _check_lengths(exponent)
@@ -247,7 +249,7 @@ def _foreach_powsum(self, ord=2, dtype=None):
 
 
 def _foreach_mm(self, mat2):
-    """`mm` of each two matrices of two lists, as a tuple."""
+    """`mm` of each pair of matrices of two lists, as a tuple."""
     _check_list("_foreach_mm", "self", 1, self)
     _check_list("_foreach_mm", "mat2", 2, mat2)
     _check_lengths(self, mat2)

@@ -1,7 +1,7 @@
 """The in-place methods that torch offers as functions too: torch.exp_(x) is x.exp_()."""
 from ..tensor import Tensor
 
-# Importing these puts the methods on Tensor.
+# These imports put the methods on Tensor.
 from .creation import conversion  # noqa: F401
 from .elementwise import arithmetic, bessel, bitwise, complex, limits, math, power, rounding, special, ternary  # noqa
 from .layout import index  # noqa: F401

@@ -1,9 +1,11 @@
-"""Checks of shapes and settings, which cost more than a small convolution, made once for each combination."""
+"""Caches for checks of shapes and settings. Such a check costs more than a small convolution, so it runs once for each
+combination of arguments.
+"""
 from functools import lru_cache
 
 
 def cached_by_shape(function):
-    """A function of shapes and settings, remembered. Arguments that cannot be looked up (lists) are computed anew."""
+    """Decorator: caches a function of shapes and settings. Arguments that are not hashable (lists) are not cached."""
     remembered = lru_cache(512, typed=True)(function)
 
     def call(*args):

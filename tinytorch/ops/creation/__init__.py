@@ -1,1 +1,1 @@
-"""New tensors, and conversions."""
+"""Functions that make new tensors or convert tensors."""

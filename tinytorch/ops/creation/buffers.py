@@ -1,4 +1,4 @@
-"""Tensors that share the memory of what is no tensor: from_numpy frombuffer."""
+"""Tensors that share the memory of an ndarray or a Python buffer: from_numpy frombuffer."""
 from __future__ import annotations
 
 from typing import Any
@@ -19,9 +19,9 @@ __all__ = ["from_numpy", "frombuffer"]
 
 @public(python=True, seen=False, shares=True)
 def from_numpy(ndarray: np.ndarray, /) -> Tensor:
-    """A tensor that shares the memory of an ndarray. One that is read-only stays so, with a warning.
+    """A tensor that shares the memory of an ndarray. Read-only memory stays read-only, with a warning.
 
-    TypeError for dtypes that torch lacks, ValueError for strides that are negative or no multiple of the element.
+    TypeError for dtypes that torch lacks, ValueError for strides that are negative or no multiple of the itemsize.
 
     >>> import numpy, tinytorch as torch
     >>> torch.from_numpy(numpy.arange(3))
@@ -37,9 +37,9 @@ def from_numpy(ndarray: np.ndarray, /) -> Tensor:
 
 
 def plain_array(array):
-    """The same memory in an array of its own, whose shape, dtype and flags nobody else can set; without what a tensor
-    has no use for: a subclass, and an array it is a view of in which its elements do not lie at whole places (those of
-    a tensor's storage)."""
+    """The same memory in a new array, whose shape, dtype and flags nobody else can set. A subclass of ndarray becomes a
+    plain one. The array that it views is left out if it cannot be a tensor's storage, since its elements are not
+    aligned to those of `array`."""
     root = root_of(array)
     if root is not array:
         place = array.__array_interface__["data"][0] - root.__array_interface__["data"][0]
@@ -51,9 +51,9 @@ def plain_array(array):
 @public(seen=False, shares=True)
 def frombuffer(buffer: Any, *, dtype: dt.dtype | type, count: int = -1, offset: int = 0,
                requires_grad: bool | None = False) -> Tensor:
-    """A vector that shares the memory of a Python buffer. One that is read-only stays so, with a warning.
+    """A vector that shares the memory of a Python buffer. Read-only memory stays read-only, with a warning.
 
-    ValueError for what is no buffer, or too short for the offset and count, or no multiple of the element.
+    ValueError for an argument that is no buffer, or whose length does not fit the count, the offset or the itemsize.
 
     >>> import tinytorch as torch
     >>> torch.frombuffer(bytearray([1, 0, 2, 0]), dtype=torch.int16)

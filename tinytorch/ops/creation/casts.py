@@ -1,4 +1,4 @@
-"""The methods that convert to the dtype they are named after: float long bool ..."""
+"""The methods that convert to the dtype of their name: float long bool ..."""
 from ... import dtypes as dt
 from ...autograd.public import method
 from .conversion import to

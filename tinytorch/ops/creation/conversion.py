@@ -1,4 +1,4 @@
-"""Conversions of dtype and device, copies: to, float, long, clone, contiguous ..."""
+"""Copies, and conversions of dtype and device: to, float, long, clone, contiguous ..."""
 from __future__ import annotations
 
 import numpy as np
@@ -33,7 +33,7 @@ from .options import as_dtype, check_options, without_numbers, wrong
 
 
 def _converted_back(g, numpy_dtype, source):
-    """The gradient of a conversion: rounded as the output was, then in the dtype of the source."""
+    """The gradient of a conversion: rounded as the output was, then converted to the dtype of the source."""
     have = g._array.dtype if isinstance(g, Tensor) else g.dtype
     if have != numpy_dtype:
         g = _to_copy(g, numpy_dtype, have)
@@ -48,7 +48,7 @@ def _to_copy(input, numpy_dtype, source):
 
 @single(name="to_copy")
 def _to_discrete(input, numpy_dtype, source):
-    """To integers or bools, which have no gradient."""
+    """A conversion to integers or bools, which have no gradient."""
     return _cast(input, numpy_dtype)
 
 
@@ -61,7 +61,8 @@ def _cast(array, numpy_dtype):
 
 @single(name="clone", input=lambda g: g)
 def _clone(input, order):
-    """A copy laid out as the input ("K"; a view: "V"), in C order ("C"), or with its dimensions in the order given."""
+    """A copy laid out as the input ("K"; "V" for a view), in C order ("C"), or with its dimensions in the
+    given order."""
     if order == "K" and input.flags.forc and 1 not in input.shape:
         return input.copy("K")
     if order in ("K", "V"):
@@ -79,7 +80,7 @@ _copied = renamed(_clone, "to_copy")
 @method("_alias", seen=False)
 @single(name="alias", view=True, input=lambda g: g)
 def alias(input):
-    """A view of all of it."""
+    """A view of the whole tensor."""
     return input[...]
 
 
@@ -106,16 +107,15 @@ _KEEPING = dt.COMPLEX + dt.BOOL + dt.WIDENED
 
 @method()
 def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, memory_format=None):
-    """`self` in another dtype (recorded), or itself if nothing changes: to(dtype), to(device), to(device,
-    dtype), to(other).
+    """`self` in another dtype (recorded), or itself if nothing changes: to(dtype), to(device), to(device, dtype) or
+    to(other).
 
     >>> import tinytorch as torch
     >>> torch.tensor([1.7, -2.2]).to(torch.int64)
     tensor([ 1, -2])
     """
-    # The paths, in the order in which they are asked: the arguments by position; a move to another device, which ends
-    # the call; the dtype, which makes a copy where it differs; then the order of dimensions, which may need another
-    # copy; and `self` where nothing has changed.
+    # The paths, in the order in which they are asked: positional arguments; a move to another device, which ends the
+    # call; a copy if the dtype differs; another copy if the order of dimensions differs; else `self`.
     if args:
         first = args[0]
         if first.__class__ is dt.dtype and len(args) == 1 and dtype is None and device is None:
@@ -159,8 +159,8 @@ _DEVICES = (str, Device)
 
 
 def _arguments_of_to(args, dtype, device, copy):
-    """(dtype, device, copy) from positional arguments: (dtype, ...), (other, ...) or (device, dtype, ...), each with
-    non_blocking and copy after it."""
+    """(dtype, device, copy) from positional arguments: (dtype, ...), (other, ...) or (device, dtype, ...), each
+    followed by non_blocking and copy."""
     first, *flags = args
     if isinstance(first, Tensor) or _is_dtype(first):
         fits = dtype is None and device is None
@@ -186,7 +186,7 @@ def _is_dtype(x):
 
 
 def _order(name, memory_format, ndim):
-    """`memory_order` of a memory format, or torch's TypeError for what is none."""
+    """`memory_order` of a memory format. Raises torch's TypeError for any other object."""
     if not isinstance(memory_format, MemoryFormat):
         raise wrong(name, "memory_format", "torch.memory_format", memory_format)
     return memory_order(memory_format, ndim)
@@ -196,7 +196,7 @@ def laid_out(array, order):
     """Whether the array's dimensions lie densely in memory in the given order ("C" or dimensions)."""
     if order == "C":
         return array.flags.c_contiguous
-    if not array.size:                         # NumPy takes every array without elements for contiguous
+    if not array.size:                         # NumPy takes every array without elements to be contiguous
         steps = array.strides if any(array.strides) else [n * array.itemsize for n in dense_steps(array.shape)]
         return all([n == 1 or step == dense * array.itemsize
                     for n, step, dense in zip(array.shape, steps, dense_steps(array.shape, order))])
@@ -204,14 +204,14 @@ def laid_out(array, order):
 
 
 def _taken_for(array, order):
-    """Whether torch takes the array for one in that memory format, in which there may be gaps."""
+    """Whether torch takes the array to be in that memory format, which may have gaps."""
     last = array.ndim > 3 and array.strides[1] <= array.strides[-1] and channels_last(array)
     return last is (order != "C")
 
 
 @public(hot=True, method=True)
 def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor:
-    """A copy that gradients pass through, in the same memory layout unless told.
+    """A copy that gradients pass through, by default in the same memory layout.
 
     >>> import tinytorch as torch
     >>> x = torch.tensor([1, 2]); y = x.clone(); y[0] = 5; x
@@ -225,7 +225,7 @@ def clone(input: Tensor, *, memory_format: MemoryFormat | None = None) -> Tensor
 
 @method()
 def contiguous(self, *, memory_format=contiguous_format):
-    """Itself if it lies in memory in C order (or in that of `memory_format`), else such a copy."""
+    """The tensor itself if it lies in memory in C order (or in that of `memory_format`), else a copy in this order."""
     if memory_format is contiguous_format:
         return self if self._array.flags.c_contiguous else _clone(self, "C")
     if memory_format is preserve_format:
@@ -248,7 +248,7 @@ def is_contiguous(self, *, memory_format=contiguous_format):
 
 @method(in_python=True)
 def __array_wrap__(self, array, context=None, return_scalar=False):
-    """What NumPy's functions make of a tensor is a tensor; truth values become uint8.
+    """The result of a NumPy function of a tensor, as a tensor. Bools become uint8.
 
     >>> import numpy, tinytorch as torch
     >>> numpy.add(torch.tensor([1, 2]), 1)
@@ -272,7 +272,7 @@ _NO_CUDA = "Cannot initialize CUDA without ATen_cuda library: tinytorch computes
 
 @method("type")
 def type_(self, dtype=None, non_blocking=False):
-    """The type's name without arguments, else the tensor converted to it (a dtype or a name).
+    """Without arguments the name of the type, else the tensor converted to a type (a dtype or a name).
 
     >>> import tinytorch as torch
     >>> torch.ones(1).type()
@@ -298,7 +298,7 @@ def type_(self, dtype=None, non_blocking=False):
             raise TypeError("dtype must be a type, str, or dtype object")
         if getattr(dtype, "is_cuda", None) is True:
             raise RuntimeError(_NO_CUDA)
-        if not isinstance(getattr(dtype, "dtype", None), dt.dtype):        # no legacy type such as torch.FloatTensor
+        if not isinstance(getattr(dtype, "dtype", None), dt.dtype):        # not a legacy type such as torch.FloatTensor
             raise ValueError(f"invalid type: '{dtype.__name__}'")
         dtype = dtype.dtype
     return to(self, dtype)
@@ -306,13 +306,13 @@ def type_(self, dtype=None, non_blocking=False):
 
 @method()
 def cpu(self, *, memory_format=None):
-    """Itself. NotImplementedError for a tensor on `meta`, which has no numbers."""
+    """The tensor itself. NotImplementedError for a tensor on `meta`, which has no numbers."""
     return _moved(self, CPU)
 
 
 @method("copy_")
 def copy_values(self, other, non_blocking=False):
-    """Write `other`, broadcast and converted to this dtype, into `self`.
+    """Writes `other`, broadcast and converted to this dtype, into `self`.
 
     >>> import tinytorch as torch
     >>> torch.zeros(2, 2).copy_(torch.tensor([1, 2]))
@@ -335,7 +335,7 @@ def copy_values(self, other, non_blocking=False):
     if other.device is not self.device:
         other = _moved(other, self.device)
     check_in_place(self, other)
-    same = other is self                       # the same elements: they may lie at one place
+    same = other is self                       # the same elements, so that elements may share a place
     if same and is_expanded(self._array) and not self._requires_grad:
         count_write(self)
         return self
@@ -353,13 +353,13 @@ def _number_for(self, number):
 
 
 def _no_part(g):
-    """The gradient of what was overwritten: not g * 0, which would be nan where g is infinite."""
+    """The gradient of the overwritten elements. It is not g * 0, which would be nan where g is infinite."""
     return g.new_zeros(g.shape) if isinstance(g, Tensor) else np.zeros(g.shape, g.dtype)
 
 
 @op(name="copy", backward_name="torch::autograd::CopyBackwards", input=lambda g: _no_part(g), src=lambda g: g)
 def _copy(input, src):
-    """What is to be written: `src` itself, broadcast."""
+    """The elements to write: `src` itself, broadcast."""
     if src.shape == input.shape:
         return src
     try:
@@ -375,7 +375,7 @@ def _fill(input, value):
     if type(input) is not np.ndarray:
         return np.full_like(input, value)
     result = np.empty_like(input)
-    result[...] = value                        # which takes half as long
+    result[...] = value                        # takes half as long as np.full_like
     return result
 
 
@@ -398,7 +398,7 @@ def fill(input: Tensor, value: Tensor | Number) -> Tensor:
 
 @public(hot=True, method=True)
 def fill_(input: Tensor, value: Tensor | Number) -> Tensor:
-    """Write `value` (a number or a 0-dim tensor) everywhere.
+    """Writes `value` (a number or a 0-dim tensor) everywhere.
 
     >>> import tinytorch as torch
     >>> torch.ones(2).fill_(3)
@@ -407,7 +407,7 @@ def fill_(input: Tensor, value: Tensor | Number) -> Tensor:
     if not isinstance(input, Tensor) or not isinstance(value, _VALUES):
         refuse(fill_, input, value)
     if is_apart(input) and (value.__class__ is float or value.__class__ is int) and -65504 <= value <= 65504:
-        array = input._array                   # what every float dtype can hold
+        array = input._array                   # every float dtype can hold the value
         if array.dtype.kind == dt.NATIVE and 0 not in array.strides and array.flags.writeable:
             array.fill(value)
             input._version_counter[0] += 1
@@ -433,7 +433,7 @@ def _filled_with(input, value, of_number, of_tensor):
 
 @public(hot=True, method=True)
 def zero_(input: Tensor) -> Tensor:
-    """Write zeros everywhere.
+    """Writes zeros everywhere.
 
     >>> import tinytorch as torch
     >>> torch.ones(2).zero_()

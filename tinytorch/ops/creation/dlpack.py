@@ -1,4 +1,4 @@
-"""DLPack: tensors that share their memory with those of other libraries. NumPy makes the capsules and reads them."""
+"""DLPack: tensors that share memory with those of other libraries. NumPy makes and reads the capsules."""
 from __future__ import annotations
 
 import enum
@@ -45,20 +45,20 @@ _CODES = {dt.bfloat16: 4, dt.complex32: 5, dt.float8_e4m3fn: 10, dt.float8_e4m3f
 _DTYPES = {(code, 8 * d.itemsize): d for d, code in _CODES.items()}
 _UNSIGNED = 1
 _CPU = (DLDeviceType.kDLCPU, 0)
-#: NumPy 2.0 knows only capsules without a version.
+#: NumPy before 2.1 makes and reads only capsules without a version.
 _VERSIONED = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
 @method(in_python=True)
 def __dlpack_device__(self: Tensor) -> tuple[DLDeviceType, int]:
-    """(the CPU, 0)"""
+    """(kCPU, 0): tensors are on the CPU."""
     return _CPU
 
 
 @method(in_python=True)
 def __dlpack__(self: Tensor, *, stream: int | None = None, max_version: tuple[int, int] | None = None,
                dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:
-    """A DLPack capsule of the tensor's memory, or of a copy of it; with a version if `max_version` is 1.0 or later.
+    """A DLPack capsule of the tensor's memory, or of a copy of it. It has a version if `max_version` is 1.0 or later.
 
     BufferError for a tensor that requires grad or is a lazy conjugate, and for other devices.
     """
@@ -85,7 +85,7 @@ def _capsule(tensor, versioned, copy=None):
     array = array.copy() if copy else array
     code = _CODES.get(tensor.dtype)
     if code is not None:
-        array = array.view(f"u{array.itemsize}")         # handed over as bits, and then called what they are
+        array = array.view(f"u{array.itemsize}")         # NumPy makes the capsule of the bits; then the code is set
     capsule = array.__dlpack__(max_version=(1, 0)) if versioned and _VERSIONED else array.__dlpack__()
     if code is not None:
         _dtype_in(capsule)[0] = code
@@ -93,12 +93,13 @@ def _capsule(tensor, versioned, copy=None):
 
 
 def _dtype_in(capsule):
-    """The bytes (code, bits) of the dtype in the structure that a capsule holds, to be read and written."""
-    import ctypes  # which not every system has
+    """The bytes (code, bits) of the dtype in a capsule's structure, for reading and writing."""
+    import ctypes  # some builds of Python lack it
     name = b"dltensor" if _is_without_version(capsule) else b"dltensor_versioned"
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    # below the version, the owner, its deleter and the flags; then data, device, number of dimensions
+    # A structure with a version begins with the version, the owner, its deleter and the flags. Then both have the data,
+    # the device and the number of dimensions before the dtype.
     return (ctypes.c_uint8 * 2).from_address(get(capsule, name) + (name == b"dltensor_versioned") * 32 + 20)
 
 
@@ -108,8 +109,8 @@ def _is_without_version(capsule):
 
 @public(python=True, in_python=False)
 def to_dlpack(data: Tensor) -> Any:
-    """A DLPack capsule of the tensor's memory, which `from_dlpack` can read once; a tensor itself is simpler to hand
-    over."""
+    """A DLPack capsule of the tensor's memory, which `from_dlpack` can read once. Passing the tensor itself to it is
+    simpler."""
     if not isinstance(data, Tensor):
         raise not_a_tensor("_to_dlpack", "data", 1, data)
     return _capsule(data, False)
@@ -117,10 +118,10 @@ def to_dlpack(data: Tensor) -> Any:
 
 @public(python=True, seen=False, shares=True)
 def from_dlpack(ext_tensor: Any, *, device: Device = None, copy: bool | None = None) -> Tensor:
-    """A tensor on the memory of another library's (an object with `__dlpack__`), or of a capsule, which can be read
-    once; with `copy` on memory of its own. Memory that is read-only stays so.
+    """A tensor that shares the memory of another library's tensor (an object with `__dlpack__`) or of a capsule, which
+    can be read once. With `copy` it gets new memory. Read-only memory stays read-only.
 
-    RuntimeError for what is neither, BufferError and ValueError for what cannot be shared.
+    RuntimeError for any other object, BufferError and ValueError for memory that cannot be shared.
 
     >>> import numpy, tinytorch as torch
     >>> a = numpy.arange(3)
@@ -142,14 +143,14 @@ def from_dlpack(ext_tensor: Any, *, device: Device = None, copy: bool | None = N
         raise BufferError(f"the tensor is on device {source}, and tensors are on the CPU alone here")
     try:
         capsule = ext_tensor.__dlpack__(max_version=(1, 0)) if _VERSIONED else ext_tensor.__dlpack__()
-    except TypeError:                          # an exporter from before there were versions
+    except TypeError:                          # an exporter from before DLPack had versions
         capsule = ext_tensor.__dlpack__()
     array = _array(capsule)
     return wrap(array.copy() if copy else given(array))
 
 
 class _Exporter:
-    """A capsule as NumPy takes it: in an object that hands it out."""
+    """An object around a capsule. NumPy reads capsules only from such objects."""
 
     def __init__(self, capsule):
         self.capsule = capsule
@@ -162,15 +163,15 @@ class _Exporter:
 
 
 def _array(capsule):
-    """The ndarray on the memory of a capsule. One without a version cannot say whether its memory is read-only: NumPy
-    takes it to be, torch not to be."""
+    """The ndarray on the memory of a capsule. A capsule without a version does not say whether its memory is read-only.
+    NumPy takes the memory to be read-only, and torch to be writable."""
     without_version, dtype = _is_without_version(capsule), None
     try:
         if '"dltensor' in repr(capsule):
             named = _dtype_in(capsule)
             dtype = _DTYPES.get(tuple(named))
             if dtype is not None:
-                named[0] = _UNSIGNED           # NumPy takes the bits
+                named[0] = _UNSIGNED           # NumPy reads the bits as unsigned integers
         array = np.from_dlpack(_Exporter(capsule))
     except (TypeError, ValueError):
         raise RuntimeError("from_dlpack received an invalid capsule. Note that DLTensor capsules can be consumed only "
@@ -183,5 +184,5 @@ def _array(capsule):
     span = sum([(n - 1) * step for n, step in zip(array.shape, array.strides)]) + array.itemsize
     import ctypes
     memory = (ctypes.c_char * span).from_address(array.__array_interface__["data"][0])
-    memory.owner = array                       # lives as long as the view does
+    memory.owner = array                       # keeps the capsule alive as long as the view
     return np.ndarray(array.shape, array.dtype, memory, strides=array.strides)

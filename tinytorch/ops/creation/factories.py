@@ -56,7 +56,8 @@ def is_tensor(obj: Any) -> bool:
 
 # ------------------------------------------------------------------ from data
 def _array(data, dtype):
-    """A new array of `data`. What is no number is told as Python's own conversion to the dtype tells it."""
+    """A new array of `data`. For an object that is not a number the error is that of Python's conversion to the
+    dtype."""
     try:
         return array_of(data, dtype)
     except RuntimeError as error:
@@ -100,7 +101,7 @@ def tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device = 
 
 @public(hot=True, seen="modes", shares=True)
 def as_tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device = None) -> Tensor:
-    """`data` as a tensor, shared where possible: a tensor (with its history) or an array of that dtype.
+    """`data` as a tensor. A tensor (with its history) or an array of that dtype shares its memory.
 
     >>> import tinytorch as torch
     >>> torch.as_tensor([1, 2])
@@ -120,8 +121,9 @@ def as_tensor(data: Any, *, dtype: dt.dtype | type | None = None, device: Device
 @public(shares=True)
 def asarray(obj: Any, *, dtype: dt.dtype | type | None = None, device: Device = None, copy: bool | None = None,
             requires_grad: bool | None = None) -> Tensor:
-    """`obj` (tensor, array, buffer, numbers) as a tensor: shared where possible unless `copy`, a tensor itself if
-    nothing else is asked for. `requires_grad`: by default that of a tensor, with its history.
+    """`obj` (tensor, array, buffer, numbers) as a tensor. Memory is shared where possible unless `copy` is set; a
+    tensor that needs no change is returned itself. `requires_grad`: by default that of a tensor `obj`, with its
+    history.
 
     A buffer (bytearray, memoryview) is read as `frombuffer` does. ValueError if `copy` is False and a copy is needed.
 
@@ -196,7 +198,7 @@ def scalar_tensor(s: Number, *, dtype: dt.dtype | type | None = None, layout: La
     return finish(as_scalar_tensor(s, (dtype or dt.get_default_dtype()).numpy), device, requires_grad, pin_memory)
 
 
-# ------------------------------------------------------------------ of one value
+# ------------------------------------------------------------------ of a single value
 def _unset(size, numpy_dtype):
     return unset(np.empty(size, numpy_dtype))
 
@@ -211,7 +213,7 @@ def empty_in(size, numpy_dtype, order):
 
 
 def constant(size, value, numpy_dtype):
-    """An array full of a Python number."""
+    """An array filled with a Python number."""
     result = new_memory(size, numpy_dtype)
     result[...] = filled_as(value, numpy_dtype, result.size)
     return result if result.size else with_strides(result)
@@ -306,7 +308,7 @@ def empty(*args: Extent | Extents, size: Extents | None = None, out: Tensor | No
           dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
           requires_grad: bool = False, pin_memory: bool = False,
           memory_format: MemoryFormat | None = None) -> Tensor:
-    """A tensor of the given size whose elements are not set.
+    """A tensor of the given size with uninitialised elements.
 
     >>> import tinytorch as torch
     >>> torch.empty(2, 3).shape
@@ -319,7 +321,7 @@ def empty(*args: Extent | Extents, size: Extents | None = None, out: Tensor | No
 def full(size: Extents, fill_value: Number, *, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
          layout: Layout | None = None, device: Device = None, requires_grad: bool = False,
          pin_memory: bool = False) -> Tensor:
-    """A tensor full of a number, whose dtype follows the number unless told.
+    """A tensor filled with a number. By default its dtype follows from the number.
 
     >>> import tinytorch as torch
     >>> torch.full((2,), 7)
@@ -349,7 +351,7 @@ def _full(name, size, fill_value, out, dtype, layout, device, requires_grad, pin
 _NUMBERS = (float, int, bool, complex)
 
 
-# ------------------------------------------------------------------ like another one
+# ------------------------------------------------------------------ like another tensor
 def _fill_like(function, fill, input, dtype, layout, device, requires_grad, pin_memory, memory_format):
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
             or pin_memory is not False):
@@ -375,7 +377,7 @@ def _fill_like(function, fill, input, dtype, layout, device, requires_grad, pin_
 
 
 def elsewhere(input):
-    """A tensor like `input` on the other device, the CPU or `meta`: of the same shape, strides and dtype."""
+    """A tensor like `input` on the other device (the CPU or `meta`), with the same shape, strides and dtype."""
     if not input.is_meta:
         return wrap(without_numbers(input._array))
     return wrap(restrided(np.empty((), input._array.dtype), input._array.shape, input._array.strides))
@@ -421,7 +423,7 @@ def ones_like(input: Tensor, *, dtype: dt.dtype | type | None = None, layout: La
 def empty_like(input: Tensor, *, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
                device: Device = None, requires_grad: bool = False, pin_memory: bool = False,
                memory_format: MemoryFormat | None = preserve_format) -> Tensor:
-    """A tensor like `input` whose elements are not set.
+    """A tensor like `input` with uninitialised elements.
 
     >>> import tinytorch as torch
     >>> torch.empty_like(torch.zeros(2, 3)).shape
@@ -447,14 +449,14 @@ def full_like(input: Tensor, fill_value: Number, *, dtype: dt.dtype | type | Non
     return _fill_like(full_like, fill, input, dtype, layout, device, requires_grad, pin_memory, memory_format)
 
 
-# ------------------------------------------------------------------ of the strides that are told
+# ------------------------------------------------------------------ with given strides
 @public()
 def empty_strided(size: Extents, stride: Extents, *, dtype: dt.dtype | type | None = None, layout: Layout | None = None,
                   device: Device = None, requires_grad: bool | None = False,
                   pin_memory: bool | None = False) -> Tensor:
-    """A tensor of the given size and strides (in elements) whose elements are not set.
+    """A tensor of the given size and strides (in elements) with uninitialised elements.
 
-    RuntimeError for negative sizes, strides that lead below the first element, and more memory than there is.
+    RuntimeError for negative sizes, strides that lead below the first element, and sizes that exceed the memory.
 
     >>> import tinytorch as torch
     >>> torch.empty_strided((2, 3), (1, 2)).stride()
@@ -483,7 +485,7 @@ def _strided(name, size, stride, dtype, device, requires_grad, pin_memory):
 def empty_permuted(size: Extents, physical_layout: Ints, *, dtype: dt.dtype | type | None = None,
                    layout: Layout | None = None, device: Device = None, requires_grad: bool | None = False,
                    pin_memory: bool | None = False) -> Tensor:
-    """A tensor whose elements are not set and whose dimensions lie in memory in the order `physical_layout`.
+    """A tensor with uninitialised elements whose dimensions lie in memory in the order `physical_layout`.
 
     >>> import tinytorch as torch
     >>> torch.empty_permuted((2, 3), (1, 0)).stride()

@@ -1,4 +1,4 @@
-"""The types from before torch.dtype: FloatTensor, LongTensor ..., and changes of a tensor's memory."""
+"""The types from before torch.dtype (FloatTensor, LongTensor ...), and resizing of a tensor's memory."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ __all__ = ["resize_as_", "set_default_tensor_type"]
 
 
 class tensortype(type):
-    """The class of `torch.FloatTensor` and its like: names for tensors of one dtype.
+    """The metaclass of `torch.FloatTensor` and its like, which are names for tensors of one dtype.
 
     Calling one makes a tensor: FloatTensor() is empty, FloatTensor(2, 3) is not initialised, FloatTensor([1, 2]) has
     data.
@@ -50,7 +50,7 @@ class tensortype(type):
 
 
 def _legacy(args, dtype):
-    """What an old constructor makes of its arguments. TypeError for a tensor of another dtype."""
+    """The tensor that an old constructor makes of its arguments. TypeError for a tensor of another dtype."""
     if len(args) != 1 or not isinstance(args[0], Tensor):
         return wrap(legacy_array(args, dtype))
     if args[0].dtype is not dtype:
@@ -66,7 +66,7 @@ def _options(dtype):
 
 
 class absenttype(type):
-    """The class of `torch.cuda.FloatTensor` and its like: no tensor is one, and none can be made. TypeError."""
+    """The metaclass of `torch.cuda.FloatTensor` and its like. No tensor is an instance, and a call raises TypeError."""
 
     def __call__(cls, *args, device=None):
         raise cls.refusal()
@@ -81,12 +81,12 @@ class absenttype(type):
         return f"<class 'torch.cuda.{cls.__name__}'>"
 
 
-#: By name: FloatTensor, LongTensor ... (the unsigned types of 16 bits and more never had one, nor had later ones).
+#: The types by name: FloatTensor, LongTensor ... torch has none for later dtypes, such as unsigned types of 16 bits.
 TYPES = {d.tensor_type: tensortype(d.tensor_type, (), {"dtype": d, "is_cuda": False, "is_sparse": False,
                                                        "__doc__": f"Tensors of dtype {d!r}, and their constructor."})
          for d in dt.ALL if d not in (dt.uint16, dt.uint32, dt.uint64, dt.complex32, *dt.FLOAT8)}
 globals().update(TYPES)
-#: Those of torch.cuda, by name.
+#: The types of torch.cuda, by name.
 ABSENT = {name: absenttype(name, (), {"dtype": kind.dtype, "is_cuda": True, "is_sparse": False,
                                       "__module__": "torch.cuda", "__doc__": f"{kind.__doc__[:-1]} on CUDA: there are "
                                                                              "none here."})
@@ -95,7 +95,7 @@ __all__ += TYPES
 
 
 def set_default_tensor_type(t: type | str, /) -> None:
-    """Make the floating type `t` (such as torch.DoubleTensor, or its name) that of new tensors.
+    """Makes the floating type `t` (such as torch.DoubleTensor, or its name) the type of new tensors.
 
     >>> import tinytorch as torch
     >>> torch.set_default_tensor_type(torch.DoubleTensor); torch.tensor(1.).dtype
@@ -127,15 +127,15 @@ def set_default_tensor_type(t: type | str, /) -> None:
 
 @method()
 def new(self: Tensor, *args: int | Ints | Tensor, size: Ints | None = None, device: Device = None) -> Tensor:
-    """A tensor of this dtype as the old constructors made it: new(2, 3) and new(size=(2, 3)), new([1, 2])."""
+    """A tensor of this dtype, from the arguments of the old constructors: new(2, 3), new(size=(2, 3)), new([1, 2])."""
     return _legacy(args if size is None else (Size(size),), self.dtype)
 
 
 # ------------------------------------------------------------------ memory
 @method()
 def resize_(self: Tensor, *sizes: int | Ints, memory_format: MemoryFormat | None = None) -> Tensor:
-    """Give `self` another shape over the same memory; new memory, with undefined elements, if that is too small. With
-    `memory_format` its dimensions lie in that order, else in that of the shape.
+    """Gives `self` another shape over the same memory, or over new, uninitialised memory if that is too small. The
+    dimensions lie in memory in C order, or in that of `memory_format`.
 
     >>> import tinytorch as torch
     >>> torch.arange(6).resize_(2, 2)
@@ -171,7 +171,7 @@ def resize_as_(input: Tensor, the_template: Tensor, *, memory_format: MemoryForm
 
 # ------------------------------------------------------------------ a Python function of each element
 def _overwrite(name, self, others, function):
-    """Write function(element, elements of the others ...) over each element. As in torch this counts as no write."""
+    """Writes function(element, elements of the others ...) over each element. As in torch, no write is counted."""
     for x in (self, *others):
         if isinstance(x, Tensor) and x.requires_grad:
             raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() "
@@ -187,7 +187,7 @@ def _overwrite(name, self, others, function):
         raise TypeError(f"'{type(function).__name__}' object is not callable")
     array = self._array
     seen = [wrap(array), *[expand(x.detach(), array.shape) for x in others]]
-    for place in np.ndindex(array.shape):      # one after the other: elements may share their memory
+    for place in np.ndindex(array.shape):      # one after the other, since elements may share their memory
         value = function(*[x[place].item() for x in seen])
         array[place] = stored_as(value.item() if isinstance(value, Tensor) else value, array.dtype)
     return self
@@ -195,7 +195,7 @@ def _overwrite(name, self, others, function):
 
 @method(autocast="within")
 def apply_(self: Tensor, callable: Callable[[Number], Number]) -> Tensor:
-    """Replace each element by callable(element), in Python: slow. RuntimeError if the tensor requires grad.
+    """Replaces each element by callable(element), in Python: slow. RuntimeError if the tensor requires grad.
 
     >>> import tinytorch as torch
     >>> torch.tensor([1., 2.]).apply_(lambda x: x * x)
@@ -206,7 +206,7 @@ def apply_(self: Tensor, callable: Callable[[Number], Number]) -> Tensor:
 
 @method(autocast="within")
 def map_(self: Tensor, other: Tensor, callable: Callable[[Number, Number], Number]) -> Tensor:
-    """Replace each element by callable(element, element of other), `other` broadcast; errors as `apply_`.
+    """Replaces each element by callable(element, element of other), with `other` broadcast. Errors as `apply_`.
 
     >>> import tinytorch as torch
     >>> torch.tensor([1., 2.]).map_(torch.tensor([5., 6.]), max)
@@ -217,7 +217,7 @@ def map_(self: Tensor, other: Tensor, callable: Callable[[Number, Number], Numbe
 
 @method(autocast="within")
 def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Number, Number, Number], Number]) -> Tensor:
-    """Replace each element by callable(element, element of x, element of y); errors as `apply_`.
+    """Replaces each element by callable(element, element of x, element of y). Errors as `apply_`.
 
     >>> import tinytorch as torch
     >>> torch.tensor([1.]).map2_(torch.tensor([2.]), torch.tensor([3.]), lambda a, b, c: a + b * c)

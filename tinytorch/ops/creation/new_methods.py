@@ -1,4 +1,4 @@
-"""The methods that make new tensors in the dtype, and on the device, of a tensor: new_zeros new_tensor ..."""
+"""The methods that make new tensors with the dtype and the device of a tensor: new_zeros new_tensor ..."""
 import numpy as np
 
 from ...autograd import late_bound
@@ -11,12 +11,12 @@ from .options import check_options
 
 
 def _beside(self, result):
-    """`result`, new memory; under vmap for each sample, if `self` differs from sample to sample."""
+    """`result`, new memory. Under vmap it gets memory for each sample if `self` differs between samples."""
     return late_bound.vmap.beside(self, result) if mode.vmap_levels else result
 
 
 def _device(self, device):
-    """The device that is told, else that of `self`; None for the CPU."""
+    """The given device, else that of `self`. None means the CPU."""
     return self.device if device is None and type(self._array) is not np.ndarray else device
 
 

@@ -1,4 +1,5 @@
-"""What functions that make tensors have in common: dtype= layout= device= requires_grad= pin_memory= and numbers."""
+"""Common arguments of the functions that make tensors: dtype= layout= device= requires_grad= pin_memory= and
+numbers."""
 from ... import dtypes as dt
 from ...autograd.tensor_methods import check_can_require_grad
 from ...autograd.views import has_history
@@ -9,12 +10,12 @@ from ...tensor import Tensor, wrap
 
 
 def wrong(name, argument, word, value):
-    """The TypeError for a keyword that is not what torch calls `word`."""
+    """The TypeError for a keyword argument that is not of the type that torch calls `word`."""
     return TypeError(f"{name}(): argument '{argument}' must be {word}, not {kind_of(value)}")
 
 
 def as_dtype(dtype, name):
-    """A dtype argument: a torch.dtype, None, or the Python types float, int, bool, complex."""
+    """A dtype argument: a torch.dtype, None, or one of Python's types float, int, bool and complex."""
     if dtype is None or isinstance(dtype, dt.dtype):
         return dtype
     if isinstance(dtype, type) and dtype in dt.PYTHON_TYPES:
@@ -23,8 +24,8 @@ def as_dtype(dtype, name):
 
 
 def dtype_for(out, dtype, name):
-    """The dtype to compute in: the one told, else that of `out`, else None. TypeError if `out` is no tensor,
-    RuntimeError if it has another dtype than the one told."""
+    """The dtype to compute in: `dtype` if it is given, else that of `out`, else None. TypeError if `out` is not a
+    tensor, RuntimeError if the two dtypes differ."""
     dtype = as_dtype(dtype, name)
     if out is None:
         return dtype
@@ -36,7 +37,7 @@ def dtype_for(out, dtype, name):
 
 
 def check_options(name, layout=None, device=None, requires_grad=False, pin_memory=False, memory_format=None):
-    """torch's errors for keywords of a function that is not wrapped; else whether the device is `meta`."""
+    """Raises torch's errors for keywords that the door does not check. Returns whether the device is `meta`."""
     on_meta = False
     if device is not None:
         if device.__class__ is not Device and not isinstance(device, str) and (
@@ -58,14 +59,14 @@ def check_options(name, layout=None, device=None, requires_grad=False, pin_memor
 
 
 def check_pinned(pin_memory):
-    """RuntimeError for memory that only other devices would pin."""
+    """RuntimeError for pinned memory, which needs an accelerator."""
     if pin_memory:
         raise RuntimeError("pin_memory=True requires a CUDA or other accelerator backend; no pinned memory allocator "
                            "is available on this system.")
 
 
 def finish(array, device=None, requires_grad=False, pin_memory=False):
-    """A leaf around `array`, on the device that is told if there is such a one."""
+    """A leaf around `array`, on the given device."""
     check_pinned(pin_memory)
     if device is not None and check_device(device) is META:
         array = without_numbers(array)
@@ -76,8 +77,8 @@ def finish(array, device=None, requires_grad=False, pin_memory=False):
 
 
 def without_numbers(array):
-    """An array like this one on the device `meta`."""
-    from ..meta import meta_like  # which few programs need
+    """An array like `array` on the device `meta`."""
+    from ..meta import meta_like  # loaded here, since few programs need it
     return meta_like(array)
 
 
@@ -88,7 +89,7 @@ def new_without_numbers(shape, numpy_dtype, order="C"):
 
 
 def require_grad(result):
-    """Have a new leaf require gradients. RuntimeError for integers."""
+    """Makes a new leaf require gradients. RuntimeError for integers."""
     if result._array.dtype.kind not in dt.DIFFERENTIABLE:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     check_can_require_grad(result)
@@ -96,8 +97,8 @@ def require_grad(result):
 
 
 def number_of(name, argument, position, value):
-    """An argument as a Python number: it may be a NumPy number or a tensor without dimensions that requires no
-    gradient. TypeError for what is none."""
+    """An argument as a Python number. It may be a NumPy number, or a tensor without dimensions that requires no
+    gradient. TypeError for any other object."""
     number = dt.number_of(value)
     if isinstance(value, Tensor) and not value._array.ndim and not has_history(value):
         number = value.item()

@@ -1,4 +1,4 @@
-"""New tensors of numbers in a row or a pattern: arange linspace logspace eye vander."""
+"""New tensors of evenly spaced numbers or of simple patterns: arange linspace logspace eye vander."""
 from __future__ import annotations
 
 import math
@@ -51,7 +51,7 @@ _LACKING = (dt.uint16, dt.uint32, dt.uint64, dt.complex32, *dt.FLOAT8)
 
 
 def _end(name, argument, x):
-    """An end of a range of numbers, which may be a tensor without dimensions, as a number."""
+    """An end of a range as a number. It may be a tensor without dimensions."""
     if isinstance(x, Tensor) and x._array.ndim:
         raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but got {argument} with "
                            f"{x._array.ndim} dimension(s).")
@@ -62,7 +62,7 @@ def _end(name, argument, x):
 def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Number = 1, out: Tensor | None = None,
            dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
            requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
-    """Numbers from start to end (without it) by step: arange(end), arange(start, end), arange(start, end, step).
+    """Numbers from start to end (exclusive) by step: arange(end), arange(start, end), arange(start, end, step).
 
     int64 if all are integers, else the default dtype. RuntimeError for a step of zero or in the wrong direction.
 
@@ -70,8 +70,8 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
     >>> torch.arange(1, 2.5, 0.5)
     tensor([1.0000, 1.5000, 2.0000])
     """
-    # The arguments by position or by name come first, then the checks in torch's order: types, ranges of integers,
-    # options, the dtype, the numbers. Only then the numbers are made, and written to `out` if it is given.
+    # Positional and keyword arguments are sorted first. Then come the checks in torch's order: types, the range of
+    # integers, options, the dtype, the range. Only then the numbers are made, and written to `out` if it is given.
     if len(args) == 1 and end is None:
         end, = args
     elif not args and end is None:
@@ -119,7 +119,7 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
 def _whole(x):
     """`x` as an integer of 64 bits."""
     if not math.isfinite(x):
-        return x                               # _check_range has the words for that
+        return x                               # _check_range raises torch's error for it
     if not -LARGEST - 1 <= x <= LARGEST:
         raise RuntimeError("value cannot be converted to type int64_t without overflow")
     return int(x)
@@ -132,14 +132,14 @@ def _counted(count):
 
 
 def _into(out, result, by_count=False):
-    """`refill`, of an `out` each of whose elements has a place of its own."""
+    """`refill` for an `out` whose elements must not share places."""
     if isinstance(out, Tensor):
         check_written(out._array)
     return refill(out, result, by_count)
 
 
 def _check_range(start, end, step):
-    if not (step > 0 or step < 0):             # NaN neither
+    if not (step > 0 or step < 0):             # true for NaN too
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start} -> {end}")
@@ -171,10 +171,10 @@ def _all_steps(start, step, count, dtype):
 
 
 def _counted_on(first, step, lanes):
-    """first + step * (0, ..., lanes - 1): so torch's vector code goes on from the first of its lanes."""
+    """first + step * (0, ..., lanes - 1): torch's vector code computes each vector from its first lane."""
     ways = step * np.arange(lanes, dtype=np.float64)
     near = first + ways
-    if lanes == 4:                             # float64, rounded once; of the products only 3 * step is inexact
+    if lanes == 4:                             # float64 is rounded once; the only inexact product is 3 * step
         lost = (first - (near - (near - first))) + (ways - (near - first))
         lost[:, 3] += fma64(np.full(1, 3.0), step, -ways[3])
         near += lost
@@ -185,7 +185,7 @@ def _counted_on(first, step, lanes):
 def range(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = None,
           dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
           requires_grad: bool | None = False) -> Tensor:
-    """Numbers from start to end (with it) by step. Deprecated: use `arange`.
+    """Numbers from start to end (inclusive) by step. Deprecated: use `arange`.
 
     >>> import tinytorch as torch
     >>> torch.range(0, 2)
@@ -203,7 +203,7 @@ def range(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = 
 
 
 def _spaced(fill, start, end, steps, d, *more):
-    """A vector of dtype `d`: fill(first, last, steps, d) with the ends as they are stored in it."""
+    """A vector of dtype `d`: fill(first, last, steps, d), where the ends are as `d` stores them."""
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
 
@@ -225,8 +225,8 @@ def _wide(numpy_dtype):
 
 
 def _halves(first, last, steps, d):
-    """`steps` numbers from first to last, each half counted from its own end. Half precision is rounded after every
-    operation; the parts of complex numbers are real ones."""
+    """`steps` numbers from first to last. The first half is counted from the start, the second from the end. Half
+    precision is rounded after every operation. The two parts of complex numbers are computed as real numbers."""
     if d.is_complex:
         result = np.empty(steps, d.numpy)
         result.real = _halves(first.real, last.real, steps, d.to_real())
@@ -251,7 +251,7 @@ def _halves(first, last, steps, d):
 
 
 def _powers(first, last, steps, d, base):
-    """base to the power of `steps` numbers from first to last, in float64 (complex ones in their own dtype)."""
+    """base to the power of `steps` numbers from first to last, in float64 (complex numbers in their own dtype)."""
     places = np.arange(steps)
     if d.is_complex:
         step = np.asarray(last - first) / d.numpy.type(steps - 1)
@@ -260,7 +260,7 @@ def _powers(first, last, steps, d, base):
         exponents = np.where(places.real < steps // 2, first + way, last - way[::-1])
         return np.exp(exponents * np.log(d.numpy.type(base)))
     difference = np.asarray(last - first)
-    if d.category == 2:                        # rounded in `d`, what follows is not
+    if d.category == 2:                        # torch rounds the difference to `d`, but not the following steps
         difference = dt.cast(dt.cast(difference, d.numpy), np.dtype(np.float64))
     way = places * (difference / (steps - 1))
     exponents = np.where(places < steps // 2, float(first) + way, float(last) - way[::-1])
@@ -268,10 +268,10 @@ def _powers(first, last, steps, d, base):
 
 
 def _power(base, exponent):
-    """In the C library's last bit, which that of np.power is not on every processor."""
+    """base ** exponent with the C library's last bit. np.power differs in it on some processors."""
     try:
         return math.pow(base, exponent)
-    except (ValueError, OverflowError):        # not a number; infinite
+    except (ValueError, OverflowError):        # the result is NaN, or infinite
         return np.power(np.float64(base), exponent)
 
 
@@ -285,7 +285,7 @@ def _along(places, step, start):
 
 
 def _steps_of(steps):
-    """How many numbers. ValueError if 64 bits do not hold it."""
+    """The number of steps. ValueError if 64 bits cannot hold it."""
     steps = as_int(steps)
     if abs(steps) > LARGEST:
         raise ValueError("Overflow when unpacking long long")
@@ -300,7 +300,7 @@ def _spaced_dtype(name, start, end, steps, dtype, out):
     elif complex_ends and not dtype.is_complex:
         raise RuntimeError(f"torch.{name}(): inferred dtype {C_NAMES[dt.default_complex().type_name]} can't be safely "
                            f"cast to passed dtype {dtype.type_name}")
-    if steps > 1:                              # fewer need no routine
+    if steps > 1:                              # for fewer steps torch calls no kernel
         _check_implemented(f"{name}_cpu", dtype)
     return dtype
 
@@ -334,7 +334,7 @@ def logspace(start: Tensor | Number, end: Tensor | Number, steps: int, base: flo
     start, end, steps = _end("logspace", "start", start), _end("logspace", "end", end), _steps_of(steps)
     d = _spaced_dtype("logspace", start, end, steps, dtype, out)
     base = _number(base)
-    if steps == 1:                             # not rounded before
+    if steps == 1:                             # torch does not round the exponent first
         number = base ** start if d.is_complex else _power(base, start)
         array = stored_as(number, d.numpy).reshape(1) if d.category == 1 else dt.cast(np.asarray([number]), d.numpy)
     else:
@@ -346,7 +346,7 @@ def logspace(start: Tensor | Number, end: Tensor | Number, steps: int, base: flo
 def eye(n: Extent, m: Extent = ..., *, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
         layout: Layout | None = None, device: Device = None, requires_grad: bool | None = False,
         pin_memory: bool | None = False) -> Tensor:
-    """The n x m matrix (n x n without m) with ones on the diagonal.
+    """The n x m matrix (n x n if m is not given) with ones on the diagonal.
 
     >>> import tinytorch as torch
     >>> torch.eye(2)
@@ -370,7 +370,7 @@ def eye(n: Extent, m: Extent = ..., *, out: Tensor | None = None, dtype: dt.dtyp
 
 @public()
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
-    """The Vandermonde matrix of a vector: its powers as columns, highest first unless `increasing`.
+    """The Vandermonde matrix of a vector. Its columns are powers of the vector, the highest first unless `increasing`.
 
     >>> import tinytorch as torch
     >>> torch.vander(torch.tensor([1, 2, 3]), 3, increasing=True).tolist()
@@ -382,7 +382,7 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if n < 0:
         raise RuntimeError("N must be non-negative.")
     d = x._array.dtype if x._array.dtype.kind in dt.FLOATING + dt.COMPLEX else np.dtype(np.int64)
-    new_memory((x._array.size, n), d, np.empty)      # MemoryError for more than there is
+    new_memory((x._array.size, n), d, np.empty)      # raises the MemoryError for too large sizes
     column = x.to(dt.BY_NUMPY[d]).unsqueeze(1)
     powers = cat([column.new_ones(column.shape), column.expand(-1, max(n - 1, 0)).cumprod(1)], 1)[:, :n]
     return powers if increasing else powers.flip(1)

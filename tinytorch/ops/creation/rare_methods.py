@@ -1,5 +1,5 @@
-"""Methods of Tensor that few programs use: of quantised numbers and of other devices, which are refused when they are
-called, and what torch keeps only to say that it is gone."""
+"""Methods of Tensor that few programs use: those of quantised tensors and of other devices, which raise an error when
+they are called, and those that torch has removed."""
 from __future__ import annotations
 
 import importlib
@@ -18,7 +18,7 @@ from .conversion import to
 _PACKAGE = __package__.partition(".")[0]
 
 
-# ------------------------------------------------------------------ quantised numbers, blocks, nested tensors
+# ------------------------------------------------------------------ quantised, oneDNN and nested tensors
 def _refuse(name):
     raise NotImplementedError(f"Could not run 'aten::{name}' with arguments from the 'CPU' backend: there are no such "
                               "tensors here, see docs/coverage.md")
@@ -39,13 +39,13 @@ for _name in """int_repr q_per_channel_axis q_per_channel_scales q_per_channel_z
 
 @checked_method
 def to_padded_tensor(input: Tensor, padding: float, output_size: Ints | None = None) -> Tensor:
-    """NotImplementedError: it is of nested tensors."""
+    """NotImplementedError: there are no nested tensors of this kind."""
     _refuse("to_padded_tensor")
 
 
 @public(method=True)
 def dequantize(input: Tensor) -> Tensor:
-    """The numbers in float32. There are no quantised tensors here, whose numbers would be others.
+    """The numbers in float32. (There are no quantised tensors, for which they would be computed.)
 
     >>> import tinytorch as torch
     >>> torch.dequantize(torch.tensor([1, 2]))
@@ -59,8 +59,8 @@ _IN_ONEDNN = (dt.float32, dt.bfloat16, dt.float16, dt.uint8, dt.int8)
 
 @checked_method
 def to_mkldnn(input: Tensor, dtype: dt.dtype | None = None) -> Tensor:
-    """NotImplementedError: there is no oneDNN here, which has an order of elements of its own. RuntimeError for a dtype
-    that it does not have."""
+    """NotImplementedError: there is no oneDNN, which has its own order of elements. RuntimeError for a dtype that
+    oneDNN does not have."""
     if input.dtype not in _IN_ONEDNN:
         raise RuntimeError("dense_to_mkldnn expects float, bfloat16, half, uint8, int8 tensor input")
     _refuse("to_mkldnn")
@@ -89,7 +89,7 @@ _of_device("ipu", "ipu", RuntimeError, "PyTorch is not linked with support for i
 
 @method()
 def record_stream(self: Tensor, s) -> None:
-    """NotImplementedError: no memory here waits for a stream. RuntimeError for what is no torch.Stream."""
+    """NotImplementedError: no memory waits for a stream. RuntimeError for an argument that is not a torch.Stream."""
     if not isinstance(s, importlib.import_module(f"{_PACKAGE}.cpu").Stream):
         raise RuntimeError("unknown parameter type")
     _refuse("record_stream")
@@ -97,7 +97,7 @@ def record_stream(self: Tensor, s) -> None:
 
 @public()
 def get_device(input: Tensor) -> int:
-    """-1: no tensor is on an accelerator.
+    """-1: tensors are never on an accelerator.
 
     >>> import tinytorch as torch
     >>> torch.get_device(torch.ones(2))
@@ -108,7 +108,7 @@ def get_device(input: Tensor) -> int:
 
 @public(method=True)
 def is_distributed(input: Tensor) -> bool:
-    """False: no tensor is spread over several machines.
+    """False: tensors are never spread over several machines.
 
     >>> import tinytorch as torch
     >>> torch.ones(2).is_distributed()
@@ -120,13 +120,13 @@ def is_distributed(input: Tensor) -> bool:
 # ------------------------------------------------------------------ memory
 @method()
 def const_data_ptr(self: Tensor) -> int:
-    """The address of the first element, which whoever asks does not write to."""
+    """The address of the first element. The caller must not write to it."""
     return self.data_ptr()
 
 
 @method(in_python=True)
 def storage_type(self: Tensor) -> type | None:
-    """The class of old storages of this dtype, torch.FloatStorage for float32; None if there is none."""
+    """The old storage class of this dtype, such as torch.FloatStorage for float32; None if there is none."""
     classes = vars(importlib.import_module(f"{_PACKAGE}.storage"))
     return classes.get(self.dtype.tensor_type.replace("Tensor", "Storage"))
 
@@ -136,10 +136,10 @@ _AMBIGUOUS = "The tensor does not have unique dim order, or cannot map to exact 
 
 @method(in_python="alone")
 def dim_order(self: Tensor, *, ambiguity_check: bool | list[memory_format] = False) -> tuple[int, ...]:
-    """The dimensions from the one of the widest steps in memory to the one of the narrowest.
+    """The dimensions sorted by stride, the largest first.
 
-    ambiguity_check    True: RuntimeError where there is more than one such order. A list of memory formats:
-                       RuntimeError unless the tensor has exactly one of them, or one order alone
+    ambiguity_check    True: RuntimeError if there is more than one such order. A list of memory formats:
+                       RuntimeError unless the tensor has exactly one of these formats, or only one order
 
     >>> import tinytorch as torch
     >>> torch.ones(2, 3, 4, 5).to(memory_format=torch.channels_last).dim_order()
@@ -152,7 +152,7 @@ def dim_order(self: Tensor, *, ambiguity_check: bool | list[memory_format] = Fal
     if not isinstance(ambiguity_check, bool) and not is_list:
         raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
     sizes, steps = self.shape, self.stride()
-    if is_list or ambiguity_check:             # torch looks at neighbours alone
+    if is_list or ambiguity_check:             # torch compares only neighbours
         several = 1 in sizes or any([a == b for a, b in pairwise(steps)])
         formats = ambiguity_check if is_list else []
         if several and sum([self.is_contiguous(memory_format=x) for x in formats]) != 1:
@@ -167,15 +167,15 @@ def dim_order(self: Tensor, *, ambiguity_check: bool | list[memory_format] = Fal
 
 
 def _comes_before(a, b, sizes, steps):
-    """Whether dimension `a` is told to be a wider one than `b`."""
+    """Whether the strides decide that dimension `a` comes before `b`."""
     return bool(steps[a] and steps[b]) and steps[a] > steps[b]
 
 
 # ------------------------------------------------------------------ parameters that are loaded
 @method(in_python=True)
 def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
-    """What a module's `load_state_dict` would put in the place of `self`: `self` with the numbers of `other`, or with
-    `assign` the numbers of `other` themselves, detached.
+    """The tensor that `load_state_dict` of a module puts in place of `self`: `self` with the numbers of `other`, or
+    with `assign` the detached `other`.
 
     >>> import tinytorch as torch
     >>> torch.zeros(2).module_load(torch.ones(2))
@@ -186,7 +186,7 @@ def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
     return self.copy_(other).detach()
 
 
-# ------------------------------------------------------------------ what is gone
+# ------------------------------------------------------------------ removed methods
 def _removed(name):
     def removed(self, *args, **kwargs):
         return getattr(importlib.import_module(f"{_PACKAGE}._removed"), name)(self, *args, **kwargs)
@@ -201,7 +201,7 @@ for _name in ("eig", "lstsq", "solve", "symeig"):
 
 @method(in_python=True)
 def reinforce(self: Tensor, reward) -> None:
-    """RuntimeError: log_prob of torch.distributions takes its place."""
+    """RuntimeError: torch has replaced it by log_prob of torch.distributions."""
     raise RuntimeError("reinforce() was removed.\nUse torch.distributions instead: a loss of -log_prob(action) * "
                        "reward has the gradient that it wrote.")
 
@@ -221,13 +221,13 @@ def _resized(self, shape, name):
 
 @method(in_python=True)
 def resize(self: Tensor, *sizes: int) -> Tensor:
-    """`view(*sizes)`, as it was called before. RuntimeError if the number of elements would change."""
+    """`view(*sizes)` under an older name. RuntimeError if the number of elements would change."""
     return _resized(self, sizes, "resize")
 
 
 @method(in_python=True)
 def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
-    """`view_as(tensor)`, as it was called before."""
+    """`view_as(tensor)` under an older name."""
     return _resized(self, tuple(tensor.shape), "resize_as")
 
 

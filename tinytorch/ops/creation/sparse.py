@@ -1,4 +1,4 @@
-"""Functions of torch that make sparse tensors. The package that they are made by is loaded when one is."""
+"""torch's functions that make sparse tensors. The first call loads the package tinytorch.sparse."""
 from __future__ import annotations
 
 from typing import Any
@@ -15,11 +15,11 @@ __all__ = ["dsmm", "hsmm", "hspmm", "saddmm", "smm", "sparse_compressed_tensor",
 
 @public(python=True, seen=False)
 def sparse_coo_tensor(*args: Any, **kwargs: Any) -> Tensor:
-    """A tensor of the elements `values` (N, *) in the places `indices` (S, N): sparse_coo_tensor(indices, values, size,
-    *, dtype, device, requires_grad, check_invariants, is_coalesced), or of `size` alone without elements.
+    """A tensor with the elements `values` (N, *) at the places `indices` (S, N): sparse_coo_tensor(indices, values,
+    size, *, dtype, device, requires_grad, check_invariants, is_coalesced); or without elements, from `size` alone.
 
-    Elements of the same place add up (`coalesce`). Without a size it is the smallest that has the places. RuntimeError
-    for parts that do not fit, and for places outside of `size`.
+    Elements of the same place are summed by `coalesce`. The default size is the smallest that contains the places.
+    RuntimeError for arguments that do not fit together, and for places outside `size`.
 
     >>> import tinytorch as torch
     >>> torch.sparse_coo_tensor([[0, 1], [2, 0]], [3., 4.], (2, 3)).to_dense()
@@ -34,7 +34,8 @@ def sparse_coo_tensor(*args: Any, **kwargs: Any) -> Tensor:
 def sparse_compressed_tensor(compressed_indices: Any, plain_indices: Any, values: Any, size: Any = None,
                              **kwargs: Any) -> Tensor:
     """A matrix whose elements are given row by row (layout=torch.sparse_csr) or column by column (torch.sparse_csc):
-    where each row begins, and the column and value of each element. Further keywords as for `sparse_coo_tensor`.
+    the position where each row begins, and the column and value of each element. Further keywords as in
+    `sparse_coo_tensor`.
 
     >>> import tinytorch as torch
     >>> torch.sparse_compressed_tensor([0, 1, 2], [1, 0], [3., 4.], layout=torch.sparse_csr).to_dense()
@@ -51,7 +52,7 @@ def _compressed(starts, inner, values, size, options):
 
 @public(python=True, seen=False)
 def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: Any = None, **kwargs: Any) -> Tensor:
-    """`sparse_compressed_tensor` of layout torch.sparse_csr.
+    """`sparse_compressed_tensor` with layout torch.sparse_csr.
 
     >>> import tinytorch as torch
     >>> torch.sparse_csr_tensor([0, 1, 2], [1, 0], [3., 4.]).to_dense()
@@ -65,7 +66,7 @@ def sparse_csr_tensor(crow_indices: Any, col_indices: Any, values: Any, size: An
 
 @public(python=True, seen=False)
 def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: Any = None, **kwargs: Any) -> Tensor:
-    """`sparse_compressed_tensor` of layout torch.sparse_csc.
+    """`sparse_compressed_tensor` with layout torch.sparse_csc.
 
     >>> import tinytorch as torch
     >>> torch.sparse_csc_tensor([0, 1, 2], [1, 0], [3., 4.]).to_dense()
@@ -79,7 +80,7 @@ def sparse_csc_tensor(ccol_indices: Any, row_indices: Any, values: Any, size: An
 
 @public(any_layout=True)
 def spmm(input: Tensor, mat2: Tensor) -> Tensor:
-    """`torch.mm` under the name that it has for sparse matrices.
+    """`torch.mm` under an older name for sparse matrices.
 
     >>> import tinytorch as torch
     >>> torch.spmm(torch.eye(2).to_sparse(), torch.ones(2, 1))
@@ -123,8 +124,8 @@ def smm(input: Tensor, mat2: Tensor) -> Tensor:
 @public(any_layout=True, method=True, out="", older=("beta input mat1 mat2", "beta input alpha mat1 mat2"))
 def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1,
              out: Tensor | None = None) -> Tensor:
-    """beta * input + alpha * (mat1 @ mat2), where all but `mat2` are sparse_coo matrices: the elements of the product
-    come after those of `input`. RuntimeError as in `smm`.
+    """beta * input + alpha * (mat1 @ mat2), where all but `mat2` are sparse_coo matrices. The elements of the product
+    follow those of `input`. RuntimeError as in `smm`.
 
     >>> import tinytorch as torch
     >>> eye = torch.eye(2).to_sparse()
@@ -149,8 +150,8 @@ def saddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha
 
 @public(any_layout=True, out="")
 def hspmm(mat1: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The product of a sparse_coo matrix and a dense one, as a sparse_coo tensor whose elements are the rows that
-    `mat1` has elements in. RuntimeError as in `smm`.
+    """The product of a sparse_coo matrix and a dense one, as a sparse_coo tensor. Its elements are the rows in which
+    `mat1` has elements. RuntimeError as in `smm`.
 
     >>> import tinytorch as torch
     >>> torch.hspmm(torch.tensor([[0., 0.], [0., 2.]]).to_sparse(), torch.ones(2, 3))

@@ -1,4 +1,4 @@
-"""Methods of all tensors about sparse ones: conversions, and what a sparse tensor is made of."""
+"""Methods of all tensors that concern sparse ones: conversions, sizes, and the parts of a sparse tensor."""
 from __future__ import annotations
 
 from ...autograd.public import public
@@ -14,13 +14,13 @@ def is_sparse(x):
 
 
 def _operations():
-    """The package of sparse tensors, loaded when it is first needed."""
+    """The module of conversions. The first call loads the package tinytorch.sparse."""
     from ...sparse import conversion
     return conversion
 
 
 def _resizing(name, self):
-    """What gives a sparse_coo tensor another size."""
+    """The module that resizes sparse_coo tensors. NotImplementedError for another layout."""
     _check_backend(name, self, self.layout is sparse_coo)
     from ...sparse import resizing
     return resizing
@@ -30,10 +30,11 @@ def _resizing(name, self):
 @method()
 def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: layout_class | None = None,
               blocksize: tuple[int, int] | None = None, dense_dim: int | None = None) -> Tensor:
-    """The tensor in a sparse layout (torch.sparse_coo, unless `layout` is another): the elements that are not zero.
+    """The tensor in a sparse layout (by default torch.sparse_coo), with its non-zero elements.
 
-    sparse_dim    how many of the first dimensions are sparse (all); the others are those of the values
-    dense_dim     the same from the other end
+    sparse_dim    the number of sparse dimensions, which are the first ones (all); the others are dimensions of the
+                  values
+    dense_dim     the number of those others
 
     >>> import tinytorch as torch
     >>> torch.eye(2).to_sparse()
@@ -91,7 +92,7 @@ def _compressed(self, layout, primitive, dense_dim):
 
 @method()
 def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
-    """A matrix in layout torch.sparse_csr: row by row.
+    """A matrix in layout torch.sparse_csr, which stores its elements row by row.
 
     >>> import tinytorch as torch
     >>> torch.eye(2).to_sparse_csr().crow_indices()
@@ -102,21 +103,21 @@ def to_sparse_csr(self: Tensor, dense_dim: int | None = None) -> Tensor:
 
 @method()
 def to_sparse_csc(self: Tensor, dense_dim: int | None = None) -> Tensor:
-    """A matrix in layout torch.sparse_csc: column by column."""
+    """A matrix in layout torch.sparse_csc, which stores its elements column by column."""
     return _compressed(self, sparse_csc, "to_csc", dense_dim)
 
 
 @method("to_sparse_bsr", "to_sparse_bsc")
 def _to_blocks(self: Tensor, blocksize: tuple[int, int], dense_dim: int | None = None) -> Tensor:
-    """Not supported: matrices of blocks."""
+    """NotImplementedError: matrices of blocks are not supported."""
     raise NotImplementedError("tinytorch has no sparse tensors of blocks")
 
 
 @method()
 def to_dense(self: Tensor, dtype: dtype_class | None = None, *, masked_grad: bool | None = None) -> Tensor:
-    """All elements of a sparse tensor; a dense one as it is (in `dtype`, if given).
+    """A sparse tensor as a dense one. A dense tensor is returned itself (or in `dtype`, if given).
 
-    masked_grad    whether the gradient is that of the elements that the sparse tensor has (True), or of all
+    masked_grad    whether the gradient is that of the elements that the sparse tensor holds (True), or of all
 
     >>> import tinytorch as torch
     >>> torch.sparse_coo_tensor([[0, 0]], [1., 2.], (2,)).to_dense()
@@ -132,7 +133,7 @@ def to_dense(self: Tensor, dtype: dtype_class | None = None, *, masked_grad: boo
 
 @method()
 def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
-    """The elements of `self` in the places that the sparse tensor `mask` has.
+    """The elements of `self` at the places where the sparse tensor `mask` has elements.
 
     >>> import tinytorch as torch
     >>> torch.arange(4.).reshape(2, 2).sparse_mask(torch.eye(2).to_sparse()).values()
@@ -146,11 +147,11 @@ def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
     return _operations().masked_by(self, mask)
 
 
-# ------------------------------------------------------------------ its size
+# ------------------------------------------------------------------ sizes
 @public(any_layout=True, method=True)
 def sparse_resize_(self: Tensor, size: Ints, sparse_dim: int, dense_dim: int) -> Tensor:
-    """Give a sparse_coo tensor another shape, of `sparse_dim` and `dense_dim` dimensions. As long as it has elements,
-    these numbers stay and no size shrinks: RuntimeError.
+    """Gives a sparse_coo tensor another shape, of `sparse_dim` and `dense_dim` dimensions. RuntimeError if the tensor
+    has elements and a size would shrink or the number of sparse or dense dimensions would change.
 
     >>> import tinytorch as torch
     >>> torch.sparse_coo_tensor([[0, 1]], [1., 2.], (2,)).sparse_resize_((4,), 1, 0).to_dense()
@@ -161,7 +162,7 @@ def sparse_resize_(self: Tensor, size: Ints, sparse_dim: int, dense_dim: int) ->
 
 @public(any_layout=True, method=True)
 def sparse_resize_and_clear_(self: Tensor, size: Ints, sparse_dim: int, dense_dim: int) -> Tensor:
-    """Give a sparse_coo tensor another shape, of `sparse_dim` and `dense_dim` dimensions, and no elements.
+    """Gives a sparse_coo tensor another shape, of `sparse_dim` and `dense_dim` dimensions, and removes its elements.
 
     >>> import tinytorch as torch
     >>> torch.sparse_coo_tensor([[0, 1]], [1., 2.], (2,)).sparse_resize_and_clear_((4, 3), 2, 0)._nnz()
@@ -172,7 +173,7 @@ def sparse_resize_and_clear_(self: Tensor, size: Ints, sparse_dim: int, dense_di
 
 @public(any_layout=True, method=True)
 def resize_as_sparse_(input: Tensor, the_template: Tensor) -> Tensor:
-    """`input.sparse_resize_` to the shape, and the numbers of sparse and dense dimensions, of another tensor.
+    """Gives `input` the shape and the numbers of sparse and dense dimensions of another tensor (`sparse_resize_`).
 
     >>> import tinytorch as torch
     >>> x = torch.sparse_coo_tensor([[0, 1]], [1., 2.], (2,))
@@ -182,7 +183,7 @@ def resize_as_sparse_(input: Tensor, the_template: Tensor) -> Tensor:
     return _resizing("resize_as_sparse_", input).resized_as(input, the_template)
 
 
-# ------------------------------------------------------------------ what it is made of
+# ------------------------------------------------------------------ parts
 def _check_coo(function, self):
     if self.layout is not sparse_coo:
         raise layout_expected(function, "sparse coordinate ", self)
@@ -195,7 +196,8 @@ def _check_coalesced(self, what):
 
 @method()
 def coalesce(self: Tensor) -> Tensor:
-    """A sparse_coo tensor with its indices in order, elements of the same place added up; itself if it is so.
+    """A sparse_coo tensor with sorted indices and with the elements of equal places summed. A coalesced tensor is
+    returned itself.
 
     >>> import tinytorch as torch
     >>> torch.sparse_coo_tensor([[1, 0, 1]], [1., 2., 3.], (2,)).coalesce().values()
@@ -207,7 +209,7 @@ def coalesce(self: Tensor) -> Tensor:
 
 @method()
 def is_coalesced(self: Tensor) -> bool:
-    """Whether the indices of a sparse_coo tensor are known to be in order, each once."""
+    """Whether the indices of a sparse_coo tensor are known to be sorted and without repetition."""
     _check_coo("is_coalesced", self)
     return self._array.coalesced
 
@@ -222,7 +224,7 @@ def indices(self: Tensor) -> Tensor:
 
 @method()
 def values(self: Tensor) -> Tensor:
-    """The elements (N, *) of a sparse tensor, in the graph; one of layout sparse_coo must be coalesced."""
+    """The elements (N, *) of a sparse tensor, recorded by autograd. A sparse_coo tensor must be coalesced."""
     if not is_sparse(self):
         raise layout_expected("values", "sparse ", self)
     if self.layout is sparse_coo:
@@ -245,27 +247,27 @@ def _indices(self: Tensor) -> Tensor:
 
 @method(seen=True)
 def _values(self: Tensor) -> Tensor:
-    """The elements of a sparse_coo tensor, coalesced or not, outside the graph."""
+    """The elements of a sparse_coo tensor, coalesced or not. They are not recorded by autograd."""
     _check_backend("_values", self, self.layout is sparse_coo)
     return wrap(self._array.values)
 
 
 @method(seen=True)
 def _nnz(self: Tensor) -> int:
-    """How many elements a sparse tensor holds."""
+    """The number of elements that a sparse tensor holds."""
     _check_backend("_nnz", self, is_sparse(self))
     return self._array.nnz
 
 
 @method("sparse_dim", "_dimI", seen=True)
 def sparse_dim(self: Tensor) -> int:
-    """How many of the dimensions are sparse: of a dense tensor none."""
+    """The number of sparse dimensions. A dense tensor has none."""
     return self._array.sparse_dim if is_sparse(self) else 0
 
 
 @method("dense_dim", "_dimV", seen=True)
 def dense_dim(self: Tensor) -> int:
-    """How many of the dimensions are those of the values: of a dense tensor all."""
+    """The number of dense dimensions. In a dense tensor these are all."""
     return self._array.dense_dim if is_sparse(self) else self._array.ndim
 
 
@@ -277,7 +279,7 @@ def _part(function, self, layout, kind, number):
 
 @method()
 def crow_indices(self: Tensor) -> Tensor:
-    """Where each row of a sparse_csr matrix begins, and the number of elements."""
+    """The positions where the rows of a sparse_csr matrix begin, followed by the number of elements."""
     return _part("crow_indices", self, sparse_csr, "row", 0)
 
 
@@ -289,7 +291,7 @@ def col_indices(self: Tensor) -> Tensor:
 
 @method()
 def ccol_indices(self: Tensor) -> Tensor:
-    """Where each column of a sparse_csc matrix begins, and the number of elements."""
+    """The positions where the columns of a sparse_csc matrix begin, followed by the number of elements."""
     return _part("ccol_indices", self, sparse_csc, "column", 0)
 
 

@@ -1,6 +1,7 @@
-"""Windows, by which signals are multiplied: hann_window hamming_window bartlett_window blackman_window kaiser_window.
+"""Windows that signals are multiplied by: hann_window hamming_window bartlett_window blackman_window kaiser_window.
 
-But for the last, each is computed in its dtype and rounded after every step, the numbers that it is multiplied by too.
+All but kaiser_window are computed in their dtype, where every step and every constant is rounded. With `periodic` a
+window of one number more is computed, and its last number is left out.
 """
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ __all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window"
 
 
 def _window(name, compute, length, periodic, dtype, layout, *options):
-    """compute(0, 1, ..., length - 1) as a tensor; of a periodic window, the last element is left out."""
+    """compute(0, 1, ..., length - 1) as a tensor. A periodic window is computed for one more, which is left out."""
     dtype = as_dtype(dtype, name) or dt.get_default_dtype()
     if dtype.category < 2:
         default = " (default)" if layout is None else ""
@@ -49,7 +50,7 @@ def _window(name, compute, length, periodic, dtype, layout, *options):
 def hann_window(window_length: int, periodic: bool = True, *, dtype: dt.dtype | type | None = None,
                 layout: Layout | None = None, device: Device = None, pin_memory: bool | None = False,
                 requires_grad: bool | None = False) -> Tensor:
-    """The Hann window: 0.5 - 0.5 cos(2 pi k / (N - 1)) of N = window_length numbers, one more if `periodic`.
+    """The Hann window: 0.5 - 0.5 cos(2 pi k / (N - 1)), where N is window_length, or one more if `periodic`.
 
     RuntimeError for integer dtypes.
 
@@ -65,7 +66,7 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: dt.dtype | 
 def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *,
                    dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
                    pin_memory: bool | None = False, requires_grad: bool | None = False) -> Tensor:
-    """The Hamming window: alpha - beta cos(2 pi k / (N - 1)) of N = window_length numbers, one more if `periodic`.
+    """The Hamming window: alpha - beta cos(2 pi k / (N - 1)), where N is window_length, or one more if `periodic`.
 
     RuntimeError for integer dtypes.
 
@@ -89,7 +90,8 @@ def _raised_cosine(alpha, beta):
 def bartlett_window(window_length: int, periodic: bool = True, *, dtype: dt.dtype | type | None = None,
                     layout: Layout | None = None, device: Device = None, pin_memory: bool | None = False,
                     requires_grad: bool | None = False) -> Tensor:
-    """The Bartlett window: the triangle from 0 to 1 and back of window_length numbers, one more if `periodic`.
+    """The Bartlett window: a triangle from 0 to 1 and back over N numbers. N is window_length, or one more if
+    `periodic`.
 
     RuntimeError for integer dtypes.
 
@@ -109,7 +111,7 @@ def bartlett_window(window_length: int, periodic: bool = True, *, dtype: dt.dtyp
 def blackman_window(window_length: int, periodic: bool = True, *, dtype: dt.dtype | type | None = None,
                     layout: Layout | None = None, device: Device = None, pin_memory: bool | None = False,
                     requires_grad: bool | None = False) -> Tensor:
-    """The Blackman window: 0.42 - 0.5 cos(2 pi k / (N - 1)) + 0.08 cos(4 pi k / (N - 1)) of N = window_length numbers,
+    """The Blackman window: 0.42 - 0.5 cos(2 pi k / (N - 1)) + 0.08 cos(4 pi k / (N - 1)), where N is window_length, or
     one more if `periodic`.
 
     RuntimeError for integer dtypes.
@@ -129,8 +131,8 @@ def blackman_window(window_length: int, periodic: bool = True, *, dtype: dt.dtyp
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *,
                   dtype: dt.dtype | type | None = None, layout: Layout | None = None, device: Device = None,
                   pin_memory: bool | None = False, requires_grad: bool | None = False) -> Tensor:
-    """The Kaiser window: i0(beta sqrt(1 - x^2)) / i0(beta) for x from -1 to 1 in window_length steps, one more if
-    `periodic`.
+    """The Kaiser window: i0(beta sqrt(1 - x^2)) / i0(beta), where x runs from -1 to 1 in N numbers. N is window_length,
+    or one more if `periodic`.
 
     RuntimeError for integer dtypes.
 
@@ -139,7 +141,7 @@ def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0,
     tensor([0.7898, 1.0000, 0.7898])
     """
     def bessel(k):
-        wide = dt.float32 if k._array.dtype.char in "eV" else k.dtype      # halves are rounded once
+        wide = dt.float32 if k._array.dtype.char in "eV" else k.dtype      # half precision is rounded only at the end
         middle, shape = (wrap(stored_as(x, k._array.dtype)).to(wide) for x in ((k._array.size - 1) / 2.0, float(beta)))
         way = (k.to(wide) - middle) / middle
         return (i0(shape * sqrt(1 - way ** 2)) / i0(shape)).to(k.dtype)
