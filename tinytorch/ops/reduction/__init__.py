@@ -1,1 +1,1 @@
-"""Many elements to fewer: sums, statistics, running sums, sorting."""
+"""Reductions and orders: sums, statistics, running sums, sorting."""

@@ -1,4 +1,5 @@
-"""Covariances and correlations of variables, which are rows of observations: cov corrcoef."""
+"""Covariances and correlations of variables: cov corrcoef. The rows of a matrix are variables, its columns
+observations."""
 from __future__ import annotations
 
 from ... import dtypes as dt
@@ -35,12 +36,12 @@ def _check_weights(name, weights, observations, kinds, word):
 @public(method=True, autocast="parts")
 def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
         ) -> Tensor:
-    """The covariance matrix of variables, which are the rows of `input` (variables, observations), or the variance of
-    one variable (observations).
+    """The covariance matrix of the variables in the rows of `input` (variables, observations), or the variance of a
+    single variable (observations).
 
-    correction   what the number of observations is diminished by
-    fweights     (observations) int: how often each was seen
-    aweights     (observations) floating: how much each counts
+    correction   the number that is subtracted from the number of observations
+    fweights     (observations) int: how often each observation was made
+    aweights     (observations) floating: the weight of each observation
 
     >>> import tinytorch as torch
     >>> torch.cov(torch.tensor([[0., 1., 2.], [2., 1., 0.]]))
@@ -77,7 +78,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
 
 @public(method=True, autocast="parts")
 def corrcoef(input: Tensor) -> Tensor:
-    """The correlation coefficients (Pearson's) of variables, which are the rows of `input`; between -1 and 1.
+    """Pearson's correlation coefficients, between -1 and 1, of the variables in the rows of `input`.
 
     >>> import tinytorch as torch
     >>> torch.corrcoef(torch.tensor([[0., 1., 2.], [2., 1., 0.]]))
@@ -87,7 +88,7 @@ def corrcoef(input: Tensor) -> Tensor:
     _two_dims("corrcoef", input)
     c = cov(input)
     if c.dim() == 0:
-        return c / c                           # 1, or nan
+        return c / c                           # 1, or NaN if the variance is 0 or NaN
     variances = diag(c)
     deviations = (real(variances) if variances.is_complex() else variances).sqrt()
     c = c / deviations.view(-1, 1) / deviations.view(1, -1)

@@ -24,7 +24,7 @@ __all__ = ["cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "dif
 
 
 def _running(accumulate, input, dim, dtype, *flags):
-    """`accumulate` along `dim` in the dtype that is asked for (integers: int64)."""
+    """`accumulate` along `dim` in the given dtype. Without one, integers are computed in int64."""
     dim = check_dim(dim, input._array.ndim)
     if dtype is not None:
         if dtype is dt.bool and input._array.ndim and input._array.size:
@@ -39,13 +39,13 @@ def _running(accumulate, input, dim, dtype, *flags):
 @op(name="cumsum", batches="dims", kernel="cumsum_out_cpu",
     input=lambda g, dim, backward, wide: _cumsum(g, dim, not backward, wide))
 def _cumsum(input, dim, backward, wide):
-    """Running sums along `dim`, from its end if `backward`. `wide`: see `running`."""
+    """Running sums along `dim`; from its end if `backward`. `wide` is explained in `running`."""
     return running(input, dim, False, backward, wide) if input.ndim else input.copy()
 
 
 def _chain(g, factor):
-    """h with h[k] = g[k] + factor[k+1] * h[k+1] along the first axis, in log(n) steps: steps are composed
-    pairwise, each an affine map of the h behind it."""
+    """h with h[k] = g[k] + factor[k+1] * h[k+1] along the first axis, in log(n) steps. Each step is an affine map of
+    the next h, and neighbouring maps are composed in pairs."""
     h, a = g.copy(), np.zeros_like(factor)
     a[:-1] = factor[1:]
     step = 1
@@ -57,8 +57,8 @@ def _chain(g, factor):
 
 
 def _chain_recorded(g, a):
-    """`_chain` in ordinary ops; `a`: of each but the last, the factor of the h behind it."""
-    from ..layout.join import cat  # this alone needs it
+    """`_chain` made of recorded ops. `a` holds, for each h but the last, the factor of the next h."""
+    from ..layout.join import cat  # loaded here: only this function and its like need it
     h, step = g, 1
     while step < h.shape[0]:
         h = cat([h[:-step] + a * h[step:], h[-step:]])
@@ -68,8 +68,8 @@ def _chain_recorded(g, a):
 
 
 def _cumprod_grad(g, input, ans, dim, wide):
-    """By division if no element is zero, or else by the products of the others."""
-    from ..layout.join import cat  # zeros alone need it
+    """The gradient of cumprod. It divides by the elements if none is zero, else it multiplies the others."""
+    from ..layout.join import cat  # loaded here: only inputs with zeros need it
     array = raw(input)
     if not array.ndim or array.size <= 1 or array.shape[dim] == 1:
         return g
@@ -85,7 +85,8 @@ def _cumprod_grad(g, input, ans, dim, wide):
 
 
 def _of_complex(array):
-    """torch begins at 1, by which a complex number is multiplied: NaN in a part of it spreads to the other."""
+    """The first product is 1 times the first element, as in torch. NaN in one part of a complex number then spreads to
+    the other part."""
     if array.size and not np.isfinite(array).all():
         array = np.array(array)
         array[:1] *= np.ones((), array.dtype)
@@ -102,18 +103,18 @@ def _cumprod(input, dim, wide):
 
 
 def _from_behind(x, dim):
-    """logcumsumexp from the end."""
+    """logcumsumexp from the end of `dim`."""
     if isinstance(x, Tensor):
         return _logcumsumexp(x.flip(dim), dim).flip(dim)
     return np.flip(_logcumsumexp(np.flip(x, dim), dim), dim)
 
 
 def _logcumsumexp_grad(g, input, ans, dim):
-    """In torch's steps: what raises and what lowers the result apart, by the logarithm of the gradient."""
+    """Torch's steps: the positive and the negative part of the gradient are computed apart, by their logarithms."""
     array = raw(g)
     if not array.ndim or not array.size:
         return g
-    if mode.computing_jvp:                     # which takes what is linear in g
+    if mode.computing_jvp:                     # forward mode needs a formula that is linear in g
         x, total, g = (v.swapaxes(0, dim) for v in (input, ans, g))
         running = exp(total[:-1] - total[1:]).masked_fill(total[1:].isinf(), 0)
         return (_chain_recorded(g, running.conj()) * exp(x - total).conj()).swapaxes(0, dim)
@@ -133,7 +134,7 @@ def _logcumsumexp(input, dim):
     if input.dtype.kind not in dt.COMPLEX:
         wide = np.asarray(input, np.float32 if input.dtype == np.float16 else None, order="C")
         return np.logaddexp.accumulate(wide, axis=dim).astype(input.dtype, copy=False)
-    result = np.array(input, order="C")        # one after the other: the imaginary parts add up, unwrapped
+    result = np.array(input, order="C")        # step by step: imaginary parts add up and are not wrapped
     steps = np.moveaxis(result, dim, 0)
     if len(steps):
         steps[0] = np.where(np.isnan(steps[0]), complex(np.nan, np.nan),
@@ -144,13 +145,13 @@ def _logcumsumexp(input, dim):
 
 
 def _written(out, result, input, dtype):
-    """`result`, or `out`, which is of the `dtype` that was asked for, if one was."""
+    """`result`, or `out` after the result is written to it. `out` must have the `dtype` argument, if it was given."""
     return write_out(out, result, input, exact=None if dtype is None else EXACT)
 
 
 @public(method=True, inplace=True)
 def cumsum(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """Running sums along `dim`; integers in int64.
+    """Running sums along `dim`. Integers are summed in int64.
 
     >>> import tinytorch as torch
     >>> torch.cumsum(torch.tensor([1, 2, 3]), 0)
@@ -162,7 +163,7 @@ def cumsum(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tenso
 
 @public(method=True, inplace=True)
 def cumprod(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """Running products along `dim`; integers in int64.
+    """Running products along `dim`. Integers are multiplied in int64.
 
     >>> import tinytorch as torch
     >>> torch.cumprod(torch.tensor([1, 2, 3]), 0)
@@ -188,7 +189,7 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tenso
 
 
 def _taken_grad(g, input, dim, index):
-    """`input` is named, and so saved, as in torch."""
+    """The rule names `input`, so that it is saved as in torch."""
     return _gather_backward(g, dim, index, input.shape)
 
 
@@ -204,7 +205,7 @@ def _cumulative(name, accumulate, take, result, input, dim):
         refuse_complex_gradient(name, input)
         index = wrap(np.zeros((), np.int64))
         return result(take(input, 0, index), index)
-    if not array.size:                         # whatever `dim` is
+    if not array.size:                         # torch does not check `dim`
         refuse_complex_gradient(name, input)
         index = wrap(np.zeros(array.shape, np.int64))
         return result(take(input, 0, index), index)
@@ -218,7 +219,7 @@ def _cumulative(name, accumulate, take, result, input, dim):
         index = wrap(found[1])
         return result(take(input, dim, index), index)
     best = accumulate(array, axis=dim)
-    hits = (array == best) | (array != array)  # the latest of equal ones; a NaN stays
+    hits = (array == best) | (array != array)  # the last of equal elements; once there is a NaN, it stays
     places = np.arange(array.shape[dim]).reshape([-1 if d == dim else 1 for d in range(array.ndim)])
     index = wrap(np.maximum.accumulate(np.where(hits, places, 0), axis=dim))
     return result(take(input, dim, index), index)
@@ -226,7 +227,7 @@ def _cumulative(name, accumulate, take, result, input, dim):
 
 @public(out=EXACT, apart=None, method=True)
 def cummax(input: Tensor, dim: int, *, out: Tensors | None = None) -> return_types.cummax:
-    """The largest element so far along `dim` and where it stands: (values, indices).
+    """The largest element so far along `dim` and its index: (values, indices).
 
     >>> import tinytorch as torch
     >>> values, indices = torch.cummax(torch.tensor([1, 3, 2]), 0); values, indices
@@ -237,7 +238,7 @@ def cummax(input: Tensor, dim: int, *, out: Tensors | None = None) -> return_typ
 
 @public(out=EXACT, apart=None, method=True)
 def cummin(input: Tensor, dim: int, *, out: Tensors | None = None) -> return_types.cummin:
-    """The smallest element so far along `dim` and where it stands: (values, indices).
+    """The smallest element so far along `dim` and its index: (values, indices).
 
     >>> import tinytorch as torch
     >>> values, indices = torch.cummin(torch.tensor([3, 1, 2]), 0); values, indices
@@ -271,7 +272,7 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
     for x in (prepend, append):
         if x is not None and x._array.ndim != input._array.ndim:
             raise RuntimeError("diff expects prepend or append to be the same dimension as input")
-    if n == 0:                                 # whatever `dim` is
+    if n == 0:                                 # torch does not check `dim`
         return input.clone()
     dim = check_dim(dim, input._array.ndim)
     if prepend is not None or append is not None:
@@ -284,7 +285,7 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
 
 
 def _sides(name, y, x, dim):
-    """What the rule adds up: y on both sides of every interval and the widths of the intervals (None without `x`)."""
+    """(left, right, widths): y at both ends of every interval, and the widths of the intervals (None without `x`)."""
     if y._array.dtype == bool or x is not None and x._array.dtype == bool:
         raise RuntimeError(f"{name}: received a bool input for `{'y' if x is None else 'x` or `y'}`, but bool is not "
                            "supported")
@@ -306,7 +307,7 @@ def _sides(name, y, x, dim):
 
 
 def _size(x, dim):
-    """The size of dimension `dim`, which has to be there."""
+    """The size of dimension `dim`. IndexError if the tensor has no dimensions."""
     if not x._array.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     return x._array.shape[check_dim(dim, x._array.ndim)]
@@ -330,7 +331,7 @@ def _check_spacing(name, x, dx):
 
 def _integral(y, x, dx, dim):
     _check_spacing("trapezoid", x, dx)
-    if not _size(y, dim):                      # of no points, in the dtype of y
+    if not _size(y, dim):                      # the integral over no points has the dtype of y
         shape, dim = y._array.shape, check_dim(dim, y._array.ndim)
         return wrap(np.zeros(shape[:dim] + shape[dim + 1:], y._array.dtype))
     left, right, widths = _sides("trapezoid", y, x, dim)
@@ -341,7 +342,7 @@ def _integral(y, x, dx, dim):
 
 @public()
 def trapz(y: Tensor, x: Tensor = None, *, dx: Number = 1, dim: int = -1) -> Tensor:
-    """`trapezoid` by its older name."""
+    """`trapezoid` under its older name."""
     return _integral(y, x, dx, dim)
 
 

@@ -1,4 +1,4 @@
-"""The largest and the smallest elements: max min amax amin aminmax argmax argmin."""
+"""The largest and smallest elements: max min amax amin aminmax argmax argmin."""
 from __future__ import annotations
 
 import numpy as np
@@ -36,13 +36,13 @@ _LONG = np.dtype(np.int64)
 
 
 def _shared(g, input, extreme, dim):
-    """`g` split evenly among the elements that are the extreme over `dim`. NaN for all where that is NaN."""
+    """`g` split evenly among the elements that equal the extreme over `dim`. NaN for all elements if that is NaN."""
     hits = raw(input) == raw(extreme).reshape(kept_shape(input.shape, dim))
     return by_count(spread(g, input.shape, dim) * like(g, hits), hits, dim)
 
 
 def shared_evenly(g, ans, input):
-    """`g` split evenly among the elements that are the extreme of all (or NaN, if that is)."""
+    """`g` split evenly among the elements that equal the extreme of all elements (or that are NaN, if it is)."""
     x, extreme = raw(input), raw(ans)
     hits = in_c_order(as_array(np.isnan(x) if extreme != extreme else x == extreme))
     return masked(spread(divided(g, int(np.count_nonzero(hits))), input.shape, range(input.ndim)), hits)
@@ -80,7 +80,7 @@ def _aminmax(input, dim, keepdim):
 
 @op(name="place", batches="places", input=lambda g, index, dim: pick(g, index, dim))
 def place(input, index, dim, size):
-    """Zeros of `size` along `dim`, with `input` added at the positions `index` along it. No position twice."""
+    """Zeros of `size` along `dim`, with `input` written at the positions `index` along it. Positions do not repeat."""
     if not input.ndim:
         return input.copy()
     result = np.zeros(input.shape[:dim] + (size,) + input.shape[dim + 1:], input.dtype)
@@ -89,9 +89,10 @@ def place(input, index, dim, size):
 
 
 def _dense_strides(array):
-    """The strides, in elements, of a dense array in the order of dimensions of `array`, as torch infers them."""
+    """The strides, in elements, of a dense array whose dimensions have the order of those of `array`, as torch infers
+    them."""
     shape, own = array.shape, [step // array.itemsize for step in array.strides]
-    order = list(range(array.ndim))[::-1]      # the innermost first
+    order = list(range(array.ndim))[::-1]      # the innermost dimension first
     for i in range(1, array.ndim):
         k = i
         for j in reversed(range(i)):
@@ -107,12 +108,13 @@ def _dense_strides(array):
         found[d] = step
         step *= shape[d] or 1
     if [found[d] for d in order if shape[d] > 1] == [own[d] for d in order if shape[d] > 1]:
-        return own                             # it is dense itself
+        return own                             # `array` is dense itself
     return found
 
 
 def laid_out_as(array, values):
-    """`values`, in C order, with the strides of `array`, of the same shape, or dense ones in their order."""
+    """`values`, which are in C order, with the strides of `array`, or with dense strides in their order if `array` has
+    gaps. The two have one shape."""
     if array.flags.c_contiguous and 1 not in array.shape or not array.size:
         return values
     strides = [step * values.itemsize for step in _dense_strides(array)]
@@ -122,9 +124,8 @@ def laid_out_as(array, values):
 
 
 def picker(name, reduce=None, strides=False, index="indices"):
-    """An op, called `name` on the tape, that takes the elements at positions `index` along `dim`: by the
-    ufunc `reduce` along it, if that finds them. `strides`: laid out as the input is. `index`: what torch calls the
-    positions."""
+    """An op, called `name` on the tape, that takes the elements at positions `index` along `dim`. `reduce`: a ufunc
+    that finds them faster. `strides`: the result is laid out as the input. `index`: torch's name of the positions."""
     @op(name=name, batches="places", input=lambda g, index, dim, shape: place(
         g.reshape(index.shape), index, dim, shape[dim] if shape else 1), called={"index": index})
     def take(input, index, dim, keepdim=True):
@@ -143,11 +144,11 @@ pick = picker("gather", index="index")
 
 
 def extreme_at(take, result, input, index, dim, keepdim):
-    """The named tuple of the elements at `index` (one along axis `dim`, kept) and of the index itself."""
+    """The named tuple of the elements at `index` (which has size 1 along `dim`) and of the index itself."""
     places = wrap(index)
     values = take(input, places, dim, keepdim)
     if not keepdim and index.ndim:
-        places._array = index.squeeze(dim)      # the same memory and version
+        places._array = index.squeeze(dim)      # in place: memory and version stay the same
     return result(values, places)
 
 
@@ -182,7 +183,7 @@ def _extreme(name, reduce, function, take, result, input, dim, keepdim):
 
 
 def _written(found, input, other, out):
-    """The result of max or min in `out`, whose dtype matters to some of their forms alone."""
+    """The result of max or min, written to `out` if given. Only some of their forms require an equal dtype."""
     if out is None:
         return found
     if isinstance(found, tuple):
@@ -193,13 +194,13 @@ def _written(found, input, other, out):
 _take_max, _take_min = picker("max", np.maximum), picker("min", np.minimum)
 
 
-@public(method=True, keyword_kinds={"dim": "int"})       # a tensor by position is `other`
+@public(method=True, keyword_kinds={"dim": "int"})       # a positional tensor is `other`
 def max(input: Tensor, dim: int | Tensor = None, keepdim: bool = False, *, other: Tensor = None,
         out: Tensor | Tensors | None = None) -> Tensor | return_types.max:
     """max(x): the largest element. max(x, dim): the largest along `dim` and its index, as a named tuple
     (values, indices). max(x, y): the larger of each pair of elements, as `maximum`.
 
-    The gradient of the first is shared by equal elements; that of the second goes to the index.
+    Equal elements share the gradient of max(x). The gradient of max(x, dim) goes to the element at the index.
 
     >>> import tinytorch as torch
     >>> torch.max(torch.tensor([[1., 5.], [7., 2.]]), 1)
@@ -212,7 +213,7 @@ def max(input: Tensor, dim: int | Tensor = None, keepdim: bool = False, *, other
                     input, dim, out)
 
 
-@public(method=True, keyword_kinds={"dim": "int"})       # a tensor by position is `other`
+@public(method=True, keyword_kinds={"dim": "int"})       # a positional tensor is `other`
 def min(input: Tensor, dim: int | Tensor = None, keepdim: bool = False, *, other: Tensor = None,
         out: Tensor | Tensors | None = None) -> Tensor | return_types.min:
     """min(x): the smallest element. min(x, dim): the smallest along `dim` and its index. min(x, y):
@@ -249,7 +250,7 @@ def _extreme_over(name, reduce, input, dim, keepdim):
 
 @public(out=_MISMATCH, apart=None, method=True)
 def amax(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Largest element, or largest over `dim` (an int or several). Equal elements share the gradient.
+    """The largest element, of all or over `dim` (an int or several). Equal elements share the gradient.
 
     >>> import tinytorch as torch
     >>> torch.amax(torch.tensor([[1., 5.], [7., 2.]]), (0, 1))
@@ -260,7 +261,7 @@ def amax(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, o
 
 @public(out=_MISMATCH, apart=None, method=True)
 def amin(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Smallest element, or smallest over `dim` (an int or several). Equal elements share the gradient.
+    """The smallest element, of all or over `dim` (an int or several). Equal elements share the gradient.
 
     >>> import tinytorch as torch
     >>> torch.amin(torch.tensor([[1., 5.], [7., 2.]]), 0)
@@ -272,7 +273,7 @@ def amin(input: Tensor, dim: int | Ints | None = (), keepdim: bool = False, *, o
 @public(out=EXACT, method=True)
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False,
             out: Tensors | None = None) -> return_types.aminmax:
-    """Smallest and largest element (along `dim`) as a named tuple (min, max).
+    """The smallest and the largest element (along `dim`) as a named tuple (min, max).
 
     >>> import tinytorch as torch
     >>> low, high = torch.aminmax(torch.tensor([3., 1., 2.])); low, high
@@ -311,7 +312,7 @@ def _arg(name, function, input, dim, keepdim):
 
 @public(out=EXACT, method=True)
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Index of the largest element (the first, if several) along `dim`, or in the flattened tensor.
+    """The index of the largest element (the first, if several) along `dim`, or in the flattened tensor.
 
     >>> import tinytorch as torch
     >>> torch.argmax(torch.tensor([[1., 5.], [7., 2.]]), dim=1)
@@ -322,7 +323,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out:
 
 @public(out=EXACT, method=True)
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Index of the smallest element (the first, if several) along `dim`, or in the flattened tensor.
+    """The index of the smallest element (the first, if several) along `dim`, or in the flattened tensor.
 
     >>> import tinytorch as torch
     >>> torch.argmin(torch.tensor([3., 1., 2.]))

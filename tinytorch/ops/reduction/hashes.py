@@ -16,10 +16,10 @@ __all__ = ["hash_tensor"]
 @public(out="Expected result to be of dtype uint64, but got {Have}", apart=None, method=True)
 def hash_tensor(input: Tensor, dim: int | Ints | None = (), *, keepdim: bool = False, mode: int = 0,
                 out: Tensor | None = None) -> Tensor:
-    """The bits of the elements as float64 or int64, combined by exclusive or, over `dim` (an int, several, or all) as
-    uint64.
+    """The exclusive or of the bits of all elements, or over `dim` (an int or several), as uint64. The elements are
+    first converted to float64 or int64.
 
-    RuntimeError for a `mode` other than 0 and for no elements at all, NotImplementedError for complex numbers.
+    RuntimeError for a `mode` other than 0 and for no elements, NotImplementedError for complex numbers.
 
     >>> import tinytorch as torch
     >>> torch.hash_tensor(torch.tensor([5, 3, 2]))

@@ -23,11 +23,11 @@ __all__ = ["histogram", "histogramdd"]
         "{want} and hist {have}")
 def histogram(input: Tensor, bins: int | Tensor = 100, *, range: Any = None, weight: Tensor | None = None,
               density: bool = False, out: Any = None) -> tuple[Tensor, Tensor]:
-    """(hist, bin_edges) of all elements. The last bin holds its upper edge too.
+    """(hist, bin_edges) of all elements. The last bin includes its upper edge.
 
-    bins      their number, or their edges, ascending
-    range     (low, high): the ends for a number of bins; None: those of the data
-    weight    of the shape of `input`: how much each element counts
+    bins      the number of bins, or their edges in ascending order
+    range     (low, high): the outer edges for a number of bins; None: the least and largest element
+    weight    the weight of each element, in the shape of `input`
     density   divide the counts by their sum and by the widths of the bins
 
     >>> import tinytorch as torch
@@ -50,8 +50,8 @@ def histogramdd(input: Tensor, bins: int | Ints | Tensors, range: Any = None, we
     """(hist, bin_edges) of points (..., N) in N dimensions: hist (bins of dimension 0, bins of dimension 1, ...).
 
     bins      a number for all dimensions, or a list of numbers, or a list of edges
-    range     2 N numbers: the ends of each dimension; None: those of the data
-    weight    (...): how much each point counts
+    range     2 N numbers: the outer edges in each dimension; None: the least and largest coordinates
+    weight    (...): the weight of each point
     density   divide the counts by their sum and by the volumes of the bins
 
     >>> import tinytorch as torch
@@ -78,7 +78,7 @@ def histogramdd(input: Tensor, bins: int | Ints | Tensors, range: Any = None, we
 
 
 def _edges(points, bins, range, weight, shape):
-    """The edges of the bins, and what is wrong with the arguments."""
+    """The edges of the bins. RuntimeError for arguments that do not fit."""
     array, dtype, n = points._array, points._array.dtype, points._array.shape[-1]
     if len(bins) != n:
         raise RuntimeError(f"torch.histogramdd: expected {n} sequences of bin edges for a {n}-dimensional histogram "
@@ -123,7 +123,7 @@ def _check_edges(points, edges, d):
 
 
 def _ends(rows, range, n):
-    """(lowest, highest) edge of each dimension."""
+    """The (lowest, highest) edge in each dimension."""
     if range is not None:
         if len(range) != 2 * n:
             raise RuntimeError(f"torch.histogramdd: for a {n}-dimensional histogram range should have {2 * n} "
@@ -143,12 +143,12 @@ def _ends(rows, range, n):
 
 
 def _counts(rows, edges, even, weight):
-    """How many rows are in each bin, or the sum of their weights, in float64. `even`: the bins are equal."""
+    """The number of rows in each bin, or the sum of their weights, in float64. `even`: the bins have equal widths."""
     places, inside = [], np.ones(len(rows), bool)
     for x, edge in zip(rows.T, edges):
         number = len(edge) - 1
         inside &= (edge[0] <= x) & (x <= edge[-1])
-        if even:                               # the place by division is off by one at most
+        if even:                               # the bin found by division is wrong by one at most
             place = np.nan_to_num((x - edge[0]) * number / (edge[-1] - edge[0]))
             place = np.clip(place, 0, number - 1).astype(np.int64)
             place = np.clip(place + (x >= edge[place + 1]) - (x < edge[place]), 0, number - 1)
@@ -162,7 +162,7 @@ def _counts(rows, edges, even, weight):
 
 
 def _counting(name, with_edges=False):
-    """The operation of that name in errors; it has no derivative."""
+    """An operation without a derivative. `name` is its name in errors."""
     rule = refused(name)
 
     @op(name="histogram", backward_name=REFUSED, first=3, multi=with_edges, points=rule, weight=rule)

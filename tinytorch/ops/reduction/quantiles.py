@@ -1,4 +1,4 @@
-"""Elements by their rank or number: median mode quantile."""
+"""Elements by rank or frequency: median mode quantile."""
 from __future__ import annotations
 
 import numpy as np
@@ -26,15 +26,15 @@ def _middle(input, ignore_nan):
 
 
 def _middle_index(array, dim, ignore_nan):
-    """Positions (kept along `dim`) of the lower median; of a NaN if there is one, unless ignored."""
+    """Positions (of size 1 along `dim`) of the lower median; or of a NaN if there is one and it is not ignored."""
     moved = np.moveaxis(array, dim, -1)
     rows = moved.reshape(-1, moved.shape[-1])
     k = (rows.shape[1] - 1) // 2
-    parted = np.partition(rows, k)             # NaN last
+    parted = np.partition(rows, k)             # NaN comes last
     value = parted[:, k:k + 1]
     found = rows == value
     index = found.argmax(-1)
-    before = (parted[:, :k] == value).sum(-1)  # of equal elements, the one that a stable sort would put there
+    before = (parted[:, :k] == value).sum(-1)  # among equal elements: the one that a stable sort puts at place k
     several = before.nonzero()[0]
     if several.size:
         index[several] = (found[several].cumsum(-1) == before[several, None] + 1).argmax(-1)
@@ -75,7 +75,7 @@ def _median(take, result, ignore_nan, input, dim, keepdim):
 @public(out=EXACT, apart=None, method=True)
 def median(input: Tensor, dim: int = None, keepdim: bool = False, *,
            out: Tensors | None = None) -> Tensor | return_types.median:
-    """The median (the lower one of an even number) of all elements, or along `dim` as a named tuple
+    """The median (the lower of two middle elements) of all elements, or along `dim` as a named tuple
     (values, indices). NaN if there is a NaN.
 
     >>> import tinytorch as torch
@@ -99,8 +99,7 @@ def nanmedian(input: Tensor, dim: int = None, keepdim: bool = False, *,
 
 @public(out=EXACT, method=True)
 def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | None = None) -> return_types.mode:
-    """The most frequent value along `dim` (the smallest, if several) and where it stands, as a named
-    tuple (values, indices).
+    """The most frequent value along `dim` (the smallest, if several) and its index, as a named tuple (values, indices).
 
     >>> import tinytorch as torch
     >>> values, indices = torch.mode(torch.tensor([3, 1, 3, 2, 1])); values, indices
@@ -118,12 +117,12 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | 
     refuse_complex_gradient("mode", input)
     moved = np.moveaxis(dt.widened(array), dim, -1)
     order = kernels.sort(kernels.rising(moved).reshape(-1, moved.shape[-1])).reshape(moved.shape)
-    if moved.dtype.kind == dt.NATIVE and moved.shape[-1] <= 16:      # of longer rows, the order is left open
+    if moved.dtype.kind == dt.NATIVE and moved.shape[-1] <= 16:      # torch does not define the order of longer rows
         for row in map(tuple, np.argwhere(np.isnan(moved).any(-1))):
             order[row] = _inserted(moved[row].tolist())
     ranked = np.take_along_axis(moved, order, -1)
     places = np.arange(ranked.shape[-1])
-    starts = np.zeros(ranked.shape, np.int64)  # where the run of equal elements began
+    starts = np.zeros(ranked.shape, np.int64)  # where each run of equal elements begins
     starts[..., 1:] = np.where(ranked[..., 1:] != ranked[..., :-1], places[1:], 0)
     runs = places - np.maximum.accumulate(starts, axis=-1)
     index = np.take_along_axis(order, runs.argmax(-1, keepdims=True), -1)
@@ -131,7 +130,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | 
 
 
 def _inserted(row):
-    """The order in which sorting by insertion leaves a row with NaN, which is not below anything: as torch's."""
+    """The order in which torch's insertion sort leaves a row with NaN. No comparison with NaN is true."""
     order = []
     for i, x in enumerate(row):
         k = 0 if order and x < row[order[0]] else i
@@ -143,7 +142,7 @@ def _inserted(row):
 
 @op(name="squeeze.4", input=lambda g, several: g[..., None].swapaxes(0, -1)[0] if several else g[..., None])
 def _across(input, several):
-    """The last dimension in front, or if there are not `several` quantiles, left out."""
+    """Moves the last dimension (the quantiles) to the front, or drops it if there are not `several`."""
     return input[None].swapaxes(0, -1)[..., 0] if several else input[..., 0]
 
 
@@ -181,7 +180,7 @@ def _quantile(name, ignore_nan, input, q, dim, keepdim, interpolation):
         ranked = ranked.reshape((*kept, n))
     count = n - np.isnan(ranked._array).sum(-1, keepdims=True)
     steps = np.maximum(count - 1, 0).astype(at.dtype)
-    spoilt = (count < n) & (not ignore_nan)    # a NaN makes the quantile NaN: take the last, which is one
+    spoilt = (count < n) & (not ignore_nan)    # a NaN makes the quantile NaN: take the last element, which is NaN
     q = q if isinstance(q, Tensor) else wrap(at)
     rank = masked(q.reshape(-1) * wrap(steps), ~spoilt) + wrap(np.where(spoilt, at.dtype.type(n - 1), at.dtype.type(0)))
     if interpolation in _ROUNDING:

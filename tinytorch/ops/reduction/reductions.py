@@ -1,5 +1,6 @@
-"""Reductions: sum mean prod all any count_nonzero, and what the others share (max and its kin are in extremes.py,
-statistics in statistics.py)."""
+"""Reductions (sum mean prod all any count_nonzero) and helpers of all reductions. max and its like are in extremes.py,
+statistics in statistics.py.
+"""
 from __future__ import annotations
 
 import math
@@ -24,12 +25,12 @@ from ...types import Ints
 __all__ = ["all", "any", "count_nonzero", "mean", "prod", "sum"]
 
 _LONG = np.dtype(np.int64)
-_DIMS = frozenset([type(None), int, tuple, list])      # what `dim` is, nearly always
+_DIMS = frozenset([type(None), int, tuple, list])      # the classes of nearly every `dim`
 
 
-# ------------------------------------------------------------------ what reductions share
+# ------------------------------------------------------------------ helpers of reductions
 def axes(dim, ndim):
-    """`dim` (None, an int, several ints) as a tuple of distinct axes from the front."""
+    """`dim` (None, an int or several) as a tuple of distinct axes counted from the front."""
     if dim is None:
         return _ALL_AXES[ndim]
     if dim.__class__ is int and -ndim <= dim < ndim:
@@ -39,7 +40,7 @@ def axes(dim, ndim):
         return (dim,) if ndim else ()
     try:
         found = tuple([check_dim(as_int(d), ndim) for d in dim])
-    except (TypeError, ValueError):            # NumPy's, of an array that is no int, or of one of more than 64 bits
+    except (TypeError, ValueError):            # an array that is no integer, or an integer of more than 64 bits
         ints_of(dim, "sum", "dim", None)
         raise
     if len(set(found)) != len(found):
@@ -48,7 +49,7 @@ def axes(dim, ndim):
     return found if found and ndim else tuple(range(ndim))
 
 
-#: By how many there are: NumPy has 64 at most.
+#: All axes, by the number of dimensions. NumPy has 64 at most.
 _ALL_AXES = [tuple(range(ndim)) for ndim in range(65)]
 
 
@@ -57,19 +58,20 @@ def kept_shape(shape, dim):
 
 
 def spread(g, shape, dim):
-    """The gradient of a reduction over axes `dim` (kept or not) laid out again over `shape`."""
+    """The gradient of a reduction over axes `dim` (kept or not), expanded to `shape`."""
     if not isinstance(g, Tensor):
         return laid_out(g if g.size == 1 else g.reshape(kept_shape(shape, dim)), shape)
     return g.reshape(kept_shape(shape, dim)).expand(shape)
 
 
 def raw(x):
-    """The array of a Tensor, for looking at its numbers: records as what NumPy has. An array as it is."""
+    """The array of a Tensor for reading its numbers; records (bfloat16 ...) in a dtype of NumPy. An array is returned
+    unchanged."""
     return dt.numbers(x._array) if isinstance(x, Tensor) else x
 
 
 def like(g, array):
-    """`array`, a constant, as what `g` is: a Tensor or an ndarray."""
+    """The constant `array` as a Tensor if `g` is one, else as an ndarray."""
     if not isinstance(g, Tensor):
         return array
     array = as_array(array)
@@ -79,8 +81,8 @@ def like(g, array):
 
 
 def by_count(g, hits, dim):
-    """`g` by how many of `hits` are true over axes `dim` (kept): one count is a number, which half precision does not
-    round; several are an array in the dtype of `g`, as in torch."""
+    """`g` divided by the number of true `hits` over axes `dim` (kept). A single count divides as a number, which half
+    precision does not round. Several counts are an array in the dtype of `g`, as in torch."""
     counts = np.add.reduce(hits, axis=dim, dtype=np.int64, keepdims=True)
     if counts.size == 1 and type(counts) is np.ndarray:
         return divided(g, counts.item())
@@ -94,42 +96,42 @@ def masked(input, mask):
 
 
 def masked_quotient(input, other, mask):
-    """input / other where the array `mask` is true, else 0. A forward derivative goes through this twice: it multiplies
-    the zero by what was dropped, unless that is finite."""
+    """input / other where the array `mask` is true, else 0. In forward mode the divisor is 1 elsewhere: the derivative
+    of this rule multiplies the zero by the quotient that was left out, which may be infinite."""
     if mode.computing_jvp:
         other = masked(other, mask) + like(other, (~mask).astype(raw(other).dtype))
     return masked(input / other, mask)
 
 
 def check_nonempty(name, array, dim):
-    """IndexError in torch's words if one of the axes to reduce has no elements."""
+    """torch's IndexError if one of the reduced axes has size 0."""
     for d in dim:
         if not array.shape[d]:
             raise IndexError(f"{name}: Expected reduction dim {d} to have non-zero size.")
 
 
 def scaled(g, number):
-    """`g` times a Python number, which counts in full precision beside half precision too."""
+    """`g` times a Python number. With half precision too, the number is not rounded first."""
     if isinstance(g, Tensor) or g.dtype != np.float16:
         return g * number
     return (g.astype(np.float32) * number).astype(np.float16)
 
 
 def divided(g, number):
-    """`g` by a Python number; as `scaled`."""
+    """`g` divided by a Python number, which is not rounded first (see `scaled`)."""
     if isinstance(g, Tensor) or g.dtype != np.float16:
         return g / number
     return (g.astype(np.float32) / number).astype(np.float16)
 
 
 def check_recorded_dtype(input, dtype):
-    """RuntimeError if the result for the argument `dtype` would have no gradient and `input` asks for one."""
+    """RuntimeError if the result in the given `dtype` can have no gradient although `input` requires one."""
     if dtype.numpy.kind not in dt.DIFFERENTIABLE and input.requires_grad and mode.grad_now:
         raise RuntimeError(f"Autograd not support dtype: {dtype.type_name}")
 
 
 def at_once(primitive, input, *args):
-    """primitive(input, ...), one operation on the tape in bfloat16 too."""
+    """primitive(input, ...) as one operation on the tape, also in bfloat16."""
     if input._array.dtype == dt.BFLOAT16:
         return in_float32(primitive, input, *args)
     return primitive(input, *args)
@@ -150,7 +152,7 @@ def to_outs(result, values, out, *inputs, apart=False):
 
 # ------------------------------------------------------------------ sum, mean, prod
 def _add(array, dim, keepdim, dtype=None):
-    if array.dtype == np.float16:              # add up in float32, as torch does
+    if array.dtype == np.float16:              # sums in float32, as torch does
         return np.add.reduce(array, axis=dim, dtype=np.float32, keepdims=keepdim).astype(np.float16, order="C")
     if dtype is None:
         result = add_up(array, dim, keepdim)
@@ -159,7 +161,7 @@ def _add(array, dim, keepdim, dtype=None):
 
 
 def in_c_order(result):
-    """What NumPy may have laid out as the input is, in C order: torch's reductions always are."""
+    """A result in C order, as torch's reductions are. NumPy may have laid it out as the input."""
     return result if result.flags.c_contiguous else result.copy()
 
 
@@ -172,7 +174,8 @@ _sum_over = renamed(_sum, "sum.1")
 
 
 def _prepared(function, input, dim, keepdim, dtype, numpy):
-    """Unusual arguments of a hot reduction, checked, with torch's names for NumPy's, `input` in the dtype asked for."""
+    """(input, dim, keepdim) after checks of the rare arguments of a hot reduction. `numpy`: keywords by NumPy's names.
+    The input is converted to `dtype` if that is given."""
     name = function.__name__
     for key, value in numpy.items():
         if key == "axis" and dim is None:
@@ -191,7 +194,7 @@ def _prepared(function, input, dim, keepdim, dtype, numpy):
     if function is mean and dtype.numpy.kind in dt.INTEGRAL:
         raise RuntimeError("mean(): could not infer output dtype. Optional dtype must be either a floating point or "
                            f"complex dtype. Got: {dtype.type_name}")
-    axes(dim, input._array.ndim)                # whose errors come first
+    axes(dim, input._array.ndim)                # its errors come before those of the dtype
     check_recorded_dtype(input, dtype)
     return converted(input, dtype.numpy), dim, keepdim
 
@@ -199,7 +202,7 @@ def _prepared(function, input, dim, keepdim, dtype, numpy):
 @public(hot=True, method=True)
 def sum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
         out: Tensor | None = None, **numpy) -> Tensor:
-    """Sum of all elements, or over `dim` (an int or several). Integers are summed in int64.
+    """The sum of all elements, or over `dim` (an int or several). Integers are summed in int64.
 
     >>> import tinytorch as torch
     >>> torch.sum(torch.tensor([[1, 2], [3, 4]]), 0)
@@ -211,9 +214,9 @@ def sum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, 
     if numpy or dtype is not None or dim.__class__ not in _DIMS or keepdim.__class__ is not bool:
         input, dim, keepdim = _prepared(sum, input, dim, keepdim, dtype, numpy)
     kind = input._array.dtype.kind
-    if kind == dt.WIDENED:                     # here and below: what is widened is what `dtype` says, not the input
+    if kind == dt.WIDENED:                     # the input, which may have been converted to `dtype`
         return in_float32(_sum if dim is None else _sum_over, input, axes(dim, input._array.ndim), keepdim)
-    # NumPy widens small integers
+    # NumPy would widen small integers
     kept = None
     if kind in dt.INTEGRAL:
         kept = _LONG if dtype is None else input._array.dtype
@@ -221,7 +224,7 @@ def sum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, 
 
 
 def dtype_in(out: Tensor) -> dt.dtype:
-    """The dtype of an `out`, in which torch computes if no other was asked for."""
+    """The dtype of `out`, in which torch computes if `dtype` is not given."""
     if not isinstance(out, Tensor):
         raise TypeError(f"argument 'out' must be Tensor, not {type(out).__name__}")
     return out.dtype
@@ -245,7 +248,7 @@ _mean_over = renamed(_mean, "mean.1")
 @public(hot=True, method=True)
 def mean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
          out: Tensor | None = None, **numpy) -> Tensor:
-    """Mean of all elements, or over `dim` (an int or several). RuntimeError for integers without `dtype`.
+    """The mean of all elements, or over `dim` (an int or several). RuntimeError for integers without `dtype`.
 
     >>> import tinytorch as torch
     >>> torch.mean(torch.tensor([1., 3.]))
@@ -270,11 +273,11 @@ def mean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *,
 def _mean_into(out, input, dim, keepdim, dtype, numpy):
     wanted = dtype or dtype_in(out)
     if dtype is None and dt.kind(input._array.dtype) in dt.INTEGRAL:
-        wanted = None                          # which is refused
+        wanted = None                          # `mean` raises the error for integers
     elif dtype is None and wanted.numpy.kind in dt.INTEGRAL:
         raise RuntimeError(f"result type {dt.get_default_dtype().type_name} can't be cast to the desired output type "
                            f"{type_name(out)}")
-    if dtype is None and wanted is not None and wanted.itemsize == 2:      # torch rounds the sum to it first
+    if dtype is None and wanted is not None and wanted.itemsize == 2:      # torch rounds the sum to this dtype first
         total = sum(input, dim, keepdim, dtype=dt.float32 if input.itemsize == 2 else input.dtype, **numpy).to(wanted)
         result = total / (_number_of(input._array, axes(numpy.get("axis", dim), input._array.ndim)) or float("nan"))
     else:
@@ -283,8 +286,8 @@ def _mean_into(out, input, dim, keepdim, dtype, numpy):
 
 
 def _all_but_one(x, dim):
-    """The products of all elements along `dim` but one, each."""
-    from ..layout.join import cat  # Tensors alone need it
+    """For each element along `dim`, the product of all others."""
+    from ..layout.join import cat  # loaded here: only Tensors need it
     if isinstance(x, Tensor):
         size = x.shape[dim] - 1
         one = wrap(dt.cast(np.ones(kept_shape(x.shape, (dim,))), x._array.dtype))
@@ -298,7 +301,7 @@ def _all_but_one(x, dim):
 
 
 def _prod_grad(g, input, ans, dim):
-    """g times the product of all the other elements: by division if no element is zero."""
+    """g times the product of all other elements. It is computed by division if no element is zero."""
     array = raw(input)
     if not input.ndim:
         return g
@@ -307,16 +310,16 @@ def _prod_grad(g, input, ans, dim):
     if not zeros:
         return g * (ans.reshape(g.shape) / input).conj()
     if dim is None and zeros > 1 and not isinstance(g, Tensor):
-        return input * 0                       # but the derivative of the gradient need not be zero
+        return input * 0                       # of ndarrays alone: a second derivative need not be zero
     if dim is not None:
         return g if input.shape[dim] == 1 else g * _all_but_one(input, dim).conj()
     return g if array.size == 1 else g * _all_but_one(input.reshape(-1), 0).reshape(input.shape).conj()
 
 
 @op(name="prod", batches="dims", kernel="prod_out_cpu", steps=True, input=_prod_grad,
-    in_bfloat16=True)     # it rounds in its middle
+    in_bfloat16=True)     # the forward rounds bfloat16 itself
 def _prod(input, dim, keepdim):
-    """Over axis `dim`, or all (None)."""
+    """The product over axis `dim`, or of all elements (None)."""
     over = tuple(range(input.ndim)) if dim is None or not input.ndim else dim
     if input.dtype == np.float16 or input.dtype == dt.BFLOAT16:
         return _prod_of_halves(input, over, keepdim)
@@ -327,8 +330,8 @@ def _prod(input, dim, keepdim):
 
 
 def _prod_of_halves(input, over, keepdim):
-    """The product as torch's routine has it: each step is rounded, of rows that are too short for its lanes."""
-    if isinstance(over, tuple):                # all dimensions, or those of a sample
+    """The product in torch's steps for half precision. Each step is rounded if there are few rows."""
+    if isinstance(over, tuple):                # all dimensions, or under vmap those of a sample
         rows = np.moveaxis(input, over, range(len(over)))
         rows = rows.reshape(math.prod(rows.shape[:len(over)]), *rows.shape[len(over):])
     else:
@@ -343,7 +346,7 @@ def _prod_of_halves(input, over, keepdim):
         for row in wide[1:]:
             result = dt.widened(dt.narrowed(np.asarray(result * row)))
         result = dt.narrowed(result)
-    result = np.array(result)                  # of its own memory
+    result = np.array(result)                  # a copy, which owns its memory
     if not keepdim or not input.ndim:
         return result
     return result.reshape(kept_shape(input.shape, over if isinstance(over, tuple) else (over,)))
@@ -355,7 +358,7 @@ _prod_over = renamed(_prod, "prod.1")
 @public(method=True, autocast="up")
 def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
          out: Tensor | None = None) -> Tensor:
-    """Product of all elements, or over one `dim`. Integers are multiplied in int64.
+    """The product of all elements, or over one `dim`. Integers are multiplied in int64.
 
     >>> import tinytorch as torch
     >>> torch.prod(torch.tensor([1., 2., 3.]))
@@ -377,7 +380,7 @@ def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dty
 # ------------------------------------------------------------------ truth and counts
 def _truth(name, function, input, dim, keepdim, out):
     if out is not None and out.dtype is dt.uint8 and input._array.size != 1:
-        input = input.to(dt.uint8)             # in which torch computes, so that fractions are zero; not so of one
+        input = input.to(dt.uint8)             # torch computes several elements in uint8, where fractions are 0
     array = dt.numbers(input._array)
     over = () if isinstance(dim, (tuple, list)) and not dim else axes(dim, array.ndim)
     result = in_c_order(as_array(function.reduce(array, axis=over, keepdims=keepdim)))
@@ -388,7 +391,7 @@ def _truth(name, function, input, dim, keepdim, out):
 
 @public(method=True)
 def all(input: Tensor, dim: Ints | int | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Whether all elements (along `dim`, an int or several) are nonzero; uint8 stays uint8.
+    """Whether all elements (along `dim`, an int or several) are non-zero. The result is bool, for uint8 it is uint8.
 
     >>> import tinytorch as torch
     >>> torch.all(torch.tensor([[True, False], [True, True]]), dim=1)
@@ -399,7 +402,7 @@ def all(input: Tensor, dim: Ints | int | None = None, keepdim: bool = False, *, 
 
 @public(method=True)
 def any(input: Tensor, dim: Ints | int | None = None, keepdim: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """Whether any element (along `dim`, an int or several) is nonzero; uint8 stays uint8.
+    """Whether any element (along `dim`, an int or several) is non-zero. The result is bool, for uint8 it is uint8.
 
     >>> import tinytorch as torch
     >>> torch.any(torch.tensor([0, 0, 3]))
@@ -410,7 +413,7 @@ def any(input: Tensor, dim: Ints | int | None = None, keepdim: bool = False, *, 
 
 @public(method=True, spread=True)
 def count_nonzero(input: Tensor, dim: Ints | int | None = None) -> Tensor:
-    """How many elements are not zero, in all or along `dim` (an int or several).
+    """The number of elements that are not zero, in all or along `dim` (an int or several).
 
     >>> import tinytorch as torch
     >>> torch.count_nonzero(torch.tensor([0, 2, 3]))

@@ -1,4 +1,4 @@
-"""segment_reduce: reductions of parts of an axis."""
+"""segment_reduce: reductions of consecutive parts of an axis."""
 from __future__ import annotations
 
 import math
@@ -15,7 +15,7 @@ from ...types import Number
 
 __all__ = ["_segment_reduce", "segment_reduce"]
 
-#: What a reduction starts with.
+#: The number that a reduction starts with.
 _START = {"max": -math.inf, "min": math.inf, "mean": 0, "sum": 0, "prod": 1}
 _NAMES = {"amax": "max", "amin": "min"}
 _STEP = {"max": np.maximum, "min": np.minimum, "mean": np.add, "sum": np.add, "prod": np.multiply}
@@ -23,7 +23,7 @@ _SINGLE = np.dtype(np.float32)
 
 
 def _rounding(dtype):
-    """What rounds each step of a half precision, computed in single."""
+    """The function that rounds each step. Half precision is computed in single precision and rounded."""
     if dtype.itemsize != 2:
         return lambda x: x
     return lambda x: dt.cast(dt.cast(x, dtype), _SINGLE)
@@ -34,12 +34,12 @@ def _wide(x):
 
 
 def _rows(x, axis):
-    """(outer, along `axis`, inner) of an array."""
+    """An array as (outer, `axis`, inner)."""
     return x.reshape((math.prod(x.shape[:axis]), x.shape[axis], math.prod(x.shape[axis + 1:])))
 
 
 def _segments(lengths):
-    """(outer index, number, first element, length) of each segment."""
+    """Yields (outer index, number, slice, length) for each segment."""
     for outer, row in enumerate(lengths.reshape(-1, lengths.shape[-1])):
         start = 0
         for number, length in enumerate(row.tolist()):
@@ -48,12 +48,12 @@ def _segments(lengths):
 
 
 def _reduced(x, reduce, length, initial, rounded):
-    """One segment's rows as one."""
+    """The rows of one segment reduced to one."""
     start = _START[reduce] if initial is None else initial
     result = rounded(np.full(x.shape[1:], start, x.dtype))
     for row in x:
         result = rounded(_STEP[reduce](result, row))
-        if reduce in ("max", "min"):           # what follows a NaN counts
+        if reduce in ("max", "min"):           # torch goes on with the elements after a NaN
             result = result if not np.isnan(result).any() else _after_nans(x, reduce, start)
     if reduce == "mean":
         if not length and initial is None:
@@ -111,7 +111,8 @@ def _gradient_of_one(reduce, x, g, y, length, initial, rounded):
         return result
     found = np.isnan(x) | (x == y)
     result, count = np.where(found, g, 0), found.sum(0)
-    return np.where((count > 1) & (result > 0), result / np.maximum(count, 1).astype(x.dtype), result)    # as torch
+    # As in torch, the gradient of an extreme is divided by the number of equal elements only where it is positive.
+    return np.where((count > 1) & (result > 0), result / np.maximum(count, 1).astype(x.dtype), result)
 
 
 @op(name="segment_reduce", data=_segment_gradient, converts=True)
@@ -128,11 +129,12 @@ def _reduce_segments(data, reduce, lengths, initial):
 def segment_reduce(data: Tensor, reduce: str, *, lengths: Tensor | None = None, indices: Tensor | None = None,
                    offsets: Tensor | None = None, axis: int = 0, unsafe: bool = False,
                    initial: Number | None = None) -> Tensor:
-    """`reduce` ("sum", "mean", "max", "min", "prod", "amax" or "amin") of segments of `data` along `axis`, which is the
-    last one of `lengths`, or of `offsets`: where segments begin, and the end.
+    """`reduce` ("sum", "mean", "max", "min", "prod", "amax" or "amin") of segments of `data` along `axis`, which must
+    be the last axis of `lengths`, or of `offsets`: the starts of the segments, followed by the end.
 
-    `initial` stands before each segment. `unsafe` says that the lengths are positive and add up. RuntimeError unless
-    they do, for other reductions, and without lengths and offsets.
+    `initial` is the start value of each segment. `unsafe`: the lengths are not checked. Else RuntimeError if a length
+    is negative or the lengths do not sum to the size of the axis. RuntimeError also for other reductions, and without
+    lengths and offsets.
 
     >>> import tinytorch as torch
     >>> torch.segment_reduce(torch.arange(6.), "sum", lengths=torch.tensor([1, 2, 3]))

@@ -1,4 +1,4 @@
-"""Order: sort argsort topk kthvalue unique searchsorted ..."""
+"""Sorting and searching: sort argsort topk kthvalue unique searchsorted ..."""
 from __future__ import annotations
 
 import numpy as np
@@ -22,15 +22,15 @@ __all__ = ["argsort", "bucketize", "kthvalue", "msort", "searchsorted", "sort", 
 _take_sort, _take_top, _take_kth = picker("sort", strides=True), picker("topk"), picker("kthvalue")
 
 
-#: What torch sorts by std::sort where the order of equal elements is left open. (For the others it depends on the
-#: vector instructions of the processor.)
+#: The dtypes that torch sorts by std::sort unless `stable` is set. (In the other dtypes the order of equal elements
+#: depends on the processor's vector instructions.)
 _UNSTABLE = {kind.numpy for kind in (dt.bool, dt.uint8, dt.int8, dt.int16, dt.uint16, dt.uint32, dt.uint64,
                                      dt.float16, dt.bfloat16)}
-_BY_DIGITS = 1 << 15                           # from here on, torch sorts integers by their digits: stable
+_BY_DIGITS = 1 << 15                           # from this size on, torch sorts integers by digits, which is stable
 
 
 def _order(array, dim, descending):
-    """Positions that sort along `dim`, equal elements in the order found; NaN is the largest."""
+    """The positions that sort along `dim`. Equal elements keep their order; NaN is the largest."""
     if not array.ndim:
         return np.zeros((), np.int64)
     array = dt.widened(array)
@@ -41,7 +41,7 @@ def _order(array, dim, descending):
 
 
 def _by_rows(find, array, dim, descending):
-    """`find` of the rows along `dim` as keys, of which the increasing order is wanted."""
+    """`find` called with the rows along `dim` as keys, whose increasing order is the wanted one."""
     moved = np.moveaxis(kernels.rising(dt.widened(array), descending), dim, -1)
     found = find(moved.reshape(-1, moved.shape[-1]))
     return np.ascontiguousarray(np.moveaxis(found.reshape(moved.shape[:-1] + found.shape[-1:]), -1, dim))
@@ -50,8 +50,8 @@ def _by_rows(find, array, dim, descending):
 @public(out=EXACT, apart=None, method=True)
 def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = False,
          out: Tensors | None = None) -> return_types.sort:
-    """Sorted along `dim`: the named tuple (values, indices). NaN counts as the largest. Equal elements stay in their
-    order if `stable`, and always in the dtypes int32, int64, float32 and float64.
+    """The elements sorted along `dim`: the named tuple (values, indices). NaN counts as the largest. Equal elements
+    keep their order if `stable`, and always in the dtypes int32, int64, float32 and float64.
 
     >>> import tinytorch as torch
     >>> torch.sort(torch.tensor([3., 1., 2.]), descending=True)
@@ -87,7 +87,7 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: b
 
 @public(out=EXACT, apart=None, method=True)
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The values sorted along the first dimension.
+    """The elements sorted along the first dimension.
 
     >>> import tinytorch as torch
     >>> torch.msort(torch.tensor([3, 1, 2]))
@@ -121,7 +121,7 @@ def topk(input: Tensor, k: Extent, dim: int = -1, largest: bool = True, sorted: 
 
 
 def _top(array, k, dim, largest, ordered):
-    if not array.ndim:                         # for k = 0 too
+    if not array.ndim:                         # also if k is 0
         return np.zeros((), np.int64)
     if not k or not array.size:
         return np.zeros([k if d == dim else n for d, n in enumerate(array.shape)], np.int64)
@@ -138,19 +138,19 @@ def _top(array, k, dim, largest, ordered):
         clear = (np.count_nonzero(array == last, axis=dim) == 1).all()
         if clear and k > 1:
             clear = (values == values).all() and (values.take(range(1, k), dim) != values.take(range(k - 1), dim)).all()
-        if clear:                              # none equals another, or is NaN: there is no other order
+        if clear:                              # no two are equal and none is NaN: only one order is possible
             return index
     return _by_rows(lambda keys: kernels.top(keys, k, ordered), array, dim, largest)
 
 
 def _first_top(array, k, dim, largest):
-    """Where the `k` largest (or smallest) are, of equal elements the first."""
+    """The positions of the `k` largest (or smallest) elements. Of equal elements the first are taken."""
     if k == 1:
         if array.dtype.kind in dt.NATIVE and not largest and np.isnan(array).any():
             return _order(array, dim, False).take([0], dim)
         return (np.argmax if largest else np.argmin)(array, axis=dim, keepdims=True)
     n = array.shape[dim]
-    if 8 * k > n:                              # not worth cutting off the rest first
+    if 8 * k > n:                              # partitioning first would not save time
         return _order(array, dim, largest).take(range(k), dim)
     part = np.argpartition(array, n - k if largest else k - 1, axis=dim)
     part = part.take(range(n - k, n) if largest else range(k), dim)
@@ -196,7 +196,7 @@ def _narrow(array):
 
 
 def _restored(name, values, input):
-    """`values`, in the dtype of `input`, as a tensor without a derivative."""
+    """`values` in the dtype of `input`, as a tensor that refuses its derivative."""
     if input._array.dtype.kind == dt.WIDENED:
         values = dt.to_bfloat16(values)
     return _FOUND[name](input, values) if has_history(input) else wrap(values)
@@ -213,9 +213,9 @@ _FOUND = {name: _finding(name) for name in ("_unique2", "unique_dim", "unique_co
 
 
 def _check(name, input, dim, **flags):
-    """What torch's routines refuse, whose name depends on whether there is a `dim`."""
+    """Raises torch's errors. `name` is the name of its routine, which depends on whether there is a `dim`."""
     for flag in ("return_inverse", "return_counts"):
-        bool(flags[flag])                      # torch's wrapper in Python looks at them first
+        bool(flags[flag])                      # torch's wrapper in Python evaluates them first
     if not isinstance(input, Tensor):
         raise not_a_tensor(name, "input", 1, input)
     for flag, value in flags.items():
@@ -240,8 +240,8 @@ def _some(values, inverse, return_inverse, counts, return_counts):
 
 
 def _distinct_in_range(array, return_inverse):
-    """What np.unique finds among integers, by a table of all from the least to the largest: None if that would be
-    longer than the array. Their places in the inverse are not looked for unless asked."""
+    """The result of np.unique for integers, from a table of all integers between the least and the largest. None if the
+    table would be longer than the array. The inverse is None unless it is wanted."""
     if not array.size:
         return None
     low, high = int(array.min()), int(array.max())
@@ -259,8 +259,8 @@ def _distinct_in_range(array, return_inverse):
 @public(python=True, method=True, looks=True)
 def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
            dim: int | None = None) -> Tensor | tuple[Tensor, ...]:
-    """The distinct elements in increasing order (the distinct slices along `dim`), with, if asked, where
-    each element went and how often each occurs.
+    """The distinct elements in increasing order (or the distinct slices along `dim`). On request also the position of
+    each element in the result, and how often each distinct element occurs.
 
     >>> import tinytorch as torch
     >>> torch.unique(torch.tensor([3, 1, 3]), return_counts=True)
@@ -277,7 +277,7 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
             raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     found = _distinct_in_range(array, return_inverse) if dim is None and array.dtype.kind in dt.INTEGER else None
     if found is None:
-        # Without an order NumPy sorts the values alone, and which of two zeros it keeps is left open.
+        # Without the inverse NumPy sorts only the values, and does not define which of two zeros it keeps.
         ordered = return_inverse or dim is not None or array.dtype.kind in dt.NATIVE
         values, *found = np.unique(array, return_inverse=ordered, return_counts=True, axis=dim, equal_nan=False)
         inverse = None
@@ -292,7 +292,7 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
 @public(python=True, method=True, looks=True)
 def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False,
                        dim: int | None = None) -> Tensor | tuple[Tensor, ...]:
-    """Runs of equal elements (of equal slices along `dim`) as one element each.
+    """Each run of equal elements (or of equal slices along `dim`) reduced to one.
 
     >>> import tinytorch as torch
     >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]))
@@ -324,8 +324,8 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
 @public()
 def searchsorted(sorted_sequence: Tensor, input: Tensor | Number, *, out_int32: bool = False, right: bool = False,
                  side: str | None = None, sorter: Tensor | None = None, out: Tensor | None = None) -> Tensor:
-    """Where to insert each value of `input` to keep `sorted_sequence` (1-D, or rows like those of `input`)
-    sorted; before equal elements, or behind them with `right` or side="right".
+    """The positions at which to insert the values of `input` so that `sorted_sequence` (1-D, or rows like those of
+    `input`) stays sorted: before equal elements, or after them with `right` or side="right".
 
     >>> import tinytorch as torch
     >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([3, 6]))
@@ -402,7 +402,7 @@ def _checked_sorter(order, sequence):
 
 
 def _bisected(sequence, values, side):
-    """np.searchsorted where there is NaN in the sequence: no value is below that, so torch goes on behind it."""
+    """np.searchsorted for a sequence with NaN. torch compares by `<`, which is false for NaN, and goes on after it."""
     start, end = np.zeros(values.shape, np.int64), np.full(values.shape, sequence.size)
     above = np.greater if side == "right" else np.greater_equal
     for _ in range(sequence.size.bit_length()):
@@ -415,7 +415,7 @@ def _bisected(sequence, values, side):
 @public()
 def bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: bool = False, right: bool = False,
               out: Tensor | None = None) -> Tensor:
-    """The number of the bucket each value falls into, between increasing 1-D `boundaries`.
+    """The number of the bucket that each value falls into, between increasing 1-D `boundaries`.
 
     >>> import tinytorch as torch
     >>> torch.bucketize(torch.tensor([0, 3, 9]), torch.tensor([1, 3, 5]))

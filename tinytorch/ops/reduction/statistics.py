@@ -1,4 +1,4 @@
-"""Statistics: var std logsumexp nansum, counts in bins."""
+"""Statistics (var std logsumexp nansum) and counts in bins."""
 from __future__ import annotations
 
 import builtins
@@ -42,7 +42,7 @@ __all__ = ["bincount", "histc", "logsumexp", "nanmean", "nansum", "std", "std_me
 
 # ------------------------------------------------------------------ var, std
 def _moments(array, dim, freedom, keepdim):
-    """The variance, unrounded, and the mean (kept)."""
+    """The unrounded variance, and the mean with kept dimensions."""
     if array.dtype == np.float16:
         array = array.astype(np.float32)
     n = _number_of(array, dim)
@@ -53,7 +53,7 @@ def _moments(array, dim, freedom, keepdim):
     if total.dtype == np.float32 and total.size and not (
             1e-30 < np.minimum.reduce(total, None) and np.maximum.reduce(total, None) < 1e38 if total.ndim else
             1e-30 < total < 1e38):
-        wide = np.complex128 if array.dtype.kind in dt.COMPLEX else np.float64     # squares too large or too small
+        wide = np.complex128 if array.dtype.kind in dt.COMPLEX else np.float64     # the squares over- or underflow
         return _moments(array.astype(wide), dim, freedom, keepdim)
     if freedom > 0:
         return total / freedom, mean
@@ -61,7 +61,7 @@ def _moments(array, dim, freedom, keepdim):
 
 
 def _over(total, n):
-    """total / n; of complex numbers the parts by themselves."""
+    """total / n. Real and imaginary parts are divided separately."""
     if total.dtype.kind not in dt.COMPLEX:
         return total / n
     parts = np.empty_like(total)
@@ -70,7 +70,8 @@ def _over(total, n):
 
 
 def _var_grad(g, input, dim, freedom, whole):
-    """`whole`: no dimensions were given, for which torch has another answer without degrees of freedom."""
+    """The gradient of var. `whole`: no `dim` was given; torch's result then differs if there are no degrees of
+    freedom."""
     mean = _mean(input, dim, True, _number_of(input, dim))
     if whole and freedom <= 0:
         g, same = spread(g, input.shape, dim), raw(input) == raw(mean)
@@ -97,7 +98,7 @@ def _std(input, dim, freedom, keepdim, whole):
 
 
 def _running_mean(array, dim, mean):
-    """`mean` (kept) as it comes out if the elements are taken in one after the other: NaN behind an infinity."""
+    """`mean` (kept) as torch's running mean gives it: NaN if an element follows an infinite one."""
     if array.dtype.kind in dt.COMPLEX:
         parts = np.empty_like(mean)
         parts.real = _running_mean(array.real, dim, mean.real)
@@ -112,7 +113,8 @@ def _running_mean(array, dim, mean):
 
 
 def _and_average(found, g, input, dim):
-    """A gradient (or None) and that of the mean, `g` (or None)."""
+    """The sum of a gradient (or None) and the gradient that `g` (or None), the gradient of the mean, gives the
+    input."""
     if g is None:
         return found,
     average = spread(divided(g, _number_of(input, dim)), input.shape, dim)
@@ -142,7 +144,8 @@ def _std_mean(input, dim, freedom, keepdim, whole):
 
 
 def _of_parts(deviation, mean):
-    """`deviation` (with `mean`, and the mean) of complex32 by those of its parts, in float16, as torch has it."""
+    """The forward of var or std (`mean`: with the mean) of complex32, computed from its parts in float16, as in
+    torch."""
     def compute(input, dim, freedom, keepdim, whole):
         real, imag = [_var_mean.op.forward(input[part], dim, freedom, keepdim, whole) for part in ("real", "imag")]
         found = deviation(real[0] + imag[0])
@@ -161,7 +164,7 @@ def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
         raise RuntimeError(f"{which} floating point and complex dtypes")
     if unbiased is not None and (correction is not None or isinstance(dim, bool)):
         raise TypeError(f"{name}() received an invalid combination of arguments")
-    if isinstance(dim, bool):                  # var(input, unbiased)
+    if isinstance(dim, bool):                  # the form var(input, unbiased)
         dim, unbiased = None, dim
     if correction is None:
         correction = 0 if unbiased is False else 1
@@ -180,8 +183,8 @@ def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
 @public(out="", apart=None, method=True)
 def var(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = None, keepdim: bool = False, *,
         correction: Number | None = None, out: Tensor | None = None) -> Tensor:
-    """Variance of all elements or over `dim`: the mean squared deviation, with n - correction (1 unless
-    `unbiased` is False) in place of n.
+    """The variance of all elements, or over `dim`: the sum of squared deviations divided by n - correction. The
+    correction is 1, or 0 if `unbiased` is False.
 
     >>> import tinytorch as torch
     >>> torch.var(torch.tensor([1., 2., 3., 4., 5.]))
@@ -193,7 +196,7 @@ def var(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = No
 @public(out="", apart=None, method=True)
 def std(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool = None, keepdim: bool = False, *,
         correction: Number | None = None, out: Tensor | None = None) -> Tensor:
-    """Standard deviation, the root of `var`.
+    """The standard deviation, which is the root of `var`.
 
     >>> import tinytorch as torch
     >>> torch.std(torch.tensor([1., 3.]), correction=0)
@@ -226,15 +229,15 @@ def std_mean(input: Tensor, dim: int | Ints | bool | None = None, unbiased: bool
     return _deviation("std_mean", _std_mean, input, dim, unbiased, keepdim, correction)
 
 
-# ------------------------------------------------------------------ logsumexp, sums without NaN
+# ------------------------------------------------------------------ logsumexp, and sums without NaN
 def _rounding(array):
-    """What torch does with the result of each step of a function made of several: nothing, unless it is bfloat16."""
+    """The rounding after each step, where torch computes in several steps: of bfloat16 alone."""
     return (lambda step: dt.widened(dt.narrowed(np.asarray(step)))) if array.dtype == dt.BFLOAT16 else lambda step: step
 
 
 @op(name="logsumexp", batches="dims", steps=True,
     input=lambda g, ans, input, dim: spread(g, input.shape, dim) * exp(input - spread(ans, input.shape, dim)).conj(),
-    in_bfloat16=True)     # it rounds in its middle
+    in_bfloat16=True)     # the forward rounds bfloat16 itself
 def _logsumexp(input, dim, keepdim):
     step, input, own = _rounding(input), dt.widened(input), input
     if not input.size:
@@ -273,14 +276,14 @@ def _is_nan(input):
 
 
 def _not_nan(g, input):
-    """1 and, for NaN, 0, beside `g`."""
+    """1, or 0 for NaN, as constants of the kind of `g`."""
     return like(g, (~_is_nan(input)).astype(raw(g).dtype))
 
 
 @public(method=True)
 def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
            out: Tensor | None = None) -> Tensor:
-    """`sum` with NaN as 0.
+    """`sum` in which NaN counts as 0.
 
     >>> import tinytorch as torch
     >>> torch.nansum(torch.tensor([1., float("nan"), 2.]))
@@ -296,7 +299,7 @@ def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, 
         if dtype.is_complex and input._array.size:
             raise not_implemented("nansum_cpu", dtype)
         check_recorded_dtype(input, dtype)
-        if dtype.numpy.kind in dt.INTEGRAL:    # which have no NaN
+        if dtype.numpy.kind in dt.INTEGRAL:    # integers have no NaN, so it is replaced first
             numbers = dt.numbers(input._array)
             input = wrap(np.where(np.isnan(numbers), numbers.dtype.type(0), numbers))
             return write_out(out, at_once(_nansum, converted(input, dtype.numpy), over, keepdim), exact=EXACT)
@@ -310,14 +313,14 @@ def nansum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, 
 
 
 def _check_sum(out, dtype):
-    """RuntimeError for an `out` of another dtype than the one that was asked for."""
+    """RuntimeError if `out` has another dtype than the `dtype` argument."""
     if out is not None and dtype is not None and out.dtype is not dtype:
         raise RuntimeError("nansum: provided dtype must match dtype of result. Got "
                            f"{type_name(out)} and {dtype.type_name}.")
 
 
 def _refuse_sum(out):
-    """NotImplementedError for an `out` of a dtype that torch has no such sums of: it sums in that of `out`."""
+    """NotImplementedError for an `out` of a dtype without a kernel: torch sums in the dtype of `out`."""
     if out is not None and dt.kind(out._array.dtype) not in dt.FLOATING:
         raise not_implemented("nansum_cpu", out)
 
@@ -325,7 +328,7 @@ def _refuse_sum(out):
 @public(method=True)
 def nanmean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, dtype: dt.dtype | None = None,
             out: Tensor | None = None) -> Tensor:
-    """Mean of the elements that are not NaN. RuntimeError for integers.
+    """The mean of the elements that are not NaN. RuntimeError for integers.
 
     >>> import tinytorch as torch
     >>> torch.nanmean(torch.tensor([1., float("nan"), 2.]))
@@ -352,7 +355,7 @@ def nanmean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False,
 # ------------------------------------------------------------------ counts in bins
 @public(method=True, looks=True)
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: Extent = 0) -> Tensor:
-    """How often each non-negative integer occurs, or the sum of the weights where it does.
+    """The number of times that each non-negative integer occurs, or the sum of the weights at its places.
 
     >>> import tinytorch as torch
     >>> torch.bincount(torch.tensor([0, 2, 2]), minlength=4)
@@ -374,7 +377,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: Extent = 0
 
 
 def _bincount(array, weights, least):
-    try:                                       # NumPy looks for the least and the largest itself
+    try:                                       # NumPy finds the least and the largest number itself
         if weights is None and array.size > _COUNTED_AT_ONCE and least <= _COUNTED_AT_ONCE:
             total = np.zeros(least, np.int64)
             for start in range(0, array.size, _COUNTED_AT_ONCE):
@@ -392,7 +395,7 @@ def _bincount(array, weights, least):
         raise refusal(error, (max(least, int(array.max()) + 1),), np.dtype(np.int64)) from None
 
 
-#: Numbers that are counted while they are in the cache, where there are no more bins than that.
+#: How many numbers are counted at a time, so that they stay in the cache, if there are no more bins than that.
 _COUNTED_AT_ONCE = 1 << 15
 _NOT_COUNTED = "bincount only supports 1-d non-negative integral inputs."
 
@@ -402,12 +405,12 @@ def _check_counted(array):
         raise RuntimeError(_NOT_COUNTED)
 
 
-#: Up to where a half precision can count by ones.
+#: The largest number up to which a half precision can count by ones.
 _COUNTED = {np.dtype(np.float16): 2048, dt.BFLOAT16: 256}
 
 
 def _around(x, dtype):
-    """The ends of the bins for numbers that are all `x`."""
+    """The ends of the bins if all numbers are `x`."""
     low, high = x - 1, x + 1
     if dtype.kind in dt.NATIVE and dtype.itemsize > 2 and np.isfinite(x):
         x = dtype.type(x)
@@ -418,7 +421,7 @@ def _around(x, dtype):
 
 @public(method=True)
 def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None) -> Tensor:
-    """Counts of the elements in `bins` equal bins from `min` to `max` (those of the data if both are 0).
+    """The counts of the elements in `bins` equal bins from `min` to `max` (the range of the data if both are 0).
 
     >>> import tinytorch as torch
     >>> torch.histc(torch.tensor([1., 2., 1.]), bins=4, min=0, max=3)
@@ -448,22 +451,22 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
     with ignored():
         low, high = (dt.widened(dt.cast(np.array(end), array.dtype)) for end in (low, high))
         values = values[(values >= low) & (values <= high)]
-        step = _rounding(array)                # each in the dtype of the input, as torch's routine has it
+        step = _rounding(array)                # torch rounds each step to the dtype of the input
         number = dt.widened(dt.cast(np.array(bins), array.dtype))
         places = step(step(step(values - low) * number) / step(high - low))
     places = np.where(places < bins, places, np.where(np.isnan(places), 0, bins - 1)).astype(np.intp)
     counts = np.bincount(places, minlength=bins)
     result = wrap(dt.cast(np.minimum(counts, _COUNTED.get(array.dtype, np.inf)), array.dtype))
-    with unrecorded():                         # an `out` that requires grad is as good as another
+    with unrecorded():                         # torch does not check whether `out` requires grad
         return write_out(out, result, exact="torch.histogram: input tensor and hist tensor should have the "
                          "same dtype, but got input {want} and hist {have}")
 
 
 @method()
 def sum_to_size(self, *size):
-    """The sum over what broadcasting `size` to the shape of `self` would repeat: a tensor of that size.
+    """The sum over the dimensions that broadcasting `size` to the shape of `self` would repeat, as a tensor of `size`.
 
-    RuntimeError if it does not broadcast so.
+    RuntimeError if `size` does not broadcast to this shape.
 
     >>> import tinytorch as torch
     >>> torch.ones(2, 3).sum_to_size(1, 3)
