@@ -1,1 +1,1 @@
-"""Matrices: products, decompositions, norms and distances."""
+"""Linear algebra: products, decompositions, norms and distances."""

@@ -1,4 +1,4 @@
-"""A tensor plus a product: addmm addmv addr baddbmm addbmm."""
+"""The sum of a tensor and a product: addmm addmv addr baddbmm addbmm."""
 from __future__ import annotations
 
 import numpy as np
@@ -34,7 +34,7 @@ _FLOAT32 = np.dtype(np.float32)
 
 # ------------------------------------------------------------------ primitives
 def _scaled(x, factor):
-    """x * factor. In half precision the number is not rounded to it."""
+    """x * factor. The factor is not rounded to half precision."""
     if factor == 1:
         return x
     if not isinstance(x, Tensor) and x.dtype.char == "e":
@@ -43,7 +43,7 @@ def _scaled(x, factor):
 
 
 def _plus(input, product, beta, alpha):
-    """beta * input + alpha * product, in the memory of the product. With beta 0, even NaN in `input` is ignored."""
+    """beta * input + alpha * product, written over the product. With beta 0, `input` is ignored, even if it has NaN."""
     if alpha != 1:
         product *= alpha
     if beta != 0:
@@ -52,7 +52,7 @@ def _plus(input, product, beta, alpha):
 
 
 def _plus_blas(input, product, beta, alpha):
-    """As BLAS does it: what is multiplied by 0 is not computed, so that not even infinities are left of it."""
+    """`_plus` as BLAS computes it: products with the factor 0 are left out, so that they are 0 even for infinities."""
     if alpha == 0:
         product[...] = 0
     return _plus(input, product, beta, alpha)
@@ -63,7 +63,8 @@ def _wide(x):
 
 
 def _half(function, *args):
-    """In float16; bfloat16 is the business of the op for it, which has the same function."""
+    """function(*args) for float16. bfloat16 raises TypeError, and the op then calls its `in_bfloat16`, which is the
+    same function."""
     if args[-1].dtype.kind in dt.WIDENED:
         raise TypeError("bfloat16 is added up in float32")
     return function(*args)
@@ -74,7 +75,7 @@ def _of_input(g, beta):
 
 
 def _half_addmm(beta, alpha, input, mat1, mat2):
-    """Added up in float32, and rounded once."""
+    """The sum is computed in float32 and rounded once."""
     return dt.cast(_plus(_wide(input), np.matmul(_wide(mat1), _wide(mat2)), beta, alpha), mat1.dtype)
 
 
@@ -93,12 +94,12 @@ def _addmm(beta, alpha, input, mat1, mat2):
 def _baddbmm(beta, alpha, input, batch1, batch2):
     if batch1.dtype.char in HALF:
         return _half(_half_addmm, beta, alpha, input, batch1, batch2)
-    blas = batch1.shape[1] * batch1.shape[2] * batch2.shape[2] >= 400  # below, torch has loops of its own
+    blas = batch1.shape[1] * batch1.shape[2] * batch2.shape[2] >= 400  # torch has its own loops for fewer products
     return (_plus_blas if blas else _plus)(input, products.matmul(batch1, batch2), beta, alpha)
 
 
 def _half_addbmm(beta, alpha, input, batch1, batch2):
-    """One product after the other, and the sum is rounded every time."""
+    """The products are added one after the other. The sum is rounded each time."""
     result = np.broadcast_to(input, (batch1.shape[1], batch2.shape[2]))
     for a, b in zip(batch1, batch2):
         result, beta = _half_addmm(beta, alpha, result, a, b), 1
@@ -118,14 +119,15 @@ def _addbmm(beta, alpha, input, batch1, batch2):
 
 def _addmv_of_vec(g, mat, alpha):
     rows, columns = mat.shape
-    if g.shape != (rows,):                     # of no rows, the result is as `input` is: of one element, it may be
+    # If the matrix has no rows, the result has the shape of `input`, which may be that of a single element.
+    if g.shape != (rows,):
         raise RuntimeError(f"size mismatch, got input ({columns}), mat ({columns}x{rows}), vec ({g.shape[0]})" if g.ndim
                            else "vector + matrix @ vector expected, got 1, 2, 0")
     return _scaled(_mv(mT(mat), g), alpha.conjugate())
 
 
 def _half_addmv(beta, alpha, input, mat, vec):
-    """Rounded as by torch, whose routines for matrices of columns and of rows, and for alpha 1, differ."""
+    """Rounded in torch's steps. They differ for matrices in column order, and if alpha is 1."""
     beta, alpha = _rounded(mat.dtype, beta, alpha)
     if not mat.size:
         return dt.cast(_wide(input) * beta if beta != 0 else np.zeros(mat.shape[:1]), mat.dtype)
@@ -145,13 +147,13 @@ def _half_addmv(beta, alpha, input, mat, vec):
 def _addmv(beta, alpha, input, mat, vec):
     if mat.dtype.char in HALF:
         return _half(_half_addmv, beta, alpha, input, mat, vec)
-    if not mat.size:                           # nothing to add: `input` in its own shape
+    if not mat.size:                           # nothing is added to `input`, which keeps its shape
         return input * beta if beta != 0 else np.zeros(mat.shape[:1], mat.dtype)
     return (_plus if mat.dtype.kind in dt.COMPLEX else _plus_blas)(input, full_dot(mat, vec), beta, alpha)
 
 
 def _half_addr(beta, alpha, input, vec1, vec2):
-    """Rounded after every operation."""
+    """Every operation is rounded."""
     beta, alpha = _rounded(vec1.dtype, beta, alpha)
 
     def rounded(x):
@@ -171,9 +173,10 @@ def _addr(beta, alpha, input, vec1, vec2):
     return _plus(input, (vec1 if alpha == 1 else vec1 * alpha)[:, None] * vec2, beta, 1)
 
 
-# ------------------------------------------------------------------ the factors
+# ------------------------------------------------------------------ factors
 def _factor(value, dtype):
-    """A factor as torch takes it for a dtype: cut to an integer for integers, in float32 for half precision."""
+    """A factor as torch converts it for a dtype: truncated to an integer for integers, to float32 for half
+    precision."""
     value = value.item() if isinstance(value, (Tensor, np.generic)) else value
     if dtype in dt.ONLY_STORED or dtype.kind in dt.COMPLEX and value.__class__ is not complex:
         return value
@@ -183,10 +186,10 @@ def _factor(value, dtype):
 
 
 def _stored(value, dtype):
-    """A factor that torch converts to the dtype itself."""
+    """A factor that torch converts to the dtype, also for half precision."""
     value = value.item() if isinstance(value, (Tensor, np.generic)) else value
     stored = stored_as(value, dtype)
-    return value if dtype.char in HALF else stored.item()      # the gradients are multiplied by what was given
+    return value if dtype.char in HALF else stored.item()      # gradients are multiplied by the unrounded factor
 
 
 def _rounded(dtype, *factors):
@@ -194,7 +197,7 @@ def _rounded(dtype, *factors):
 
 
 def _check_empty_sum(input, *factors):
-    """Where nothing is added up, torch multiplies `input` by beta, of whatever dtype that is."""
+    """RuntimeError for a sum without products. torch then multiplies `input` by beta, whose dtype may not fit."""
     kind = input._array.dtype.kind
     for beta in factors if kind in dt.INTEGRAL else ():
         if beta != 0 and not isinstance(beta, int if kind in dt.INTEGER else bool):
@@ -207,7 +210,7 @@ def _check_empty_sum(input, *factors):
         older=("beta input mat1 mat2", "beta input alpha mat1 mat2"), autocast="down")
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1,
           out: Tensor | None = None) -> Tensor:
-    """beta * input + alpha * (mat1 @ mat2); `input` is broadcast to (n, m).
+    """beta * input + alpha * (mat1 @ mat2), where `input` is broadcast to (n, m).
 
     >>> import tinytorch as torch
     >>> torch.addmm(torch.ones(2), torch.ones(1, 3), torch.ones(3, 2), beta=2)
@@ -272,7 +275,7 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: 
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {x._array.ndim}-D")
     check_expand(input._array.shape, (vec1._array.size, vec2._array.size))
     if not input._array.ndim:
-        input = input.unsqueeze(0)             # its dtype counts as that of any matrix
+        input = input.unsqueeze(0)             # its dtype then counts as that of a matrix
     input, vec1, vec2 = promoted(input, vec1, vec2)
     dtype = input._array.dtype
     for name, value in (("beta", beta), ("alpha", alpha)):
@@ -284,8 +287,8 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: 
 
 
 def _of_batches(input, batch1, batch2):
-    """The dtype of a sum with products of batches. IndexError first for one that has no dimension whose size is
-    needed."""
+    """The dtype of a sum with products of batches. IndexError if a batch lacks the dimension whose size torch reads
+    first."""
     check_dim(1, batch1._array.ndim)
     check_dim(2, batch2._array.ndim)
     return input._array.dtype
@@ -310,7 +313,7 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, 
     count, n, k = batch1._array.shape
     if not k and count and n and batch2._array.shape[2]:
         _check_empty_sum(input, beta)
-    dtype = batch2._array.dtype                 # another one only where there is nothing to multiply
+    dtype = batch2._array.dtype                 # it can differ from the others only if there is no product
     return _baddbmm(_factor(beta, dtype), _factor(alpha, dtype), converted(input, dtype), converted(batch1, dtype),
                     batch2)
 
@@ -326,7 +329,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, a
     tensor([[7.]])
     """
     if out is not None and len(batch1._array):
-        input = converted(input, out._array.dtype)             # the input is copied there, and products are added
+        input = converted(input, out._array.dtype)             # torch copies the input to `out` and adds products there
     dtype = _of_batches(input, batch1, batch2)
     shape = batch1._array.shape[1:2] + batch2._array.shape[2:]
     check_expand(input._array.shape, shape)
@@ -343,9 +346,9 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, a
     batches = [converted(x, dtype) for x in (batch1, batch2)]
     result = _addbmm(_factor(beta, dtype), _factor(alpha, dtype), input, *batches)
     if out is not None and out._array.shape != shape:
-        give(out, resized(out._array, result._array))              # here torch does so without a warning
+        give(out, resized(out._array, result._array))              # torch gives no warning here
     if out is not None and not count:
-        out.copy_(input.expand(shape))         # and, with no products, computes in whatever dtype that is
+        out.copy_(input.expand(shape))         # without products torch computes in the dtype of `out`
         return out.zero_() if beta == 0 else out.mul_(beta)
     return write_out(out, result,
                      exact="self and mat2 must have the same dtype, but got {Have} and {Want}")

@@ -1,4 +1,4 @@
-"""Products of tensors of any shape: inner tensordot kron cross, and the trace."""
+"""Contractions of tensors (inner tensordot kron cross) and the trace."""
 from __future__ import annotations
 
 import numpy as np
@@ -25,7 +25,7 @@ def _trace(input):
 
 
 def _cross_rounded(dim, input, other):
-    """The cross product with every product rounded, as the routine for scalars has it."""
+    """The cross product in bfloat16. torch's kernel for single numbers rounds every product."""
     shape = np.broadcast_shapes(input.shape, other.shape)
     a, b = (dt.from_bfloat16(np.moveaxis(np.broadcast_to(x, shape), dim, 0)) for x in (input, other))
 
@@ -51,7 +51,7 @@ def _cross(dim, input, other):
 
 @public(out=_OUT_DTYPE, apart=None, method=True, autocast="parts")
 def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Sum of products over the last dimension of both.
+    """The sum of products over the last dimensions of both tensors.
 
     >>> import tinytorch as torch
     >>> torch.inner(torch.ones(2, 3), torch.ones(4, 3)).shape
@@ -68,7 +68,7 @@ def inner(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @public(out="", apart="resized", method=True)
 def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Kronecker product.
+    """The Kronecker product.
 
     >>> import tinytorch as torch
     >>> torch.kron(torch.tensor([1, 2]), torch.tensor([1, 10]))
@@ -84,8 +84,8 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @public(python=True, autocast="parts")
 def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor | None = None) -> Tensor:
-    """Sum of products over several dimensions: the last `dims` of `a` with the first of `b`, or two
-    lists of dimensions.
+    """The sum of products over several dimensions: the last `dims` of `a` with the first of `b`, or two lists of
+    dimensions.
 
     >>> import tinytorch as torch
     >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(4, 3), dims=([1, 2], [1, 0]))
@@ -153,7 +153,7 @@ def _contracted(a, b, first, second):
 
 @public(dtypes=dt.INTEGER + dt.FLOATING + dt.COMPLEX, widen=True, method=True, autocast="up")
 def trace(input: Tensor) -> Tensor:
-    """Sum of the diagonal of a matrix.
+    """The sum of the diagonal of a matrix.
 
     >>> import tinytorch as torch
     >>> torch.trace(torch.tensor([[1, 2], [3, 4]]))
@@ -168,7 +168,7 @@ def trace(input: Tensor) -> Tensor:
 
 @public(out=EXACT, apart=True, method=True)
 def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Tensor | None = None) -> Tensor:
-    """Cross product of vectors of 3 elements along `dim` (the first dimension of that size if None).
+    """The cross product of vectors of 3 elements along `dim` (by default the first dimension of size 3).
 
     >>> import tinytorch as torch
     >>> torch.cross(torch.tensor([1, 0, 0]), torch.tensor([0, 1, 0]), dim=0)

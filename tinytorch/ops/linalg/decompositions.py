@@ -22,18 +22,18 @@ __all__ = ["cholesky", "det", "inverse", "logdet", "qr", "slogdet"]
 
 
 class _LinAlgError(RuntimeError):
-    """What torch.linalg raises for a matrix that an operation is not defined for."""
+    """The error of torch.linalg for a matrix for which an operation is not defined."""
 
 
-LinAlgError = _LinAlgError                     # as it is called there
+LinAlgError = _LinAlgError                     # torch.linalg's name for it
 
 
 # ------------------------------------------------------------------ checks
 def _check(name, A, square=True, argument="A", kernel=None, by_kernel=dt.FLOATING, narrow=False, refusal=None,
            empty=True):
-    """RuntimeError in torch's words unless A is floating point matrices (square ones). `kernel`: the routine that
-    refuses the kinds `by_kernel` with NotImplementedError, but (with `empty`) takes matrices without elements.
-    `narrow`: float16 will do. `refusal`: the words where there are no others."""
+    """torch's RuntimeError unless A is floating-point matrices (square ones). `kernel`: the name of torch's routine,
+    which refuses the kinds `by_kernel` with NotImplementedError, but (with `empty`) accepts matrices without elements.
+    `narrow`: float16 is accepted too. `refusal`: the message for all other dtypes."""
     array = A._array
     if array.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor {argument} must have at least 2 dimensions.")
@@ -54,8 +54,8 @@ def _check(name, A, square=True, argument="A", kernel=None, by_kernel=dt.FLOATIN
 
 
 def computed(function, *arrays):
-    """function(*arrays), an array or several, with every column of matrices in one piece. Of a dtype that LAPACK lacks
-    there are matrices without elements alone, whose results have its dtype."""
+    """function(*arrays), which is one array or several, with each matrix in column order. For a dtype that LAPACK lacks
+    the matrices must be without elements. The results then have that dtype."""
     dtype = arrays[0].dtype
     known = dtype.char in "fdFD"
     wide = np.complex64 if dt.is_complex(dtype) else np.float32
@@ -69,7 +69,8 @@ def computed(function, *arrays):
 
 
 def singular(name, failed, zeros):
-    """The LinAlgError for an inverse, by which matrices failed and which diagonal elements are zero."""
+    """The LinAlgError of an inverse. `failed`: which matrices are singular. `zeros`: which diagonal elements are
+    zero."""
     which = int(np.flatnonzero(failed.reshape(-1))[0])
     k = int(np.flatnonzero(zeros.reshape(-1, zeros.shape[-1])[which])[0]) + 1
     return LinAlgError(f"{name}: {_where(failed)}The diagonal element {k} is zero, the inversion could not be "
@@ -77,12 +78,12 @@ def singular(name, failed, zeros):
 
 
 def _where(failed):
-    """Which matrix of a batch failed first, as torch begins its messages."""
+    """The start of torch's messages: which matrix of a batch failed first."""
     return f"(Batch element {int(np.flatnonzero(failed)[0])}): " if failed.ndim else ""
 
 
 def _rowwise(x):
-    """A vector per matrix as a matrix of one row, to scale columns with."""
+    """Vectors as matrices of one row, to scale columns with."""
     return x[..., None, :]
 
 
@@ -91,7 +92,7 @@ def _column(x):
 
 
 def _scalars(x):
-    """A number per matrix, to scale matrices with."""
+    """Numbers as matrices of one element, to scale matrices with."""
     return x[..., None, None]
 
 
@@ -123,7 +124,7 @@ def _zero_pivot(matrices, failed):
 
 @public("linalg_inv", out=EXACT, apart=None, autocast="up")
 def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Inverse of (..., n, n) matrices. LinAlgError (a RuntimeError) for a singular one.
+    """The inverses of (..., n, n) matrices. LinAlgError (a RuntimeError) for a singular matrix.
 
     >>> import tinytorch as torch
     >>> torch.linalg.inv(torch.tensor([[2., 0.], [0., 4.]]))
@@ -146,7 +147,8 @@ def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 def _factored(array):
-    """A = u s vh, the conjugate of det(u vh), and where the matrix is finite: of any other, all is NaN in the end."""
+    """(u, s, vh, the conjugate of det(u vh), finite) with A = u s vh. `finite` says which matrices are finite. The
+    others are replaced by zeros, and their results by NaN later."""
     finite = np.isfinite(array).all((-1, -2), keepdims=True)
     u, s, vh = np.linalg.svd(np.where(finite, array, np.zeros((), array.dtype)))
     return u, s, vh, np.linalg.det(np.matmul(u, vh)).conjugate(), finite
@@ -155,7 +157,7 @@ def _factored(array):
 def _cofactors_grad(g, input):
     if not isinstance(g, Tensor):
         return _cofactors_slopes.op.forward(g, input)
-    try:                                       # differentiable again, where no matrix is singular
+    try:                                       # this form can be differentiated again if no matrix is singular
         inverse = mT(_inv(input))
     except LinAlgError:
         return _cofactors_slopes(g, input)
@@ -166,12 +168,12 @@ def _cofactors_grad(g, input):
 
 @op(name="linalg_det", g=lambda grad, g, input: _cofactors_slopes(grad, input), input=underivable("linalg_det"))
 def _cofactors_slopes(g, input):
-    """The gradient of the matrix, if g is that of its cofactors, without a division. The second derivative of det is
-    symmetric, so this is the tangent of the cofactors as well."""
+    """The gradient of the matrix from the gradient g of its cofactors, computed without a division. The second
+    derivative of det is symmetric, so the function also gives the tangent of the cofactors."""
     u, s, vh, sign, finite = _factored(input)
     n = s.shape[-1]
     places, same = np.arange(n), np.eye(n, dtype=bool)
-    others = np.empty((*s.shape, n), s.dtype)  # the products of all but two; nothing of one and itself
+    others = np.empty((*s.shape, n), s.dtype)  # [i, j]: the product of all but s_i and s_j; 0 if i = j
     for i in range(n):
         others[..., i, :] = np.where(same | same[i], 1, s[..., None, :]).prod(-1)
     others[..., places, places] = 0
@@ -183,8 +185,8 @@ def _cofactors_slopes(g, input):
 
 @op(name="linalg_det", input=lambda g, input: _cofactors_grad(g, input))
 def _cofactors(input):
-    """The derivative of det: det(A) A^-H, for what is well conditioned; else without a division, so that singular
-    matrices have theirs too."""
+    """The derivative of det: det(A) A^-H if A is well conditioned. Else it is computed without a division, which works
+    for singular matrices too."""
     matrices = input.reshape(-1, *input.shape[-2:]).astype(np.result_type(input.dtype, np.float64))
     size = np.linalg.det(matrices)
     plain = np.isfinite(size) & (size != 0)
@@ -196,7 +198,7 @@ def _cofactors(input):
     return result.astype(input.dtype).reshape(input.shape)
 
 
-#: The condition (of the norm of columns) up to which an inverse in double precision loses three digits at most.
+#: The largest condition number (in the 1-norm) for which an inverse in double precision loses at most three digits.
 _WELL = 1000
 
 
@@ -219,7 +221,7 @@ def _det(input):
 
 @public(out=EXACT, apart=None)
 def linalg_det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Determinant of (..., n, n) matrices.
+    """The determinants of (..., n, n) matrices.
 
     >>> import tinytorch as torch
     >>> torch.linalg.det(torch.tensor([[2., 0.], [0., 4.]]))
@@ -244,12 +246,12 @@ def _slogdet_grad(g, wanted, input, ans):
     sign, size = g
     try:
         inverse = mT(_inv(input))
-    except LinAlgError:                        # infinite where its factors have it so
+    except LinAlgError:                        # an inverse with infinities, from the factors
         inverse = like(input, triangles.inverses(mT(raw(input))))
     total = input * 0 if size is None else _scalars(size) * inverse
     if sign is not None and raw(input).dtype.kind in dt.COMPLEX:
         s = ans[0]
-        turned = (sign.conjugate() * s).imag   # only the angle of the determinant moves its sign
+        turned = (sign.conjugate() * s).imag   # the sign changes only with the angle of the determinant
         total = total + _scalars(turned * -1j) * inverse
     return total,
 
@@ -259,14 +261,14 @@ def _slogdet(input):
     sign, size = map(np.asarray, np.linalg.slogdet(input))
     if input.size and not sign.all():
         sign, size = sign.copy(), size.copy()
-        by_rows = input.flags.c_contiguous and input.dtype.kind not in dt.COMPLEX      # as torch factors it
+        by_rows = input.flags.c_contiguous and input.dtype.kind not in dt.COMPLEX      # torch factors it transposed
         triangles.log_determinants(input.swapaxes(-1, -2) if by_rows else input, sign, size)
     return sign, size
 
 
 @public(out=EXACT, apart=None)
 def linalg_slogdet(A: Tensor, *, out: Tensors | None = None) -> return_types.linalg_slogdet:
-    """Sign and logarithm of the absolute value of the determinant, as (sign, logabsdet).
+    """The sign and the logarithm of the absolute value of the determinant, as (sign, logabsdet).
 
     >>> import tinytorch as torch
     >>> torch.linalg.slogdet(torch.eye(2))
@@ -291,7 +293,7 @@ def slogdet(input: Tensor, *, out: Tensors | None = None) -> return_types.slogde
 
 @public(method=True)
 def logdet(input: Tensor) -> Tensor:
-    """Logarithm of the determinant; NaN if that is negative.
+    """The logarithm of the determinant. NaN if that is negative.
 
     >>> import tinytorch as torch
     >>> torch.logdet(torch.eye(2))
@@ -364,7 +366,7 @@ def _check_sides(A, B, left):
 
 # ------------------------------------------------------------------ cholesky, qr
 def _lower(x, diagonal):
-    """The part of matrices below the diagonal, which is multiplied by a number."""
+    """The lower triangle of matrices, with the diagonal multiplied by a number."""
     n = x.shape[-1]
     weight = np.tril(np.ones((n, n)), -1) + np.eye(n) * diagonal
     return x * like(x, weight.astype(raw(x).real.dtype))
@@ -395,7 +397,7 @@ _older_cholesky = renamed(_cholesky, "cholesky")
 
 
 def _not_positive(matrices):
-    """The LinAlgError for the first of the matrices that is not positive-definite."""
+    """The LinAlgError for the first matrix that is not positive-definite."""
     minors = [_bad_minor(matrix) for matrix in matrices.reshape(-1, *matrices.shape[-2:])]
     failed = np.array(minors).reshape(matrices.shape[:-2]) > 0
     where = _where(failed) if failed.any() else ""
@@ -405,14 +407,14 @@ def _not_positive(matrices):
 
 
 def _bad_minor(matrix):
-    """The order of the first leading minor that is not positive-definite, 0 if all are."""
+    """The order of the first leading minor that is not positive-definite; 0 if all minors are."""
     with ignored():
         return next((k for k in range(1, matrix.shape[-1] + 1) if not np.linalg.eigvalsh(matrix[:k, :k])[0] > 0), 0)
 
 
 @public(out=EXACT, apart=None, autocast="up")
 def linalg_cholesky(input: Tensor, *, upper: bool = False, out: Tensor | None = None) -> Tensor:
-    """L, lower triangular, with L @ L^H = input, which is positive-definite (or `upper`: U with U^H @ U).
+    """The lower triangular L with L @ L^H = input, which must be positive-definite (or `upper`: U with U^H @ U).
 
     >>> import tinytorch as torch
     >>> torch.linalg.cholesky(torch.tensor([[4., 0.], [0., 9.]]))
@@ -425,7 +427,7 @@ def linalg_cholesky(input: Tensor, *, upper: bool = False, out: Tensor | None = 
 
 @public(out="", apart=None, method=True, autocast="up")
 def cholesky(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """`torch.linalg.cholesky` by its older name.
+    """`torch.linalg.cholesky` under its older name.
 
     >>> import tinytorch as torch
     >>> torch.cholesky(torch.tensor([[4., 0.], [0., 9.]]))
@@ -452,7 +454,7 @@ def _qr_grad(g, wanted, ans, mode):
     rows, columns = Q.shape[-2], R.shape[-1]
     if Q.shape[-1] != min(rows, columns):
         raise RuntimeError("The QR decomposition is not differentiable when mode='complete' and nrows > ncols")
-    if rows < columns:                         # A = (X Y), R = (U V): Q and U are those of X, V = Q^H Y
+    if rows < columns:                         # A = (X Y), R = (U V): X = Q U, V = Q^H Y
         U, Y = R[..., :rows], _matmul(Q, R[..., rows:])
         gU = None if gR is None else gR[..., :rows]
         if gR is not None:
@@ -503,7 +505,7 @@ def _qr(input, mode):
 
 @public(out=EXACT, apart=None, autocast="up")
 def linalg_qr(A: Tensor, mode: str = "reduced", *, out: Tensors | None = None) -> return_types.linalg_qr:
-    """A = Q @ R with orthonormal columns of Q and upper triangular R. mode: reduced, complete, r (no Q).
+    """A = Q @ R with orthonormal columns of Q and an upper triangular R. mode: reduced, complete, r (without Q).
 
     >>> import tinytorch as torch
     >>> Q, R = torch.linalg.qr(torch.eye(2)); R.abs()

@@ -1,4 +1,4 @@
-"""Lengths and distances: norm dist cdist renorm."""
+"""Norms and distances: norm dist cdist renorm."""
 from __future__ import annotations
 
 import numpy as np
@@ -69,7 +69,7 @@ def _dist_of_records(input, other, p):
 @op(name="dist", steps=True, input=_dist_grad,
     other=lambda g, input, other, p, ans: _negative(_dist_grad(g, input, other, p, ans)),
     stored=dt.ONLY_COMPLEX32, on_records=_dist_of_records, kernel="add_stub",
-    in_bfloat16=True)     # it rounds in its middle
+    in_bfloat16=True)     # the forward rounds bfloat16 itself
 def _dist(input, other, p):
     difference = dt.widened(dt.narrowed(dt.widened(input) - dt.widened(other))) if input.dtype == dt.BFLOAT16 else (
         input - other)
@@ -86,20 +86,20 @@ def dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor:
     tensor(5.)
     """
     if input._array.dtype == bool or other._array.dtype == bool:
-        return sub(input, other)               # an error
+        return sub(input, other)               # raises torch's error
     input, other = promoted(input, other)
     check_broadcast(input._array.shape, other._array.shape)
     if input._array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError("norm(): input dtype should be either floating point or complex. "
                            f"Got {type_name(input)} instead.")
     if (p < 0 or p == float("inf")) and not input._array.size * other._array.size:
-        return vector_norm(input - other, float(p))              # an error
+        return vector_norm(input - other, float(p))              # raises torch's error
     return at_once(_dist, input, other, float(p))
 
 
-# ------------------------------------------------------------------ rows with rows
+# ------------------------------------------------------------------ distances of rows
 def distances(difference, p):
-    """Norms of order p along the last axis, as torch's kernels of cdist and pdist have them: NaN is not above."""
+    """Norms of order p along the last axis, in the steps of torch's cdist and pdist. Their maximum ignores NaN."""
     if p == 0:
         return np.minimum(np.ceil(np.abs(difference)), 1).sum(-1)
     if p == float("inf"):
@@ -108,17 +108,17 @@ def distances(difference, p):
 
 
 def distances_grad(g, difference, p, ans):
-    """The gradient of `difference`, of arrays or, for tangents, of Tensors; g and ans have an axis of size 1 in the
-    place of the last."""
+    """The gradient of `difference`. The arguments are arrays, or Tensors in forward mode. `g` and `ans` have size 1
+    along the last axis."""
     if p == 0:
         return masked(g * difference, False)
-    if p == 1:                                 # the sign of NaN is NaN here, as torch's kernel has it
+    if p == 1:                                 # in torch's kernel the sign of NaN is NaN
         return g * pick(raw(difference) != raw(difference), difference, sgn(difference))
     size = absolute(difference)
     if p == float("inf"):
         return g * sgn(difference) * like(g, 1 - np.minimum(np.ceil(np.abs(raw(size) - raw(ans))), 1))
     there = raw(ans) != 0
-    ans = pick(there, ans, 1.0)                # behind a mask too, a quotient by zero has no derivative
+    ans = pick(there, ans, 1.0)                # no division by zero: masked elements are differentiated too
     if p == 2:
         return masked(g * difference / ans, there)
     if p < 1:
@@ -148,7 +148,8 @@ def _cdist_backward(g, x1, x2, p, found):
 
 
 def _cdist_grad(g, x1, x2, p, ans):
-    """torch derives it once. Tangents, which it does not have, are by what can be derived again."""
+    """The node of torch, which cannot be differentiated again. Forward mode, which torch lacks here, uses a formula
+    that can."""
     return (_rows_grad if mode.computing_jvp else _cdist_backward)(g, x1, x2, p, ans)
 
 
@@ -169,7 +170,7 @@ def _euclidean_grad(g, x1, x2, ans):
 @op(name="euclidean_dist", steps=True, x1=_euclidean_grad,
     x2=lambda g, x1, x2, ans: _euclidean_grad(g.mT, x2, x1, ans.mT))
 def _euclidean_dist(x1, x2):
-    """By one product of matrices: |x1|^2 - 2 x1 x2 + |x2|^2."""
+    """Computed by one product of matrices: |x1|^2 - 2 x1 x2 + |x2|^2."""
     half = x1.dtype == np.float16
     a, b = (x.astype(np.float32) if half else x for x in (x1, x2))
     one, two = ((x * x).sum(-1, keepdims=True) for x in (a, b))
@@ -185,7 +186,7 @@ _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "dono
 
 @public(python=True, autocast="up")
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
-    """Distances (norms of order p) of every row of x1 (..., n, d) to every row of x2 (..., m, d): (..., n, m).
+    """The distances (norms of order p) between all rows of x1 (..., n, d) and of x2 (..., m, d): (..., n, m).
 
     >>> import tinytorch as torch
     >>> torch.cdist(torch.tensor([[0., 0.]]), torch.tensor([[3., 4.], [0., 1.]]))
@@ -240,7 +241,7 @@ def _wider(x, dtype):
 
 
 def _renorm_grad(g, input, p, dim, maxnorm):
-    """In torch's steps: the norms in the next wider dtype."""
+    """torch's steps, in which norms are computed in the next wider dtype."""
     axes = _other_axes(input.shape, dim)
     own = (input._array if isinstance(input, Tensor) else input).dtype
     dtype = np.dtype(np.float32) if own in (np.float16, dt.BFLOAT16) else np.result_type(own, np.float64)
@@ -254,7 +255,7 @@ def _renorm_grad(g, input, p, dim, maxnorm):
     return masked(changed, large) + masked(g, ~large)
 
 
-@op(name="renorm", steps=True, input=_renorm_grad, in_bfloat16=True)     # it rounds in its middle
+@op(name="renorm", steps=True, input=_renorm_grad, in_bfloat16=True)     # the forward rounds bfloat16 itself
 def _renorm(input, p, dim, maxnorm):
     wide = dt.cast(input, np.dtype(np.float32)) if input.itemsize == 2 else input
     size = vector_norm_over(wide, p, _other_axes(input.shape, dim), True)

@@ -1,4 +1,5 @@
-"""einsum: sums of products named by their subscripts, done by permutations and batched matrix products."""
+"""einsum: sums of products that are named by subscripts. They are computed by permutations and batched matrix
+products."""
 from __future__ import annotations
 
 from functools import lru_cache
@@ -17,7 +18,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def _in_one_form(args):
-    """The equation and the operands one by one, in whichever form they are given."""
+    """(equation, operands) from any form of the arguments."""
     if len(args) < 2:
         raise ValueError("einsum(): must specify the equation string and at least one operand, "
                          "or at least one operand and its subscripts list")
@@ -30,9 +31,9 @@ def _in_one_form(args):
 
 @public(python=True, autocast="parts", handed=_in_one_form)
 def einsum(*args) -> Tensor:
-    """einsum("ij,jk->ik", a, b): products of the operands' elements, summed over the subscripts that the
-    output lacks. Without "->", the output has the subscripts that occur once, in alphabetical order. "..."
-    stands for dimensions that broadcast. Also einsum(a, [0, 1], b, [1, 2], [0, 2]).
+    """einsum("ij,jk->ik", a, b): products of the operands' elements, summed over the subscripts that the output lacks.
+    Without "->" the output has the subscripts that occur once, in alphabetical order. "..." stands for dimensions that
+    broadcast. Another form is einsum(a, [0, 1], b, [1, 2], [0, 2]).
 
     RuntimeError for a malformed equation and for sizes that do not agree.
 
@@ -64,7 +65,7 @@ def einsum(*args) -> Tensor:
 
 
 def _from_lists(args):
-    """The equation and operands of the form (a, [0, 1], b, [1, 2], [0, 2])."""
+    """(equation, operands) from the form (a, [0, 1], b, [1, 2], [0, 2])."""
     def text(subscripts):
         for s in subscripts:
             if s is not Ellipsis and not 0 <= s < 52:
@@ -80,7 +81,7 @@ def _from_lists(args):
 # ------------------------------------------------------------------ the equation
 @lru_cache(512)
 def _parse(equation, ndims):
-    """A list of labels for each operand and for the output; the dimensions of "..." are labelled -1, -2 ...
+    """A list of labels for each operand, and one for the output. The dimensions of "..." have the labels -1, -2 ...
     from the right."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
@@ -159,7 +160,7 @@ def _without_repeats(names):
             j = names.index(name, i + 1)
             diagonals.append((i, j))
             del names[j], names[i]
-            names.append(name)                 # where the diagonal becomes a dimension
+            names.append(name)                 # NumPy puts the diagonal last
     return diagonals, names
 
 
@@ -250,7 +251,7 @@ def _before(names, theirs, wanted, order):
 
 
 def _grouped(names, order, shape, sizes):
-    """How a term becomes (a batch of) matrices: the order of its dimensions and its shape."""
+    """(order of dimensions or None, shape or None) that turn a term into (a batch of) matrices."""
     return _permutation(names, order), None if [sizes[name] for name in order] == shape else shape
 
 

@@ -30,8 +30,8 @@ _NEITHER = "This function doesn't handle types other than float and double"
 @public("linalg_norm", out="linalg.norm expected out tensor dtype {Want} but got: {Have}", apart=None)
 def norm(input: Tensor, ord: Number | str | None = None, dim: int | Ints | None = None, keepdim: bool = False, *,
          out: Tensor | None = None, dtype: dt.dtype | None = None) -> Tensor:
-    """Vector norm or matrix norm, by `ord` and how many dimensions `dim` names (by default: all, and
-    those of the tensor if `ord` is given).
+    """A vector norm or a matrix norm, which depends on `ord` and on the number of dimensions in `dim`. (By default
+    these are all dimensions of the flattened tensor, or of the tensor itself if `ord` is given.)
 
     >>> import tinytorch as torch
     >>> torch.linalg.norm(torch.tensor([[3., 0.], [0., 4.]]))
@@ -66,7 +66,7 @@ def nuclear_norm(input: Tensor, dim: bool | int | Ints = (-2, -1), keepdim: bool
     """
     warn_once("at::nuclear_norm is deprecated and it is just left for JIT compatibility. It will be removed in a "
               "future PyTorch release. Please use `linalg.matrix_norm(A, 'nuc', dim, keepdim)` instead")
-    if isinstance(dim, bool):                  # torch has a form without dim
+    if isinstance(dim, bool):                  # the form without `dim`: nuclear_norm(input, keepdim)
         dim, keepdim = (-2, -1), dim
     if isinstance(dim, int):
         dim = (dim, dim)
@@ -77,7 +77,7 @@ def nuclear_norm(input: Tensor, dim: bool | int | Ints = (-2, -1), keepdim: bool
 def matrix_rank(input: Tensor, tol: float | Tensor = None, hermitian: bool = False, *,
                 atol: float | Tensor | None = None, rtol: float | Tensor | None = None,
                 out: Tensor | None = None) -> Tensor:
-    """The number of singular values above max(atol, rtol * the largest one).
+    """The number of singular values above max(atol, rtol * the largest singular value).
 
     >>> import tinytorch as torch
     >>> torch.linalg.matrix_rank(torch.ones(2, 2))
@@ -97,7 +97,7 @@ def matrix_rank(input: Tensor, tol: float | Tensor = None, hermitian: bool = Fal
 
 
 def _limit(array, s, atol, rtol):
-    """max(atol, rtol * largest of s): below it, a singular value counts as zero."""
+    """max(atol, rtol * largest of s). Smaller singular values count as zero."""
     atol, rtol = (t._array[..., None] if isinstance(t, Tensor) else t for t in (atol, rtol))
     for limit in (atol, rtol):
         if isinstance(limit, np.ndarray):
@@ -110,7 +110,7 @@ def _limit(array, s, atol, rtol):
 
 @public("linalg_cond", out="", apart=None, autocast="up")
 def cond(input: Tensor, p: Number | str | None = None, *, out: Tensor | None = None) -> Tensor:
-    """The condition number in the norm p (2 if None): norm(A) * norm(inverse of A); inf if singular.
+    """The condition number in the norm p (2 if None): norm(A) * norm(inverse of A). It is inf for a singular matrix.
 
     >>> import tinytorch as torch
     >>> torch.linalg.cond(torch.tensor([[2., 0.], [0., 1.]]))
@@ -118,7 +118,7 @@ def cond(input: Tensor, p: Number | str | None = None, *, out: Tensor | None = N
     """
     two = p in (None, 2, -2)
     array = input._array
-    if array.ndim > 1 and not array.size:      # of any dtype
+    if array.ndim > 1 and not array.size:      # torch accepts any dtype here
         return wrap(dt.cast(np.zeros(array.shape[:-2]), array.real.dtype if array.dtype.kind in dt.COMPLEX
                             else array.dtype))
     if not two and array.ndim > 1 and array.shape[-1] != array.shape[-2]:
@@ -140,7 +140,7 @@ def cond(input: Tensor, p: Number | str | None = None, *, out: Tensor | None = N
 
 
 def _inverses_or_infinity(array):
-    """The inverses of matrices, and of singular ones infinity everywhere."""
+    """The inverses of matrices. That of a singular matrix is infinite everywhere."""
     result = np.full_like(array, np.inf)
     for matrix, inverse in zip(array.reshape(-1, *array.shape[-2:]), result.reshape(-1, *array.shape[-2:])):
         try:
@@ -153,7 +153,7 @@ def _inverses_or_infinity(array):
 # ------------------------------------------------------------------ powers and products
 @public(out=EXACT, apart=None, method=True)
 def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
-    """The n-th power of square matrices; the inverse's for negative n.
+    """The n-th power of square matrices. For a negative n, that of the inverses.
 
     >>> import tinytorch as torch
     >>> torch.matrix_power(torch.tensor([[1., 1.], [0., 1.]]), 3)
@@ -168,14 +168,14 @@ def matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
                            f"but they are {shape[-2]} by {shape[-1]} matrices")
     if n == 0:
         one = wrap(dt.cast(np.broadcast_to(np.eye(shape[-1]), shape), input._array.dtype))
-        return masked(input, False) + one      # a constant, but on the tape as in torch
+        return masked(input, False) + one      # it does not depend on the input, but has a node in torch
     if n < 0:
         input, n = inv(input), -n
         if n == 1:
             return input
     if n == 1:
         return input.clone()
-    if n == 3:                                 # in this order
+    if n == 3:                                 # torch's order of the products
         return matmul(matmul(input, input), input)
     result = None
     while n:
@@ -196,7 +196,7 @@ def linalg_matrix_power(input: Tensor, n: int, *, out: Tensor | None = None) -> 
 @public("linalg_multi_dot", out="multi_dot(): expected out tensor to have dtype {want} but got {have}", apart=None,
         autocast="down")
 def multi_dot(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
-    """Product of two or more matrices (the first and the last may be vectors), in the cheapest order.
+    """The product of two or more matrices (the first and the last may be vectors), in the cheapest order.
 
     >>> import tinytorch as torch
     >>> torch.linalg.multi_dot([torch.ones(2, 3), torch.ones(3, 4), torch.ones(4)])
@@ -223,7 +223,7 @@ def multi_dot(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
                                f"{list(b._array.shape)} cannot be multiplied")
     sizes = [x._array.shape[0] for x in tensors] + [tensors[-1]._array.shape[1]]
     split = _cheapest(sizes)
-    if len(tensors) == 3:                      # where both orders cost the same, torch takes the other one for three
+    if len(tensors) == 3:                      # for three matrices torch takes the other order if both cost the same
         a, b, c, d = sizes
         split[0, 2] = 0 if a * c * (b + d) > b * d * (a + c) else 1
 
@@ -233,7 +233,7 @@ def multi_dot(tensors: Tensors, *, out: Tensor | None = None) -> Tensor:
 
 
 def _cheapest(sizes):
-    """Where to split the product of matrices i..j, of sizes[i] x sizes[i+1] ...: Cormen et al., chapter 14.2."""
+    """Where to split each product of the matrices i..j, which have sizes[i] x sizes[i+1] ...: Cormen et al., 14.2."""
     n = len(sizes) - 1
     cost, split = {(i, i): 0 for i in range(n)}, {}
     for length in range(1, n):
@@ -246,7 +246,7 @@ def _cheapest(sizes):
 
 @public(python=True, autocast="down")
 def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
-    """Product of several matrices, in the cheapest order: `torch.linalg.multi_dot`.
+    """The product of several matrices in the cheapest order: `torch.linalg.multi_dot`.
 
     >>> import tinytorch as torch
     >>> torch.chain_matmul(torch.ones(2, 3), torch.ones(3, 1))
@@ -268,8 +268,8 @@ def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
 
 @op(name="linalg_matrix_exp", batches="leading", input=lambda g, input: _exp_grad(g, input))
 def _matrix_exp(input):
-    """Scaling and squaring of a Taylor series, in double precision. Of its 20 terms four at a time are sums of three
-    powers, which leaves 7 products of matrices (Paterson and Stockmeyer)."""
+    """Scaling and squaring of a Taylor series, in double precision. Its 20 terms are computed in groups of four, each a
+    sum of the first powers. This takes 7 products of matrices (Paterson and Stockmeyer)."""
     n = input.shape[-1]
     x = input.astype(np.result_type(input.dtype, np.float64))
     sizes = np.abs(x).sum(-2)
@@ -279,7 +279,7 @@ def _matrix_exp(input):
     square = np.matmul(x, x)
     powers = np.broadcast_to(np.eye(n, dtype=x.dtype), x.shape), x, square, np.matmul(square, x)
     fourth, result = np.matmul(square, square), 0
-    for k in range(16, -1, -4):                # |x| <= 1/2: the rest is below 1e-24
+    for k in range(16, -1, -4):                # |x| <= 1/2: the omitted terms are below 1e-24
         part = sum([power / factorial(k + i) for i, power in enumerate(powers)])
         result = np.matmul(result, fourth) + part if k < 16 else part
     for _ in range(squarings):
@@ -288,9 +288,9 @@ def _matrix_exp(input):
 
 
 def _exp_grad(g, input):
-    """The corner of exp of the block matrix (A^H g; 0 A^H): Higham, Functions of Matrices, theorem 3.6."""
+    """The upper right corner of exp of the block matrix (A^H g; 0 A^H): Higham, Functions of Matrices, theorem 3.6."""
     n, A = input.shape[-1], mT(input)
-    size = float(np.abs(raw(g)).max(initial=0)) or 1.0             # a large g would cost A its digits
+    size = float(np.abs(raw(g)).max(initial=0)) or 1.0             # with a large g, exp(A) would lose digits
     return _matrix_exp(_blocks(A, g * (1 / size)))[..., :n, n:] * size
 
 
@@ -361,7 +361,7 @@ def _pinv(input, atol, rtol, hermitian):
 @public("linalg_pinv", out="", apart=None)
 def pinv(input: Tensor, rcond: float | Tensor = None, hermitian: bool = False, *, atol: float | Tensor | None = None,
          rtol: float | Tensor | None = None, out: Tensor | None = None) -> Tensor:
-    """The pseudo-inverse; singular values up to max(atol, rtol * the largest) count as zero.
+    """The pseudo-inverse. Singular values up to max(atol, rtol * the largest) count as zero.
 
     >>> import tinytorch as torch
     >>> torch.linalg.pinv(torch.tensor([[2.], [0.]]))
@@ -377,7 +377,7 @@ def pinv(input: Tensor, rcond: float | Tensor = None, hermitian: bool = False, *
 
 @public(method=True, autocast="up")
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
-    """`torch.linalg.pinv` by its older name.
+    """`torch.linalg.pinv` under its older name.
 
     >>> import tinytorch as torch
     >>> torch.pinverse(torch.tensor([[2., 0.], [0., 4.]]))
@@ -388,7 +388,7 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
 
 
 def _lstsq_grad(g, wanted, vectors, input, b, squares, ans):
-    """By the pseudo-inverse; the residuals add what the distances from `b` have."""
+    """The gradients by the pseudo-inverse, plus those of the residuals."""
     of_solution, of_residuals = g
     X = ans[0]
     if vectors:
@@ -410,12 +410,12 @@ def _lstsq_grad(g, wanted, vectors, input, b, squares, ans):
     return of_input, of_b if of_b is None or not vectors else of_b[..., 0]
 
 
-#: What stands for an `rcond` by which gelsy takes the column with the largest norm and no other.
+#: The `rcond` for which gelsy uses only the column with the largest norm.
 _LONGEST = float("inf")
 
 
 def _inverse_of_longest(array):
-    """The pseudo-inverse of the matrix whose columns are those of `array` projected onto the longest of them."""
+    """The pseudo-inverse of the matrix whose columns are projected onto the longest one of `array`."""
     norms = np.linalg.norm(array, axis=-2, keepdims=True)
     longest = np.take_along_axis(array, norms.argmax(-1)[..., None], -1)
     length = np.linalg.norm(longest, axis=-2, keepdims=True)
@@ -426,15 +426,15 @@ def _inverse_of_longest(array):
 
 
 def _as_lapack_reads(rcond, driver, array):
-    """The `rcond` by which a driver decides on the rank, where that is not what it was given."""
+    """The `rcond` by which a LAPACK driver decides on the rank. Some drivers replace values outside their range."""
     eps = float(np.finfo(array.dtype).eps)
-    if rcond is None or driver == "gels":      # which takes the rank to be full
+    if rcond is None or driver == "gels":      # gels takes the rank to be full
         return None
     if driver == "gelsd" and not 0 < rcond < 1 or driver == "gelss" and rcond < 0:
         return eps
     if rcond < 1:
         return rcond
-    return 2.0 if driver == "gelss" else _LONGEST              # 2: no singular value counts
+    return 2.0 if driver == "gelss" else _LONGEST              # for 2, all singular values count as zero
 
 
 @op(name="linalg_lstsq", first=1, multi=True, inputs=2, joint=_lstsq_grad, saved_outputs=(0,))
@@ -451,10 +451,10 @@ def _lstsq(vectors, input, b, rcond, squares):
 @public("linalg_lstsq", autocast="up", looks=True)
 def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str | None = None,
           out: Tensors | None = None) -> return_types.linalg_lstsq:
-    """X that minimises the norm of input @ X - b: the named tuple (solution, residuals, rank, singular_values).
+    """The X that minimises the norm of input @ X - b: the named tuple (solution, residuals, rank, singular_values).
 
-    residuals are the squared norms (for the drivers gels, gelsd and gelss; full rank; more rows than columns);
-    singular_values are given for the drivers gelsd and gelss.
+    residuals: the squared norms (for the drivers gels, gelsd and gelss, full rank, and more rows than columns).
+    singular_values: only for the drivers gelsd and gelss.
     """
     _check("torch.linalg.lstsq", input, square=False, argument="input", refusal=_NEITHER)
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
@@ -489,7 +489,7 @@ def lstsq(input: Tensor, b: Tensor, rcond: float | None = None, *, driver: str |
 
 
 def _check_right_side(shape, other, vectors):
-    """RuntimeError in torch's words unless right sides of lstsq go with its matrices."""
+    """torch's RuntimeError if the shapes of right-hand sides and matrices do not fit."""
     if not other:
         raise RuntimeError("torch.linalg.lstsq: other must have at least 1 dimension.")
     if not 0 <= len(shape) - len(other) <= 1:
@@ -507,7 +507,7 @@ def _check_right_side(shape, other, vectors):
 
 @public("linalg_cross", out=EXACT, apart=True)
 def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
-    """Cross product along `dim`, the last by default.
+    """The cross product along `dim`, by default the last dimension.
 
     >>> import tinytorch as torch
     >>> torch.linalg.cross(torch.tensor([1., 0., 0.]), torch.tensor([0., 1., 0.]))
@@ -518,7 +518,7 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = N
 
 @public("linalg_vecdot", out="linalg.vecdot: Expected out of dtype{Want} but found {Have}", apart=None, autocast="down")
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
-    """Dot products along `dim`, with the first vector conjugated.
+    """The dot products along `dim`. The first vector is conjugated.
 
     >>> import tinytorch as torch
     >>> torch.linalg.vecdot(torch.ones(2, 3), torch.ones(3))

@@ -1,4 +1,4 @@
-"""Products of Householder reflectors, as QR makes them: geqrf householder_product orgqr ormqr."""
+"""Products of the Householder reflectors of a QR decomposition: geqrf householder_product orgqr ormqr."""
 from __future__ import annotations
 
 import numpy as np
@@ -34,7 +34,7 @@ def _geqrf(input):
 
 @public(out=EXACT, apart=None, method=True, autocast="up")
 def geqrf(input: Tensor, *, out: Tensors | None = None) -> return_types.geqrf:
-    """QR of (..., m, n) matrices as LAPACK keeps it: R on and above the diagonal, below it the reflectors whose factors
+    """QR of (..., m, n) matrices in LAPACK's form: R on and above the diagonal, below it the reflectors, whose factors
     are `tau`. It has no derivative.
 
     >>> import tinytorch as torch
@@ -50,14 +50,14 @@ def geqrf(input: Tensor, *, out: Tensors | None = None) -> return_types.geqrf:
 
 # ------------------------------------------------------------------ products
 def _reflectors_grad(g, C, wanted, input, tau, transposed):
-    """The gradients of reflectors and of `tau` of (H_1 ... H_k) @ C, reflector after reflector from the outermost on;
-    of C by the reflectors the other way round."""
+    """The gradients of (H_1 ... H_k) @ C: those of the reflectors and of `tau`, from the outermost reflector inwards,
+    and that of C by the reflectors in reverse order."""
     below = _triangle(input, False, 1)
     m, n = input.shape[-2:]
     vectors = below + like(below, np.eye(m, n, dtype=raw(input).dtype))
     k = tau.shape[-1]
     inside = list(range(k)) if transposed else list(range(k - 1, -1, -1))
-    before = []                                # what each reflector was applied to
+    before = []                                # the matrix that each reflector was applied to
     for i in inside:
         before.append(C)
         v, scale = vectors[..., i:i + 1], _rowwise(tau[..., i:i + 1])
@@ -81,7 +81,7 @@ def _reflectors_grad(g, C, wanted, input, tau, transposed):
     return _triangle(of_input, False, 1), of_tau, g
 
 
-def _product_grad(g, wanted, input, tau, ans):      # which torch saves too
+def _product_grad(g, wanted, input, tau, ans):      # torch saves the result too
     if not tau.shape[-1]:
         return input * 0, tau * 0
     eye = like(input, np.broadcast_to(np.eye(*input.shape[-2:], dtype=raw(input).dtype), input.shape))
@@ -95,8 +95,9 @@ def _product(input, tau):
 
 @public("linalg_householder_product", out="", apart=None, autocast="up")
 def householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The first n columns of H_1 ... H_k for (..., m, n) `input` and (..., k) `tau`, with H_i = I - tau_i v_i v_i^H:
-    v_i has zeros above place i, 1 there, and below it what column i of `input` has. Of `geqrf` that is Q.
+    """The first n columns of H_1 ... H_k for (..., m, n) `input` and (..., k) `tau`, where H_i = I - tau_i v_i v_i^H.
+    The vector v_i is zero above place i, 1 at place i, and has the elements of column i of `input` below it. With the
+    results of `geqrf` the product is Q.
 
     >>> import tinytorch as torch
     >>> torch.linalg.householder_product(torch.zeros(2, 1), torch.tensor([2.]))
@@ -127,7 +128,7 @@ def householder_product(input: Tensor, tau: Tensor, *, out: Tensor | None = None
 
 @public(out=EXACT, apart=None, method=True, autocast="up")
 def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """`torch.linalg.householder_product` by its older name.
+    """`torch.linalg.householder_product` under its older name.
 
     >>> import tinytorch as torch
     >>> torch.orgqr(torch.zeros(2, 1), torch.tensor([2.]))
@@ -156,8 +157,8 @@ def _multiply(left, transpose, input, tau, other):
 @public(out=EXACT, apart=None, method=True, autocast="up")
 def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False, *,
           out: Tensor | None = None) -> Tensor:
-    """Q @ other for other = input3 and the whole Q (m, m) that `geqrf` gave `input` and tau = input2 of; other @ Q if
-    not `left`, with Q^H if `transpose`.
+    """Q @ other, where other = input3 and Q (m, m) is the full Q of the result (input, tau = input2) of `geqrf`; other
+    @ Q if not `left`, and with Q^H if `transpose`.
 
     >>> import tinytorch as torch
     >>> torch.ormqr(torch.zeros(2, 1), torch.tensor([2.]), torch.eye(2))

@@ -1,4 +1,4 @@
-"""LDL of symmetric and Hermitian matrices that need not be definite: ldl_factor ldl_solve."""
+"""The LDL decomposition of symmetric and Hermitian matrices, definite or not: ldl_factor ldl_solve."""
 from __future__ import annotations
 
 import numpy as np
@@ -30,7 +30,7 @@ def _factor(input, hermitian):
 @public("linalg_ldl_factor_ex", out=EXACT, apart=None)
 def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False,
                   out: Tensors | None = None) -> return_types.linalg_ldl_factor_ex:
-    """`ldl_factor` that says in `info` (int32) which element of D is zero, 0 if none is.
+    """`ldl_factor`, where `info` (int32) is the number of the first element of D that is zero, or 0.
 
     >>> import tinytorch as torch
     >>> torch.linalg.ldl_factor_ex(torch.zeros(2, 2)).info
@@ -47,9 +47,9 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
 @public("linalg_ldl_factor", out=EXACT, apart=None)
 def ldl_factor(A: Tensor, *, hermitian: bool = False,
                out: Tensors | None = None) -> return_types.linalg_ldl_factor:
-    """A = L @ D @ L^T (L^H if `hermitian`) of symmetric (..., n, n) matrices, of which the lower triangle is read, with
-    rows and columns permuted: L below D in one matrix, D of blocks of 1 or 2, and pivots as LAPACK's sytrf has them.
-    It has no derivative.
+    """A = L @ D @ L^T (L^H if `hermitian`) of symmetric (..., n, n) matrices with permuted rows and columns. Only the
+    lower triangle of A is read. One matrix holds L below D, whose blocks have size 1 or 2. The pivots are those of
+    LAPACK's sytrf. It has no derivative.
 
     >>> import tinytorch as torch
     >>> torch.linalg.ldl_factor(torch.tensor([[2., 1.], [1., 3.]])).LD
@@ -61,7 +61,7 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False,
 
 @public("linalg_ldl_solve", out=EXACT, apart=None)
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False, out: Tensor | None = None) -> Tensor:
-    """X with A @ X = B for the A that `ldl_factor` gave `LD` and `pivots` of.
+    """The X with A @ X = B, where `LD` and `pivots` are the result of `ldl_factor` for A.
 
     >>> import tinytorch as torch
     >>> torch.linalg.ldl_solve(*torch.linalg.ldl_factor(torch.tensor([[2., 0.], [0., 4.]])), torch.ones(2, 1))

@@ -21,7 +21,7 @@ _TOLERANCES = {np.dtype(np.float32): 1.2e-07 ** 0.5, np.dtype(np.float64): 2.23e
 
 
 class LOBPCGAutogradFunction(Function):
-    """The eigenpairs with their gradients; named as in torch, whose nodes are."""
+    """The eigenpairs with their gradients. It has torch's name, which the name of its nodes follows from."""
 
     @staticmethod
     def forward(ctx, A, B, X, iK, k, n, niter, tol, largest):
@@ -77,9 +77,9 @@ def lobpcg(A: Tensor, k: int | None = None, B: Tensor | None = None, X: Tensor |
 
     `X` (..., m, n): the start, by default random numbers in `n` columns. `k` is by default the number of columns of
     `X`, or 1; `n` is by default `k`. `iK`: a preconditioner. It takes `niter` steps at most (default 1000; -1: no
-    limit), until residuals are below `tol` (default: the square root of the dtype's precision). torch's methods "basic"
-    and "ortho" are one here: the basis is always kept orthonormal. Gradients are those of (A + A.T) / 2 and have no
-    part of `B`. ValueError if m < 3 n; AssertionError for other shapes that do not fit;
+    limit), until residuals are below `tol` (default: the square root of the dtype's precision). torch's methods
+    "basic" and "ortho" are one here: the basis is always kept orthonormal. Gradients are those of (A + A.T) / 2;
+    backward raises ValueError if `B` is given. ValueError if m < 3 n; AssertionError for other shapes that do not fit;
     NotImplementedError for a `tracker`, for torch's ortho_ parameters, and for dtypes other than float32 and float64.
 
     >>> import tinytorch as torch

@@ -1,4 +1,4 @@
-"""Decompositions of nearly low rank by random projections: svd_lowrank pca_lowrank."""
+"""Approximate decompositions of low rank by random projections: svd_lowrank pca_lowrank."""
 from __future__ import annotations
 
 from ... import dtypes as dt
@@ -13,7 +13,7 @@ __all__ = ["pca_lowrank", "svd_lowrank"]
 
 
 def _basis(A, q, niter, M):
-    """q orthonormal columns Q so that Q @ Q^H @ (A - M) is nearly A - M: Halko, Martinsson and Tropp 2009, 4.4."""
+    """q orthonormal columns Q such that Q @ Q^H @ (A - M) is nearly A - M: Halko, Martinsson and Tropp 2009, 4.4."""
     dtype = A.dtype if A.is_complex() or A.dtype in (dt.float16, dt.float32, dt.float64) else dt.float32
 
     def projected(A, M, X):
@@ -43,8 +43,8 @@ def _lowrank(A, q, niter, M):
 @public(python=True, draws=True)
 def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2,
                 M: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
-    """(U, S, V) with A (or A - M) nearly U @ diag(S) @ V^H for `q` singular values, by random projections and `niter`
-    iterations (Halko, Martinsson and Tropp 2009, algorithm 5.1).
+    """(U, S, V) such that A (or A - M) is nearly U @ diag(S) @ V^H, with `q` singular values. It uses random
+    projections and `niter` iterations (Halko, Martinsson and Tropp 2009, algorithm 5.1).
 
     >>> import tinytorch as torch
     >>> torch.svd_lowrank(torch.diag(torch.tensor([3., 2., 0.])), q=2)[1].round(decimals=3)
@@ -57,7 +57,7 @@ def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2,
 @public(python=True, draws=True)
 def pca_lowrank(A: Tensor, q: int | None = None, center: bool = True,
                 niter: int = 2) -> tuple[Tensor, Tensor, Tensor]:
-    """`svd_lowrank` of the rows of `A` less their mean (unless `center` is False); by default of 6 values.
+    """`svd_lowrank` of the rows of `A` minus their mean (unless `center` is False), by default with 6 values.
 
     The columns of V are the principal directions. ValueError unless 0 <= q <= min(m, n).
 

@@ -1,4 +1,4 @@
-"""LU: lu_factor lu lu_unpack lu_solve, and their older names."""
+"""The LU decomposition: lu_factor lu lu_unpack lu_solve, and their older names."""
 from __future__ import annotations
 
 from typing import Any
@@ -24,7 +24,7 @@ __all__ = ["lu", "lu_solve", "lu_unpack"]
 
 # ------------------------------------------------------------------ derivatives
 def _lu_grad(gL, gU, P, L, U):
-    """The gradient of P @ L @ U; where it is wide or tall, the rest is solved by the square part's factor."""
+    """The gradient of P @ L @ U. In wide and tall matrices the rest is solved by a factor of the square part."""
     m, n = L.shape[-2], U.shape[-1]
     k = min(m, n)
     L1, U1 = L[..., :k, :], U[..., :k]
@@ -152,7 +152,7 @@ def _factored(name, A, pivot, check_errors):
 @public("linalg_lu_factor_ex", out=EXACT, apart=None)
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False,
                  out: Tensors | None = None) -> return_types.linalg_lu_factor_ex:
-    """`lu_factor` that says in `info` (int32) which pivot was the first to be zero, 0 if none was.
+    """`lu_factor`, where `info` (int32) is the number of the first pivot that is zero, or 0.
 
     >>> import tinytorch as torch
     >>> torch.linalg.lu_factor_ex(torch.ones(2, 2)).info
@@ -163,8 +163,8 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False,
 
 @public("linalg_lu_factor", out=EXACT, apart=None)
 def lu_factor(A: Tensor, *, pivot: bool = True, out: Tensors | None = None) -> return_types.linalg_lu_factor:
-    """A = P @ L @ U of (..., m, n) matrices: L (without its unit diagonal) and U in one matrix, and the pivots (int32,
-    counted from 1): in step i rows i and pivots[i] changed places. RuntimeError for a zero pivot.
+    """A = P @ L @ U of (..., m, n) matrices. One matrix holds L (without its unit diagonal) and U. The pivots (int32)
+    are counted from 1: step i exchanged the rows i and pivots[i]. RuntimeError for a zero pivot.
 
     >>> import tinytorch as torch
     >>> torch.linalg.lu_factor(torch.tensor([[1., 2.], [4., 4.]]))
@@ -190,13 +190,14 @@ def linalg_lu(A: Tensor, *, pivot: bool = True, out: Tensors | None = None) -> r
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
     P, L, U = _lu(A)
     permutation = wrap(P._array if pivot else np.empty(0, A._array.dtype))
-    permutation._version_counter = P._version_counter            # it has no history, but is what backward has saved
+    permutation._version_counter = P._version_counter            # it has no history, but backward has saved its memory
     return return_types.linalg_lu(permutation, L, U)
 
 
 @public("_lu_with_info", method=True, autocast="up", in_python=True)
 def lu(A: Tensor, pivot: bool = True, get_infos: Any = False, out: Tensors | None = None) -> tuple[Tensor, ...]:
-    """`torch.linalg.lu_factor` by its older name: (LU, pivots), with `get_infos` (LU, pivots, info) without errors."""
+    """`torch.linalg.lu_factor` under its older name: (LU, pivots). With `get_infos`: (LU, pivots, info), where a zero
+    pivot is no error."""
     warn_once("torch.lu is deprecated in favor of torch.linalg.lu_factor / torch.linalg.lu_factor_ex and will be "
               "removed in a future PyTorch release.\nLU, pivots = torch.lu(A, compute_pivots)\nshould be replaced "
               "with\nLU, pivots = torch.linalg.lu_factor(A, compute_pivots)\nand\n"
@@ -216,7 +217,8 @@ def lu(A: Tensor, pivot: bool = True, get_infos: Any = False, out: Tensors | Non
 @public(out=EXACT, apart=None)
 def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True, *,
               out: Tensors | None = None) -> return_types.lu_unpack:
-    """P, L and U from what `lu_factor` gave; without `unpack_data` no L and U, without `unpack_pivots` no P.
+    """P, L and U from the result of `lu_factor`. L and U are empty without `unpack_data`, and P without
+    `unpack_pivots`.
 
     >>> import tinytorch as torch
     >>> torch.lu_unpack(*torch.linalg.lu_factor(torch.tensor([[1., 2.], [4., 4.]]))).P
@@ -243,8 +245,8 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
 @public("linalg_lu_solve", out=EXACT, apart=None, autocast="up")
 def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False,
                     out: Tensor | None = None) -> Tensor:
-    """X with A @ X = B (X @ A = B if not `left`) for the A that `lu_factor` gave `LU` and `pivots` of; with `adjoint`
-    for A^H.
+    """The X with A @ X = B (X @ A = B if not `left`), where `LU` and `pivots` are the result of `lu_factor` for A. With
+    `adjoint`, A^H takes the place of A.
 
     >>> import tinytorch as torch
     >>> torch.linalg.lu_solve(*torch.linalg.lu_factor(torch.tensor([[2., 0.], [0., 4.]])), torch.ones(2, 1))
@@ -281,7 +283,7 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
 
 @public(out=EXACT, apart=None, method=True, autocast="up")
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """`torch.linalg.lu_solve` by its older name.
+    """`torch.linalg.lu_solve` under its older name.
 
     >>> import tinytorch as torch
     >>> torch.lu_solve(torch.ones(2, 1), *torch.linalg.lu_factor(torch.tensor([[2., 0.], [0., 4.]])))

@@ -30,7 +30,7 @@ from ..reduction.reductions import (
 from .spectra import svdvals
 
 _DTYPE = "linalg.matrix_norm expected out tensor dtype {Want} but got: {Have}"
-#: Dtypes that are too narrow to decompose matrices in.
+#: Dtypes in which matrices are not decomposed.
 _LOW = (np.float16, dt.BFLOAT16, dt.COMPLEX32)
 
 
@@ -60,7 +60,7 @@ def norm_grad(g, input, p, ans, dim):
 @op(name="linalg_vector_norm", batches="dims", steps=True,
     input=lambda g, ans, input, p, dim: norm_grad(g, input, p, ans, dim), stored=dt.ONLY_COMPLEX32, kernel="norm_cpu")
 def vector_norm_over(input, p, dim, keepdim):
-    if p != 0 and _number_of(input, dim) == 1:     # nothing to add up
+    if p != 0 and _number_of(input, dim) == 1:     # a single element: no sum is needed
         size = magnitude(input)
         return np.array(size if keepdim else size.squeeze(dim), order="C")
     return summed_norm(input, p, dim, keepdim)
@@ -77,7 +77,7 @@ def summed_norm(input, p, dim, keepdim):
         if input.dtype.kind not in dt.COMPLEX:
             return np.sqrt(_add(input * input, dim, keepdim)).astype(input.dtype, copy=False)
         norm = np.sqrt(_add(input.real ** 2 + input.imag ** 2, dim, keepdim))
-        if np.isnan(norm).any():               # a number with an infinite and a NaN part is infinite
+        if np.isnan(norm).any():               # a number with an infinite and a NaN part counts as infinite
             norm = np.sqrt(_add(magnitude(input) ** 2, dim, keepdim))
         return norm.astype(input.real.dtype, copy=False)
     size = magnitude(input)
@@ -92,12 +92,12 @@ def summed_norm(input, p, dim, keepdim):
     return _add(size ** p, dim, keepdim) ** (1 / p)
 
 
-#: What pairwise_distance records.
+#: The op that pairwise_distance records.
 norm_over = renamed(vector_norm_over, "norm.1")
 
 
 def _prepared(name, input, dtype):
-    """`input`, checked, in the dtype that was asked for."""
+    """`input` after torch's checks, converted to the given dtype."""
     if input._array.dtype.kind in dt.INTEGRAL:
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {type_name(input)}")
     if dtype is None:
@@ -116,7 +116,7 @@ def _prepared(name, input, dtype):
 @public("linalg_vector_norm", out=EXACT, apart=None)
 def vector_norm(input: Tensor, ord: Number = 2, dim: int | Ints | None = None, keepdim: bool = False, *,
                 dtype: dt.dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """(sum of |x|**ord) ** (1/ord) over `dim` (an int or several; all if None); ord may be inf, -inf, 0.
+    """(sum of |x|**ord) ** (1/ord) over `dim` (an int or several; None: all). `ord` may also be inf, -inf or 0.
 
     RuntimeError for integers, and for an empty reduction with ord inf or below 0.
 
@@ -139,7 +139,7 @@ def vector_norm(input: Tensor, ord: Number = 2, dim: int | Ints | None = None, k
 
 
 def _extreme(x, largest, dim, keepdim):
-    """The largest (0 if there is none) or smallest element along `dim`."""
+    """The largest (0 if there are no elements) or the smallest element along `dim`."""
     if not largest:
         return x.amin(dim, keepdim)
     return x.amax(dim, keepdim) if x._array.shape[dim] else x.detach().sum(dim, keepdim)
@@ -148,8 +148,8 @@ def _extreme(x, largest, dim, keepdim):
 @public("linalg_matrix_norm", out=_DTYPE, apart=None)
 def matrix_norm(input: Tensor, ord: Number | str = "fro", dim: Ints = (-2, -1), keepdim: bool = False, *,
                 dtype: dt.dtype | None = None, out: Tensor | None = None) -> Tensor:
-    """The norm of matrices: ord "fro", "nuc" (sum of singular values), 2, -2 (largest, smallest singular
-    value), 1, -1 (largest, smallest column sum), inf, -inf (row sum).
+    """The norm of matrices. ord: "fro", "nuc" (sum of singular values), 2, -2 (largest, smallest singular value), 1, -1
+    (largest, smallest column sum), inf, -inf (largest, smallest row sum).
 
     >>> import tinytorch as torch
     >>> torch.linalg.matrix_norm(torch.tensor([[3., 0.], [0., -4.]]), 1)

@@ -18,13 +18,13 @@ __all__ = ["bmm", "dot", "ger", "matmul", "mm", "mv", "outer", "vdot"]
 
 _DOT_DTYPE = "result dtype {Have} does not match input dtype {Want}"
 _REFUSED = "?HILQ"                             # bool, and unsigned integers above uint8
-_UNUSUAL = dt.BOOL + dt.WIDENED                # what BLAS has no routine for
-HALF = "eV"                                    # dtypes whose products are added up in float32
+_UNUSUAL = dt.BOOL + dt.WIDENED                # BLAS has no routines for these
+HALF = "eV"                                    # dtypes whose products are summed in float32
 
 
 # ------------------------------------------------------------------ primitives
 def mT(x):
-    """Last two axes swapped, of an array or a Tensor, conjugated if complex."""
+    """The last two axes of an array or a Tensor swapped, and conjugated if it is complex."""
     return x.swapaxes(-1, -2).conjugate() if not isinstance(x, Tensor) else x.transpose(-1, -2).conjugate()
 
 
@@ -41,18 +41,18 @@ def count_of(shape):
 
 
 def _half(function, a, b):
-    """A product of float16 arrays, added up in float32."""
+    """function(a, b) of float16 arrays, computed in float32."""
     if a.dtype.kind in dt.WIDENED:
-        raise TypeError("bfloat16 is multiplied in float32")   # by the wrapper of an op of two operands
+        raise TypeError("bfloat16 is multiplied in float32")   # `binary` catches it and converts
     return function(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
 
 
 def _plus_bias(bias):
-    """A product of float32 arrays to which the bias is added before it is rounded."""
+    """A product of float32 arrays that adds the bias before the result is rounded."""
     return np.dot if bias is None else lambda a, b: np.dot(a, b) + bias
 
 
-#: float8 records that torch multiplies matrices of: added up in float32, and rounded.
+#: The float8 dtypes of which torch multiplies matrices. They are summed in float32, then rounded.
 _MULTIPLIED = frozenset(dt.FLOAT8_RECORDS) - {dt.FLOAT8_E8M0FNU}
 
 
@@ -61,7 +61,7 @@ def _dot(a, b):
 
 
 def full_dot(a, b):
-    # ndarray.dot has a third of np.matmul's overhead, and BLAS behind it for matrices and vectors alone
+    # For matrices and vectors ndarray.dot calls BLAS with a third of np.matmul's overhead.
     heavy = a.ndim == b.ndim == 2 and a.size * b.shape[1] >= products.HEAVY
     return products.dot(a, b) if heavy else a.dot(b)
 
@@ -74,7 +74,7 @@ def _same_dtype(a, b, kernel="addmm_impl_cpu_"):
 
 
 def refuse_bools(array, kernel="addmm_impl_cpu_"):
-    """NotImplementedError for the dtypes that torch multiplies no matrices of."""
+    """NotImplementedError for the dtypes of which torch multiplies no matrices."""
     if array.dtype.char in _REFUSED:
         raise not_implemented(kernel, dt.of(array))
 
@@ -87,7 +87,7 @@ def _mm(input, mat2):
     char = input.dtype.char
     try:
         if char in "fd" and input.ndim == 2:
-            if input.size * mat2.size < HEAVY:     # not less than the number of multiplications, and quickly found
+            if input.size * mat2.size < HEAVY:     # quicker than the number of multiplications, and never smaller
                 return input.dot(mat2)
             return products.dot(input, mat2)
         if char in _REFUSED:
@@ -107,14 +107,15 @@ def _matmul(input, other):
     return products.matmul(input, other) if input.dtype.char not in HALF else _half(np.matmul, input, other)
 
 
-# What torch makes of them for more dimensions.
+# The nodes of products that torch computes after a change of shape.
 _mm_of_rows = renamed(_mm, "_unsafe_view", ("MmBackward0", ("ViewBackward0", 0), 1))
 _matmul_of_batches = renamed(_matmul, "_unsafe_view")
 
 
 @single(name="_unsafe_view", input=lambda g, shape: g.reshape(shape))
 def unsafe_view(input, size):
-    """A tensor in another shape, without being a view of it: a result, or where writes are not to be noticed."""
+    """A tensor in another shape that shares memory but is no view. For new results, and where versions are not
+    shared."""
     return input.reshape(size)
 
 
@@ -134,8 +135,8 @@ def _outer(input, vec2):
 
 
 def every_product(input, vec2):
-    """The products of the elements of two vectors. In half precision their gradients are sums of products that were
-    rounded, not products of matrices."""
+    """The products of all elements of two vectors. In half precision their gradients are sums of rounded products, not
+    products of matrices."""
     if not input.ndim:
         raise RuntimeError("outer: Expected 1-D argument self, but got 0-D")
     if not isinstance(input, Tensor):
@@ -158,7 +159,7 @@ def _conjugated_inner(input, other):
 
 
 def _small(a, b):
-    """Whether they are matrices of floats whose product takes less time than the way to it."""
+    """Whether the product of two float matrices takes less time than the call of a faster routine."""
     return type(a) is type(b) is np.ndarray and a.ndim == 2 and a.dtype.char in "fd" and a.size * b.size < HEAVY
 
 
@@ -189,8 +190,8 @@ def _linear(input, weight, bias):
     return result if input.ndim == 2 else result.reshape(input.shape[:-1] + weight.shape[:1])
 
 
-# What torch makes of it, by the number of dimensions.
-_rows, _transposed = ("ViewBackward0", 0), ("TBackward0", 1)                # of the input, and the weight
+# The nodes that torch makes, by the number of dimensions.
+_rows, _transposed = ("ViewBackward0", 0), ("TBackward0", 1)                # for the input and for the weight
 _linear_addmm = renamed(_linear, "addmm", 2, 0, _transposed)
 _linear_mm = renamed(_linear, "mm", 0, _transposed)
 _linear_view = renamed(_linear, "view", ("AddmmBackward0", 2, _rows, _transposed))
@@ -225,7 +226,7 @@ def check_batches(a, b, kernel="bmm"):
     if b._array.shape[:2] != (n, k):
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {k}] but got: "
                            f"{list(b._array.shape[:2])}.")
-    if a._array.size and b._array.size:          # else there is nothing to multiply, whatever the dtypes
+    if a._array.size and b._array.size:          # else torch does not check the dtypes
         refuse_bools(a._array, kernel)
         if a._array.dtype != b._array.dtype:
             raise RuntimeError(f"expected scalar type {type_name(a)} but found {type_name(b)}")
@@ -234,7 +235,7 @@ def check_batches(a, b, kernel="bmm"):
 # ------------------------------------------------------------------ products
 @public(hot=True, method=True, autocast="down")
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Matrix product by torch's rules: vectors, matrices, batches of matrices with broadcasting.
+    """The matrix product by torch's rules: vectors, matrices, and batches of matrices with broadcasting.
 
     RuntimeError if the sizes do not fit or the dtypes differ.
 
@@ -285,8 +286,9 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 
 
 def _folded(input, other):
-    """A vector or matrix and batches of matrices as the product of all their columns and it: where sums are rounded,
-    its gradient is one sum, as in torch."""
+    """A vector or matrix times batches of matrices, as one product with all their columns. Its gradient in half
+    precision is then one sum, as in torch.
+    """
     columns = other.transpose(-1, -2)
     if input.ndim == 2:
         return _mm(columns, input.t()).transpose(-1, -2).contiguous()
@@ -295,7 +297,7 @@ def _folded(input, other):
 
 @public(hot=True, method=True, autocast="down")
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Product of two matrices, (n, k) and (k, m).
+    """The product of two matrices, (n, k) and (k, m).
 
     >>> import tinytorch as torch
     >>> torch.mm(torch.ones(2, 3), torch.ones(3, 2))
@@ -312,7 +314,7 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @public(hot=True, method=True, autocast="down")
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Products of n pairs of matrices, (n, i, k) and (n, k, j), without broadcasting.
+    """The products of n pairs of matrices, (n, i, k) and (n, k, j), without broadcasting.
 
     >>> import tinytorch as torch
     >>> torch.bmm(torch.ones(2, 1, 3), torch.ones(2, 3, 1)).flatten()
@@ -326,7 +328,7 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @public(out="addmv input tensors must have the same dtype, but got {Have}, {Want}, and {Want}", apart=None, method=True)
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Product of a matrix (n, k) and a vector (k).
+    """The product of a matrix (n, k) and a vector (k).
 
     >>> import tinytorch as torch
     >>> torch.mv(torch.ones(2, 3), torch.ones(3))
@@ -350,7 +352,7 @@ def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @public(hot=True, method=True)
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Sum of the products of two vectors.
+    """The sum of the products of the elements of two vectors.
 
     >>> import tinytorch as torch
     >>> torch.dot(torch.tensor([1, 2]), torch.tensor([3, 4]))
@@ -376,7 +378,7 @@ def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @public(out="", apart="resized", method=True)
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Every product of an element of `input` (n) and one of `vec2` (m): (n, m).
+    """All products of an element of `input` (n) and an element of `vec2` (m): (n, m).
 
     >>> import tinytorch as torch
     >>> torch.outer(torch.tensor([1, 2]), torch.tensor([3, 4]))
@@ -391,13 +393,13 @@ def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 @public(out="", apart="resized", method=True)
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """`outer` by its older name."""
+    """`outer` under its older name."""
     return outer(input, vec2)
 
 
 @public(hot=True, autocast="down")
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """input @ weight.T + bias, as one step of the tape; `input` may have any leading dimensions.
+    """input @ weight.T + bias, as one node on the tape. `input` may have any leading dimensions.
 
     weight: (out, in), or (in) for a single output; bias: (out).
 

@@ -21,7 +21,7 @@ __all__ = ["svd"]
 
 # ------------------------------------------------------------------ singular values
 def _as(x, other):
-    """`x`, which may be real, in the dtype of `other`: products of matrices take no two dtypes."""
+    """`x`, which may be real, in the dtype of `other`. Products of matrices need equal dtypes."""
     dtype = raw(other).dtype
     return converted(x, dtype) if isinstance(x, Tensor) else x.astype(dtype, copy=False)
 
@@ -35,7 +35,7 @@ def _gaps(values, sign):
 
 
 def _check_phases(diagonal, message):
-    """RuntimeError if a loss depends on the phases of complex vectors, which no decomposition determines."""
+    """RuntimeError if a loss depends on the phases of complex vectors, which a decomposition does not determine."""
     if not mode.computing_jvp and not (np.abs(raw(diagonal).imag) <= 1e-2).all():
         raise RuntimeError(message)
 
@@ -49,11 +49,11 @@ def _svd_grad(g, wanted, ans):
     U, S, Vh = ans
     gU, gS, gVh = g
     k = S.shape[-1]
-    U, Vh = U[..., :k], Vh[..., :k, :]         # of full matrices, the rest is not determined by the input
+    U, Vh = U[..., :k], Vh[..., :k, :]         # the input does not determine the rest of full matrices
     gU = None if gU is None else gU[..., :k]
     gVh = None if gVh is None else gVh[..., :k, :]
     middle = 0 if gS is None else _rowwise(gS) * _eye(gS, k)
-    # Phases may turn in U or in Vh: backward takes U, torch's forward mode half of each.
+    # A phase can be shifted between U and Vh: backward gives it to U, torch's forward mode half to each.
     phases = raw(U).dtype.kind in dt.COMPLEX and (0.25 if mode.computing_jvp else 0.5)
     if gU is not None or gVh is not None:
         turned = 0
@@ -92,9 +92,9 @@ def _svd(input, full):
 
 
 def svd_of(array, full):
-    """U, S and Vh, nan for infinite matrices. LinAlgError for nan, and where they are not found."""
+    """U, S and Vh. They are NaN for infinite matrices. LinAlgError for NaN, and if LAPACK does not converge."""
     finite = np.asarray(np.isfinite(array).all((-1, -2)))
-    if not finite.all():                       # of which OpenBLAS may look for singular values without end
+    if not finite.all():                       # OpenBLAS may never end for infinite matrices
         if np.isnan(array).any():
             raise LinAlgError(_no_convergence("linalg.svd", array))
         array = np.where(finite[..., None, None], array, np.zeros((), array.dtype))
@@ -125,7 +125,7 @@ def _check_svd(A, driver=None):
 @public(out=EXACT, apart=None, autocast="up")
 def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None,
                out: Tensors | None = None) -> return_types.linalg_svd:
-    """A = U @ diag(S) @ Vh, with the singular values S falling: the named tuple (U, S, Vh).
+    """A = U @ diag(S) @ Vh, with singular values S in falling order: the named tuple (U, S, Vh).
 
     >>> import tinytorch as torch
     >>> torch.linalg.svd(torch.tensor([[3., 0.], [0., 4.]])).S
@@ -137,7 +137,7 @@ def linalg_svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = No
 
 @public("linalg_svdvals", out=EXACT, apart=None, autocast="up")
 def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) -> Tensor:
-    """The singular values, falling.
+    """The singular values in falling order.
 
     >>> import tinytorch as torch
     >>> torch.linalg.svdvals(torch.tensor([[3., 0.], [0., 4.]]))
@@ -149,7 +149,7 @@ def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) 
 
 @public(out=EXACT, apart=None, method=True, autocast="up")
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Tensors | None = None) -> return_types.svd:
-    """input = U @ diag(S) @ V^H: the named tuple (U, S, V). `some`: reduced.
+    """input = U @ diag(S) @ V^H: the named tuple (U, S, V). `some`: the reduced form.
 
     >>> import tinytorch as torch
     >>> torch.svd(torch.tensor([[3., 0.], [0., 4.]])).S
@@ -181,7 +181,7 @@ def _eigh_grad(g, wanted, ans):
         middle = middle + P * _gaps(L, -1)
     middle = _as(middle, V)
     if not mode.computing_jvp:
-        middle = (middle + mT(middle)) * 0.5   # Hermitian, as the input is taken to be
+        middle = (middle + mT(middle)) * 0.5   # Hermitian, as the input
     return _matmul(_matmul(V, middle), mT(V)),
 
 
@@ -195,7 +195,7 @@ def _eigh(input, UPLO):
 
 @public("linalg_eigh", out=EXACT, apart=None, autocast="up")
 def eigh(input: Tensor, UPLO: str = "L", *, out: Tensors | None = None) -> return_types.linalg_eigh:
-    """Eigenvalues (rising) and eigenvectors of Hermitian matrices, of which one triangle is read.
+    """Eigenvalues (in rising order) and eigenvectors of Hermitian matrices, of which one triangle is read.
 
     >>> import tinytorch as torch
     >>> torch.linalg.eigh(torch.tensor([[2., 0.], [0., 1.]])).eigenvalues
@@ -242,7 +242,7 @@ def _eig(input, real):
 
 @public("linalg_eig", out="", apart=None, autocast="up")
 def eig(input: Tensor, *, out: Tensors | None = None) -> return_types.linalg_eig:
-    """Eigenvalues and eigenvectors (the columns, of length 1) of square matrices, always complex.
+    """Eigenvalues and eigenvectors (columns of length 1) of square matrices. The results are always complex.
 
     >>> import tinytorch as torch
     >>> torch.linalg.eig(torch.tensor([[0., 1.], [-1., 0.]])).eigenvalues

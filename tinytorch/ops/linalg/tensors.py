@@ -1,4 +1,4 @@
-"""Tensors taken for matrices: tensorinv tensorsolve. And vander."""
+"""Tensors as matrices: tensorinv tensorsolve; and torch.linalg.vander."""
 from __future__ import annotations
 
 import math
@@ -13,9 +13,10 @@ from .decompositions import LinAlgError, inv, solve
 
 @public("linalg_tensorinv", out="", apart=None, autocast="up")
 def tensorinv(input: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tensor:
-    """The inverse of a tensor taken for a square matrix, of the first `ind` dimensions by the others.
+    """The inverse of a tensor as a square matrix, whose rows are the first `ind` dimensions and whose columns the
+    others.
 
-    RuntimeError unless that is square, LinAlgError (a RuntimeError) for a singular one.
+    RuntimeError unless this matrix is square, LinAlgError (a RuntimeError) for a singular matrix.
 
     >>> import tinytorch as torch
     >>> torch.linalg.tensorinv(torch.eye(6).reshape(6, 2, 3), ind=1).shape
@@ -39,9 +40,9 @@ def tensorinv(input: Tensor, ind: int = 2, *, out: Tensor | None = None) -> Tens
 
 @public("linalg_tensorsolve", out="", apart=None, autocast="up")
 def tensorsolve(input: Tensor, other: Tensor, dims: Ints | None = None, *, out: Tensor | None = None) -> Tensor:
-    """X with tensordot(input, X, dims=X.ndim) = other; `dims` of `input` are moved to the end first.
+    """The X with tensordot(input, X, dims=X.ndim) = other. The dimensions `dims` of `input` are first moved to the end.
 
-    RuntimeError unless `input` is a square matrix that way, LinAlgError (a RuntimeError) for a singular one.
+    RuntimeError unless `input` is then a square matrix, LinAlgError (a RuntimeError) for a singular matrix.
 
     >>> import tinytorch as torch
     >>> torch.linalg.tensorsolve(torch.eye(6).reshape(2, 3, 6), torch.ones(2, 3))
@@ -59,7 +60,7 @@ def tensorsolve(input: Tensor, other: Tensor, dims: Ints | None = None, *, out: 
 
 @public("linalg_vander")
 def vander(x: Tensor, *, N: Extent | None = None) -> Tensor:
-    """The powers 0 .. N-1 of the elements of `x` (..., n) along a new last dimension, by default n of them.
+    """The powers 0 .. N-1 of the elements of `x` (..., n) along a new last dimension. N is by default n.
 
     RuntimeError for bool and half precisions, and for N < 2.
 

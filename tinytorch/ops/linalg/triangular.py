@@ -21,12 +21,12 @@ __all__ = ["cholesky_inverse", "cholesky_solve", "triangular_solve"]
 
 
 def _triangle(x, upper, beyond=0):
-    """A triangle of matrices (with `beyond`, without the diagonal), zeros elsewhere."""
+    """A triangle of matrices (with `beyond` without the diagonal), and zeros elsewhere."""
     ones = np.ones(x.shape[-2:], bool)
     return masked(x, np.triu(ones, beyond) if upper else np.tril(ones, -beyond))
 
 
-# ------------------------------------------------------------------ of one triangle
+# ------------------------------------------------------------------ systems of one triangle
 def _solve_triangular_grad(g, wanted, upper, left, unitriangular, A, ans):
     back = _solve_triangular(not upper, left, unitriangular, mT(A), g)
     if not wanted[0]:
@@ -46,7 +46,7 @@ def _solve_triangular(upper, left, unitriangular, A, B):
 @public("linalg_solve_triangular", out="expected scalar type {Want} but found {Have}", apart=None)
 def solve_triangular(input: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False,
                      out: Tensor | None = None) -> Tensor:
-    """X with A @ X = B (X @ A = B if not `left`) for A = `input`, triangular, of which the other triangle is not read.
+    """The X with A @ X = B (X @ A = B if not `left`), where A = `input` is triangular. Its other triangle is not read.
 
     >>> import tinytorch as torch
     >>> torch.linalg.solve_triangular(torch.tensor([[2., 9.], [0., 4.]]), torch.ones(2, 1), upper=False)
@@ -88,7 +88,8 @@ def _solve_and_copy(upper, transpose, unitriangular, input, A):
 @public(out="", apart=None, method=True, autocast="up")
 def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bool = False,
                      unitriangular: bool = False, *, out: Any = None) -> tuple[Tensor, Tensor]:
-    """(solution, cloned_coefficient): X with A @ X = input (with `transpose` A.T @ X) for triangular A, and its copy.
+    """(solution, cloned_coefficient): the X with A @ X = input (with `transpose`: A.T @ X = input) for triangular A,
+    and a copy of A.
 
     >>> import tinytorch as torch
     >>> torch.triangular_solve(torch.ones(2, 1), torch.tensor([[2., 0.], [9., 4.]])).solution
@@ -110,7 +111,7 @@ def triangular_solve(input: Tensor, A: Tensor, upper: bool = True, transpose: bo
 
 
 def _check_system(name, input, A):
-    """RuntimeError unless `A` are square matrices, of the dtype and as many rows as `input`."""
+    """RuntimeError unless `A` is square matrices with the dtype and the number of rows of `input`."""
     rows, columns_ = A._array.shape[-2:]
     if rows != columns_:
         raise RuntimeError(f"A must be batches of square matrices, but they are {rows} by {columns_} matrices")
@@ -123,14 +124,14 @@ def _check_system(name, input, A):
                            f"type {type_name(A)} instead.")
 
 
-# ------------------------------------------------------------------ of a factor of Cholesky's
+# ------------------------------------------------------------------ systems of a Cholesky factor
 def _factor_grad(common, factor, upper):
-    """The gradient of a factor, of which torch takes both triangles, though one alone was read."""
+    """The gradient of a factor. In torch it covers both triangles, though only one is read."""
     return -(_matmul(factor, common) if upper else _matmul(common, factor))
 
 
 def _cholesky_solve_grad(g, wanted, upper, input, input2, ans):
-    """`input` is named, and so saved, as in torch."""
+    """The rule names `input`, so that it is saved as in torch."""
     back = _cholesky_solve(upper, g, input2)
     if not wanted[1]:
         return back, None
@@ -146,7 +147,7 @@ def _cholesky_solve(upper, input, input2):
 
 @public(out="", apart=None, method=True, autocast="up")
 def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """X with (L @ L^H) @ X = input for L = input2; with `upper`, that is the other factor, U in U^H @ U.
+    """The X with (L @ L^H) @ X = input, where L = input2. With `upper`, input2 is the factor U of U^H @ U.
 
     >>> import tinytorch as torch
     >>> torch.cholesky_solve(torch.tensor([[4.], [8.]]), torch.tensor([[2., 0.], [0., 2.]]))
@@ -162,7 +163,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False, *, out: T
 
 
 def _refuse(name, input):
-    """NotImplementedError for what no triangular system is solved in."""
+    """NotImplementedError for dtypes in which no triangular system is solved."""
     if input._array.dtype.char not in "fdFD":
         raise not_implemented(name, input)
 
@@ -178,7 +179,7 @@ def _cholesky_inverse(upper, input):
 
 @public(out="", apart=None, method=True, autocast="up")
 def cholesky_inverse(input: Tensor, upper: bool = False, *, out: Tensor | None = None) -> Tensor:
-    """The inverse of L @ L^H for L = input (of U^H @ U with `upper`).
+    """The inverse of L @ L^H, where L = input (with `upper`: of U^H @ U).
 
     >>> import tinytorch as torch
     >>> torch.cholesky_inverse(torch.tensor([[2., 0.], [0., 4.]]))

@@ -1,5 +1,5 @@
-"""What finds inverses and factors without raising: inv_ex solve_ex cholesky_ex. They say in `info` (int32) what the
-first failure was, 0 where there was none."""
+"""Inverses and factors without errors: inv_ex solve_ex cholesky_ex. They return `info` (int32), which says where the
+first failure was; it is 0 if there was none."""
 from __future__ import annotations
 
 import numpy as np
@@ -29,13 +29,13 @@ from .products import _matmul, mT
 
 
 def _failures(array):
-    """Which pivot of each matrix was the first to be zero, counted from 1."""
+    """For each matrix the number of the first pivot that is zero, counted from 1; 0 if none is."""
     with ignored():
         return lu.factored(array)[2]
 
 
 def _raise(name, info, words):
-    """The LinAlgError for the first failure; `words` get its number."""
+    """Raises the LinAlgError for the first failure. `words` is formatted with its number."""
     if info.any():
         k = int(info[info != 0].reshape(-1)[0])
         raise LinAlgError(f"{name}: {_where(info != 0)}{words.format(k)}")
@@ -48,7 +48,7 @@ def _inverses(input):
 
 @public("linalg_inv_ex", out=EXACT, apart=None, autocast="up")
 def inv_ex(A: Tensor, *, check_errors: bool = False, out: Tensors | None = None) -> return_types.linalg_inv_ex:
-    """`inv` without errors, unless `check_errors`: (inverse, info), where info is the number of the first zero pivot.
+    """`inv` without errors, unless `check_errors`: (inverse, info). `info` is the number of the first zero pivot.
 
     >>> import tinytorch as torch
     >>> torch.linalg.inv_ex(torch.ones(2, 2)).info
@@ -79,7 +79,7 @@ def _solutions(vectors, left, A, B):
 @public("linalg_solve_ex", out=EXACT, apart=None, autocast="up")
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False,
              out: Tensors | None = None) -> return_types.linalg_solve_ex:
-    """`solve` without errors, unless `check_errors`: (result, info), where info is the number of the first zero pivot.
+    """`solve` without errors, unless `check_errors`: (result, info). `info` is the number of the first zero pivot.
 
     >>> import tinytorch as torch
     >>> torch.linalg.solve_ex(torch.ones(2, 2), torch.ones(2)).info
@@ -96,7 +96,8 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
 
 @op(name="linalg_cholesky_ex", input=lambda g, ans, upper: _cholesky_grad(*(map(mT, (g, ans)) if upper else (g, ans))))
 def _as_far_as_possible(input, upper):
-    """Column after column, up to one whose diagonal element is not positive; the rest stays."""
+    """The Cholesky factor, column after column, up to the first diagonal element that is not positive. The rest of the
+    matrix stays as it is."""
     result = np.tril(mT(input) if upper else input)
     for L in result.reshape(-1, *result.shape[-2:]):
         for j in range(len(L)):
@@ -111,8 +112,8 @@ def _as_far_as_possible(input, upper):
 @public("linalg_cholesky_ex", out=EXACT, apart=None, autocast="up")
 def cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool = False,
                 out: Tensors | None = None) -> return_types.linalg_cholesky_ex:
-    """`cholesky` without errors, unless `check_errors`: (L, info), where info is the order of the first leading minor
-    that is not positive-definite. L is computed up to there.
+    """`cholesky` without errors, unless `check_errors`: (L, info). `info` is the order of the first leading minor that
+    is not positive-definite, up to which L is computed.
 
     >>> import tinytorch as torch
     >>> torch.linalg.cholesky_ex(-torch.eye(2)).info
