@@ -48,13 +48,13 @@ def test_rows_of_very_different_lengths():
 
 
 @pytest.mark.parametrize("n", [1, 300, 70_000, 1 << 40])
-def test_sorting(n):
+def test_stable_order(n):
     numbers = np.random.default_rng(0).integers(0, n, 1000)
-    np.testing.assert_array_equal(kernels.sorting(numbers, n), np.argsort(numbers, kind="stable"))
+    np.testing.assert_array_equal(kernels.stable_order(numbers, n), np.argsort(numbers, kind="stable"))
 
 
 def test_merging():
-    places, partner = kernels.merged([1, 5, 3], [5, 2, 3, 9])
+    places, partner = kernels.merge_order([1, 5, 3], [5, 2, 3, 9])
     assert places.tolist() == [0, 1, 4, 2, 6] and partner.tolist() == [-1, 3, -1, 5, -1]
 
 

@@ -91,7 +91,7 @@ def conj(input):
 
 
 @of_sparse("positive", "__pos__", "resolve_conj", "resolve_neg")
-def itself(input):
+def identity(input):
     return input
 
 
@@ -219,7 +219,7 @@ def rsub(self, other):
 
 
 # ------------------------------------------------------------------ functions that are zero at zero
-def _nothing(g):
+def _zero_gradient(g):
     """A gradient of zeros like `g`. If `g` is sparse, the result has no elements."""
     array = array_of(g)
     found = empty_array(array.layout, array.shape, array.dtype, array.sparse_dim) if isinstance(
@@ -227,7 +227,7 @@ def _nothing(g):
     return as_tensor(found) if isinstance(g, Tensor) else found
 
 
-def _changed(x, function):
+def _with_values_of(x, function):
     """A sparse tensor or array like `x` whose values are function(the coalesced values of `x`)."""
     array = array_of(x)
     found = _of_values(array.as_coalesced() if array.layout is sparse_coo else array, function)
@@ -237,7 +237,7 @@ def _changed(x, function):
 #: Functions made by `_of_zero` -> their derivative rule. Functions whose derivative is zero are registered below.
 _RULES = {
     "deg2rad": lambda g: times(g, np.pi / 180), "rad2deg": lambda g: times(g, 180 / np.pi), "frac": lambda g: g,
-    "log1p": lambda g, input: times(g, _changed(input, lambda v: (v + 1).reciprocal())),
+    "log1p": lambda g, input: times(g, _with_values_of(input, lambda v: (v + 1).reciprocal())),
 }
 
 
@@ -254,7 +254,7 @@ def _of_zero(name, *aliases, rule=None):
     if rule is not None:
         @sparse_op(name, input=rule)
         def recorded(input):
-            return _changed(input, lambda v: getattr(v, name)())
+            return _with_values_of(input, lambda v: getattr(v, name)())
 
     @of_sparse(name, *aliases)
     def function(input):
@@ -276,16 +276,16 @@ def angle(input):
 
 
 for _function in [f for f in TABLE if hasattr(f, "op") and f.op.of_zero]:
-    _of_zero(_function.__name__, rule=_nothing if _function.op.rules.get("input") is no_slope else _RULES.get(
+    _of_zero(_function.__name__, rule=_zero_gradient if _function.op.rules.get("input") is no_slope else _RULES.get(
         _function.__name__))
-_of_zero("round", rule=_nothing)
-_of_zero("relu", rule=lambda g, ans: times(g, _changed(ans, lambda v: (v > 0).to(v.dtype))))
-_of_zero("abs", "absolute", "__abs__", rule=lambda g, input: times(g, _changed(input, lambda v: v.sgn())))
+_of_zero("round", rule=_zero_gradient)
+_of_zero("relu", rule=lambda g, ans: times(g, _with_values_of(ans, lambda v: (v > 0).to(v.dtype))))
+_of_zero("abs", "absolute", "__abs__", rule=lambda g, input: times(g, _with_values_of(input, lambda v: v.sgn())))
 
 
 @sparse_op("pow", input=lambda g, input, exponent: times(g, times(_pow(input, exponent - 1), exponent)))
 def _pow(input, exponent):
-    return _changed(input, lambda v: v ** exponent)
+    return _with_values_of(input, lambda v: v ** exponent)
 
 
 @of_sparse("pow", "__pow__", in_place=False)
@@ -325,12 +325,12 @@ def _swapped(input, dims):
     return found
 
 
-transposed = sparse_op("transpose", input=lambda g, dims: undone(g, dims))(_swapped)
-_t = sparse_op("t", input=lambda g, dims: undone(g, dims))(_swapped)
-_permuted = sparse_op("permute", input=lambda g, dims: undone(g, dims))(_transposed)
+transposed = sparse_op("transpose", input=lambda g, dims: unpermuted(g, dims))(_swapped)
+_t = sparse_op("t", input=lambda g, dims: unpermuted(g, dims))(_swapped)
+_permuted = sparse_op("permute", input=lambda g, dims: unpermuted(g, dims))(_transposed)
 
 
-def undone(g, dims):
+def unpermuted(g, dims):
     """`g` with its dimensions in the order before the permutation `dims`."""
     if is_sparse(g):
         return transposed(g, _inverse(dims))

@@ -141,7 +141,7 @@ class SparseArray:
         if self.nnz < 2:
             return SparseArray(sparse_coo, self.plan, self.values, self.shape, True)
         keys = self.keys()
-        order = kernels.sorting(keys, math.prod(self.shape[:self.sparse_dim]))
+        order = kernels.stable_order(keys, math.prod(self.shape[:self.sparse_dim]))
         keys = keys[order]
         starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
         values = kernels.sums_of_segments(self.values[order], starts)
@@ -218,7 +218,7 @@ def added(a, b):
         return together
     if a.coalesced and b.coalesced:
         return together.as_coalesced()
-    places, partner = kernels.merged(a.keys().tolist(), b.keys().tolist())
+    places, partner = kernels.merge_order(a.keys().tolist(), b.keys().tolist())
     picked = values[places]
     pairs = np.flatnonzero(partner >= 0)
     kernels.add_places(picked, pairs, values[partner[pairs]])

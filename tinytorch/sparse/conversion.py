@@ -120,10 +120,10 @@ def coalesced(x):
 def _mask_rule(g, input, mask):
     if is_sparse(input):
         return g
-    return dense_of(g, None) * dense_of(in_ones(mask), None) if is_sparse(g) else g * dense_of(in_ones(mask), None)
+    return dense_of(g, None) * dense_of(ones_at(mask), None) if is_sparse(g) else g * dense_of(ones_at(mask), None)
 
 
-def in_ones(mask):
+def ones_at(mask):
     array = array_of(mask)
     ones = array.with_values(np.ones(array.values.shape, array.dtype))
     return as_tensor(ones) if isinstance(mask, Tensor) else ones

@@ -13,7 +13,7 @@ def flat_places(indices, shape):
     return keys
 
 
-def sorting(numbers, n):
+def stable_order(numbers, n):
     """The stable order of `numbers` from 0 to n - 1. NumPy sorts numbers of 16 bits by their digits, in a tenth of the
     time that wider numbers take, so the order is found 16 bits at a time."""
     order = None
@@ -65,7 +65,7 @@ def _sum(a, b):
     return dt.narrowed(dt.widened(a) + dt.widened(b)) if a.dtype.kind == dt.WIDENED else a + b
 
 
-def merged(a, b):
+def merge_order(a, b):
     """(places, partner): the merge of two lists of places, made as torch makes it by comparing the heads. `places`: the
     positions in a + b of the merged elements. `partner`: for each, the position of the element added to it, or -1."""
     places, partner, i, j, n = [], [], 0, 0, len(a)

@@ -35,7 +35,7 @@ def _rows_of(a):
     rows, columns = a.indices
     values = a.values
     if a.layout is sparse_csc or not a.coalesced and (rows[1:] < rows[:-1]).any():
-        order = kernels.sorting(rows, a.shape[0])
+        order = kernels.stable_order(rows, a.shape[0])
         rows, columns, values = rows[order], columns[order], values[order]
     return kernels.row_starts(rows, a.shape[0]), columns, values
 

@@ -19,14 +19,14 @@ from .tensor import is_sparse, of_primitive, of_sparse, refuse_out, sparse_op, w
 _ALL = slice(None)
 
 
-def _untracked(name, *tensors):
+def _refuse_gradient(name, *tensors):
     """RuntimeError for tensors that require gradients: the function `name` has no derivative."""
     if mode.grad_now and any([x._requires_grad for x in tensors]):
         raise NotImplementedError(f"tinytorch has no derivative of {name} of sparse tensors")
 
 
 def _coo(name, input):
-    _untracked(name, input)
+    _refuse_gradient(name, input)
     return input._array.as_layout(sparse_coo)
 
 
@@ -54,7 +54,7 @@ def _selected(array, dim, index):
 
 
 def _select_backward(g, whole, dim, index):
-    return _put_in_zeros(_dense_alone("select_backward", g), whole, (_ALL,) * dim + (index,))
+    return _put_in_zeros(_check_dense_gradient("select_backward", g), whole, (_ALL,) * dim + (index,))
 
 
 @sparse_op("select", input=_select_backward)
@@ -154,7 +154,7 @@ def _cat_of_op(dim, lengths, *tensors):
     return cat(tensors, dim)
 
 
-def _dense_alone(name, g):
+def _check_dense_gradient(name, g):
     """`g` if it is dense. torch has no kernel for a sparse gradient here."""
     if is_sparse(g):
         raise NotImplementedError(f"Could not run 'aten::{name}' with arguments from the 'SparseCPU' backend: the "
@@ -163,7 +163,7 @@ def _dense_alone(name, g):
 
 
 def _cat_backward(g, wanted, dim, ends):
-    g = _dense_alone("as_strided", g)
+    g = _check_dense_gradient("as_strided", g)
     return [g[(_ALL,) * dim + (slice(start, end),)] if want else None
             for want, start, end in zip(wanted, (0, *ends), ends)]
 
@@ -213,7 +213,7 @@ def _joined(arrays):
     return np.concatenate([dt.cast(x, dtype.numpy) for x in arrays])
 
 
-@sparse_op("unsqueeze", input=lambda g, dim: _dense_alone("as_strided", g).squeeze(dim))
+@sparse_op("unsqueeze", input=lambda g, dim: _check_dense_gradient("as_strided", g).squeeze(dim))
 def _unsqueeze(input, dim):
     """A sparse_coo array with a new dimension of size one."""
     shape = input.shape[:dim] + (1,) + input.shape[dim:]

@@ -93,7 +93,7 @@ def _to_meta(input):
     return without_numbers(input)
 
 
-def _moved(self, device):
+def _on_device(self, device):
     """`self` on the device: the CPU or `meta`. NotImplementedError for a move from `meta`, where there are no numbers
     to copy."""
     if (device is META) is self.is_meta:
@@ -129,7 +129,7 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
             device = check_device(device)
         else:
             check_options("to", None, device)
-        moved = self if device is CPU and type(self._array) is np.ndarray else _moved(self, device)
+        moved = self if device is CPU and type(self._array) is np.ndarray else _on_device(self, device)
         if moved is not self:
             return to(moved, dtype=dtype, memory_format=memory_format)
     if non_blocking is not False or copy is not False:
@@ -150,9 +150,9 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
         if own.kind in dt.COMPLEX and target.kind not in _KEEPING:
             warn_once("Casting complex values to real discards the imaginary part")
         result = of_source((_to_copy if target.kind in dt.DIFFERENTIABLE else _to_discrete)(self, target, own), own)
-        return result if order == "K" or laid_out(result._array, order) and _taken_for(result._array, order) else \
+        return result if order == "K" or laid_out(result._array, order) and _has_format(result._array, order) else \
             _copied(result, order)
-    return _copied(self, order) if copy or order != "K" and not _taken_for(self._array, order) else self
+    return _copied(self, order) if copy or order != "K" and not _has_format(self._array, order) else self
 
 
 _DEVICES = (str, Device)
@@ -203,7 +203,7 @@ def laid_out(array, order):
     return array.transpose(order).flags.c_contiguous
 
 
-def _taken_for(array, order):
+def _has_format(array, order):
     """Whether torch takes the array to be in that memory format, which may have gaps."""
     last = array.ndim > 3 and array.strides[1] <= array.strides[-1] and channels_last(array)
     return last is (order != "C")
@@ -307,7 +307,7 @@ def type_(self, dtype=None, non_blocking=False):
 @method()
 def cpu(self, *, memory_format=None):
     """The tensor itself. NotImplementedError for a tensor on `meta`, which has no numbers."""
-    return _moved(self, CPU)
+    return _on_device(self, CPU)
 
 
 @method("copy_")
@@ -333,7 +333,7 @@ def copy_values(self, other, non_blocking=False):
     if non_blocking.__class__ is not bool:
         raise wrong("copy_", "non_blocking", "bool", non_blocking)
     if other.device is not self.device:
-        other = _moved(other, self.device)
+        other = _on_device(other, self.device)
     check_in_place(self, other)
     same = other is self                       # the same elements, so that elements may share a place
     if same and is_expanded(self._array) and not self._requires_grad:
@@ -352,12 +352,12 @@ def _number_for(self, number):
     return wrap(np.asarray(number) if isinstance(number, complex) else stored_as(number, self._array.dtype))
 
 
-def _no_part(g):
+def _zero_gradient(g):
     """The gradient of the overwritten elements. It is not g * 0, which would be nan where g is infinite."""
     return g.new_zeros(g.shape) if isinstance(g, Tensor) else np.zeros(g.shape, g.dtype)
 
 
-@op(name="copy", backward_name="torch::autograd::CopyBackwards", input=lambda g: _no_part(g), src=lambda g: g)
+@op(name="copy", backward_name="torch::autograd::CopyBackwards", input=lambda g: _zero_gradient(g), src=lambda g: g)
 def _copy(input, src):
     """The elements to write: `src` itself, broadcast."""
     if src.shape == input.shape:
@@ -370,7 +370,7 @@ def _copy(input, src):
                            f"{list(np.broadcast_shapes(input.shape, src.shape))}") from None
 
 
-@op(name="fill.2", input=lambda g: _no_part(g), value=lambda g: g)
+@op(name="fill.2", input=lambda g: _zero_gradient(g), value=lambda g: g)
 def _fill(input, value):
     if type(input) is not np.ndarray:
         return np.full_like(input, value)

@@ -10,7 +10,7 @@ from .factories import _filled, _full, _ones, _strided, _unset, tensor
 from .options import check_options
 
 
-def _beside(self, result):
+def _for_samples(self, result):
     """`result`, new memory. Under vmap it gets memory for each sample if `self` differs between samples."""
     return late_bound.vmap.beside(self, result) if mode.vmap_levels else result
 
@@ -35,29 +35,29 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
 @method()
 def new_zeros(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """`torch.zeros(size)` in the dtype of `self`."""
-    return _beside(self, _filled("new_zeros", np.zeros, args, size, None, self.dtype if dtype is None else dtype,
-                                 layout, _device(self, device), requires_grad, pin_memory))
+    return _for_samples(self, _filled("new_zeros", np.zeros, args, size, None, self.dtype if dtype is None else dtype,
+                                      layout, _device(self, device), requires_grad, pin_memory))
 
 
 @method()
 def new_ones(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """`torch.ones(size)` in the dtype of `self`."""
-    return _beside(self, _filled("new_ones", _ones, args, size, None, self.dtype if dtype is None else dtype, layout,
-                                 _device(self, device), requires_grad, pin_memory))
+    return _for_samples(self, _filled("new_ones", _ones, args, size, None, self.dtype if dtype is None else dtype,
+                                      layout, _device(self, device), requires_grad, pin_memory))
 
 
 @method()
 def new_empty(self, *args, size=None, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """`torch.empty(size)` in the dtype of `self`."""
-    return _beside(self, _filled("new_empty", _unset, args, size, None, self.dtype if dtype is None else dtype,
-                                 layout, _device(self, device), requires_grad, pin_memory))
+    return _for_samples(self, _filled("new_empty", _unset, args, size, None, self.dtype if dtype is None else dtype,
+                                      layout, _device(self, device), requires_grad, pin_memory))
 
 
 @method()
 def new_full(self, size, fill_value, *, dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False):
     """`torch.full(size, fill_value)` in the dtype of `self`."""
-    return _beside(self, _full("new_full", size, fill_value, None, self.dtype if dtype is None else dtype, layout,
-                               _device(self, device), requires_grad, pin_memory))
+    return _for_samples(self, _full("new_full", size, fill_value, None, self.dtype if dtype is None else dtype, layout,
+                                    _device(self, device), requires_grad, pin_memory))
 
 
 @method()

@@ -105,7 +105,7 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
         if 0 < abs(step) < 1:
             raise ValueError("step must be nonzero")
         step = _whole(step)
-    count = _counted(math.ceil((end - start) / step))
+    count = _checked_count(math.ceil((end - start) / step))
     if out is not None and out._array.size not in (0, count):
         warn(f"The number of elements in the out tensor of shape {list(out._array.shape)} is {out._array.size} "
              f"which does not match the computed number of elements {count}. Note that this may occur as a "
@@ -125,7 +125,7 @@ def _whole(x):
     return int(x)
 
 
-def _counted(count):
+def _checked_count(count):
     if count > LARGEST:
         raise RuntimeError("invalid size, possible overflow?")
     return max(count, 0)
@@ -166,11 +166,11 @@ def _all_steps(start, step, count, dtype):
     whole = count - count % (2 * lanes)
     if whole:
         first = dt.cast(result[:whole:lanes, None], np.dtype(np.float64))
-        result[:whole] = dt.cast(_counted_on(first, step, lanes), dtype.numpy).reshape(-1)
+        result[:whole] = dt.cast(_vector_steps(first, step, lanes), dtype.numpy).reshape(-1)
     return result
 
 
-def _counted_on(first, step, lanes):
+def _vector_steps(first, step, lanes):
     """first + step * (0, ..., lanes - 1): torch's vector code computes each vector from its first lane."""
     ways = step * np.arange(lanes, dtype=np.float64)
     near = first + ways
@@ -197,7 +197,7 @@ def range(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = 
     start, end, step = map(_number, (start, end, step))
     _check_real(start, end, step)
     _check_range(start, end, step)
-    count = _counted(int((end - start) / step) + 1)
+    count = _checked_count(int((end - start) / step) + 1)
     array = _steps(start, step, count, dtype_for(out, dtype, "range") or dt.get_default_dtype())
     return _into(out, finish(array, device, requires_grad), by_count=True)
 
@@ -224,13 +224,13 @@ def _wide(numpy_dtype):
     return np.dtype(np.float32 if numpy_dtype.char in "eV" else np.float64)
 
 
-def _halves(first, last, steps, d):
+def _from_both_ends(first, last, steps, d):
     """`steps` numbers from first to last. The first half is counted from the start, the second from the end. Half
     precision is rounded after every operation. The two parts of complex numbers are computed as real numbers."""
     if d.is_complex:
         result = np.empty(steps, d.numpy)
-        result.real = _halves(first.real, last.real, steps, d.to_real())
-        result.imag = _halves(first.imag, last.imag, steps, d.to_real())
+        result.real = _from_both_ends(first.real, last.real, steps, d.to_real())
+        result.imag = _from_both_ends(first.imag, last.imag, steps, d.to_real())
         return result
     work, narrow = first.dtype, d.numpy.char in "eV"
 
@@ -245,7 +245,8 @@ def _halves(first, last, steps, d):
             return result
     places = np.arange(steps).astype(work)
     if not narrow:
-        return np.where(places < steps // 2, _along(places, step, first), _along(places[::-1].copy(), -step, last))
+        from_end = _fused_steps(places[::-1].copy(), -step, last)
+        return np.where(places < steps // 2, _fused_steps(places, step, first), from_end)
     way = rounded(step * places)
     return rounded(np.where(places < steps // 2, first + way, last - way[::-1]))
 
@@ -275,7 +276,7 @@ def _power(base, exponent):
         return np.power(np.float64(base), exponent)
 
 
-def _along(places, step, start):
+def _fused_steps(places, step, start):
     """places * step + start, rounded once, as torch's kernel does."""
     if not np.isfinite(step) or not np.isfinite(start):
         return places * step + start
@@ -317,7 +318,7 @@ def linspace(start: Tensor | Number, end: Tensor | Number, steps: int, *, out: T
     """
     start, end, steps = _end("linspace", "start", start), _end("linspace", "end", end), _steps_of(steps)
     d = _spaced_dtype("linspace", start, end, steps, dtype, out)
-    array = _spaced(_halves, start, end, steps, d)
+    array = _spaced(_from_both_ends, start, end, steps, d)
     return _into(out, finish(array, device, requires_grad, pin_memory), by_count=True)
 
 

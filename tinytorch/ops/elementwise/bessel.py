@@ -15,7 +15,7 @@ from .where import pick
 __all__ = ["i0"]
 
 
-def _no_half(g, kernel):
+def _refuse_half(g, kernel):
     """The gradient. NotImplementedError in half precision, for which torch has no kernel."""
     array = g._array if isinstance(g, Tensor) else g
     if array.dtype in (np.float16, dt.BFLOAT16):
@@ -42,7 +42,7 @@ def i0(input):
     return kernels.i(0, real(input))
 
 
-@unary(lambda g, input, ans: _no_half(g, "i1_backward") * _slope(input, ans, i0), name="special_i1",
+@unary(lambda g, input, ans: _refuse_half(g, "i1_backward") * _slope(input, ans, i0), name="special_i1",
        kernel="i1_cpu", to_float=True, method=False, inplace=False)
 def i1(input):
     """The modified Bessel function of the first kind, of order 1.
@@ -66,7 +66,7 @@ def i0e(input):
     return kernels.scaled_i(0, real(input))
 
 
-@unary(lambda g, input, ans: _no_half(g, "i1e_backward") * _slope(input, ans, lambda x: i0e(x) - sgn(x) * ans),
+@unary(lambda g, input, ans: _refuse_half(g, "i1e_backward") * _slope(input, ans, lambda x: i0e(x) - sgn(x) * ans),
        name="special_i1e", kernel="i1e_cpu", to_float=True, method=False, inplace=False)
 def i1e(input):
     """exp(-|input|) i1(input).

@@ -120,7 +120,7 @@ def bitwise_not(input):
     return np.invert(input)
 
 
-def _within(name, input, other):
+def _valid_shifts(name, input, other):
     """(whether each shift is valid, the number of bits of the dtype). Shifts by less than 0 bits or by more than the
     dtype has are left to the caller."""
     if input.dtype.kind in dt.BOOL:
@@ -137,7 +137,7 @@ def bitwise_left_shift(input, other):
     >>> torch.bitwise_left_shift(torch.tensor([1, 5]), 2)
     tensor([ 4, 20])
     """
-    fits, _ = _within("lshift_cpu", input, other)
+    fits, _ = _valid_shifts("lshift_cpu", input, other)
     return np.where(fits, np.left_shift(input, np.where(fits, other, 0).astype(input.dtype)), 0).astype(input.dtype)
 
 
@@ -149,7 +149,7 @@ def bitwise_right_shift(input, other):
     >>> torch.bitwise_right_shift(torch.tensor([8, -8]), 2)
     tensor([ 2, -2])
     """
-    fits, bits = _within("rshift_cpu", input, other)
+    fits, bits = _valid_shifts("rshift_cpu", input, other)
     moved = np.right_shift(input, np.where(fits, other, bits - 1).astype(input.dtype))
     return np.where(fits, moved, 0).astype(input.dtype) if input.dtype.kind == dt.UNSIGNED else moved
 

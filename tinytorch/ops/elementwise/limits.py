@@ -210,7 +210,7 @@ def clamp_max(input: Tensor, max: Tensor | Number, *, out: Tensor | None = None)
     return _limited(_CLAMPS_MAX, input, None, max, out)
 
 
-def _share(g, input, other, loses):
+def _shared_gradient(g, input, other, loses):
     """The gradient of maximum or minimum. Equal elements get half of it each, an element that `loses` gets zero."""
     return pick(input == other, g / 2, pick(loses, 0.0, g))
 
@@ -220,8 +220,8 @@ def _no_complex(name, array):
         raise RuntimeError(f"{name} not implemented for complex tensors.")
 
 
-@binary(numbers="none", input=lambda g, input, other: _share(g, input, other, input < other),
-        other=lambda g, input, other: _share(g, input, other, input > other), inplace=False)
+@binary(numbers="none", input=lambda g, input, other: _shared_gradient(g, input, other, input < other),
+        other=lambda g, input, other: _shared_gradient(g, input, other, input > other), inplace=False)
 def maximum(input, other):
     """The larger of two elements, NaN if one is NaN. Equal elements share the gradient.
 
@@ -233,8 +233,8 @@ def maximum(input, other):
     return np.maximum(input, other)
 
 
-@binary(numbers="none", input=lambda g, input, other: _share(g, input, other, input > other),
-        other=lambda g, input, other: _share(g, input, other, input < other), inplace=False)
+@binary(numbers="none", input=lambda g, input, other: _shared_gradient(g, input, other, input > other),
+        other=lambda g, input, other: _shared_gradient(g, input, other, input < other), inplace=False)
 def minimum(input, other):
     """The smaller of two elements, NaN if one is NaN. Equal elements share the gradient.
 

@@ -63,7 +63,7 @@ def stft(input: Tensor, n_fft: int, hop_length: int | None = None, win_length: i
                                  align_to_window)
     single = input._array.ndim == 1
     parts = _parts(input.unsqueeze(0) if single else input, n_fft, hop_length, win_length, align_to_window)
-    window = _around(window, n_fft, win_length, parts)
+    window = _padded_window(window, n_fft, win_length, parts)
     if window is not None:
         parts = parts * window
     scale = ROOT if normalized else NONE
@@ -124,7 +124,7 @@ def _parts(input, n_fft, hop_length, win_length, align_to_window):
     return as_strided(input, (input._array.shape[0], frames, n_fft), (batch, hop_length * step, step))
 
 
-def _around(window, n_fft, win_length, parts):
+def _padded_window(window, n_fft, win_length, parts):
     """The window with zeros on both sides. Its default is ones, or None where a product with ones changes nothing."""
     if win_length == n_fft:
         return window

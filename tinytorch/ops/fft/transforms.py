@@ -88,7 +88,7 @@ def _shape_and_dim(input, s, dim):
     return sizes, dim
 
 
-def _some(name, dim):
+def _check_dims(name, dim):
     if not dim:
         raise RuntimeError(f"{name} must transform at least one axis")
 
@@ -238,7 +238,7 @@ def _real_nd(input, s, dim, norm, out):
     if _is_complex(input):
         raise RuntimeError(f"rfftn expects a real-valued input tensor, but got {type_name(input)}")
     sizes, dim = _shape_and_dim(input, s, dim)
-    _some("rfftn", dim)
+    _check_dims("rfftn", dim)
     input = _resized(_promoted(input), dim, sizes)
     scale = _scale(norm, True)
     _check_out("rfftn", out)
@@ -248,7 +248,7 @@ def _real_nd(input, s, dim, norm, out):
 def _half_prepared(name, input, s, dim):
     """The input of a transform to real numbers, its dimensions, and the size of the last one of the result."""
     sizes, dim = _shape_and_dim(input, s, dim)
-    _some(name, dim)
+    _check_dims(name, dim)
     last = 2 * (input._array.shape[dim[-1]] - 1) if s is None or not isinstance(s, int) and s[-1] == -1 else sizes[-1]
     _check_points(last)
     return _resized(_promoted(input, True), dim, [*sizes[:-1], last // 2 + 1]), dim, last
@@ -272,7 +272,7 @@ def _hermitian_nd(input, s, dim, norm, out):
 
 def _to_hermitian_nd(input, s, dim, norm, out):
     sizes, dim = _shape_and_dim(input, s, dim)
-    _some("ihfftn", dim)
+    _check_dims("ihfftn", dim)
     if _is_complex(input):
         raise RuntimeError(f"Only supports floating-point dtypes, but found: {type_name(input)}")
     input = _resized(_promoted(input), dim, sizes)

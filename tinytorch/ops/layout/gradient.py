@@ -32,7 +32,7 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: int | Sequence[int] | None
     >>> torch.gradient(torch.tensor([1., 4., 9., 16.]))
     (tensor([3., 4., 6., 7.]),)
     """
-    spacings, dims = _arranged(input, spacing, dim)
+    spacings, dims = _spacings(input, spacing, dim)
     if edge_order not in (1, 2):
         raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
     for d in dims:
@@ -42,7 +42,7 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: int | Sequence[int] | None
                                                                           edge_order) for s, d in zip(spacings, dims)])
 
 
-def _arranged(input, spacing, dim):
+def _spacings(input, spacing, dim):
     """(spacing of each dimension, dimensions), from arguments that may be numbers or lists."""
     if input._array.dtype.name == "uint8":
         raise RuntimeError("torch.gradient does not support uint8 input.")

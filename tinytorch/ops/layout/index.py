@@ -42,7 +42,7 @@ from ...tensor import Tensor, wrap
 from ...types import Tensors
 from .index_errors import check_apart, check_apart_first, check_mask, check_masks
 from .index_values import pick, put_values
-from .strided import sliced_to_nothing
+from .strided import empty_slice
 
 __all__ = ["index_put"]
 
@@ -58,7 +58,7 @@ def _basic(name, view=None):
     @single(name=name, view=True, input=lambda g, shape, index: _put_in_zeros(g, shape, index))
     def primitive(input, index):
         result = view(input, index) if view else input[index]
-        return result if result.size else sliced_to_nothing(input, index, result)
+        return result if result.size else empty_slice(input, index, result)
     return primitive
 
 
@@ -108,7 +108,7 @@ def _index_put(input, values, indices, accumulate):
     return result
 
 
-def _watching(result, index):
+def _with_index_versions(result, index):
     """`result`, whose node now records the versions of the tensors in `index`: backward raises an error if they were
     written to."""
     node = result._node
@@ -129,7 +129,7 @@ def parse(shape, index):
         index = _as_tuple(index)
     # First every item is made plain and the dimensions that they use are counted. Then one case per kind of item: a
     # slice, None, Ellipsis, a bool (a new dimension of size 0 or 1), an integer, an array of integers or of bools.
-    items = [item if item is None or item is Ellipsis or item.__class__ in (int, slice) else _plain(item)
+    items = [item if item is None or item is Ellipsis or item.__class__ in (int, slice) else _plain_item(item)
              for item in index]
     used = 0
     for item in items:
@@ -147,7 +147,7 @@ def parse(shape, index):
     for place, item in enumerate(items):
         kind = item.__class__
         if kind is slice:
-            item = _checked(item)
+            item = _plain_slice(item)
             basic.append(item)
             if item is not _ALL and (item.start or item.step not in _UNIT or (
                     item.stop is not None and item.stop < shape[dim])):
@@ -232,7 +232,7 @@ def _list_as_tuple(index):
     return tuple(index)
 
 
-def _plain(item):
+def _plain_item(item):
     """An item of an index as an int, a bool, a slice, None, Ellipsis, or an array of integers or bools."""
     if isinstance(item, Tensor):
         return _plain_array(item._array)
@@ -299,7 +299,7 @@ def _plain_array(array):
     return array
 
 
-def _checked(item):
+def _plain_slice(item):
     """A slice with plain numbers and a step that torch allows."""
     if item.step is not None:
         step = as_int(item.step)
@@ -315,7 +315,7 @@ def _checked(item):
 
 
 # ------------------------------------------------------------------ reading and writing
-def _simple(shape, index):
+def _simple_index(shape, index):
     """(basic index, primitive) for a tuple of integers and slices that are in range, else None. It is the frequent case
     of an index."""
     if len(index) > len(shape):
@@ -345,7 +345,7 @@ def getitem(self, index):
                         f"'{type(self).__name__}'") from None
     kind = index.__class__
     if kind is int or kind is slice or kind is tuple:
-        simple = _simple(shape, index if kind is tuple else (index,))
+        simple = _simple_index(shape, index if kind is tuple else (index,))
         if simple is not None:
             return (_slice if kind is slice else simple[1])(self, simple[0])
     basic, primitive, advanced = parse(self._array.shape, index)
@@ -354,7 +354,7 @@ def getitem(self, index):
     if advanced is None:
         return self
     result = _index(self, advanced)
-    return _watching(result, index) if result._requires_grad else result
+    return _with_index_versions(result, index) if result._requires_grad else result
 
 
 @method("__setitem__")
@@ -390,7 +390,7 @@ def setitem(self, index, value):
     if advanced is not None:
         _set_by_arrays(array, index, advanced, value)
     else:
-        if 0 in array.strides and not _is_to_be_written(array, value):
+        if 0 in array.strides and not _needs_write(array, value):
             count_write(self)
             return
         source = value
@@ -398,7 +398,7 @@ def setitem(self, index, value):
             value = as_scalar_tensor(value, array.dtype)
         else:
             if may_share(array, value._array):
-                check_overlap(wrap(array), _spread(value, array.shape), copying=True)
+                check_overlap(wrap(array), _expanded_value(value, array.shape), copying=True)
             value = value._array
             if value.dtype != array.dtype:
                 with ignored():                # a number may be too large for the dtype
@@ -407,7 +407,7 @@ def setitem(self, index, value):
             array[...] = value
         except ValueError as error:
             if isinstance(source, Tensor):
-                _spread(source, array.shape)   # raises torch's error for shapes that do not fit
+                _expanded_value(source, array.shape)   # raises torch's error for shapes that do not fit
             raise refusal(error) from None
     self._version_counter[0] += 1
     if all_threads.noting_writes:
@@ -426,7 +426,7 @@ def _assignable(self, value):
 
 def _set_recorded(self, index, basic, primitive, advanced, value):
     """Writes through in-place operations that autograd records."""
-    target = self if basic is None or _is_all(self._array.shape, basic) else primitive(self, basic)
+    target = self if basic is None or _selects_all(self._array.shape, basic) else primitive(self, basic)
     copies = advanced is None and isinstance(value, Tensor) and value._array.ndim or not target._array.ndim
     if advanced is None and not copies:
         check_written(target._array)
@@ -435,7 +435,7 @@ def _set_recorded(self, index, basic, primitive, advanced, value):
     if advanced is not None:
         _put_in_place(target, advanced, value, False, index)
     elif copies:
-        target.copy_(_spread(value, target._array.shape))
+        target.copy_(_expanded_value(value, target._array.shape))
     else:
         target.fill_(value)
 
@@ -449,7 +449,7 @@ def _set_by_arrays(array, index, advanced, value):
     elif value._array.dtype == array.dtype:
         value = value._array
     else:
-        value = _fitting(wrap(array), value, advanced)
+        value = _in_own_dtype(wrap(array), value, advanced)
         with ignored():                        # a number may be too large for the dtype
             value = dt.cast(value._array, array.dtype)
     if is_expanded(array):
@@ -458,18 +458,18 @@ def _set_by_arrays(array, index, advanced, value):
         put_values(array, value, advanced)
 
 
-def _is_to_be_written(array, value):
+def _needs_write(array, value):
     """For memory with a stride of 0: whether torch copies `value` there. It does not if the value is the same memory in
     the same layout. RuntimeError if elements share a place."""
     if isinstance(value, Tensor) and value._array.ndim and may_share(array, value._array):
-        part, whole = layouts(_spread(value, array.shape)._array, array)
+        part, whole = layouts(_expanded_value(value, array.shape)._array, array)
         if part == whole:
             return False
     check_written(array)
     return True
 
 
-def _is_all(shape, basic):
+def _selects_all(shape, basic):
     """Whether a basic index selects everything in a form for which torch makes no view. It makes a view for -1: of one
     element and for :-1 of none."""
     dims = [item for item in basic if item is not Ellipsis]
@@ -478,7 +478,7 @@ def _is_all(shape, basic):
         for n, item in zip(shape, dims))
 
 
-def _spread(value, shape):
+def _expanded_value(value, shape):
     """`value` without its leading dimensions of size 1, expanded to `shape`."""
     size = value._array.shape
     if size == shape:
@@ -490,7 +490,7 @@ def _without_leading_ones(size):
     return size[next((i for i, n in enumerate(size) if n != 1), len(size)):]
 
 
-def _fitting(self, values, advanced, accumulate=False):
+def _in_own_dtype(self, values, advanced, accumulate=False):
     """`values` in the dtype of `self`. RuntimeError for another dtype, except for one value written by a mask."""
     if values._array.dtype == self._array.dtype:
         return values
@@ -524,8 +524,9 @@ def _put(input, indices, values, accumulate, index=None):
     if not accumulate:
         check_masks(indices, values)
     advanced = _parse_put(input._array.shape, indices)
-    values = _fitting(input, values, advanced, accumulate)
-    return _watching(_index_put(input, values, advanced, accumulate), tuple(indices) if index is None else index)
+    values = _in_own_dtype(input, values, advanced, accumulate)
+    index = tuple(indices) if index is None else index
+    return _with_index_versions(_index_put(input, values, advanced, accumulate), index)
 
 
 _NOT_PUT = (dt.FLOAT8_E8M0FNU,)
@@ -542,7 +543,7 @@ def _put_in_place(self, indices, values, accumulate, index=None):
         check_apart_first(error, self, values, accumulate)
         raise
     if not mode.grad_now or not (has_history(self) or has_history(values)):
-        values = check_apart(self, _fitting(self, values, advanced, accumulate), advanced, indices, accumulate)
+        values = check_apart(self, _in_own_dtype(self, values, advanced, accumulate), advanced, indices, accumulate)
         if self._array.flags.c_contiguous or not accumulate and 0 not in self._array.strides:
             put_values(self._array, values._array, advanced, accumulate)
             count_write(self)

@@ -33,7 +33,7 @@ def shape_of_result(shape, index):
         return None
 
 
-def none_there(shape, index):
+def indexes_empty_dim(shape, index):
     """Whether the index has values for a dimension of size 0, where no value is in range."""
     arrays = [(n, i) for n, i in zip(shape, index) if isinstance(i, np.ndarray)]
     return any([not n for n, _ in arrays]) and all([i.size for _, i in arrays])

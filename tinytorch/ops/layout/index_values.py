@@ -4,12 +4,12 @@ import numpy as np
 from ...kernels.layout import picked_like
 from ...kernels.memory import READ_ONLY, refusal
 from ...kernels.scatter import add_at, owned
-from .index_errors import check_fits, check_in_range, index_error, none_there, shape_of_result
+from .index_errors import check_fits, check_in_range, index_error, indexes_empty_dim, shape_of_result
 
 
 def pick(array, index):
     """array[index] for an advanced index, with torch's errors."""
-    if not array.size and none_there(array.shape, index):
+    if not array.size and indexes_empty_dim(array.shape, index):
         raise index_error(array.shape, index, None)
     try:
         last = index[-1]
@@ -20,14 +20,14 @@ def pick(array, index):
         return picked_like(array[index], array, index)
     except IndexError as error:
         shape = shape_of_result(array.shape, index)
-        if shape is None or 0 not in shape or none_there(array.shape, index):
+        if shape is None or 0 not in shape or indexes_empty_dim(array.shape, index):
             raise index_error(array.shape, index, error) from None
         return np.empty(shape, array.dtype)    # no elements: torch does not check the range
 
 
 def put_values(array, values, index, accumulate=False):
     """array[index] = values (or += with repeats) for an advanced index, with torch's errors."""
-    if (np.ndim(values) > array.ndim or not np.size(values)) and not none_there(array.shape, index):
+    if (np.ndim(values) > array.ndim or not np.size(values)) and not indexes_empty_dim(array.shape, index):
         # NumPy would accept extra dimensions of size 1, and any dimensions of a value without elements.
         shape = shape_of_result(array.shape, index)
         if shape is not None and len(shape) < np.ndim(values):
@@ -46,7 +46,7 @@ def put_values(array, values, index, accumulate=False):
             array[owned(index)] = values
     except IndexError as error:
         shape = shape_of_result(array.shape, index)
-        if shape is not None and not none_there(array.shape, index):
+        if shape is not None and not indexes_empty_dim(array.shape, index):
             check_fits(values, shape)
             if 0 in shape:                     # torch does not check the range
                 return
@@ -54,7 +54,7 @@ def put_values(array, values, index, accumulate=False):
     except (TypeError, ValueError) as error:
         if not array.flags.writeable:
             raise refusal(error) from None
-        if none_there(array.shape, index):
+        if indexes_empty_dim(array.shape, index):
             raise index_error(array.shape, index, error) from None
         raise _of_other_shape(values, shape_of_result(array.shape, index)) from None
 

@@ -52,7 +52,7 @@ def _of_source(name):
 @op(name="scatter", batches="dims", input=lambda g, dim, index: _scatter(g, dim, index, 0), src=_of_source("Scatter"))
 def _scatter(input, dim, index, src):
     result = np.array(input, order="C")
-    result.reshape(-1)[along(input.shape, dim, index)] = _used(src, index)
+    result.reshape(-1)[along(input.shape, dim, index)] = _source_elements(src, index)
     return result
 
 
@@ -62,18 +62,18 @@ _scatter_number = renamed(_scatter, "scatter.1")
 @op(name="scatter_reduce", batches="indexed", input=refused("scatter"), src=refused("scatter"), backward_name=REFUSED)
 def _scatter_combined(input, dim, index, src, ufunc):
     result = np.array(input, order="C")
-    combine_flat(result, along(input.shape, dim, index), _used(src, index), ufunc, True)
+    combine_flat(result, along(input.shape, dim, index), _source_elements(src, index), ufunc, True)
     return result
 
 
 @op(name="scatter_add", batches="dims", input=lambda g: g, src=_of_source("ScatterAdd"))
 def _scatter_add(input, dim, index, src):
     result = np.array(input, order="C")
-    add_along(result, dim, index, _used(src, index), True)
+    add_along(result, dim, index, _source_elements(src, index), True)
     return result
 
 
-def _used(src, index):
+def _source_elements(src, index):
     """The elements of an array `src` that go to the places `index`. A number is returned unchanged."""
     if not isinstance(src, np.ndarray) or not src.ndim or src.shape == index.shape:
         return src
@@ -181,7 +181,7 @@ def reducing(name, wide, gather, add):
         flat, places, dtype = result.reshape(-1), along(input.shape, dim, index).reshape(-1), result.dtype
         if not include_self:
             flat[places] = _neutral(reduce, dtype)
-        combine_flat(flat, places, _used(src, index).reshape(-1), _UFUNCS[reduce], wide)
+        combine_flat(flat, places, _source_elements(src, index).reshape(-1), _UFUNCS[reduce], wide)
         if reduce == "mean":
             counts = np.bincount(dt.as_intp(places), minlength=flat.size)
             counts = dt.cast(np.maximum(counts + 1 if include_self else counts, 1), result.real.dtype)

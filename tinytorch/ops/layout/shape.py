@@ -63,7 +63,7 @@ _transpose, _t = _swapping("transpose"), _swapping("t")
 
 
 # ------------------------------------------------------------------ in-place forms of views
-def changes_itself(function):
+def in_place_view(function):
     """The method `f_` for a function `f` that gives a view: the tensor becomes that view of itself."""
     @functools.wraps(function)
     def changing(self, *args, **kwargs):
@@ -200,7 +200,7 @@ def ravel(input: Tensor) -> Tensor:
 
 
 # ------------------------------------------------------------------ order of dimensions
-@public(hot=True, method=True, inplace=changes_itself, shares=True)
+@public(hot=True, method=True, inplace=in_place_view, shares=True)
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """A view with two dimensions swapped (`swapaxes`, `swapdims` are the same).
 
@@ -213,13 +213,13 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     return _transpose(input, dim0, dim1) if ndim else _transpose_number(input, ())
 
 
-@public(method=True, inplace=changes_itself, shares=True)
+@public(method=True, inplace=in_place_view, shares=True)
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """`transpose` under NumPy's name."""
     return transpose(input, axis0, axis1)
 
 
-@public(method=True, inplace=changes_itself, shares=True)
+@public(method=True, inplace=in_place_view, shares=True)
 def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """`transpose` under another name."""
     return transpose(input, dim0, dim1)
@@ -290,7 +290,7 @@ def moveaxis(input: Tensor, source: Ints | int, destination: Ints | int) -> Tens
     return movedim(input, source, destination)
 
 
-@public(hot=True, method=True, inplace=changes_itself, shares=True)
+@public(hot=True, method=True, inplace=in_place_view, shares=True)
 def t(input: Tensor) -> Tensor:
     """The transpose of a matrix. A tensor of fewer dimensions is returned unchanged.
 
@@ -344,7 +344,7 @@ def _hermitian(self):
 
 
 # ------------------------------------------------------------------ dimensions of size 1, broadcasting
-@public(hot=True, method=True, inplace=changes_itself, shares=True)
+@public(hot=True, method=True, inplace=in_place_view, shares=True)
 def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A view with a dimension of size 1 inserted at `dim`.
 
@@ -358,7 +358,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     return _unsqueeze(input, size) if input._view_info is None else _unsqueeze_view(input, size, dim)
 
 
-@public(hot=True, method=True, inplace=changes_itself, spread=True, shares=True)
+@public(hot=True, method=True, inplace=in_place_view, spread=True, shares=True)
 def squeeze(input: Tensor, dim: Ints | int = ...) -> Tensor:
     """A view without the dimensions of size 1 (or without those among `dim`, an int or several).
 

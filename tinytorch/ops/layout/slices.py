@@ -26,7 +26,7 @@ _ALL = slice(None)
 
 
 # ------------------------------------------------------------------ primitives
-def _at(dim, index):
+def _slice_index(dim, index):
     """NumPy's index for the slices `index` of dimension `dim`."""
     index = index._array if isinstance(index, Tensor) else index
     return (_ALL,) * dim + (owned(index.reshape(-1)),)
@@ -64,7 +64,7 @@ def _index_add(input, dim, index, source, alpha):
     result = np.array(input, order="C")
     if result.size:                            # else torch does not check the index
         wide = _by_scatter_add(input.shape, dim, index, alpha)               # scatter_add adds in float32
-        add_at(_rows(result), _at(dim, index), _rows(_times(source, alpha)), wide)
+        add_at(_rows(result), _slice_index(dim, index), _rows(_times(source, alpha)), wide)
     return result
 
 
@@ -92,7 +92,7 @@ def _times(x, alpha):
 def _index_copy(input, dim, index, source):
     result = np.array(input, order="C")
     if result.size:                            # else torch does not check the index
-        _rows(result)[_at(dim, index)] = _rows(source)
+        _rows(result)[_slice_index(dim, index)] = _rows(source)
     return result
 
 
@@ -101,7 +101,7 @@ def _index_copy(input, dim, index, source):
 def _index_fill(input, dim, index, value):
     result = dense_copy(input)
     if result.size:
-        _rows(result)[_at(dim, index)] = value
+        _rows(result)[_slice_index(dim, index)] = value
     return result
 
 
@@ -251,7 +251,7 @@ def _check_room(input, dim, index):
 
 def _fill_expanded(memory, values, dim, index, value):
     warn_expanded("index_fill_", "tensor[mask] = scalar")
-    at = _at(dim % memory.ndim, index)
+    at = _slice_index(dim % memory.ndim, index)
     memory[at] = values[at]
 
 

@@ -43,7 +43,7 @@ def _as_strided_scatter(input, src, part, whole):
     size, stride, offset = part[0], [s // input.itemsize for s in part[1]], part[2] // input.itemsize
     target = seen(layout.strided(memory, size, stride, offset), *bits_of(input))
     if target.shape != src.shape:
-        raise unlike(src, target)
+        raise size_mismatch(src, target)
     target[...] = src
     return resolved(layout.at(memory, whole))
 
@@ -65,7 +65,7 @@ def _memory(array):
     return array.over(flat) if isinstance(array, StandIn) else flat
 
 
-def unlike(src, target):
+def size_mismatch(src, target):
     return RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
                         f"slice size = {list(target.shape)}")
 
@@ -103,7 +103,7 @@ def view_as_dtype(self, dtype):
     return result
 
 
-def sliced_to_nothing(array, index, result):
+def empty_slice(array, index, result):
     """`result`, which is array[index] for a basic index and has no elements, moved to the place in memory where torch's
     result begins. NumPy does not keep the start of a slice without elements."""
     if not array.size or not result.ndim:
@@ -113,10 +113,10 @@ def sliced_to_nothing(array, index, result):
         if item is not None:
             n, step = next(dims)
             offset += step * (item.indices(n)[0] if item.__class__ is slice else item % n)
-    return place_in(array, result, offset)
+    return empty_view_at(array, result, offset)
 
 
-def place_in(array, result, offset):
+def empty_view_at(array, result, offset):
     """`result`, a view of `array` without elements, moved to `offset` bytes after the start of `array`. It stays where
     it is if the memory ends before that."""
     if isinstance(array, StandIn):

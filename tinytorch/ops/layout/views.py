@@ -18,8 +18,8 @@ from ...types import Extent, Extents, Ints, Tensors
 from .diagonal import diagonal
 from .index import _select, _slice
 from .join import joined
-from .shape import changes_itself
-from .strided import _as_strided, _as_strided_scatter, layout_of, place_in, unlike
+from .shape import in_place_view
+from .strided import _as_strided, _as_strided_scatter, empty_view_at, layout_of, size_mismatch
 
 __all__ = ["as_strided", "as_strided_scatter", "chunk", "diagonal_scatter", "dsplit", "hsplit", "narrow",
            "narrow_copy", "select", "select_scatter", "slice_scatter", "split", "split_with_sizes", "tensor_split",
@@ -48,7 +48,7 @@ def _splitting(name, view=True):
         parts, start, before = [], 0, (_ALL,) * dim
         for n in lengths:
             part = input[before + (slice(start, start + n),)]
-            parts.append(part if n else place_in(input, part, start * input.strides[dim]))
+            parts.append(part if n else empty_view_at(input, part, start * input.strides[dim]))
             start += n
         return tuple(parts)
     return primitive
@@ -91,7 +91,7 @@ def _unfold_backward(g, shape, dim, size, step):
     return result
 
 
-@public(hot=True, method=True, inplace=changes_itself, shares=True)
+@public(hot=True, method=True, inplace=in_place_view, shares=True)
 def as_strided(input: Tensor, size: Extents, stride: Extents, storage_offset: Extent | None = None) -> Tensor:
     """A view of the memory of `input` with any sizes and strides, counted in elements.
 
@@ -435,7 +435,7 @@ def _replaced(input, src, part):
     result = input.clone()
     target = part(result)
     if target._array.shape != src._array.shape:
-        raise unlike(src._array, target._array)
+        raise size_mismatch(src._array, target._array)
     target.copy_(src)
     return result
 

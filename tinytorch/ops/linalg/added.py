@@ -286,7 +286,7 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: 
     return _addr(_stored(beta, dtype), _stored(alpha, dtype), input, vec1, vec2)
 
 
-def _of_batches(input, batch1, batch2):
+def _dtype_of_batched_sum(input, batch1, batch2):
     """The dtype of a sum with products of batches. IndexError if a batch lacks the dimension whose size torch reads
     first."""
     check_dim(1, batch1._array.ndim)
@@ -304,7 +304,7 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, 
     >>> torch.baddbmm(torch.ones(1), torch.ones(1, 1, 2), torch.ones(1, 2, 1))
     tensor([[[3.]]])
     """
-    dtype = _of_batches(input, batch1, batch2)
+    dtype = _dtype_of_batched_sum(input, batch1, batch2)
     if dtype != batch1._array.dtype or batch1._array.size and batch2._array.size and dtype != batch2._array.dtype:
         names = [C_NAMES[type_name(x)] for x in (input, batch1, batch2)]
         raise RuntimeError("Input dtypes must be the same, got: input {}, batch1: {}, batch2: {}".format(*names))
@@ -330,7 +330,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Number = 1, a
     """
     if out is not None and len(batch1._array):
         input = converted(input, out._array.dtype)             # torch copies the input to `out` and adds products there
-    dtype = _of_batches(input, batch1, batch2)
+    dtype = _dtype_of_batched_sum(input, batch1, batch2)
     shape = batch1._array.shape[1:2] + batch2._array.shape[2:]
     check_expand(input._array.shape, shape)
     if len(batch1._array) and dtype != batch2._array.dtype and batch1._array.shape[::2] == batch2._array.shape[:2]:

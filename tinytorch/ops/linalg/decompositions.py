@@ -73,11 +73,11 @@ def singular(name, failed, zeros):
     zero."""
     which = int(np.flatnonzero(failed.reshape(-1))[0])
     k = int(np.flatnonzero(zeros.reshape(-1, zeros.shape[-1])[which])[0]) + 1
-    return LinAlgError(f"{name}: {_where(failed)}The diagonal element {k} is zero, the inversion could not be "
+    return LinAlgError(f"{name}: {_failed_element(failed)}The diagonal element {k} is zero, the inversion could not be "
                        "completed because the input matrix is singular.")
 
 
-def _where(failed):
+def _failed_element(failed):
     """The start of torch's messages: which matrix of a batch failed first."""
     return f"(Batch element {int(np.flatnonzero(failed)[0])}): " if failed.ndim else ""
 
@@ -111,7 +111,8 @@ def _inv(input):
         failed = finite & (np.linalg.matrix_rank(np.where(_scalars(finite), input, 1)) < input.shape[-1])
         if not failed.any() and not finite.all():
             return columns(triangles.inverses(input))
-        raise LinAlgError(f"linalg.inv: {_where(failed)}The diagonal element {_zero_pivot(input, failed)} is zero, the "
+        where, k = _failed_element(failed), _zero_pivot(input, failed)
+        raise LinAlgError(f"linalg.inv: {where}The diagonal element {k} is zero, the "
                           "inversion could not be completed because the input matrix is singular.") from None
 
 
@@ -191,7 +192,7 @@ def _cofactors(input):
     size = np.linalg.det(matrices)
     plain = np.isfinite(size) & (size != 0)
     inverse = np.linalg.inv(np.where(plain[:, None, None], matrices, np.eye(input.shape[-1])))
-    plain &= np.abs(matrices).sum(-2).max(-1) * np.abs(inverse).sum(-2).max(-1) < _WELL
+    plain &= np.abs(matrices).sum(-2).max(-1) * np.abs(inverse).sum(-2).max(-1) < _WELL_CONDITIONED
     result = (size[:, None, None] * inverse).conjugate().swapaxes(-1, -2)
     if not plain.all():
         result[~plain] = _exact_cofactors(matrices[~plain])
@@ -199,7 +200,7 @@ def _cofactors(input):
 
 
 #: The largest condition number (in the 1-norm) for which an inverse in double precision loses at most three digits.
-_WELL = 1000
+_WELL_CONDITIONED = 1000
 
 
 def _exact_cofactors(matrices):
@@ -315,7 +316,7 @@ def _solve(vectors, left, A, B):
         X = computed(np.linalg.solve, A, B[..., None] if vectors else B)
     except np.linalg.LinAlgError:
         failed = np.linalg.matrix_rank(A) < A.shape[-1]
-        raise LinAlgError(f"torch.linalg.solve: {_where(failed)}The solver failed because the input matrix is "
+        raise LinAlgError(f"torch.linalg.solve: {_failed_element(failed)}The solver failed because the input matrix is "
                           "singular.") from None
     return columns(X[..., 0]) if vectors else X
 
@@ -400,7 +401,7 @@ def _not_positive(matrices):
     """The LinAlgError for the first matrix that is not positive-definite."""
     minors = [_bad_minor(matrix) for matrix in matrices.reshape(-1, *matrices.shape[-2:])]
     failed = np.array(minors).reshape(matrices.shape[:-2]) > 0
-    where = _where(failed) if failed.any() else ""
+    where = _failed_element(failed) if failed.any() else ""
     k = next((k for k in minors if k), matrices.shape[-1])
     return LinAlgError(f"linalg.cholesky: {where}The factorization could not be completed because the input is not "
                        f"positive-definite (the leading minor of order {k} is not positive-definite).")
@@ -462,11 +463,11 @@ def _qr_grad(g, wanted, ans, mode):
             gQ = _matmul(Y, mT(gV)) + (0 if gQ is None else gQ)
         left = _square_qr_grad(gQ, gU, Q, U)
         right = _matmul(Q, gV) if gR is not None else Y * 0
-        return _beside(left, right),
+        return _joined_columns(left, right),
     return _square_qr_grad(gQ, gR, Q, R),
 
 
-def _beside(left, right):
+def _joined_columns(left, right):
     if isinstance(left, Tensor):
         from ..layout.join import cat
         return cat([left, right], -1)

@@ -17,7 +17,7 @@ __all__ = ["einsum"]
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-def _in_one_form(args):
+def _equation_and_operands(args):
     """(equation, operands) from any form of the arguments."""
     if len(args) < 2:
         raise ValueError("einsum(): must specify the equation string and at least one operand, "
@@ -29,7 +29,7 @@ def _in_one_form(args):
     return args
 
 
-@public(python=True, autocast="parts", handed=_in_one_form)
+@public(python=True, autocast="parts", handed=_equation_and_operands)
 def einsum(*args) -> Tensor:
     """einsum("ij,jk->ik", a, b): products of the operands' elements, summed over the subscripts that the output lacks.
     Without "->" the output has the subscripts that occur once, in alphabetical order. "..." stands for dimensions that
@@ -41,7 +41,7 @@ def einsum(*args) -> Tensor:
     >>> torch.einsum("bij,bjk->bik", torch.ones(2, 3, 4), torch.ones(2, 4, 5)).shape
     torch.Size([2, 3, 5])
     """
-    equation, *operands = _in_one_form(args)
+    equation, *operands = _equation_and_operands(args)
     if not isinstance(equation, str):
         raise TypeError("einsum(): argument 'equation' (position 1) must be str, not "
                         f"{type(equation).__name__}")
@@ -208,7 +208,7 @@ def _plan_of_pair(a, b, wanted, order, sizes):
     """The labels of the product of terms with labels `a` and `b`, and the arguments of `_pair`. Without common labels
     to sum over, the terms are multiplied element by element. Else they become (batches of) matrices, whose labels fall
     into four groups: batch, rows, inner (summed) and columns."""
-    (a, sum_a), (b, sum_b) = (_before(one, other, wanted, order) for one, other in ((a, b), (b, a)))
+    (a, sum_a), (b, sum_b) = (_after_own_sum(one, other, wanted, order) for one, other in ((a, b), (b, a)))
     inner = [name for name in order if name in a and name in b and name not in wanted]
     if not inner:                              # no sum: the product is element by element
         names = [name for name in order if name in a or name in b]
@@ -224,8 +224,8 @@ def _plan_of_pair(a, b, wanted, order, sizes):
     n, r, k, c = (count_of([sizes[name] for name in group]) for group in (batch, rows, inner, columns))
     lead = [n] if batch else []
     names = batch + rows + columns
-    layouts = (_grouped(a, batch + rows + inner, lead + [r, k], sizes), _grouped(b, batch + inner + columns,
-                                                                                 lead + [k, c], sizes))
+    layouts = (_as_matrices(a, batch + rows + inner, lead + [r, k], sizes),
+               _as_matrices(b, batch + inner + columns, lead + [k, c], sizes))
     shape = [sizes[name] for name in names]
     return names, (sum_a, sum_b, True, swapped, *layouts, None if shape == lead + [r, c] else shape)
 
@@ -239,7 +239,7 @@ def _aligned(one, names, sizes):
     return permutation, [sizes[name] if name in one else 1 for name in names]
 
 
-def _before(names, theirs, wanted, order):
+def _after_own_sum(names, theirs, wanted, order):
     """The labels of a term after the sum over the labels that it alone has; and that sum, as (the order of dimensions,
     the summed ones) or None."""
     gone = [name for name in names if name not in theirs and name not in wanted]
@@ -250,7 +250,7 @@ def _before(names, theirs, wanted, order):
                                                             [aligned.index(name) for name in gone])
 
 
-def _grouped(names, order, shape, sizes):
+def _as_matrices(names, order, shape, sizes):
     """(order of dimensions or None, shape or None) that turn a term into (a batch of) matrices."""
     return _permutation(names, order), None if [sizes[name] for name in order] == shape else shape
 

@@ -15,7 +15,7 @@ from ...kernels.linalg.triangles import columns
 from ...tensor import Tensor, wrap
 from ...types import Tensors
 from ..reduction.reductions import like, raw
-from .decompositions import _beside, _check, _where
+from .decompositions import _check, _failed_element, _joined_columns
 from .products import _matmul, mT
 from .triangular import _solve_triangular, _triangle
 
@@ -45,14 +45,14 @@ def _lu_grad(gL, gU, P, L, U):
     inner = _solve_triangular(True, True, True, mT(L1), _solve_triangular(False, False, False, mT(U1), inner))
     if n > k:
         beside = _solve_triangular(True, True, True, mT(L1), gU[..., k:]) if gU is not None else U[..., k:] * 0
-        inner = _beside(inner, beside)
+        inner = _joined_columns(inner, beside)
     elif m > k:
         beside = gL[..., k:, :] if gL is not None else L[..., k:, :] * 0
-        inner = _below(inner, _solve_triangular(False, False, False, mT(U1), beside))
+        inner = _joined_rows(inner, _solve_triangular(False, False, False, mT(U1), beside))
     return _matmul(like(inner, P), inner)
 
 
-def _below(upper, lower):
+def _joined_rows(upper, lower):
     if isinstance(upper, Tensor):
         from ..layout.join import cat
         return cat([upper, lower], -2)
@@ -96,7 +96,7 @@ def _unpack_grad(g, wanted, shape):
         if missing:
             size = (*part.shape[:-2], missing, n) if upper else (*part.shape[:-2], m, missing)
             zeros = like(part, np.zeros(size, raw(part).dtype))
-            part = _below(part, zeros) if upper else _beside(part, zeros)
+            part = _joined_rows(part, zeros) if upper else _joined_columns(part, zeros)
         total = part + total
     return total,
 
@@ -143,9 +143,9 @@ def _factored(name, A, pivot, check_errors):
     LU, pivots, info = _factor(A)
     if check_errors and info._array.any():
         k = int(info._array[info._array != 0].reshape(-1)[0])
-        raise RuntimeError(f"{name}: {_where(info._array != 0)}U[{k},{k}] is zero and using it on lu_solve would "
-                           "result in a division by zero. If you still want to perform the factorization, consider "
-                           "calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)")
+        raise RuntimeError(f"{name}: {_failed_element(info._array != 0)}U[{k},{k}] is zero and using it on lu_solve "
+                           "would result in a division by zero. If you still want to perform the factorization, "
+                           "consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)")
     return LU, pivots, info
 
 

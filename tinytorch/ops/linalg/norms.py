@@ -16,7 +16,7 @@ from ...types import Ints, Number
 from ..elementwise.rounding import abs as absolute, magnitude, sgn
 from ..reduction.reductions import (
     _add,
-    _number_of,
+    _count_over,
     at_once,
     axes,
     by_count,
@@ -31,7 +31,7 @@ from .spectra import svdvals
 
 _DTYPE = "linalg.matrix_norm expected out tensor dtype {Want} but got: {Have}"
 #: Dtypes in which matrices are not decomposed.
-_LOW = (np.float16, dt.BFLOAT16, dt.COMPLEX32)
+_LOW_PRECISION = (np.float16, dt.BFLOAT16, dt.COMPLEX32)
 
 
 def norm_grad(g, input, p, ans, dim):
@@ -60,7 +60,7 @@ def norm_grad(g, input, p, ans, dim):
 @op(name="linalg_vector_norm", batches="dims", steps=True,
     input=lambda g, ans, input, p, dim: norm_grad(g, input, p, ans, dim), stored=dt.ONLY_COMPLEX32, kernel="norm_cpu")
 def vector_norm_over(input, p, dim, keepdim):
-    if p != 0 and _number_of(input, dim) == 1:     # a single element: no sum is needed
+    if p != 0 and _count_over(input, dim) == 1:     # a single element: no sum is needed
         size = magnitude(input)
         return np.array(size if keepdim else size.squeeze(dim), order="C")
     return summed_norm(input, p, dim, keepdim)
@@ -167,7 +167,7 @@ def matrix_norm(input: Tensor, ord: Number | str = "fro", dim: Ints = (-2, -1), 
     if ord == "fro":
         return vector_norm(input, 2, (row, column), keepdim)
     if ord in ("nuc", 2, -2):
-        if input._array.dtype in _LOW:
+        if input._array.dtype in _LOW_PRECISION:
             raise RuntimeError(f"linalg.matrix_norm: Low precision dtypes not supported. Got {type_name(input)}")
         order = [d for d in range(ndim) if d not in (row, column)] + [row, column]
         s = svdvals(input.permute(order))

@@ -158,19 +158,19 @@ def _conjugated_inner(input, other):
     return _dot(toggled(input, conj=True), other)
 
 
-def _small(a, b):
+def _is_small_product(a, b):
     """Whether the product of two float matrices takes less time than the call of a faster routine."""
     return type(a) is type(b) is np.ndarray and a.ndim == 2 and a.dtype.char in "fd" and a.size * b.size < HEAVY
 
 
 def _linear_input(g, weight):
-    if _small(g, weight):
+    if _is_small_product(g, weight):
         return g.dot(weight)
     return _mm(rows(g), weight.conjugate()).reshape(g.shape[:-1] + weight.shape[1:])
 
 
 def _linear_weight(g, input):
-    if _small(g, input):
+    if _is_small_product(g, input):
         return g.T.dot(input)
     return _mm(rows(g).T, rows(input).conjugate())
 

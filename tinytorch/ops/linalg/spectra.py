@@ -13,14 +13,14 @@ from ...kernels.linalg.triangles import columns
 from ...tensor import Tensor, wrap
 from ...types import Tensors
 from ..reduction.reductions import like, raw
-from .decompositions import LinAlgError, _check, _column, _eye, _inv, _rowwise, _where, computed
+from .decompositions import LinAlgError, _check, _column, _eye, _failed_element, _inv, _rowwise, computed
 from .products import _matmul, mT
 
 __all__ = ["svd"]
 
 
 # ------------------------------------------------------------------ singular values
-def _as(x, other):
+def _in_dtype_of(x, other):
     """`x`, which may be real, in the dtype of `other`. Products of matrices need equal dtypes."""
     dtype = raw(other).dtype
     return converted(x, dtype) if isinstance(x, Tensor) else x.astype(dtype, copy=False)
@@ -75,7 +75,7 @@ def _svd_grad(g, wanted, ans):
             _check_phases(turned * 2, "svd_backward: The singular vectors in the complex case are specified up to "
                                       "multiplication by e^{i phi}. The specified loss function depends on this phase "
                                       "term, making it ill-defined.")
-    total = _matmul(_matmul(U, _as(middle, U)), Vh)
+    total = _matmul(_matmul(U, _in_dtype_of(middle, U)), Vh)
     m, n = U.shape[-2], Vh.shape[-1]
     if gU is not None and m > k:
         scaled = gU / _rowwise(S)
@@ -111,7 +111,7 @@ def svd_of(array, full):
 def _no_convergence(name, array):
     failed = ~np.isfinite(array).all((-1, -2))
     what = "contained non-finite values." if failed.any() else "is ill-conditioned or has too many repeated values."
-    where = _where(failed) if failed.any() else ""
+    where = _failed_element(failed) if failed.any() else ""
     return f"{name}: {where}The algorithm failed to converge because the input matrix {what}"
 
 
@@ -179,7 +179,7 @@ def _eigh_grad(g, wanted, ans):
         if raw(V).dtype.kind in dt.COMPLEX:
             _check_phases(_diagonal(P), _PHASES.format("linalg_eigh"))
         middle = middle + P * _gaps(L, -1)
-    middle = _as(middle, V)
+    middle = _in_dtype_of(middle, V)
     if not mode.computing_jvp:
         middle = (middle + mT(middle)) * 0.5   # Hermitian, as the input
     return _matmul(_matmul(V, middle), mT(V)),

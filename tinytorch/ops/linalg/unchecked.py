@@ -20,10 +20,10 @@ from .decompositions import (
     _check_sides,
     _cholesky,
     _cholesky_grad,
+    _failed_element,
     _inv,
     _solve,
     _solve_grad,
-    _where,
 )
 from .products import _matmul, mT
 
@@ -38,7 +38,7 @@ def _raise(name, info, words):
     """Raises the LinAlgError for the first failure. `words` is formatted with its number."""
     if info.any():
         k = int(info[info != 0].reshape(-1)[0])
-        raise LinAlgError(f"{name}: {_where(info != 0)}{words.format(k)}")
+        raise LinAlgError(f"{name}: {_failed_element(info != 0)}{words.format(k)}")
 
 
 @op(name="linalg_inv_ex", input=lambda g, ans: -_matmul(_matmul(mT(ans), g), mT(ans)), called={"result": "inverse"})

@@ -25,7 +25,7 @@ from ..elementwise.arithmetic import zeros_like
 
 _C_NAMES = {d: C_NAMES[d.type_name] for d in dt.ALL}
 
-_BARE = (np.uint16, np.uint32, np.uint64)      # PyTorch has few kernels for these
+_NO_KERNELS = (np.uint16, np.uint32, np.uint64)      # PyTorch has few kernels for these
 
 
 # ------------------------------------------------------------------ checked samplers of arrays
@@ -147,7 +147,7 @@ def fill_integers(array, low, high, stream):
 def fill_whole_range(array, stream):
     if samplers.whole_range_natively(array, stream):
         return array
-    if dt.kind(array.dtype) not in dt.INTEGRAL + dt.FLOATING or array.dtype in _BARE:
+    if dt.kind(array.dtype) not in dt.INTEGRAL + dt.FLOATING or array.dtype in _NO_KERNELS:
         refuse("random_kernel_cpu", array)
     return samplers.whole_range(array, stream)
 
@@ -169,7 +169,7 @@ def fill_bernoulli(array, p, stream):
         return samplers.bernoulli_each(array, check_probability(p), stream)
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-    if dt.kind(array.dtype) not in dt.INTEGRAL + dt.FLOATING or array.dtype in _BARE:
+    if dt.kind(array.dtype) not in dt.INTEGRAL + dt.FLOATING or array.dtype in _NO_KERNELS:
         refuse("bernoulli_scalar_cpu_", array)
     return samplers.bernoulli(array, float(p), stream)
 
@@ -186,7 +186,7 @@ def fill_exponential(array, lambd, stream):
 def fill_geometric(array, p, stream):
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
-    if dt.kind(array.dtype) not in dt.INTEGER + dt.FLOATING or array.dtype in _BARE:
+    if dt.kind(array.dtype) not in dt.INTEGER + dt.FLOATING or array.dtype in _NO_KERNELS:
         refuse("geometric_cpu", array)
     return samplers.geometric(array, float(p), stream)
 

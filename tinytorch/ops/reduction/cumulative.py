@@ -43,7 +43,7 @@ def _cumsum(input, dim, backward, wide):
     return running(input, dim, False, backward, wide) if input.ndim else input.copy()
 
 
-def _chain(g, factor):
+def _recurrence(g, factor):
     """h with h[k] = g[k] + factor[k+1] * h[k+1] along the first axis, in log(n) steps. Each step is an affine map of
     the next h, and neighbouring maps are composed in pairs."""
     h, a = g.copy(), np.zeros_like(factor)
@@ -56,8 +56,8 @@ def _chain(g, factor):
     return h
 
 
-def _chain_recorded(g, a):
-    """`_chain` made of recorded ops. `a` holds, for each h but the last, the factor of the next h."""
+def _recurrence_recorded(g, a):
+    """`_recurrence` made of recorded ops. `a` holds, for each h but the last, the factor of the next h."""
     from ..layout.join import cat  # loaded here: only this function and its like need it
     h, step = g, 1
     while step < h.shape[0]:
@@ -78,10 +78,10 @@ def _cumprod_grad(g, input, ans, dim, wide):
     x, g = input.swapaxes(0, dim).conj(), g.swapaxes(0, dim)
     if isinstance(g, Tensor):
         one = wrap(dt.cast(np.ones((1, *x.shape[1:])), x._array.dtype))
-        return (cat([one, x[:-1].cumprod(0)]) * _chain_recorded(g, x[1:])).swapaxes(0, dim).contiguous()
+        return (cat([one, x[:-1].cumprod(0)]) * _recurrence_recorded(g, x[1:])).swapaxes(0, dim).contiguous()
     before = np.ones_like(x)
     np.cumprod(x[:-1], axis=0, out=before[1:])
-    return np.ascontiguousarray((before * _chain(g, x)).swapaxes(0, dim))
+    return np.ascontiguousarray((before * _recurrence(g, x)).swapaxes(0, dim))
 
 
 def _of_complex(array):
@@ -102,7 +102,7 @@ def _cumprod(input, dim, wide):
     return running(input, dim, True, False, wide)
 
 
-def _from_behind(x, dim):
+def _reversed_logcumsumexp(x, dim):
     """logcumsumexp from the end of `dim`."""
     if isinstance(x, Tensor):
         return _logcumsumexp(x.flip(dim), dim).flip(dim)
@@ -117,13 +117,13 @@ def _logcumsumexp_grad(g, input, ans, dim):
     if mode.computing_jvp:                     # forward mode needs a formula that is linear in g
         x, total, g = (v.swapaxes(0, dim) for v in (input, ans, g))
         running = exp(total[:-1] - total[1:]).masked_fill(total[1:].isinf(), 0)
-        return (_chain_recorded(g, running.conj()) * exp(x - total).conj()).swapaxes(0, dim)
+        return (_recurrence_recorded(g, running.conj()) * exp(x - total).conj()).swapaxes(0, dim)
     if array.dtype.kind in dt.COMPLEX:
-        return exp(_from_behind(log(g.conj()) - ans, dim) + input).conj()
+        return exp(_reversed_logcumsumexp(log(g.conj()) - ans, dim) + input).conj()
     size = log(abs(g))
     lowest = dt.finfo(size.dtype if isinstance(size, Tensor) else dt.of(size)).min
     parts = [pick(sign, size, lowest) for sign in (array > 0, array < 0)]
-    raising, lowering = [exp(_from_behind(part - ans, dim) + input) for part in parts]
+    raising, lowering = [exp(_reversed_logcumsumexp(part - ans, dim) + input) for part in parts]
     return raising - lowering
 
 
@@ -284,7 +284,7 @@ def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None
     return input
 
 
-def _sides(name, y, x, dim):
+def _interval_ends(name, y, x, dim):
     """(left, right, widths): y at both ends of every interval, and the widths of the intervals (None without `x`)."""
     if y._array.dtype == bool or x is not None and x._array.dtype == bool:
         raise RuntimeError(f"{name}: received a bool input for `{'y' if x is None else 'x` or `y'}`, but bool is not "
@@ -334,7 +334,7 @@ def _integral(y, x, dx, dim):
     if not _size(y, dim):                      # the integral over no points has the dtype of y
         shape, dim = y._array.shape, check_dim(dim, y._array.ndim)
         return wrap(np.zeros(shape[:dim] + shape[dim + 1:], y._array.dtype))
-    left, right, widths = _sides("trapezoid", y, x, dim)
+    left, right, widths = _interval_ends("trapezoid", y, x, dim)
     if widths is not None:
         return ((left + right) * widths).sum(dim) / 2.0
     return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * dx
@@ -355,7 +355,7 @@ def cumulative_trapezoid(y: Tensor, x: Tensor = None, *, dx: Number = 1, dim: in
     tensor([ 3.0000, 10.5000])
     """
     _check_spacing("cumulative_trapezoid", x, dx)
-    left, right, widths = _sides("cumulative_trapezoid", y, x, dim)
+    left, right, widths = _interval_ends("cumulative_trapezoid", y, x, dim)
     if widths is None:
         return ((left + right) * (dx / 2.0)).cumsum(dim)
     return ((left + right) * widths).cumsum(dim) / 2.0

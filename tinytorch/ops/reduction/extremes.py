@@ -15,7 +15,7 @@ from ...kernels.scatter import picked
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints, Tensors
 from .reductions import (
-    _number_of,
+    _count_over,
     at_once,
     axes,
     by_count,
@@ -241,7 +241,7 @@ def _extreme_over(name, reduce, input, dim, keepdim):
     given, dim = dim, axes(dim, array.ndim)
     check_nonempty(f"{name}()", array, [given] if given.__class__ is int and array.ndim else dim)
     if dt.kind(array.dtype) in dt.COMPLEX:
-        if _number_of(array, [d for d in range(array.ndim) if d not in dim]):
+        if _count_over(array, [d for d in range(array.ndim) if d not in dim]):
             raise not_implemented(f"{name[1:]}_values_cpu", input)
         refuse_complex_gradient(name, input)
     refuse_records(f"{name[1:]}_values_cpu", input)

@@ -119,7 +119,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | 
     order = kernels.sort(kernels.rising(moved).reshape(-1, moved.shape[-1])).reshape(moved.shape)
     if moved.dtype.kind == dt.NATIVE and moved.shape[-1] <= 16:      # torch does not define the order of longer rows
         for row in map(tuple, np.argwhere(np.isnan(moved).any(-1))):
-            order[row] = _inserted(moved[row].tolist())
+            order[row] = _insertion_order(moved[row].tolist())
     ranked = np.take_along_axis(moved, order, -1)
     places = np.arange(ranked.shape[-1])
     starts = np.zeros(ranked.shape, np.int64)  # where each run of equal elements begins
@@ -129,7 +129,7 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Tensors | 
     return extreme_at(_take_mode, return_types.mode, input, in_c_order(np.moveaxis(index, -1, dim)), dim, keepdim)
 
 
-def _inserted(row):
+def _insertion_order(row):
     """The order in which torch's insertion sort leaves a row with NaN. No comparison with NaN is true."""
     order = []
     for i, x in enumerate(row):

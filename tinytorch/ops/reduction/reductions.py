@@ -137,7 +137,7 @@ def at_once(primitive, input, *args):
     return primitive(input, *args)
 
 
-def _number_of(array, dim):
+def _count_over(array, dim):
     n = 1
     for d in dim:
         n *= array.shape[d]
@@ -265,7 +265,7 @@ def mean(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *,
                            f"complex dtype. Got: {type_name(input)}")
     primitive = _mean if dim is None else _mean_over
     dim = axes(dim, array.ndim)
-    count = _number_of(array, dim) or float("nan")
+    count = _count_over(array, dim) or float("nan")
     return in_float32(primitive, input, dim, keepdim, count) if kind == dt.WIDENED else primitive(
         input, dim, keepdim, count)
 
@@ -279,7 +279,7 @@ def _mean_into(out, input, dim, keepdim, dtype, numpy):
                            f"{type_name(out)}")
     if dtype is None and wanted is not None and wanted.itemsize == 2:      # torch rounds the sum to this dtype first
         total = sum(input, dim, keepdim, dtype=dt.float32 if input.itemsize == 2 else input.dtype, **numpy).to(wanted)
-        result = total / (_number_of(input._array, axes(numpy.get("axis", dim), input._array.ndim)) or float("nan"))
+        result = total / (_count_over(input._array, axes(numpy.get("axis", dim), input._array.ndim)) or float("nan"))
     else:
         result = mean(input, dim, keepdim, dtype=wanted, **numpy)
     return write_out(out, result, exact=None if dtype is None else EXACT)

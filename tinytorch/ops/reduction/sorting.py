@@ -191,10 +191,6 @@ def _kth(keys, k):
 
 
 # ------------------------------------------------------------------ unique
-def _narrow(array):
-    return dt.widened(array)
-
-
 def _restored(name, values, input):
     """`values` in the dtype of `input`, as a tensor that refuses its derivative."""
     if input._array.dtype.kind == dt.WIDENED:
@@ -202,14 +198,14 @@ def _restored(name, values, input):
     return _FOUND[name](input, values) if has_history(input) else wrap(values)
 
 
-def _finding(name):
+def _refusing_op(name):
     @op(name=name.strip("_"), input=underivable(name))
     def find(input, values):
         return values
     return find
 
 
-_FOUND = {name: _finding(name) for name in ("_unique2", "unique_dim", "unique_consecutive")}
+_FOUND = {name: _refusing_op(name) for name in ("_unique2", "unique_dim", "unique_consecutive")}
 
 
 def _check(name, input, dim, **flags):
@@ -230,7 +226,7 @@ def _check(name, input, dim, **flags):
         input._array.check_static(name)
 
 
-def _some(values, inverse, return_inverse, counts, return_counts):
+def _requested(values, inverse, return_inverse, counts, return_counts):
     result = (values,)
     if return_inverse:
         result += (wrap(inverse),)
@@ -268,7 +264,7 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
     """
     _check("_unique2" if dim is None else "unique_dim", input, dim, sorted=sorted, return_inverse=return_inverse,
            return_counts=return_counts)
-    array = _narrow(input._array)
+    array = dt.widened(input._array)
     if dim is not None:
         if not array.ndim:
             raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
@@ -286,7 +282,7 @@ def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, ret
         found = values, inverse, found[-1]
     values, inverse, counts = found
     values = _restored("_unique2" if dim is None else "unique_dim", values, input)
-    return _some(values, inverse, return_inverse, counts, return_counts)
+    return _requested(values, inverse, return_inverse, counts, return_counts)
 
 
 @public(python=True, method=True, looks=True)
@@ -300,7 +296,7 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
     """
     _check("unique_consecutive" if dim is None else "unique_dim", input, dim, return_inverse=return_inverse,
            return_counts=return_counts)
-    array = _narrow(input._array)
+    array = dt.widened(input._array)
     if dim is not None and not array.ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     axis = 0 if dim is None else check_dim(dim, array.ndim)
@@ -317,7 +313,7 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
     counts = np.diff(np.append(starts, n))
     values = np.moveaxis(moved.take(starts, 0), 0, axis)
     values = _restored("unique_consecutive", values, input)
-    return _some(values, inverse, return_inverse, counts, return_counts)
+    return _requested(values, inverse, return_inverse, counts, return_counts)
 
 
 # ------------------------------------------------------------------ search
@@ -363,7 +359,7 @@ def _searched(sequence, values, side, sorter, out_int32, out):
         sequence = dt.from_bfloat16(sequence)
     if values.dtype == dt.BFLOAT16:
         values = dt.from_bfloat16(values)
-    search = _bisected if sequence.dtype.kind in dt.NATIVE and np.isnan(sequence).any() else np.searchsorted
+    search = _searched_with_nan if sequence.dtype.kind in dt.NATIVE and np.isnan(sequence).any() else np.searchsorted
     if sequence.ndim == 1:
         found = np.asarray(search(sequence, values, side))
     else:
@@ -401,7 +397,7 @@ def _checked_sorter(order, sequence):
     return order
 
 
-def _bisected(sequence, values, side):
+def _searched_with_nan(sequence, values, side):
     """np.searchsorted for a sequence with NaN. torch compares by `<`, which is false for NaN, and goes on after it."""
     start, end = np.zeros(values.shape, np.int64), np.full(values.shape, sequence.size)
     above = np.greater if side == "right" else np.greater_equal

@@ -21,8 +21,8 @@ from ..elementwise.math import exp
 from ..layout.shape import sizes
 from .reductions import (
     _add,
+    _count_over,
     _mean,
-    _number_of,
     at_once,
     axes,
     check_recorded_dtype,
@@ -45,8 +45,8 @@ def _moments(array, dim, freedom, keepdim):
     """The unrounded variance, and the mean with kept dimensions."""
     if array.dtype == np.float16:
         array = array.astype(np.float32)
-    n = _number_of(array, dim)
-    mean = _over(_add(array, dim, True), n or np.nan)
+    n = _count_over(array, dim)
+    mean = _quotient(_add(array, dim, True), n or np.nan)
     d = array - mean
     squares = d * d if array.dtype.kind not in dt.COMPLEX else d.real ** 2 + d.imag ** 2
     total = _add(squares, dim, keepdim)
@@ -60,7 +60,7 @@ def _moments(array, dim, freedom, keepdim):
     return total * (np.inf if n else np.nan), mean
 
 
-def _over(total, n):
+def _quotient(total, n):
     """total / n. Real and imaginary parts are divided separately."""
     if total.dtype.kind not in dt.COMPLEX:
         return total / n
@@ -72,7 +72,7 @@ def _over(total, n):
 def _var_grad(g, input, dim, freedom, whole):
     """The gradient of var. `whole`: no `dim` was given; torch's result then differs if there are no degrees of
     freedom."""
-    mean = _mean(input, dim, True, _number_of(input, dim))
+    mean = _mean(input, dim, True, _count_over(input, dim))
     if whole and freedom <= 0:
         g, same = spread(g, input.shape, dim), raw(input) == raw(mean)
         found = masked(g * float("inf"), ~same) + masked(g * float("nan"), same)
@@ -112,21 +112,22 @@ def _running_mean(array, dim, mean):
     return mean
 
 
-def _and_average(found, g, input, dim):
+def _plus_mean_gradient(found, g, input, dim):
     """The sum of a gradient (or None) and the gradient that `g` (or None), the gradient of the mean, gives the
     input."""
     if g is None:
         return found,
-    average = spread(divided(g, _number_of(input, dim)), input.shape, dim)
+    average = spread(divided(g, _count_over(input, dim)), input.shape, dim)
     return (average if found is None else found + average),
 
 
 def _var_mean_grad(g, wanted, input, dim, freedom, whole):
-    return _and_average(None if g[0] is None else _var_grad(g[0], input, dim, freedom, whole), g[1], input, dim)
+    return _plus_mean_gradient(None if g[0] is None else _var_grad(g[0], input, dim, freedom, whole), g[1], input, dim)
 
 
 def _std_mean_grad(g, wanted, input, ans, dim, freedom, whole):
-    return _and_average(None if g[0] is None else _std_grad(g[0], ans[0], input, dim, freedom, whole), g[1], input, dim)
+    found = None if g[0] is None else _std_grad(g[0], ans[0], input, dim, freedom, whole)
+    return _plus_mean_gradient(found, g[1], input, dim)
 
 
 @op(name="var_mean", batches="dims", multi=True, steps=True, inputs=1, joint=_var_mean_grad)
@@ -143,7 +144,7 @@ def _std_mean(input, dim, freedom, keepdim, whole):
     return deviation, _running_mean(input, dim, mean).astype(input.dtype, copy=False).reshape(deviation.shape)
 
 
-def _of_parts(deviation, mean):
+def _from_parts(deviation, mean):
     """The forward of var or std (`mean`: with the mean) of complex32, computed from its parts in float16, as in
     torch."""
     def compute(input, dim, freedom, keepdim, whole):
@@ -155,7 +156,7 @@ def _of_parts(deviation, mean):
 
 for _primitive, _root, _with_mean in ((_var, np.asarray, False), (_std, np.sqrt, False), (_var_mean, np.asarray, True),
                                       (_std_mean, np.sqrt, True)):
-    _primitive.op.stored, _primitive.op.on_records = dt.ONLY_COMPLEX32, _of_parts(_root, _with_mean)
+    _primitive.op.stored, _primitive.op.on_records = dt.ONLY_COMPLEX32, _from_parts(_root, _with_mean)
 
 
 def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
@@ -173,7 +174,7 @@ def _deviation(name, primitive, input, dim, unbiased, keepdim, correction):
     refuse_records("std_cpu", input, dt.FLOAT8_RECORDS)
     whole = dim is None or not input._array.ndim
     dim = axes(dim, input._array.ndim)
-    freedom = _number_of(input._array, dim) - correction
+    freedom = _count_over(input._array, dim) - correction
     if freedom <= 0:
         warn(f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
              "factor (input numel divided by output numel).")
@@ -409,7 +410,7 @@ def _check_counted(array):
 _COUNTED = {np.dtype(np.float16): 2048, dt.BFLOAT16: 256}
 
 
-def _around(x, dtype):
+def _range_around(x, dtype):
     """The ends of the bins if all numbers are `x`."""
     low, high = x - 1, x + 1
     if dtype.kind in dt.NATIVE and dtype.itemsize > 2 and np.isfinite(x):
@@ -438,7 +439,7 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
             raise not_implemented("aminmax_cpu", input)
         low, high = float(values.min()), float(values.max())
     if low == high:
-        low, high = _around(low, array.dtype)
+        low, high = _range_around(low, array.dtype)
     if not (np.isfinite(low) and np.isfinite(high)):
         raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low > high:
