@@ -180,7 +180,7 @@ def _broadcast(before, input, mask, value):
 
 
 class _WithoutNumbers(Kind):
-    """The handler of primitives of which an argument is on `meta`. Its results have no numbers."""
+    """The handler of primitives with an argument on `meta`. Its results have no numbers."""
 
     def run(self, o, call, args, error):
         """RuntimeError for tensors on both devices, NotImplementedError for an operation without a rule."""

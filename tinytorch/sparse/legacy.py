@@ -37,6 +37,7 @@ class sparsetype(type):
 
 _DTYPES = {d.tensor_type: d for d in dt.ALL}
 FloatTensor, DoubleTensor, HalfTensor, BFloat16Tensor, ByteTensor, CharTensor, ShortTensor, IntTensor, LongTensor = [
-    sparsetype(name, (), {"dtype": _DTYPES[name], "is_sparse": True, "__doc__": f"Sparse ones of {_DTYPES[name]!r}."})
+    sparsetype(name, (), {"dtype": _DTYPES[name], "is_sparse": True,
+                          "__doc__": f"Sparse tensors of dtype {_DTYPES[name]!r}, and their constructor."})
     for name in ("FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor", "ByteTensor", "CharTensor",
                  "ShortTensor", "IntTensor", "LongTensor")]

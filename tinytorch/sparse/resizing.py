@@ -33,16 +33,16 @@ def _check(size, sparse_dim, dense_dim):
 
 def _refuse_change(array, size, sparse_dim, dense_dim):
     """RuntimeError if elements would be lost or would have no place."""
-    said = ""
+    change = ""
     for kind, before, after in (("sparse", array.sparse_dim, sparse_dim), ("dense", array.dense_dim, dense_dim)):
-        if before != after and not said:
-            said = f"changing the number of {kind} dimensions (from {before} to {after})"
+        if before != after and not change:
+            change = f"changing the number of {kind} dimensions (from {before} to {after})"
     k = array.sparse_dim
     for kind, before, after in (("sparse", array.shape[:k], size[:k]), ("dense", array.shape[k:], size[k:])):
-        if not said and any([a < b for a, b in zip(after, before)]):
-            said = f"shrinking the size of {kind} dimensions (from {list(before)} to {list(after)})"
-    if said:
-        raise RuntimeError(f"{said} on a non-empty sparse tensor is not supported.{_OPTIONS}")
+        if not change and any([a < b for a, b in zip(after, before)]):
+            change = f"shrinking the size of {kind} dimensions (from {list(before)} to {list(after)})"
+    if change:
+        raise RuntimeError(f"{change} on a non-empty sparse tensor is not supported.{_OPTIONS}")
 
 
 def resized(self: Tensor, size: tuple[int, ...], sparse_dim: int, dense_dim: int) -> Tensor:

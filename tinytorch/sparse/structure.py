@@ -158,7 +158,7 @@ def _check_dense_gradient(name, g):
     """`g` if it is dense. torch has no kernel for a sparse gradient here."""
     if is_sparse(g):
         raise NotImplementedError(f"Could not run 'aten::{name}' with arguments from the 'SparseCPU' backend: the "
-                                  "gradient is sparse, and only that of a dense result is known")
+                                  "derivative is known only for a dense gradient, and this one is sparse")
     return g
 
 

@@ -155,10 +155,10 @@ def array_of(x: Any) -> Any:
     return x._array if isinstance(x, Tensor) else x
 
 
-def refuse_out(out: Any, what: str) -> None:
+def refuse_out(out: Any, function: str) -> None:
     """NotImplementedError if `out` is given to a function without out=."""
     if out is not None:
-        raise NotImplementedError(f"tinytorch has no out= of {what}")
+        raise NotImplementedError(f"tinytorch has no out= of {function}")
 
 
 def is_sparse(x: Any) -> bool:

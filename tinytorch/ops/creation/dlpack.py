@@ -140,7 +140,7 @@ def from_dlpack(ext_tensor: Any, *, device: Device = None, copy: bool | None = N
     check_device(device)
     source = tuple(ext_tensor.__dlpack_device__())
     if source != _CPU:
-        raise BufferError(f"the tensor is on device {source}, and tensors are on the CPU alone here")
+        raise BufferError(f"the tensor is on device {source}, and tinytorch imports only tensors on the CPU")
     try:
         capsule = ext_tensor.__dlpack__(max_version=(1, 0)) if _VERSIONED else ext_tensor.__dlpack__()
     except TypeError:                          # an exporter from before DLPack had versions

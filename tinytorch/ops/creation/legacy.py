@@ -178,11 +178,11 @@ def _overwrite(name, self, others, function):
                                "instead.")
     for i, x in enumerate(others):
         label = "other" if len(others) == 1 else "xy"[i]
-        said = "'other'" if len(others) == 1 else f"argument '{label}'"
+        argument = "'other'" if len(others) == 1 else f"argument '{label}'"
         if not isinstance(x, Tensor):
             raise not_a_tensor(name, label, i + 1, x)
         if x.dtype is not self.dtype:
-            raise TypeError(f"{name}: expected {self.type()} for {said} (got {x.type()})")
+            raise TypeError(f"{name}: expected {self.type()} for {argument} (got {x.type()})")
     if not callable(function):
         raise TypeError(f"'{type(function).__name__}' object is not callable")
     array = self._array

@@ -20,15 +20,15 @@ _PACKAGE = __package__.partition(".")[0]
 
 # ------------------------------------------------------------------ quantised, oneDNN and nested tensors
 def _refuse(name):
-    raise NotImplementedError(f"Could not run 'aten::{name}' with arguments from the 'CPU' backend: there are no such "
-                              "tensors here, see docs/coverage.md")
+    raise NotImplementedError(f"Could not run 'aten::{name}' with arguments from the 'CPU' backend: tinytorch has no "
+                              "such tensors, see docs/coverage.md")
 
 
 def _of_quantised(name):
     def refused(self):
         _refuse(name)
     refused.__name__ = refused.__qualname__ = name
-    refused.__doc__ = "NotImplementedError: it is of quantised tensors."
+    refused.__doc__ = "NotImplementedError: there are no quantised tensors."
     method(name)(refused)
 
 
@@ -74,7 +74,7 @@ def _of_device(kind, name, error, text):
             raise RuntimeError(f"Invalid device, must be {name} device")
         raise error(text)
     move.__name__ = move.__qualname__ = kind
-    move.__doc__ = f"{error.__name__}: there is no such device here. RuntimeError for another device."
+    move.__doc__ = f"{error.__name__}: tinytorch has no such device. RuntimeError for another device."
     checked_method(move)
 
 
@@ -191,7 +191,7 @@ def _removed(name):
     def removed(self, *args, **kwargs):
         return getattr(importlib.import_module(f"{_PACKAGE}._removed"), name)(self, *args, **kwargs)
     removed.__name__ = removed.__qualname__ = name
-    removed.__doc__ = f"RuntimeError: see torch.{name}."
+    removed.__doc__ = f"RuntimeError: torch has removed it. See torch.{name}."
     method(name, in_python=True)(removed)
 
 
@@ -237,4 +237,4 @@ def _volatile(self, *value):
     return False
 
 
-Tensor.volatile = property(_volatile, _volatile, doc="False: torch.no_grad takes its place.")
+Tensor.volatile = property(_volatile, _volatile, doc="False: torch has replaced it by torch.no_grad.")

@@ -189,9 +189,9 @@ def _check_coo(function, self):
         raise layout_expected(function, "sparse coordinate ", self)
 
 
-def _check_coalesced(self, what):
+def _check_coalesced(self, part):
     if not self._array.coalesced:
-        raise RuntimeError(f"Cannot get {what} on an uncoalesced tensor, please call .coalesce() first")
+        raise RuntimeError(f"Cannot get {part} on an uncoalesced tensor, please call .coalesce() first")
 
 
 @method()

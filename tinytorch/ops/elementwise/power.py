@@ -64,7 +64,7 @@ def _pow(input, other):
         if other.__class__ is int and other == 3 or other.__class__ is float and other == 3.0:
             if input.dtype == np.float16:
                 return _pow.op.forward(input.astype(np.float32), 3).astype(np.float16)
-            return input * input * input       # NumPy has such a product for the exponent 2 alone
+            return input * input * input       # NumPy computes only the exponent 2 by a product
         if other.__class__ is float and other == -0.5 and input.dtype != np.float16:
             return 1 / np.sqrt(input)          # differs from input ** -0.5 for -inf and -0
         if other.__class__ is int and not -1 << 24 <= other <= 1 << 24 and input.dtype == np.float32:
@@ -88,7 +88,7 @@ def _pow(input, other):
     negative = other < 0
     if not np.any(negative):
         return input ** other
-    # Reciprocals are rounded toward zero: all are 0 but those of 1 and -1.
+    # Reciprocals are rounded toward zero: only those of 1 and -1 are not 0.
     power = input ** np.where(negative, other & 1, other)
     return np.where(negative, np.where(np.abs(input) == 1, power, 0), power)
 

@@ -44,8 +44,9 @@ on_tensors(where=pick)
 
 
 def scaled_unless(condition, g, slope):
-    """g * slope, but 0 where `condition` holds, whatever the slope is there. In forward mode the slope is set to 0
-    there too: the derivative of this rule multiplies by the slope that was left out, which may be infinite."""
+    """g * slope, but 0 where `condition` holds, even if the slope is infinite or NaN there. In forward mode the slope
+    is set to 0 there too: the derivative of this rule multiplies by the slope that was left out, which may be
+    infinite."""
     if mode.computing_jvp:
         slope = pick(condition, 0.0, slope)
     return pick(condition, 0.0, g * slope)

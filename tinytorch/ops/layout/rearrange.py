@@ -192,13 +192,14 @@ def _repeated(counts):
                  lambda size, dtype: np.repeat(np.arange(counts.size), dt.as_intp(counts)))
 
 
-def _counts(repeats, alone=None):
-    """The counts in a tensor, checked. `alone`: the message for counts that are no vector, if they must be one."""
+def _counts(repeats, vector_error=None):
+    """The counts in a tensor, checked. `vector_error`: the message if they must be a vector
+    and are not."""
     counts = repeats._array
     if counts.dtype not in (np.int32, np.int64):
         raise not_implemented("repeat_interleave_cpu", repeats)
-    if alone is not None and counts.ndim != 1:
-        raise RuntimeError(alone)
+    if vector_error is not None and counts.ndim != 1:
+        raise RuntimeError(vector_error)
     _check_counts(counts)
     if counts.size and counts.min() < 0:
         raise RuntimeError("repeats can not be negative")

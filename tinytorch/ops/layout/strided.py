@@ -74,8 +74,8 @@ def view_as_dtype(self, dtype):
     """The memory of `self` read as another dtype."""
     conjugated, negated = bits_of(self._array)
     if conjugated or negated:
-        what = "conjugate view tensors" if conjugated else "tensors with negative bit set"
-        raise RuntimeError(f"torch.Tensor.view is not supported for {what} when converting to a different dtype.")
+        kind = "conjugate view tensors" if conjugated else "tensors with negative bit set"
+        raise RuntimeError(f"torch.Tensor.view is not supported for {kind} when converting to a different dtype.")
     array, want = self._array, dtype.numpy
     have = array.dtype.itemsize
     if have != want.itemsize:

@@ -69,31 +69,31 @@ def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 @_copies
 def as_strided_copy(input: Tensor, size: Extents, stride: Extents, storage_offset: Extent | None = None, *,
                     out: Tensor | None = None) -> Tensor:
-    """A copy of what `as_strided` gives."""
+    """A copy of the view that `as_strided` gives."""
     return as_strided(input, size, stride, storage_offset)
 
 
 @_copies
 def diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, *, out: Tensor | None = None) -> Tensor:
-    """A copy of what `diagonal` gives."""
+    """A copy of the view that `diagonal` gives."""
     return diagonal(input, offset, dim1, dim2)
 
 
 @_copies
 def expand_copy(input: Tensor, size: Extents, *, implicit: bool = False, out: Tensor | None = None) -> Tensor:
-    """A copy of what `Tensor.expand` gives."""
+    """A copy of the view that `Tensor.expand` gives."""
     return expand(input, size)
 
 
 @_copies
 def permute_copy(input: Tensor, dims: Ints, *, out: Tensor | None = None) -> Tensor:
-    """A copy of what `permute` gives."""
+    """A copy of the view that `permute` gives."""
     return permute(input, dims)
 
 
 @_copies
 def select_copy(input: Tensor, dim: int, index: Extent, *, out: Tensor | None = None) -> Tensor:
-    """A copy of what `select` gives."""
+    """A copy of the view that `select` gives."""
     return select(input, dim, index)
 
 
@@ -123,19 +123,19 @@ def split_with_sizes_copy(input: Tensor, split_sizes: Extents, dim: int = 0, *,
 
 @functools.partial(_copies, of_dim="squeeze.1")
 def squeeze_copy(input: Tensor, dim: Ints | int = ..., *, out: Tensor | None = None) -> Tensor:
-    """A copy of what `squeeze` gives."""
+    """A copy of the view that `squeeze` gives."""
     return squeeze(input, dim)
 
 
 @_copies
 def t_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """A copy of what `t` gives."""
+    """A copy of the view that `t` gives."""
     return t(input)
 
 
 @_copies
 def transpose_copy(input: Tensor, dim0: int, dim1: int, *, out: Tensor | None = None) -> Tensor:
-    """A copy of what `transpose` gives."""
+    """A copy of the view that `transpose` gives."""
     return transpose(input, dim0, dim1)
 
 
@@ -147,25 +147,25 @@ def unbind_copy(input: Tensor, dim: int = 0, *, out: Tensors | None = None) -> T
 
 @_copies
 def unfold_copy(input: Tensor, dimension: int, size: int, step: int, *, out: Tensor | None = None) -> Tensor:
-    """A copy of what `Tensor.unfold` gives."""
+    """A copy of the view that `Tensor.unfold` gives."""
     return unfold(input, dimension, size, step)
 
 
 @_copies
 def unsqueeze_copy(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
-    """A copy of what `unsqueeze` gives."""
+    """A copy of the view that `unsqueeze` gives."""
     return unsqueeze(input, dim)
 
 
 @_copies
 def view_as_complex_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """A copy of what `view_as_complex` gives."""
+    """A copy of the view that `view_as_complex` gives."""
     return view_as_complex(input)
 
 
 @_copies
 def view_as_real_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """A copy of what `view_as_real` gives."""
+    """A copy of the view that `view_as_real` gives."""
     return view_as_real(input.resolve_conj())
 
 

@@ -78,7 +78,7 @@ def lobpcg(A: Tensor, k: int | None = None, B: Tensor | None = None, X: Tensor |
     `X` (..., m, n): the start, by default random numbers in `n` columns. `k` is by default the number of columns of
     `X`, or 1; `n` is by default `k`. `iK`: a preconditioner. It takes `niter` steps at most (default 1000; -1: no
     limit), until residuals are below `tol` (default: the square root of the dtype's precision). torch's methods
-    "basic" and "ortho" are one here: the basis is always kept orthonormal. Gradients are those of (A + A.T) / 2;
+    "basic" and "ortho" give the same steps: the basis is always kept orthonormal. Gradients are those of (A + A.T) / 2;
     backward raises ValueError if `B` is given. ValueError if m < 3 n; AssertionError for other shapes that do not fit;
     NotImplementedError for a `tracker`, for torch's ortho_ parameters, and for dtypes other than float32 and float64.
 

@@ -52,7 +52,7 @@ def _plus_bias(bias):
     return np.dot if bias is None else lambda a, b: np.dot(a, b) + bias
 
 
-#: The float8 dtypes of which torch multiplies matrices. They are summed in float32, then rounded.
+#: The float8 dtypes for which torch has matrix products. They are summed in float32, then rounded.
 _MULTIPLIED = frozenset(dt.FLOAT8_RECORDS) - {dt.FLOAT8_E8M0FNU}
 
 
@@ -74,7 +74,7 @@ def _same_dtype(a, b, kernel="addmm_impl_cpu_"):
 
 
 def refuse_bools(array, kernel="addmm_impl_cpu_"):
-    """NotImplementedError for the dtypes of which torch multiplies no matrices."""
+    """NotImplementedError for the dtypes without matrix products in torch."""
     if array.dtype.char in _REFUSED:
         raise not_implemented(kernel, dt.of(array))
 

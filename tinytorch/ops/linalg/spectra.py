@@ -110,9 +110,9 @@ def svd_of(array, full):
 
 def _no_convergence(name, array):
     failed = ~np.isfinite(array).all((-1, -2))
-    what = "contained non-finite values." if failed.any() else "is ill-conditioned or has too many repeated values."
+    reason = "contained non-finite values." if failed.any() else "is ill-conditioned or has too many repeated values."
     where = _failed_element(failed) if failed.any() else ""
-    return f"{name}: {where}The algorithm failed to converge because the input matrix {what}"
+    return f"{name}: {where}The algorithm failed to converge because the input matrix {reason}"
 
 
 def _check_svd(A, driver=None):
@@ -195,7 +195,7 @@ def _eigh(input, UPLO):
 
 @public("linalg_eigh", out=EXACT, apart=None, autocast="up")
 def eigh(input: Tensor, UPLO: str = "L", *, out: Tensors | None = None) -> return_types.linalg_eigh:
-    """Eigenvalues (in rising order) and eigenvectors of Hermitian matrices, of which one triangle is read.
+    """Eigenvalues (in rising order) and eigenvectors of Hermitian matrices. Only one triangle is read.
 
     >>> import tinytorch as torch
     >>> torch.linalg.eigh(torch.tensor([[2., 0.], [0., 1.]])).eigenvalues

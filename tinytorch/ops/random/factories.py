@@ -437,8 +437,8 @@ def _check_weights(weights, replaced):
     if not (np.isfinite(weights) & (weights >= 0)).all():
         if not replaced:
             raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-        what = "entry < 0" if (weights < 0).any() else "entry = infinity or NaN"
-        raise RuntimeError(f"invalid multinomial distribution (encountering probability {what})")
+        found = "entry < 0" if (weights < 0).any() else "entry = infinity or NaN"
+        raise RuntimeError(f"invalid multinomial distribution (encountering probability {found})")
     if not (weights.sum(-1) > 0).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
 

@@ -396,7 +396,7 @@ def _bincount(array, weights, least):
         raise refusal(error, (max(least, int(array.max()) + 1),), np.dtype(np.int64)) from None
 
 
-#: How many numbers are counted at a time, so that they stay in the cache, if there are no more bins than that.
+#: How many numbers are counted at a time, so that they stay in the cache. It needs at most as many bins.
 _COUNTED_AT_ONCE = 1 << 15
 _NOT_COUNTED = "bincount only supports 1-d non-negative integral inputs."
 
