@@ -371,7 +371,7 @@ def setitem(self, index, value):
     if index is True:
         self, index = self.unsqueeze(0), Ellipsis
     if isinstance(value, complex) and not dt.is_complex(self._array.dtype):
-        as_scalar_tensor(value, self._array.dtype)              # refuses it
+        as_scalar_tensor(value, self._array.dtype)              # raises torch's error
     try:
         basic, primitive, advanced = parse(self._array.shape, index)
     except IndexError as error:
@@ -418,7 +418,7 @@ def _assignable(self, value):
     """A number from NumPy as Python's. TypeError for a value that cannot be assigned to elements of `self`."""
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, _NUMBERS):            # of a class derived from a number's
+    if isinstance(value, _NUMBERS):            # an instance of a subclass of these
         return value
     kind = "numpy.ndarray" if isinstance(value, np.ndarray) else type(value).__name__
     raise TypeError(f"can't assign a {kind} to a {self.type()}")

@@ -193,8 +193,7 @@ def _repeated(counts):
 
 
 def _counts(repeats, vector_error=None):
-    """The counts in a tensor, checked. `vector_error`: the message if they must be a vector
-    and are not."""
+    """The counts in a tensor, checked. `vector_error`: the message for counts that are no vector."""
     counts = repeats._array
     if counts.dtype not in (np.int32, np.int64):
         raise not_implemented("repeat_interleave_cpu", repeats)
