@@ -24,7 +24,7 @@ draft_export = _refused(__name__, "draft_export", "export says what is wrong, on
 
 
 def register_dataclass(cls, *, serialized_type_name=None):
-    """Has trees (torch.utils._pytree) go into the fields of a dataclass. ValueError for another class."""
+    """Registers a dataclass, so that trees (torch.utils._pytree) go into its fields. ValueError for another class."""
     _register_dataclass(cls, serialized_type_name=serialized_type_name)
 
 

@@ -1,8 +1,9 @@
 """torch.export.save and load: .pt2 files, zips of a graph in JSON and the bytes of tensors, both ways with PyTorch.
 
-A file is trusted in nothing: operators are looked up in the table of ATen's (capture/schema.py) and in a list of
-Python's own on sizes, tensors must lie within their bytes, and examples are read by the restricted unpickler. A file
-that is damaged, cut off or made to harm is refused by a RuntimeError that says what is wrong; no operator has run then.
+Nothing in a file is trusted. Operators are looked up in the table of ATen's operators (capture/schema.py) and in a
+list of Python's operators on sizes, tensors must lie within their bytes, and examples are read by the restricted
+unpickler. A file that is damaged, truncated or malicious raises a RuntimeError that says what is wrong, before any
+operator runs.
 """
 from __future__ import annotations
 
@@ -51,21 +52,21 @@ from .symbols import Expression, Range
 
 __all__ = ["load", "save"]
 
-#: The versions that files say: of their schema, and of the PyTorch that writes so.
+#: The version of the schema and the version of PyTorch that files state.
 _VERSION, _TORCH = {"major": 8, "minor": 20}, "2.13.0+cpu"
-#: The numbers of dtypes, layouts and memory formats in files, which are not those of TorchScript's.
+#: The numbers of dtypes, layouts and memory formats in files. TorchScript uses other numbers.
 _DTYPES = {dt.uint8: 1, dt.int8: 2, dt.int16: 3, dt.int32: 4, dt.int64: 5, dt.float16: 6, dt.float32: 7, dt.float64: 8,
            dt.complex32: 9, dt.complex64: 10, dt.complex128: 11, dt.bool: 12, dt.bfloat16: 13}
 _FORMATS = {contiguous_format: 1, channels_last: 2, channels_last_3d: 3, preserve_format: 4}
 _LAYOUTS = {strided: 7}
 _DTYPE_OF, _FORMAT_OF, _LAYOUT_OF = [{number: x for x, number in table.items()}
                                      for table in (_DTYPES, _FORMATS, _LAYOUTS)]
-#: Functions on sizes: {what files call them: what they are}.
+#: Functions on sizes: {name in files: function}.
 _ON_SIZES = {f"_operator.{f.__name__}": f for f in (
     operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.neg, operator.truediv,
     operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge, operator.pow, operator.and_)}
 _NAME_OF = {f: name for name, f in _ON_SIZES.items()}
-#: Checks that PyTorch writes into graphs: nothing is to be computed by them, and the guards say as much.
+#: Checks that PyTorch writes into graphs. They compute nothing, and the guards make the same checks.
 _CHECKS = {"_assert_tensor_metadata", "_assert_scalar", "sym_constrain_range_for_size", "sym_constrain_range",
            "_assert_async"}
 _MOST_NODES = 1 << 20
@@ -74,8 +75,8 @@ _MOST_NODES = 1 << 20
 # ------------------------------------------------------------------ to write
 def save(ep: ExportedProgram, f: Any, *, extra_files: dict[str, Any] | None = None,
          opset_version: dict[str, int] | None = None, pickle_protocol: int = 2) -> None:
-    """Writes a program to a path that ends in .pt2, or to a binary file, as torch.export.load reads it here and in
-    PyTorch. Nothing is left at the path if it fails.
+    """Writes a program to a path that ends in .pt2, or to a binary file. torch.export.load reads it here and in
+    PyTorch. If writing fails, no file is left at the path.
 
     extra_files      {name: text or bytes}, written beside it
     opset_version    {namespace: version} to be written in place of {"aten": 10}
@@ -143,7 +144,7 @@ def _json(x):
 
 
 def _size(n):
-    """A size as files have it."""
+    """A size in the form that files use."""
     if isinstance(n, Expression):
         return {"as_expr": {"expr_str": n.written(), "hint": None}}
     return {"as_int": int(n)}
@@ -158,7 +159,7 @@ def _strides(shape):
 
 
 def _meta(shape, dtype, requires_grad=False):
-    """What files tell of a tensor."""
+    """The description of a tensor in files."""
     if dtype not in _DTYPES:
         raise RuntimeError(f"torch.export.save: a tensor of {dtype} cannot be saved")
     return {"dtype": _DTYPES[dtype], "sizes": [_size(n) for n in shape], "requires_grad": bool(requires_grad),
@@ -193,12 +194,12 @@ def _graph_module(ep):
             "treespec_namedtuple_fields": {}}
 
 
-def _with_hints(told, hints):
-    if isinstance(told, dict):
-        if "expr_str" in told:
-            return {**told, "hint": {"as_int": Expression.read(told["expr_str"]).at(hints)}}
-        return {key: _with_hints(x, hints) for key, x in told.items()}
-    return [_with_hints(x, hints) for x in told] if isinstance(told, list) else told
+def _with_hints(entry, hints):
+    if isinstance(entry, dict):
+        if "expr_str" in entry:
+            return {**entry, "hint": {"as_int": Expression.read(entry["expr_str"]).at(hints)}}
+        return {key: _with_hints(x, hints) for key, x in entry.items()}
+    return [_with_hints(x, hints) for x in entry] if isinstance(entry, list) else entry
 
 
 def _is_item(node):
@@ -207,7 +208,7 @@ def _is_item(node):
 
 
 def _argument_of(arg):
-    """What stands for an input."""
+    """The entry in a file for an argument of the graph's signature."""
     if isinstance(arg, ConstantArgument):
         return _value(arg.value)
     return {"as_tensor": {"name": arg.name}} if isinstance(arg, TensorArgument) else {
@@ -215,7 +216,7 @@ def _argument_of(arg):
 
 
 def _value(x):
-    """A value whose type no schema tells."""
+    """The entry in a file for a value whose type no schema declares."""
     if isinstance(x, Node):
         if isinstance(x.meta.get("val"), Expression):
             return {"as_sym_int": {"as_name": x.name}}
@@ -242,7 +243,7 @@ def _plain(x):
     raise RuntimeError(f"torch.export.save: a value of type {type(x).__name__} cannot be saved")
 
 
-#: Floats that JSON has not, and how files write them.
+#: The names in files of floats that JSON has no notation for.
 _BEYOND = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 
 
@@ -251,13 +252,17 @@ def _float(x):
 
 
 def _typed(x, kind):
-    """A value of the type that a schema declares."""
+    """The entry in a file for a value whose type `kind` a schema declares."""
+    if isinstance(x, (list, tuple)):
+        return _typed_list(x, kind)
     if isinstance(x, Node):
         return _value(x)
-    if not isinstance(x, (list, tuple)):
-        if kind.rstrip("?") == "float" and type(x) is int:
-            return {"as_float": _float(float(x))}
-        return _plain(x)
+    if kind.rstrip("?") == "float" and type(x) is int:
+        return {"as_float": _float(float(x))}
+    return _plain(x)
+
+
+def _typed_list(x, kind):
     if kind.startswith("Tensor?["):
         return {"as_optional_tensors": [{"as_none": True} if y is None else _value(y) for y in x]}
     if kind.startswith("Tensor["):
@@ -284,7 +289,7 @@ def _node(node):
                   {"name": "dim", "arg": {"as_int": node.args[1]}, "kind": 1}]
         return _written(node, "torch.ops.aten.sym_size.int", inputs, [{"as_sym_int": {"as_name": node.name}}])
     if form is None:
-        raise RuntimeError(f"torch.export.save: {node.target} is no operator of ATen's")
+        raise RuntimeError(f"torch.export.save: {node.target} is not an ATen operator")
     inputs, arguments = [], {a.name: a for a in form.arguments}
     for argument, x in zip(form.arguments, node.args):
         inputs.append({"name": argument.name, "arg": _typed(x, argument.kind), "kind": 1})
@@ -299,7 +304,8 @@ def _written(node, target, inputs, outputs):
 
 
 def _results(node, form):
-    """The names of the results: of several tensors those of the nodes that take them, or new ones."""
+    """The names of the results. One of several tensors has the name of the node that takes it, or a new name if no
+    node does."""
     if form.results == ["Tensor"]:
         return [{"as_tensor": {"name": node.name}}]
     taken = {user.args[1]: user.name for user in node.users if _is_item(user)}
@@ -311,7 +317,7 @@ def _results(node, form):
 
 
 def _unused(node, k):
-    """The name of a result that nothing takes."""
+    """The name of a result that no node takes."""
     return f"{node.name}_unused_{k}"
 
 
@@ -330,10 +336,10 @@ def _input_spec(spec):
             return {"constant_input": {"name": spec.arg.name, "value": _plain(spec.arg.value)}}
         return {"user_input": {"arg": _argument_of(spec.arg)}}
     word, name = _INPUT_WORDS[spec.kind]
-    told = {"arg": {"name": spec.arg.name}, name: spec.target}
+    entry = {"arg": {"name": spec.arg.name}, name: spec.target}
     if spec.kind is InputKind.BUFFER:
-        told["persistent"] = spec.persistent
-    return {word: told}
+        entry["persistent"] = spec.persistent
+    return {word: entry}
 
 
 def _output_spec(spec):
@@ -355,13 +361,13 @@ def _call_entry(entry):
 # ------------------------------------------------------------------ to read
 def load(f: Any, *, extra_files: dict[str, Any] | None = None,
          expected_opset_version: dict[str, int] | None = None) -> ExportedProgram:
-    """The program in a .pt2 file at a path, or in a binary file: one that torch.export.save wrote here or in PyTorch.
+    """The program in a .pt2 file at a path, or in a binary file, which torch.export.save wrote here or in PyTorch.
 
-    extra_files             {name: anything}: what was written beside it takes the place of the values
-    expected_opset_version  as in PyTorch nothing depends on it: the version of the schema decides
+    extra_files             {name: anything}: the files of these names, written beside the program, replace the values
+    expected_opset_version  changes nothing, as in PyTorch: the version of the schema decides
 
-    FileNotFoundError; RuntimeError for a file that is no such archive, is damaged, or asks for something that there is
-    not here.
+    FileNotFoundError; RuntimeError for a file that is no such archive, is damaged, or uses something that is not
+    supported here.
     """
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
@@ -370,7 +376,7 @@ def load(f: Any, *, extra_files: dict[str, Any] | None = None,
 
 
 class Damaged(RuntimeError):
-    """What a file says cannot be."""
+    """The content of a file is invalid."""
 
 
 def _loaded(file, name, extra_files):
@@ -400,11 +406,11 @@ def _loaded(file, name, extra_files):
 
 
 class _Reader:
-    """Makes a program of what a file says."""
+    """Builds a program from the content of a file."""
 
     def __init__(self, archive: Archive, model: dict) -> None:
         self.archive, self.model, self.graph, self.nodes = archive, model, Graph(), {}
-        self.told = model["graph_module"]["graph"]
+        self.contents = model["graph_module"]["graph"]
 
     def program(self) -> ExportedProgram:
         module = self.model["graph_module"]
@@ -412,9 +418,9 @@ class _Reader:
                   for name, r in self.model["range_constraints"].items()}
         state, constants = self._tensors("weights"), self._tensors("constants")
         inputs = [self._input(spec) for spec in module["signature"]["input_specs"]]
-        for told in self._listed(self.told["nodes"]):
-            self._node(told)
-        values = [self._argument(x) for x in self.told["outputs"]]
+        for entry in self._listed(self.contents["nodes"]):
+            self._node(entry)
+        values = [self._argument(x) for x in self.contents["outputs"]]
         self.graph.output(tuple(values))
         outputs = [self._output(spec, x) for spec, x in zip(module["signature"]["output_specs"], values)]
         self._check(inputs, state, constants)
@@ -431,29 +437,29 @@ class _Reader:
     @staticmethod
     def _listed(x):
         if not isinstance(x, list) or len(x) > _MOST_NODES:
-            raise Damaged("the graph is no list of nodes")
+            raise Damaged("the graph is not a list of nodes")
         return x
 
     # ------------------------------------------------------------- tensors
     def _tensors(self, folder):
         config = json.loads(bytes(self.archive.read(f"data/{folder}/model_{folder}_config.json")))["config"]
         found = {}
-        for name, told in config.items():
-            if told["use_pickle"]:
-                raise Damaged(f"{name} is an object of another library's, which is not read here")
-            found[name] = self._tensor(folder, name, told)
+        for name, entry in config.items():
+            if entry["use_pickle"]:
+                raise Damaged(f"{name} is a pickled object, which is not read here")
+            found[name] = self._tensor(folder, name, entry)
         return found
 
-    def _tensor(self, folder, name, told):
-        meta = told["tensor_meta"]
+    def _tensor(self, folder, name, entry):
+        meta = entry["tensor_meta"]
         dtype = _DTYPE_OF.get(meta["dtype"])
         if dtype is None:
             raise Damaged(f"{name} has the dtype {meta['dtype']}, which is not known here")
         shape, strides = [[int(n["as_int"]) for n in meta[key]] for key in ("sizes", "strides")]
         offset = int(meta["storage_offset"]["as_int"])
-        memory = self.archive.read(f"data/{folder}/{told['path_name']}")
+        memory = self.archive.read(f"data/{folder}/{entry['path_name']}")
         if len(memory) % dtype.itemsize or len(shape) != len(strides) or min([0, offset, *shape, *strides]) < 0:
-            raise Damaged(f"{name} has a size, a stride or an offset that cannot be")
+            raise Damaged(f"{name} has an invalid size, stride or offset")
         count = len(memory) // dtype.itemsize
         last = offset + sum([(n - 1) * s for n, s in zip(shape, strides)])
         if math.prod(shape) and last >= count:
@@ -463,7 +469,7 @@ class _Reader:
             made = frombuffer(memory, dtype=dtype).as_strided(shape, strides, offset).clone()
         else:
             made = empty(shape, dtype=dtype)
-        if told["is_param"]:
+        if entry["is_param"]:
             return Parameter(made, bool(meta["requires_grad"]))
         return made
 
@@ -473,23 +479,23 @@ class _Reader:
             return None
         found = load_objects(io.BytesIO(bytes(self.archive.read("data/sample_inputs/model.pt"))), weights_only=True)
         if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], dict)):
-            raise Damaged("the example is no pair of arguments")
+            raise Damaged("the example is not a pair (args, kwargs)")
         return found
 
     # ------------------------------------------------------------- inputs and outputs
     def _input(self, spec):
-        (word, told), = spec.items()
+        (word, entry), = spec.items()
         if word == "constant_input":
-            (_, value), = told["value"].items()
-            value = None if "as_none" in told["value"] else value
-            self.nodes[told["name"]] = self.graph.placeholder(_identifier(told["name"]))
-            return InputSpec(InputKind.USER_INPUT, ConstantArgument(told["name"], value), None)
+            (_, value), = entry["value"].items()
+            value = None if "as_none" in entry["value"] else value
+            self.nodes[entry["name"]] = self.graph.placeholder(_identifier(entry["name"]))
+            return InputSpec(InputKind.USER_INPUT, ConstantArgument(entry["name"], value), None)
         if word == "user_input":
-            (kind, value), = told["arg"].items()
+            (kind, value), = entry["arg"].items()
             if kind not in ("as_tensor", "as_sym_int"):
                 name = f"constant_{len(self.nodes)}"
                 self.nodes[name] = self.graph.placeholder(name)
-                return InputSpec(InputKind.USER_INPUT, ConstantArgument(name, self._argument(told["arg"])), None)
+                return InputSpec(InputKind.USER_INPUT, ConstantArgument(name, self._argument(entry["arg"])), None)
             name = value["name"] if kind == "as_tensor" else value["as_name"]
             node = self._placeholder(name)
             return InputSpec(InputKind.USER_INPUT, (TensorArgument if kind == "as_tensor" else SymIntArgument)(
@@ -498,8 +504,8 @@ class _Reader:
         if word not in kinds:
             raise Damaged(f"an input that is a {word} is not read here")
         kind, key = kinds[word]
-        node = self._placeholder(told["arg"]["name"])
-        return InputSpec(kind, TensorArgument(node.name), _path(told[key]), told.get("persistent"))
+        node = self._placeholder(entry["arg"]["name"])
+        return InputSpec(kind, TensorArgument(node.name), _path(entry[key]), entry.get("persistent"))
 
     def _placeholder(self, name):
         node = self.nodes[name] = self.graph.placeholder(_identifier(name))
@@ -507,7 +513,7 @@ class _Reader:
         return node
 
     def _output(self, spec, x):
-        (word, told), = spec.items()
+        (word, entry), = spec.items()
         kinds = {words[0]: (kind, words[1]) for kind, words in _OUTPUT_WORDS.items()}
         if word not in kinds:
             raise Damaged(f"an output that is a {word} is not read here")
@@ -515,18 +521,18 @@ class _Reader:
         arg = TensorArgument(x.name) if isinstance(x, Node) else ConstantArgument("", x)
         if isinstance(x, Node) and not isinstance(x.meta.get("val"), tuple):
             arg = SymIntArgument(x.name)
-        return OutputSpec(kind, arg, told[key] if key else None)
+        return OutputSpec(kind, arg, entry[key] if key else None)
 
     def _check(self, inputs, state, constants):
         for spec in inputs:
             if spec.target is not None and spec.target not in state and spec.target not in constants:
                 raise Damaged(f"the values of {spec.target!r} are missing")
 
-    def _entry(self, told):
-        s = told.get("signature")
+    def _entry(self, entry):
+        s = entry.get("signature")
         if s is None:
-            return ModuleCallEntry(told["fqn"])
-        return ModuleCallEntry(told["fqn"], ModuleCallSignature(
+            return ModuleCallEntry(entry["fqn"])
+        return ModuleCallEntry(entry["fqn"], ModuleCallSignature(
             [], [], pytree.treespec_loads(s["in_spec"]), pytree.treespec_loads(s["out_spec"]),
             s.get("forward_arg_names")))
 
@@ -536,7 +542,7 @@ class _Reader:
             if isinstance(spec.arg, ConstantArgument):
                 yield Guard(spec.arg.name, k, None, spec.arg.value)
                 continue
-            meta = self.told["tensor_values"].get(spec.arg.name)
+            meta = self.contents["tensor_values"].get(spec.arg.name)
             for d, n in enumerate(meta["sizes"] if meta else ()):
                 wanted = _read_size(n)
                 if isinstance(wanted, int) or wanted is not None and all(
@@ -545,31 +551,31 @@ class _Reader:
 
     # ------------------------------------------------------------- nodes
     def _describe(self, node, name):
-        meta = self.told["tensor_values"].get(name)
+        meta = self.contents["tensor_values"].get(name)
         if meta is not None:
             node.meta["val"] = tuple([_read_size(n) for n in meta["sizes"]]), _DTYPE_OF[meta["dtype"]]
-        elif name in self.told["sym_int_values"]:
-            node.meta["val"] = _read_size(self.told["sym_int_values"][name])
+        elif name in self.contents["sym_int_values"]:
+            node.meta["val"] = _read_size(self.contents["sym_int_values"][name])
 
-    def _node(self, told):
-        target, outputs = told["target"], told["outputs"]
+    def _node(self, entry):
+        target, outputs = entry["target"], entry["outputs"]
         if target in _ON_SIZES:
-            args = [self._argument(x["arg"]) for x in told["inputs"]]
+            args = [self._argument(x["arg"]) for x in entry["inputs"]]
             node = self.graph.call_function(_ON_SIZES[target], tuple(args))
             (_, value), = outputs[0].items()
             self._known(value.get("as_name") or value["name"], node)
             return
         package, _, rest = target.rpartition("torch.ops.aten.")
         name, _, form = rest.partition(".")
-        if package or not name or name in _CHECKS:
-            if name in _CHECKS:
-                return
-            raise Damaged(f"{target!r:.80} is no operator that is known here")
+        if name in _CHECKS:
+            return
+        if package or not name:
+            raise Damaged(f"{target!r:.80} is not an operator that is known here")
         function = self._operator(name, form, target)
-        args = [self._argument(x["arg"]) for x in told["inputs"] if x.get("kind") != 2]
-        kwargs = {x["name"]: self._argument(x["arg"]) for x in told["inputs"] if x.get("kind") == 2}
-        if len(args) > len(told["inputs"]) or not all([isinstance(key, str) and key.isidentifier() for key in kwargs]):
-            raise Damaged(f"{target}: arguments that cannot be")
+        args = [self._argument(x["arg"]) for x in entry["inputs"] if x.get("kind") != 2]
+        kwargs = {x["name"]: self._argument(x["arg"]) for x in entry["inputs"] if x.get("kind") == 2}
+        if not all([isinstance(key, str) and key.isidentifier() for key in kwargs]):
+            raise Damaged(f"{target}: invalid arguments")
         node = self.graph.call_function(function, tuple(args), kwargs, name=name)
         self._name_results(node, outputs)
 
@@ -578,11 +584,11 @@ class _Reader:
         if name == "sym_size" and form == "int":
             return ops.aten.sym_size.int
         wanted = "" if form == "default" else form
-        there = [f.form for f in forms_of(name)]
-        if form == "Scalar" and form not in there and "Tensor" in there:
-            form = wanted = "Tensor"           # which takes numbers too
-        if wanted not in there:
-            raise Damaged(f"{target!r:.80} is no operator that is known here")
+        forms = [f.form for f in forms_of(name)]
+        if form == "Scalar" and form not in forms and "Tensor" in forms:
+            form = wanted = "Tensor"           # this form takes numbers too
+        if wanted not in forms:
+            raise Damaged(f"{target!r:.80} is not an operator that is known here")
         return getattr(getattr(ops.aten, name), form)
 
     def _name_results(self, node, outputs):
@@ -591,8 +597,10 @@ class _Reader:
             if isinstance(value, dict):
                 self._known(value.get("name") or value["as_name"], node)
             return
-        names = [x["name"] for x in outputs[0]["as_tensors"]] if len(outputs) == 1 else [
-            x["as_tensor"]["name"] if "as_tensor" in x else None for x in outputs]
+        if len(outputs) == 1:
+            names = [x["name"] for x in outputs[0]["as_tensors"]]
+        else:
+            names = [x["as_tensor"]["name"] if "as_tensor" in x else None for x in outputs]
         node.meta["count"] = len(names)
         for k, name in enumerate(names):
             if name:
@@ -609,27 +617,43 @@ class _Reader:
             raise Damaged(f"there is no node {name!r:.60} before it is used")
         return self.nodes[name]
 
-    def _argument(self, told):
+    def _argument(self, entry):
         """The value of an argument."""
-        (kind, x), = told.items()
-        if kind in ("as_tensor", "as_optional_tensor"):
-            return self._optional(x) if kind == "as_optional_tensor" else self._found(x["name"])
+        (kind, x), = entry.items()
+        if kind == "as_none":
+            return None
+        if kind.startswith(("as_tensor", "as_optional_tensor", "as_sym_")):
+            return self._node_argument(kind, x)
+        return self._constant_argument(kind, x)
+
+    def _node_argument(self, kind, x):
+        """The node, or the nodes, that an argument names."""
+        if kind == "as_tensor":
+            return self._found(x["name"])
+        if kind == "as_optional_tensor":
+            return self._optional(x)
         if kind in ("as_sym_int", "as_sym_float", "as_sym_bool"):
             (inner, value), = x.items()
             return self._found(value) if inner == "as_name" else value
-        if kind == "as_none":
-            return None
-        if kind in ("as_tensors", "as_optional_tensors"):
-            return [self._found(y["name"]) if kind == "as_tensors" else self._optional(y) for y in x]
+        if kind == "as_tensors":
+            return [self._found(y["name"]) for y in x]
+        if kind == "as_optional_tensors":
+            return [self._optional(y) for y in x]
         if kind == "as_sym_ints":
             return [self._found(y["as_name"]) if "as_name" in y else y["as_int"] for y in x]
+        raise Damaged(f"an argument of kind {kind!r:.40} is not read here")
+
+    @staticmethod
+    def _constant_argument(kind, x):
         tables = {"as_scalar_type": _DTYPE_OF, "as_memory_format": _FORMAT_OF, "as_layout": _LAYOUT_OF}
         if kind in tables:
             return tables[kind][x]
         if kind == "as_device":
             return device(x["type"] if x["index"] is None else f"{x['type']}:{x['index']}")
-        if kind in ("as_float", "as_floats"):
-            return _read_float(x) if kind == "as_float" else [_read_float(y) for y in x]
+        if kind == "as_float":
+            return _read_float(x)
+        if kind == "as_floats":
+            return [_read_float(y) for y in x]
         if kind == "as_complex":
             return complex(x["real"], x["imag"])
         plain = {"as_int": int, "as_string": str, "as_bool": bool}
@@ -640,8 +664,8 @@ class _Reader:
             return list(x)
         raise Damaged(f"an argument of kind {kind!r:.40} is not read here")
 
-    def _optional(self, told):
-        return self._found(told["as_tensor"]["name"]) if "as_tensor" in told else None
+    def _optional(self, entry):
+        return self._found(entry["as_tensor"]["name"]) if "as_tensor" in entry else None
 
 
 def _upper(n):
@@ -654,19 +678,19 @@ def _read_float(x):
     return float(x)
 
 
-def _read_size(told):
-    if "as_int" in told:
-        return int(told["as_int"])
-    return Expression.read(told["as_expr"]["expr_str"])
+def _read_size(entry):
+    if "as_int" in entry:
+        return int(entry["as_int"])
+    return Expression.read(entry["as_expr"]["expr_str"])
 
 
 def _identifier(name):
     if not isinstance(name, str) or not name.isidentifier():
-        raise Damaged(f"{name!r:.60} is no name of a node")
+        raise Damaged(f"{name!r:.60} is not a valid name of a node")
     return name
 
 
 def _path(name):
     if not isinstance(name, str) or not all([part and part == part.strip() for part in name.split(".")]):
-        raise Damaged(f"{name!r:.60} is no name of a parameter")
+        raise Damaged(f"{name!r:.60} is not a valid name of a parameter")
     return name

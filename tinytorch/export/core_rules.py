@@ -1,4 +1,5 @@
-"""What ATen's operators are made of: a rule for each that is no core operator (decompositions.py)."""
+"""Rules that write ATen's operators in terms of core operators: one for each operator that is not a core operator
+itself (decompositions.py)."""
 from __future__ import annotations
 
 import math
@@ -32,7 +33,7 @@ def _rule(*names):
 # ------------------------------------------------------------------ rules: shapes
 @_rule("view", "_unsafe_view")
 def _view(e, x, size):
-    """A copy first where a rule has given the memory another order."""
+    """A view. Where a rule has given the memory another order, a copy is made first."""
     try:
         return e.call(_aten.view.default, x, size)
     except RuntimeError:
@@ -82,7 +83,9 @@ def _movedim(e, x, source, destination):
 @_rule("squeeze")
 def _squeeze(e, x, dim=None):
     shape = e.shape(x)
-    dims = range(len(shape)) if dim is None else [dim] if isinstance(dim, int) else dim
+    dims = [dim] if isinstance(dim, int) else dim
+    if dim is None:
+        dims = range(len(shape))
     return e.call(_aten.squeeze.dims, x, [d % len(shape) for d in dims if shape[d] == 1])
 
 
@@ -164,7 +167,7 @@ def _pad(e, x, pad, mode="constant", value=None):
     return e.call(_aten.constant_pad_nd.default, x, pad, value if value is not None else 0.0)
 
 
-# ------------------------------------------------------------------ rules: made of nothing
+# ------------------------------------------------------------------ rules: new tensors
 def _filled(value):
     def write(e, size, **kwargs):
         return e.call(_aten.full.default, size, value, **kwargs)
@@ -264,7 +267,8 @@ for _dims in (1, 2, 3):
 @_rule("scaled_dot_product_attention")
 def _attention(e, q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False):
     if dropout_p or enable_gqa:
-        raise NotImplementedError("run_decompositions: attention with dropout, or with fewer heads of keys")
+        raise NotImplementedError("run_decompositions: attention with dropout, or with fewer key heads than "
+                                  "query heads")
     scale = scale if scale is not None else 1 / math.sqrt(e.shape(q)[-1])
     scores = e.call(_aten.mul.Tensor, _matmul(e, q, _transpose(e, k)), scale)
     if is_causal:
@@ -374,14 +378,14 @@ def _bag(e, weight, indices, offsets, scale=False, mode=0, sparse=False, weights
 
 # ------------------------------------------------------------------ rules: elementwise, of core operators
 def _text(function):
-    """A rule that is a formula of operators on tensors."""
+    """Makes a rule of a formula of operators on tensors."""
     def write(e, *args, **kwargs):
         return function(_Formula(e), *args, **kwargs)
     return write
 
 
 class _Formula:
-    """Operators by their names, of nodes and numbers."""
+    """The operators as methods, which take nodes and numbers."""
 
     def __init__(self, emitter: Emitter) -> None:
         self.e = emitter

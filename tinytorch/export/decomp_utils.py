@@ -1,4 +1,4 @@
-"""torch.export.decomp_utils: what operators are made of, a name to import."""
+"""torch.export.decomp_utils: the table of decompositions, as a name to import."""
 from .._refused import refused_class
 
 __all__ = ["CustomDecompTable"]

@@ -1,9 +1,9 @@
 """`ExportedProgram.run_decompositions`: the same program in ATen's core operators, without writes in place.
 
-A rule takes an operator apart: it is called with an `Emitter` and the operator's arguments, nodes of the new graph in
-place of tensors, and gives the node of the result, or a list of nodes. Each node is run at once, for the example's
-sizes and for others where sizes vary, so that a rule can ask for shapes. What is written in place becomes a new value
-of the same name; what was written to a buffer is an output of the graph.
+A rule takes an operator apart: it is called with an `Emitter` and the operator's arguments, with nodes of the new graph
+in place of tensors, and returns the node of the result, or a list of nodes. Each node is run at once, for the example's
+sizes and, where sizes vary, for other sizes too, so that a rule can ask for shapes. A write in place becomes a new
+value of the same name, and a value that was written to a buffer becomes an output of the graph.
 """
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _aten = ops.aten
 
 
 def core() -> dict[Any, Callable]:
-    """{operator: its rule}, of those that are no core operators."""
+    """{operator: its rule} for the operators that are not core operators."""
     return {getattr(_aten, name).default: rule for name, rule in RULES.items() if hasattr(_aten, name)}
 
 
 class Emitter:
-    """Writes nodes into a new graph, and runs them for each trial of the sizes."""
+    """Writes nodes into a new graph, and runs each of them for each trial of the sizes."""
 
     def __init__(self, trials: list[dict[str, int]], table: dict[str, Callable]) -> None:
         self.graph, self.trials, self.table, self.values = Graph(), trials, table, {}
@@ -82,7 +82,7 @@ class Emitter:
         return made
 
     def shape(self, x: Node) -> tuple:
-        """Numbers, and Expressions where sizes vary."""
+        """The sizes of a node's tensor: numbers, and Expressions where sizes vary."""
         return x.meta["val"][0]
 
     def dtype(self, x: Node) -> dt.dtype:
@@ -95,7 +95,7 @@ class Emitter:
         return self.call(_aten.sym_size.int, x, d % len(self.shape(x))) if isinstance(n, Expression) else n
 
     def sizes(self, x: Node) -> list:
-        """All its sizes: numbers, and nodes where they vary."""
+        """The sizes of all dimensions: numbers, and nodes where they vary."""
         return [self.size(x, d) for d in range(len(self.shape(x)))]
 
     def times(self, *sizes: Any) -> Any:
@@ -110,7 +110,7 @@ class Emitter:
 
     # ------------------------------------------------------------- one operator
     def operator(self, target: Any, args: tuple, kwargs: dict) -> Any:
-        """What an operator gives, taken apart by its rule if it has one."""
+        """The result of an operator, which is taken apart if the table has a rule for it."""
         name = target.overloadpacket.__name__ if isinstance(target, OpOverload) else None
         if name in self.table:
             return self.table[name](self, *args, **kwargs)
@@ -119,15 +119,15 @@ class Emitter:
 
 # ------------------------------------------------------------------ a program
 def decomposed(program: ExportedProgram, table: dict | None) -> ExportedProgram:
-    """The program in core operators; `table` says of which operators the rules are used ({} of none)."""
+    """The program in core operators. `table` has the operators whose rules are used; None uses all rules."""
     rules = RULES
     if table is not None:
-        told = {key.overloadpacket.__name__ if isinstance(key, OpOverload) else str(key): value
-                for key, value in table.items()}
-        foreign = [name for name, value in told.items() if value is not RULES.get(name)]
-        if foreign:
-            raise NotImplementedError(f"run_decompositions: a rule of one's own is not supported ({foreign[0]})")
-        rules = {name: RULES[name] for name in told}
+        by_name = {key.overloadpacket.__name__ if isinstance(key, OpOverload) else str(key): value
+                   for key, value in table.items()}
+        custom = [name for name, value in by_name.items() if value is not RULES.get(name)]
+        if custom:
+            raise NotImplementedError(f"run_decompositions: custom rules are not supported ({custom[0]})")
+        rules = {name: RULES[name] for name in by_name}
     trials = _trials(program)
     emitter = Emitter(trials, rules)
     made, bases = {}, {}
@@ -162,16 +162,16 @@ def _one(emitter, node, made, bases):
 
 
 def _is_view(target):
-    """Whether the result shows the memory of an argument, as the schema says."""
+    """Whether the schema says that the result is a view of an argument."""
     form = getattr(target, "_schema", None)
     return form is not None and re.search(r"\(a[) ]", form.text.rpartition(" -> ")[2]) is not None
 
 
 def _written(emitter, node, name, args, kwargs, made, bases):
-    """A write in place: a new value, for all that follows."""
+    """Turns a write in place into a new value, which all later nodes use."""
     target = node.args[0]
     if target in bases or any([base is target for base in bases.values()]):
-        raise NotImplementedError(f"run_decompositions: a write in place to a view, or to what a view shows "
+        raise NotImplementedError(f"run_decompositions: a write in place to a view, or to the base of one "
                                   f"({node.format_node()})")
     form = getattr(getattr(_aten, name), str(node.target).rpartition(".")[2])
     made[node] = made[target] = emitter.operator(form, args, kwargs) if name != "copy" else emitter.call(
@@ -189,7 +189,7 @@ def _note(emitter, target, made):
 
 
 def _trained(emitter, node, args, made):
-    """A batch norm by the statistics of the batch, which changes the running ones."""
+    """A batch norm by the statistics of the batch, which updates the running statistics."""
     x, weight, bias, mean, var, training, momentum, eps = args[:8]
     result = emitter.call(_aten._native_batch_norm_legit_functional.default, x, weight, bias, mean, var, training,
                           momentum, eps)

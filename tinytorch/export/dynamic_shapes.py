@@ -1,4 +1,4 @@
-"""torch.export.dynamic_shapes: names of dimensions that a program may have of any size, within limits."""
+"""torch.export.dynamic_shapes: names of dimensions whose sizes may vary within limits."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _ONLY = "(Only increasing linear operations with integer coefficients are suppor
 
 
 class _Unlimited(float):
-    """More than any size."""
+    """The upper limit of a dimension without a limit. It is larger than any size."""
 
     def __repr__(self) -> str:
         return "int_oo"
@@ -28,14 +28,14 @@ _UNLIMITED = _Unlimited("inf")
 
 
 class _DimHintType(Enum):
-    """How much is said of a dimension."""
+    """Whether a dimension may vary, must vary or must not."""
 
     AUTO, STATIC, DYNAMIC = 1, 2, 3
 
 
 @dataclass(frozen=True)
 class DimHint:
-    """What is said of a dimension without naming it; called with limits, the same with those."""
+    """A statement on a dimension that has no name. A call with limits returns the same hint with these limits."""
 
     type: _DimHintType
     min: int | None = None
@@ -51,8 +51,8 @@ class DimHint:
 
 
 class Dim:
-    """A name of a dimension, whose sizes are from `min` to `max`. Whole multiples of it, with whole numbers added, name
-    dimensions too. AssertionError for a name that is no identifier, or no size within the limits.
+    """A name of a dimension, whose sizes are from `min` to `max`. Its whole multiples, with whole numbers added, name
+    dimensions too. AssertionError for a name that is not an identifier, or limits between which there is no size.
 
     >>> import tinytorch as torch
     >>> batch = torch.export.Dim("batch", max=64)
@@ -64,7 +64,8 @@ class Dim:
     _factor, _added = 1, 0
 
     def __init__(self, name: str, *, min: int | None = None, max: int | None = None) -> None:
-        self.min, self.max = 0 if min is None else min, _UNLIMITED if max is None else max
+        self.min = 0 if min is None else min
+        self.max = _UNLIMITED if max is None else max
         assert self.max > self.min, f"Cannot create Dim with inconsistent min={min}, max={max}"
         assert name.isidentifier(), f"Dim name must be a valid identifier, got {name}"
         self.__name__ = name
@@ -99,20 +100,21 @@ class Dim:
 
 
 class _DerivedDim(Dim):
-    """factor * another + added."""
+    """The dimension `factor * of + added`."""
 
     def __init__(self, of: Dim, factor: int, added: int) -> None:
         self.root, self._factor, self._added = getattr(of, "root", of), factor, added
         name = self.root.__name__ if factor == 1 else f"{factor}*{self.root.__name__}"
-        self.__name__ = f"{name} {'-' if added < 0 else '+'} {abs(added)}" if added else name
+        sign = "-" if added < 0 else "+"
+        self.__name__ = f"{name} {sign} {abs(added)}" if added else name
 
     def fn(self, size: int) -> int:
-        """What it is for a size of its root."""
+        """The size for a size of its root."""
         return self._factor * size + self._added
 
     @property
     def min(self) -> int:
-        """The least size. AssertionError if that is negative."""
+        """The smallest size. AssertionError if it is negative."""
         least = self.fn(self.root.min)
         assert least >= 0, (f"Expected derived min value of {self.__name__} to be >= 0. Please specify an appropriate "
                             f"min value for {self.root.__name__} (currently {self.root.min}).")
@@ -143,71 +145,82 @@ AdditionalInputs, ShapesCollection = [refused_class(__name__, _name, _REASON)
 refine_dynamic_shapes_from_suggested_fixes = refused(__name__, "refine_dynamic_shapes_from_suggested_fixes", _REASON)
 
 
-# ------------------------------------------------------------------ of the arguments of a call
+# ------------------------------------------------------------------ the arguments of a call
 _PAGE = ("For more information about this error, see: https://pytorch.org/docs/main/generated/exportdb/index.html"
          "#dynamic-shapes-validation")
 
 
-def given_dims(told: Any, arguments: dict[str, Any], example: tuple, error: Callable) -> list[dict[int, Any] | None]:
-    """What `dynamic_shapes` says of each leaf of the arguments, in order: {dimension: Dim}, or None. `error` makes
-    what is raised for another tree than that of the arguments.
+def given_dims(shapes: Any, arguments: dict[str, Any], example: tuple, error: Callable) -> list[dict[int, Any] | None]:
+    """The `dynamic_shapes` of each leaf of the arguments, in order: {dimension: Dim}, or None. `error` makes the
+    exception for a tree that differs from the tree of the arguments.
 
-    told       {name of an argument: what is said of it}, or a list in their order; of a tensor {dimension: Dim} or a
-               list of Dims; None says nothing
+    shapes     {name of an argument: its spec}, or a list of specs in the order of the arguments. The spec of a tensor
+               is {dimension: Dim} or a list of Dims; None leaves all sizes fixed
     arguments  {name: value}, bound
     example    (args, kwargs)
     """
     leaves = tree_flatten(example)[0]
-    found = [None] * len(leaves)
-    if told is None:
-        return found
-    names = list(arguments)
-    if isinstance(told, dict) and set(told) != set(names):
-        if not (set(told) == set(example[1]) and not example[0]):
-            raise error(
-                f"When `dynamic_shapes` is specified as a dict, its top-level keys must be the arg names {names} of "
-                f"`inputs`, but here they are {list(told)}. Alternatively, you could also ignore arg names entirely "
-                f"and specify `dynamic_shapes` as a list/tuple matching `inputs`. {_PAGE}")
-    if not isinstance(told, dict):
-        told = dict(zip(names, told))
-    places, k = {}, 0
-    for x in leaves:
-        places.setdefault(id(x), []).append(k)
-        k += 1
+    if shapes is None:
+        return [None] * len(leaves)
+    shapes = _by_argument(shapes, list(arguments), example, error)
+    walk = _Walk(leaves, error)
+    for name, value in arguments.items():
+        walk.visit(value, shapes.get(name), f"[{name!r}]")
+    return walk.found
 
-    def walk(value, said, path):
+
+def _by_argument(shapes, names, example, error):
+    """{name of an argument: its spec}."""
+    if not isinstance(shapes, dict):
+        return dict(zip(names, shapes))
+    all_by_keyword = set(shapes) == set(example[1]) and not example[0]
+    if set(shapes) != set(names) and not all_by_keyword:
+        raise error(
+            f"When `dynamic_shapes` is specified as a dict, its top-level keys must be the arg names {names} of "
+            f"`inputs`, but here they are {list(shapes)}. Alternatively, you could also ignore arg names entirely "
+            f"and specify `dynamic_shapes` as a list/tuple matching `inputs`. {_PAGE}")
+    return shapes
+
+
+class _Walk:
+    """A walk over the arguments and their specs together, which notes the spec of each tensor among the leaves."""
+
+    def __init__(self, leaves: list, error: Callable) -> None:
+        self.found, self.error, self._places = [None] * len(leaves), error, {}
+        for k, x in enumerate(leaves):
+            self._places.setdefault(id(x), []).append(k)
+
+    def visit(self, value: Any, spec: Any, path: str) -> None:
+        """Notes the specs of the tensors in a value."""
         if isinstance(value, Tensor):
-            place = places[id(value)].pop(0)
-            found[place] = _of_tensor(value, said, path, error)
-        elif said is None:
+            place = self._places[id(value)].pop(0)
+            self.found[place] = _of_tensor(value, spec, path, self.error)
+        elif spec is None:
             for x in tree_flatten(value)[0]:
-                if places[id(x)]:
-                    places[id(x)].pop(0)
-        elif isinstance(value, (list, tuple)) and isinstance(said, (list, tuple)) and len(value) == len(said):
-            for i, (x, y) in enumerate(zip(value, said)):
-                walk(x, y, f"{path}[{i}]")
-        elif isinstance(value, dict) and isinstance(said, dict) and list(value) == list(said):
+                if self._places[id(x)]:
+                    self._places[id(x)].pop(0)
+        elif isinstance(value, (list, tuple)) and isinstance(spec, (list, tuple)) and len(value) == len(spec):
+            for i, (x, y) in enumerate(zip(value, spec)):
+                self.visit(x, y, f"{path}[{i}]")
+        elif isinstance(value, dict) and isinstance(spec, dict) and list(value) == list(spec):
             for key in value:
-                walk(value[key], said[key], f"{path}[{key!r}]")
+                self.visit(value[key], spec[key], f"{path}[{key!r}]")
         else:
-            raise error("Detected mismatch between the structure of `inputs` and `dynamic_shapes`: "
-                        f"`inputs{path}` is a {type(value)}, but `dynamic_shapes{path}` is a {type(said)}")
-    for name in names:
-        walk(arguments[name], told.get(name), f"[{name!r}]")
-    return found
+            raise self.error("Detected mismatch between the structure of `inputs` and `dynamic_shapes`: "
+                             f"`inputs{path}` is a {type(value)}, but `dynamic_shapes{path}` is a {type(spec)}")
 
 
-def _of_tensor(x, said, path, error):
-    if said is None:
+def _of_tensor(x, spec, path, error):
+    if spec is None:
         return None
-    if isinstance(said, (list, tuple)):
-        if len(said) != x.dim():
-            raise error(f"Expected dynamic shape spec {said} specified at `dynamic_shapes{path}` to have the same "
-                        f"length as the actual tensor shape {x.shape} (expected {x.dim()}, but got {len(said)} "
+    if isinstance(spec, (list, tuple)):
+        if len(spec) != x.dim():
+            raise error(f"Expected dynamic shape spec {spec} specified at `dynamic_shapes{path}` to have the same "
+                        f"length as the actual tensor shape {x.shape} (expected {x.dim()}, but got {len(spec)} "
                         f"instead)\n"
                         f"{_PAGE}")
-        said = dict(enumerate(said))
-    if not isinstance(said, dict):
-        raise error(f"Unexpected input type {type(said)} of a dynamic shape at `dynamic_shapes{path}`: a dict or a "
+        spec = dict(enumerate(spec))
+    if not isinstance(spec, dict):
+        raise error(f"Unexpected input type {type(spec)} of a dynamic shape at `dynamic_shapes{path}`: a dict or a "
                     "list is wanted")
-    return {d % max(x.dim(), 1): dim for d, dim in said.items() if dim is not None}
+    return {d % max(x.dim(), 1): dim for d, dim in spec.items() if dim is not None}

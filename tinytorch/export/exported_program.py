@@ -20,7 +20,7 @@ __all__ = ["ExportedProgram", "ModuleCallEntry", "ModuleCallSignature", "default
 
 @dataclass
 class ModuleCallSignature:
-    """How a module is called: the trees of its arguments and of what it returns."""
+    """How a module is called: the trees of its arguments and of its result."""
 
     inputs: list
     outputs: list
@@ -37,12 +37,12 @@ class ModuleCallEntry:
     signature: ModuleCallSignature | None = None
 
 
-#: What decompositions.py can do, which imports this.
+#: The functions of decompositions.py, which imports this module.
 APART: dict[str, Callable] = {}
 
 
 class CallSpec(NamedTuple):
-    """The trees of the arguments and of what is returned."""
+    """The trees of the arguments and of the result."""
 
     in_spec: Any
     out_spec: Any
@@ -50,14 +50,14 @@ class CallSpec(NamedTuple):
 
 @dataclass
 class ExportedProgram:
-    """A module's call as a graph: `torch.export.export` makes it, `module()` gives a module that runs it.
+    """A module's call as a graph: `torch.export.export` makes it, `module()` returns a module that runs it.
 
-    graph_module       whose graph has the parameters, buffers and constants as inputs, before the user's
+    graph_module       its graph has the parameters, buffers and constants as inputs, before the user's inputs
     graph_signature    what each input and output stands for
     state_dict         parameters and persistent buffers by their names
     constants          other buffers and tensors by their names
     range_constraints  the sizes that each symbol stands for
-    example_inputs     (args, kwargs) that it was made with; None if there are none
+    example_inputs     the (args, kwargs) of the recorded call; None if there are none
     """
 
     graph_module: GraphModule
@@ -84,7 +84,8 @@ class ExportedProgram:
         return self.constants
 
     def hints(self) -> dict[str, int]:
-        """The sizes of the symbols in the example; without one the least that are usual."""
+        """The sizes of the symbols in the example. A symbol that the example does not show gets the least size that
+        its range allows, but at least 2."""
         found = {}
         flat = [] if self.example_inputs is None else pytree.tree_flatten(self.example_inputs)[0]
         for guard in self.guards if flat else ():
@@ -125,16 +126,17 @@ class ExportedProgram:
                            "instead.")
 
     def module(self, check_guards: bool = True) -> Module:
-        """A module with the parameters and buffers, that runs the graph. Arguments have the tree that the example had;
-        AssertionError ("Guard failed") for a size that the graph was not made for, ValueError for other keywords."""
+        """A module with the parameters and buffers that runs the graph. Its arguments must have the tree of the
+        example. AssertionError ("Guard failed") for a size that the graph was not made for, ValueError for other
+        keywords."""
         return _unlifted(self, check_guards)
 
     def run_decompositions(self, decomp_table: dict | None = None, decompose_custom_triton_ops: bool = False
                            ) -> ExportedProgram:
-        """The same program in ATen's core operators; `decomp_table` says which operators are taken apart, those of
-        `default_decompositions` if it is None. What is written in place is an output of the graph then, which
-        `module()` writes to the buffer. An operator without a rule stays as it is. NotImplementedError for rules of
-        one's own, and for writes to views. `decompose_custom_triton_ops` changes nothing: there is no Triton."""
+        """The same program in ATen's core operators. `decomp_table` has the operators that are taken apart; None
+        stands for `default_decompositions`. A value that was written in place becomes an output of the graph, which
+        `module()` writes to the buffer. An operator without a rule stays as it is. NotImplementedError for custom
+        rules, and for writes to views. `decompose_custom_triton_ops` changes nothing: there is no Triton."""
         return APART["program"](self, decomp_table)
 
     def validate(self) -> None:
@@ -153,7 +155,7 @@ class ExportedProgram:
 
 @dataclass
 class Guard:
-    """What must hold of an input: a size (`dim` is a number), or its value (`dim` is None)."""
+    """A condition on an input: on one of its sizes (`dim` is a number), or on its value (`dim` is None)."""
 
     name: str
     place: int                                 # among the user's inputs
@@ -161,7 +163,8 @@ class Guard:
     wanted: Any                                # a size, an Expression, or a value
 
     def check(self, x: Any, sizes: dict[str, int], ranges: dict[str, Range]) -> None:
-        """AssertionError if it does not hold; a symbol gets its size where it stands alone."""
+        """AssertionError if the condition does not hold. A symbol gets its size from the first size that has no other
+        symbol."""
         if self.dim is None:
             assert type(x) is type(self.wanted) and x == self.wanted, f"Guard failed: {self.name} == {self.wanted!r}"
             return
@@ -208,7 +211,7 @@ def _unlifted(program, check_guards):
 
 
 def _output(graph, program, node, values):
-    """Writes what is to be written to buffers, and returns the rest."""
+    """Writes the outputs that belong to buffers, and returns the others."""
     from .._ops import ops
     kept = []
     for spec, x in zip(program.graph_signature.output_specs, node.args[0]):
@@ -237,7 +240,7 @@ def _put(root, path, x, persistent):
 
 
 class _Exported(GraphModule):
-    """Runs the graph on arguments of the tree that the example had."""
+    """Runs the graph on arguments that have the tree of the example."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         program = self.program
@@ -258,7 +261,7 @@ class _Exported(GraphModule):
         return pytree.tree_unflatten(list(super().__call__(*flat)), spec.out_spec)
 
     def _by_name(self, args, kwargs, names):
-        """Arguments given by keyword that were given by position, and so on, as the example had them."""
+        """The arguments as the example passed them: by position where the example did so, and by keyword elsewhere."""
         order = self.program.module_call_graph[0].signature.forward_arg_names or []
         positions = len(self.program.call_spec.in_spec.children()[0].children())
         rest = dict(kwargs)
@@ -279,5 +282,5 @@ class _Exported(GraphModule):
 
 
 def default_decompositions() -> dict[Any, Callable]:
-    """{operator: its rule}, of the operators that `run_decompositions` takes apart."""
+    """{operator: its rule} for the operators that `run_decompositions` takes apart."""
     return APART["rules"]()

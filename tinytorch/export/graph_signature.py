@@ -1,4 +1,4 @@
-"""torch.export.graph_signature: what the inputs and outputs of an exported graph stand for."""
+"""torch.export.graph_signature: the meaning of the inputs and outputs of an exported graph."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -47,7 +47,7 @@ class SymBoolArgument:
 
 @dataclass
 class CustomObjArgument:
-    """A node that is an object of another library's."""
+    """A node that is a custom object."""
 
     name: str
     class_fqn: str
@@ -56,7 +56,7 @@ class CustomObjArgument:
 
 @dataclass
 class ConstantArgument:
-    """A value of Python's."""
+    """A Python value."""
 
     name: str
     value: int | float | bool | str | None
@@ -67,13 +67,13 @@ ArgumentSpec = (TensorArgument | SymIntArgument | SymFloatArgument | SymBoolArgu
 
 
 class InputKind(Enum):
-    """What an input of a graph is."""
+    """The kind of an input of a graph."""
 
     USER_INPUT, PARAMETER, BUFFER, CONSTANT_TENSOR, CUSTOM_OBJ, TOKEN = auto(), auto(), auto(), auto(), auto(), auto()
 
 
 class OutputKind(Enum):
-    """What an output of a graph is."""
+    """The kind of an output of a graph."""
 
     USER_OUTPUT, LOSS_OUTPUT, BUFFER_MUTATION = auto(), auto(), auto()
     PARAMETER_MUTATION, GRADIENT_TO_PARAMETER, GRADIENT_TO_USER_INPUT = auto(), auto(), auto()
@@ -101,7 +101,7 @@ class InputSpec:
 
 @dataclass
 class OutputSpec:
-    """An output: its kind, its node, and the name of what it is written to."""
+    """An output: its kind, its node, and the name of the parameter, buffer or input that it is written to."""
 
     kind: OutputKind
     arg: ArgumentSpec
@@ -113,7 +113,8 @@ class OutputSpec:
 
 @dataclass
 class ExportBackwardSignature:
-    """Which outputs of a graph are gradients of what, and which is the loss."""
+    """The outputs of a graph that are gradients, with the inputs that they belong to, and the output that is the
+    loss."""
 
     gradients_to_parameters: dict[str, str]
     gradients_to_user_inputs: dict[str, str]
@@ -122,7 +123,7 @@ class ExportBackwardSignature:
 
 @dataclass
 class ExportGraphSignature:
-    """What the inputs and outputs of a graph stand for, in their order.
+    """The meaning of the inputs and outputs of a graph, in their order.
 
     >>> import tinytorch as torch
     >>> print(torch.export.export(torch.nn.Linear(2, 1), (torch.ones(3, 2),)).graph_signature)

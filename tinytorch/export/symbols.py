@@ -1,4 +1,4 @@
-"""Sizes that are not known: sums of products of symbols, and the ranges of symbols."""
+"""Sizes that vary: sums of products of symbols, and the ranges of symbols."""
 from __future__ import annotations
 
 import ast
@@ -65,24 +65,24 @@ class Expression:
         return hash(tuple(sorted(self.terms.items())))
 
     def at(self, sizes: dict[str, int]) -> int:
-        """Its value for sizes of the symbols."""
+        """The value for given sizes of the symbols."""
         return sum([value * math.prod([sizes[name] for name in key]) for key, value in self.terms.items()])
 
     def known(self) -> int | None:
-        """Its value, if it has no symbols."""
+        """The value if there are no symbols, else None."""
         return self.terms.get((), 0) if not any(self.terms) else None
 
     def __repr__(self) -> str:
         parts = []
         for key in sorted(self.terms, key=lambda k: (-len(k), k)):
             value = self.terms[key]
-            names = "*".join(key)
-            parts.append(str(value) if not key else names if value == 1 else f"{value}*{names}")
+            factors = [str(value)] * (value != 1 or not key)
+            parts.append("*".join([*factors, *key]))
         return " + ".join(parts) or "0"
 
-    # ------------------------------------------------------------- as SymPy writes it, in files
+    # ------------------------------------------------------------- the notation of SymPy in files
     def written(self) -> str:
-        """As .pt2 files have it: the text of SymPy's constructors."""
+        """The notation of .pt2 files: the text of SymPy's constructors."""
         parts = []
         for key, value in sorted(self.terms.items(), key=lambda item: (-len(item[0]), item[0])):
             factors = [f"Symbol({name!r}, positive=True, integer=True)" for name in key]
@@ -93,7 +93,7 @@ class Expression:
 
     @classmethod
     def read(cls, text: str) -> Expression | None:
-        """What such a text says; None if it is more than sums and products."""
+        """The expression of such a text; None if it has more than sums and products."""
         try:
             return _read(ast.parse(text, mode="eval").body)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -121,9 +121,9 @@ def _read(node):
 
 
 def fitted(values: Sequence[int], sizes: Sequence[dict[str, int]]) -> Expression | int | None:
-    """The expression that has these values for these sizes of the symbols, of which the first are those of the example
-    and in the k-th after it the k-th symbol alone is larger by one; a number if all are equal; None if there is none
-    that is linear, or one product.
+    """The expression that has these values for these sizes of the symbols. The first sizes are those of the example;
+    in the k-th sizes after it, the k-th symbol alone is larger by one. The result is a number if all values are equal,
+    and None if no linear expression and no single product fits.
 
     >>> fitted([7, 9, 11], [{"s0": 3}, {"s0": 4}, {"s0": 5}])
     2*s0 + 1

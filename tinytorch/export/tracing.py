@@ -1,9 +1,9 @@
 """`torch.export.export`: a module's call recorded as a graph, with sizes that may vary.
 
-A size that may vary is a symbol. The call is recorded with the example's sizes, and again with each symbol larger by
-one, and with all of them at other sizes of their range: the graphs must be the same, node by node, and each size of
-each tensor an expression of the symbols that gives what was seen in every recording. What the program does with its
-sizes is in the graph; what it did with one size alone differs, and is refused.
+A size that may vary is a symbol. The call is recorded with the example's sizes, then once for each symbol, larger by
+one, and then with other sizes in their ranges for all symbols. The graphs must be the same, node by node, and each size
+of each tensor must be an expression of the symbols that has the right value in every recording. Computations with sizes
+are part of the graph. A program that does something special for one size gives graphs that differ, and is refused.
 """
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _MORE = ("\n\nThe error above occurred when calling torch.export.export. If you 
 
 
 class GuardOnDataDependentSymNode(RuntimeError):
-    """A value of a tensor decides what the program does."""
+    """The program's path depends on a value of a tensor."""
 
 
 GuardOnDataDependentSymNode.__module__ = "torch.fx.experimental.symbolic_shapes"
@@ -64,12 +64,12 @@ def export(mod: Module, args: tuple[Any, ...], kwargs: dict[str, Any] | None = N
 
     dynamic_shapes  {name of an argument: {dimension: Dim}}, or a list of these in the order of the arguments: sizes
                     that may vary. Dim.AUTO varies if it can, Dim.DYNAMIC must
-    strict          only False: Python runs as it is, and what it does with tensors is recorded
+    strict          only False is supported: Python runs the module, and its calls on tensors are recorded
     prefer_deferred_runtime_asserts_over_guards  changes nothing: sizes are checked when the program is called
 
-    ValueError if mod is no Module; UserError for arguments that are no tuple, and for a size that was said to vary and
-    cannot; GuardOnDataDependentSymNode (a RuntimeError) where a value of a tensor decides what is done;
-    NotImplementedError for strict=True, and for calls that compute out of sight.
+    ValueError if mod is not a Module; UserError for arguments that are not a tuple, and for a size that is declared to
+    vary and cannot; GuardOnDataDependentSymNode (a RuntimeError) where the path depends on a value of a tensor;
+    NotImplementedError for strict=True, and for computations that no recording sees.
 
     >>> import tinytorch as torch
     >>> program = torch.export.export(torch.nn.ReLU(), (torch.ones(2),))
@@ -96,8 +96,8 @@ def export(mod: Module, args: tuple[Any, ...], kwargs: dict[str, Any] | None = N
     kwargs = kwargs or {}
     bound = inspect.signature(mod.forward).bind(*args, **kwargs)
     flat, spec = pytree.tree_flatten((args, kwargs))
-    told = given_dims(dynamic_shapes, bound.arguments, (args, kwargs), lambda text: _user_error(text + _MORE))
-    dims = _Dims(flat, told)
+    varying = given_dims(dynamic_shapes, bound.arguments, (args, kwargs), lambda text: _user_error(text + _MORE))
+    dims = _Dims(flat, varying)
     names = _names(bound.arguments, mod, args, kwargs)
     recordings, sizes = _recorded(mod, flat, spec, names, dims)
     return _program(mod, recordings, sizes, dims, flat, spec, names, (args, kwargs))
@@ -107,7 +107,7 @@ def export(mod: Module, args: tuple[Any, ...], kwargs: dict[str, Any] | None = N
 class _Dims:
     """The sizes of the inputs: numbers, or expressions of symbols."""
 
-    def __init__(self, flat: list, told: list) -> None:
+    def __init__(self, flat: list, varying: list) -> None:
         self.symbols, self.shapes = {}, []     # {symbol: its Dim or DimHint}; the shape of each input
         self.hints, self._named = {}, {}       # {symbol: its size in the example}; {name of a Dim: its symbol}
         for k, x in enumerate(flat):
@@ -115,7 +115,7 @@ class _Dims:
                 self.shapes.append(None)
                 continue
             shape = list(map(int, x.shape))
-            for d, dim in (told[k] or {}).items():
+            for d, dim in (varying[k] or {}).items():
                 shape[d] = self._size(dim, shape[d], k, d)
             self.shapes.append(tuple(shape))
 
@@ -148,7 +148,7 @@ class _Dims:
         return Expression.symbol(name)
 
     def without(self, name: str) -> None:
-        """A symbol is a number after all."""
+        """Replaces a symbol by its size in the example."""
         n = self.hints[name]
         self.symbols.pop(name)
         self.hints.pop(name)
@@ -163,7 +163,8 @@ class _Dims:
         return Range(max(0, least), upper)
 
     def trials(self) -> list[dict[str, int]]:
-        """The sizes to record: the example's, each symbol larger by one, all at others of their ranges."""
+        """The sizes to record: those of the example, each symbol larger by one in turn, and other sizes in their ranges
+        for all symbols."""
         found = [dict(self.hints)]
         for name, n in self.hints.items():
             upper = self.range(name).upper
@@ -184,7 +185,7 @@ class _Dims:
 
 
 def _resized(x, shape, sizes):
-    """A tensor with other sizes, of the numbers that it has, again from the beginning where they do not suffice."""
+    """A tensor with other sizes, filled with the elements of `x`, which repeat from the beginning if too few."""
     wanted = [n.at(sizes) if isinstance(n, Expression) else n for n in shape]
     array = x._array
     for d, n in enumerate(wanted):
@@ -195,7 +196,8 @@ def _resized(x, shape, sizes):
 
 # ------------------------------------------------------------------ to record
 def _names(arguments, mod, args, kwargs):
-    """A name for each leaf of the arguments, in order: that of its parameter, with the way through lists and dicts."""
+    """A name for each leaf of the arguments, in order: the name of its parameter, with the path through lists and
+    dicts."""
     parameters = inspect.signature(mod.forward).parameters
     names, order = [], []
     for name, p in parameters.items():
@@ -217,8 +219,8 @@ def _names(arguments, mod, args, kwargs):
 
 
 def _recorded(mod, flat, spec, names, dims):
-    """The recordings of the call, one for each trial, and the trials. A size that must not vary and was only tried to
-    is a number then."""
+    """The recordings of the call, one for each trial, and the trials. A size that was allowed to vary, and turns out
+    not to, becomes a number."""
     while True:
         trials, made, changed = dims.trials(), [], False
         for k, sizes in enumerate(trials):
@@ -276,7 +278,7 @@ def _record(mod, flat, spec, names, dims, sizes):
                 outputs = [recorder.value(x) for x in leaves]
         finally:
             with no_grad():
-                for x, before in buffers:      # which a recording that trains has moved on
+                for x, before in buffers:      # a recording in training mode has updated them
                     x.copy_(before)
     recorder.graph.output(tuple(outputs))
     return Recording(recorder.graph, {**recorder.constants, **_attributes(recorder, mod)}, out_spec, names, outputs, [])
@@ -286,12 +288,12 @@ def _refuse(kind, tensor):
     if kind in ("len", "iter") or kind.startswith("constant") or tensor is None:
         return
     raise GuardOnDataDependentSymNode(
-        f"Could not guard on data-dependent expression: a tensor became a value of Python's ({kind})"
+        f"Could not guard on data-dependent expression: a tensor became a Python value ({kind})"
         f"{_line()}{_MORE}")
 
 
 def _line():
-    """Where in the user's program that was."""
+    """The place in the user's program that is being recorded."""
     package = __name__.partition(".")[0]
     frame = inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
@@ -314,7 +316,7 @@ def _constants(mod):
 
 
 def _attributes(recorder, mod):
-    """Those of them that the graph asks for: {path: tensor}."""
+    """The tensors of `_constants` that the graph reads: {path: tensor}."""
     asked = {n.target for n in recorder.graph.nodes if n.op == "get_attr"}
     found = {}
     for path in asked - set(recorder.constants):
@@ -387,7 +389,7 @@ def _guards(k, name, x, shape):
 
 
 def _lifted(graph, constants):
-    """Has the graph take tensors that it asked for as inputs: ({name: tensor}, their InputSpecs)."""
+    """Makes the tensors that the graph reads from the module inputs of the graph: ({name: tensor}, InputSpecs)."""
     found, specs = {}, []
     placeholders = [n for n in graph.nodes if n.op == "placeholder"]
     names = {}
@@ -410,8 +412,8 @@ def _lifted(graph, constants):
 
 # ------------------------------------------------------------------ sizes in the graph
 def _name_sizes(recordings, sizes):
-    """Gives each node of the first graph its shape in symbols (meta["val"]), and makes of its sizes numbers, where they
-    are, or sym_size nodes."""
+    """Gives each node of the first graph its shape in symbols (meta["val"]), and replaces the sizes that it reads by
+    numbers where they do not vary, and by sym_size nodes where they do."""
     nodes = [list(r.graph.nodes) for r in recordings]
     values = [_integers(r.graph) for r in recordings]
     graph = recordings[0].graph
@@ -446,7 +448,7 @@ def _fit(seen, sizes, node):
 
 
 def _integers(graph: Graph) -> dict[Node, int]:
-    """The values of the nodes that are sizes, or made of them."""
+    """The values of the nodes that are sizes, or are computed from sizes."""
     found = {}
 
     def value(x):

@@ -5,7 +5,7 @@ from ..nn import Module
 
 __all__ = ["FlatArgsAdapter", "UnflattenedModule", "unflatten"]
 
-_REASON = "a program does not say which module a node is of; ExportedProgram.module() runs it"
+_REASON = "a program does not say which module a node belongs to; ExportedProgram.module() runs it"
 FlatArgsAdapter = refused_class(__name__, "FlatArgsAdapter", _REASON)
 UnflattenedModule = refused_class(__name__, "UnflattenedModule", _REASON, (Module,))
 unflatten = refused(__name__, "unflatten", _REASON)
