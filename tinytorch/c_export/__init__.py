@@ -1,8 +1,8 @@
 """`export_c`: a model as one file of C99 with its weights, for machines without Python.
 
-The call of the model is recorded as a graph of ATen's operators (capture), each of which becomes a loop or a call of a
-function (functions.c). A view is no code at all: it is the same memory with other strides (values.py). Memory is one
-static array, in which tensors lie that are in use at the same time beside each other.
+The call of the model is recorded as a graph of ATen's operators (capture). Each operator becomes a loop or a call of a
+function (functions.c). A view needs no code: it is the same memory with other strides (values.py). Memory is one static
+array for each type of C; tensors that are in use at the same time lie at different places in it.
 """
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ def export_c(model: Module | Callable, inputs: Any, path: str | os.PathLike | No
     """Writes a model as one file of C99, and returns its text.
 
     model   a Module (in eval mode while it is exported) or a function of tensors
-    inputs  a tensor, or a tuple of tensors: their shapes are the program's
-    path    where to write the file; None writes none. A file is written as a whole or not at all
+    inputs  a tensor, or a tuple of tensors: the function takes tensors of these shapes
+    path    where to write the file; None writes no file. The file is written as a whole or not at all
     name    of the function in C
 
-    The function is `void model(const float *input, float *output)`, with a parameter for each tensor that goes in and
-    comes out: `float` for floating numbers (single precision, whatever they are here), `int64_t` for integers,
-    `unsigned char` for conditions. It needs no library but C's own mathematics (-lm), and no heap: its memory is one
-    static array, for which reason two threads must not run it at the same time.
+    The function is `void model(const float *input, float *output)`, with a parameter for each input and each output:
+    `float` for floating-point numbers (always in single precision), `int64_t` for integers, `unsigned char` for
+    conditions. It needs only C's mathematical library (-lm) and no heap. Its memory is static, so two threads must not
+    run it at the same time.
 
-    Numbers are those of the model here within 1e-6, relative to the largest.
+    The results differ from those of the model by at most 1e-6, relative to the largest.
 
-    NotImplementedError names an operator that has no counterpart, or a model that drops elements at random or computes
-    statistics of a batch; RuntimeError if the model's path depends on values.
+    NotImplementedError for an operator that has no counterpart in C, and for a model that drops elements at random or
+    computes statistics of a batch; RuntimeError if the model's path depends on values.
 
     >>> import tinytorch as torch
     >>> model = torch.nn.Linear(2, 1, bias=False)
@@ -71,7 +71,7 @@ def export_c(model: Module | Callable, inputs: Any, path: str | os.PathLike | No
 
 
 class _evaluating:
-    """Modules are in eval mode inside, and as they were afterwards."""
+    """Sets the modules to eval mode inside the block, and restores their modes afterwards."""
 
     def __init__(self, model: Any) -> None:
         self.modules = list(model.modules()) if isinstance(model, Module) else []
@@ -160,11 +160,12 @@ def _nodes(x) -> Iterator:
         for y in x.values():
             yield from _nodes(y)
     elif x is not None:
-        raise Refused(f"export_c: the model returns {x!r}, which is no tensor")
+        raise Refused(f"export_c: the model returns {x!r}, which is not a tensor")
 
 
 def _finish(program, results):
-    """Has the results stand in the memory that the caller gives: computed there if nothing else shows it."""
+    """Moves the results to the memory that the caller passes. A result that fills its memory is computed there, unless
+    an earlier result has the same memory; other results are copied."""
     for i, value in enumerate(results):
         storage, label = value.storage, "output" if len(results) == 1 else f"output{i}"
         whole = value.is_dense() and value.offset == 0 and value.size == storage.size

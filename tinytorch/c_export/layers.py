@@ -1,9 +1,9 @@
-"""Which C the layers of networks become: calls of the functions in functions.c."""
+"""The C code for the layers of networks: calls of the functions in functions.c."""
 from __future__ import annotations
 
 import math
 
-from .operators import Refused, Wanted, _add, _elementwise, _permuted, _reduced, writer
+from .operators import Refused, Wanted, _add, _elementwise, _permuted, _reduced, all_dims, given_dims, writer
 from .values import Value, dense_strides
 
 
@@ -28,11 +28,11 @@ def _matmul(program, wanted, x, y):
 
 
 def _product(program, wanted, x, y):
-    """Matrices of two dimensions at least; batches are broadcast."""
+    """The product of two tensors with two dimensions or more; their batches are broadcast."""
     rows, inner, columns = x.shape[-2], x.shape[-1], y.shape[-1]
     out = program.new(wanted.name, wanted.shape)
     batch = out.size // (rows * columns)
-    broadcast = (out.shape[:-2] if len(out.shape) > 2 else ()) if batch > 1 else ()
+    broadcast = out.shape[:-2] if batch > 1 else ()
     places = []
     for value, size in ((x, rows * inner), (y, inner * columns)):
         own = math.prod(value.shape[:-2])
@@ -67,13 +67,13 @@ def _embedding(program, wanted, weight, indices, *args, **options):
 
 # ------------------------------------------------------------------ convolution and pooling
 def _picture(x, dims):
-    """(batch, channels, height, width) of pictures with `dims` dimensions, 1 or 2, with or without a batch."""
+    """(batch, channels, height, width) of an input with `dims` spatial dimensions, 1 or 2, with or without a batch."""
     shape = x.shape if len(x.shape) == dims + 2 else (1, *x.shape)
     return (*shape[:2], *([1] if dims == 1 else []), *shape[2:])
 
 
 def _windows(numbers, dims, one):
-    """Two numbers, of the rows first, for what is said of one dimension or two."""
+    """Two numbers, the number of the rows first, from an argument for one dimension or two."""
     numbers = [numbers] * dims if isinstance(numbers, int) else list(numbers)
     numbers = numbers * dims if len(numbers) == 1 else numbers
     return numbers if dims == 2 else [one, *numbers]
@@ -154,7 +154,7 @@ def _upsample_nearest(program, wanted, x, output_size, *scales):
     batch, channels, height, width = _picture(x, dims)
     _, _, oh, ow = _picture(Value(x.storage, wanted.shape), dims)
     if oh % height or ow % width:
-        raise Refused(f"interpolation from {height}x{width} to {oh}x{ow}, which is no whole multiple")
+        raise Refused(f"interpolation from {height}x{width} to {oh}x{ow}, which is not a whole multiple")
     rows, columns = oh // height, ow // width
     x = program.dense(x)
     shape = (batch * channels, height, rows, width, columns)
@@ -206,7 +206,7 @@ def _softmax(program, wanted, x, dim, *rest, **options):
 def _attention(program, wanted, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None,
                enable_gqa=False):
     if dropout_p or enable_gqa or query.shape[:-2] != key.shape[:-2]:
-        raise Refused("attention with dropout, or with fewer heads of keys than of queries")
+        raise Refused("attention with dropout, or with fewer key heads than query heads")
     (queries, size), keys = query.shape[-2:], key.shape[-2]
     heads, mask_heads = math.prod(query.shape[:-2]), 1
     if attn_mask is not None:
@@ -231,34 +231,38 @@ _GATES = {"lstm": 4, "gru": 6, "rnn_tanh": 1, "rnn_relu": 1}
 @writer("lstm", "gru", "rnn_tanh", "rnn_relu")
 def _recurrent(program, wanted, x, states, weights, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     name = next(n for n in _GATES if wanted.name.startswith(n))
-    if dropout and train:
-        raise Refused("elements are dropped at random, which a program does not do: call model.eval()")
-    if not isinstance(has_biases, bool):
-        raise Refused(f"{name} of a packed sequence")
+    directions = 2 if bidirectional else 1
+    each = 4 if has_biases else 2              # the number of weights of a layer in one direction
+    _check_recurrent(name, has_biases, dropout and train, len(weights) != each * num_layers * directions)
     states = list(states) if isinstance(states, (list, tuple)) else [states]
-    hidden, directions = states[0].shape[-1], 2 if bidirectional else 1
-    each = 4 if has_biases else 2
-    if name == "lstm" and len(weights) != each * num_layers * directions:
-        raise Refused("an LSTM with projections")
-    held = [program.loop(program.new(text, s.shape), "{0}", s) for text, s in zip(("h", "c"), states)]
+    hidden = states[0].shape[-1]
+    states = [program.loop(program.new(text, s.shape), "{0}", s) for text, s in zip(("h", "c"), states)]
     gates = program.new("gates", (_GATES[name] * hidden,))
-    steps, batch = (x.shape[1], x.shape[0]) if batch_first else x.shape[:2]
+    order = slice(1, None, -1) if batch_first else slice(2)    # of the dimensions (steps, batch)
+    options = {"rnn_tanh": [0], "rnn_relu": [1]}.get(name, [])
+    steps, batch = x.shape[order]
     for layer in range(num_layers):
         x = program.dense(x)
         out = program.new(wanted.name, (*x.shape[:2], hidden * directions))
-        inputs = x.shape[-1]
         for direction in range(directions):
             k = layer * directions + direction
-            own = list(weights[k * each:(k + 1) * each])
+            own = [program.dense(w) for w in weights[k * each:(k + 1) * each]]
             own += [None] * (4 - len(own))
-            strides = [s for value in (x, out) for s in (value.strides[:2][::-1] if batch_first else value.strides[:2])]
-            rest = [1 if name == "rnn_relu" else 0] if name.startswith("rnn") else []
-            state = [s.viewed(s.shape[1:], s.strides[1:], k * batch * hidden) for s in held]
+            state = [s.viewed(s.shape[1:], s.strides[1:], k * batch * hidden) for s in states]
             target = out.viewed(out.shape, out.strides, direction * hidden)
-            program.call(name.partition("_")[0], steps, batch, inputs, hidden, direction, *rest, *strides, x,
-                         *[program.dense(w) if w is not None else None for w in own], gates, *state, target)
+            program.call(name.partition("_")[0], steps, batch, x.shape[-1], hidden, direction, *options,
+                         *x.strides[order], *out.strides[order], x, *own, gates, *state, target)
         x = out
-    return [x, *held]
+    return [x, *states]
+
+
+def _check_recurrent(name, has_biases, drops, other_weights):
+    if drops:
+        raise Refused("elements are dropped at random, which a program does not do: call model.eval()")
+    if not isinstance(has_biases, bool):
+        raise Refused(f"{name} of a packed sequence")
+    if name == "lstm" and other_weights:
+        raise Refused("an LSTM with projections")
 
 
 # ------------------------------------------------------------------ distances between rows, and norms
@@ -274,7 +278,7 @@ def _norm(program, wanted, x, ord=2, dim=None, keepdim=False, *, dtype=None):
 
 @writer("var", "std")
 def _var(program, wanted, x, dim=None, *rest, correction=1, keepdim=False):
-    dims = range(len(x.shape)) if dim is None else [dim] if isinstance(dim, int) else dim
+    dims = all_dims(x) if dim is None else given_dims(dim)
     dims = [d % len(x.shape) for d in dims]
     if rest or isinstance(dim, bool):
         raise Refused(f"{wanted.name} with unbiased as its second argument")
@@ -282,7 +286,8 @@ def _var(program, wanted, x, dim=None, *rest, correction=1, keepdim=False):
     mean = _reduced(program, Wanted("mean", kept, "f"), "mean", x, dims)
     squares = _elementwise(program, Wanted("squares", x.shape, "f"), "({0} - {1}) * ({0} - {1})", x, mean)
     total = _reduced(program, Wanted("sum", wanted.shape, "f"), "sum", squares, dims)
-    count = float(math.prod([x.shape[d] for d in dims]) - (1 if correction is None else correction))
+    correction = 1 if correction is None else correction
+    count = float(math.prod([x.shape[d] for d in dims]) - correction)
     text = "sqrtf({0} / {1})" if wanted.name.startswith("std") else "{0} / {1}"
     return _elementwise(program, wanted, text, total, count)
 

@@ -1,30 +1,31 @@
-"""Which C each operator of ATen's becomes: elementwise operators, views, reductions; layers.py has the others.
+"""The C code for ATen's operators: elementwise operators, views and reductions. layers.py has the others.
 
-A writer is called with the program, the result that is wanted (Wanted) and the arguments of the operator, Values in
-place of tensors, and gives the Value of the result, or several.
+A writer is called with the program, a description of the result (Wanted) and the arguments of the operator, with Values
+in place of tensors. It returns the Value of the result, or a list of Values.
 """
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .. import dtypes as dt
 from .program import literal
 from .values import Value, dense_strides
 
-__all__ = ["WRITERS", "Refused", "Wanted", "result_kind", "writer"]
+__all__ = ["WRITERS", "Refused", "Wanted", "all_dims", "given_dims", "result_kind", "writer"]
 
 #: {name of an operator, without its form: writer}
 WRITERS = {}
 
 
 class Refused(NotImplementedError):
-    """A model that has no program in C."""
+    """The model cannot be written in C."""
 
 
 class Wanted(NamedTuple):
-    """A result: the name of its node, its shape, and "f", "i" or "b" for floating numbers, integers, conditions."""
+    """A result: the name of its node, its shape, and its kind: "f", "i" or "b" for floating-point numbers, integers and
+    conditions."""
 
     name: str
     shape: tuple[int, ...]
@@ -40,7 +41,7 @@ def writer(*names: str) -> Callable[[Callable], Callable]:
 
 
 # ------------------------------------------------------------------ elementwise
-#: One operand: {0}. NaN stays NaN, so that a comparison is written so that it falls through.
+#: Functions of one operand, {0}. Comparisons are written so that NaN takes the branch that returns the operand.
 _UNARY = {
     "relu": "{0} < 0.0f ? 0.0f : {0}", "neg": "-{0}", "exp": "expf({0})", "exp2": "exp2f({0})", "expm1": "expm1f({0})",
     "log": "logf({0})", "log2": "log2f({0})", "log10": "log10f({0})", "log1p": "log1pf({0})", "sqrt": "sqrtf({0})",
@@ -64,7 +65,7 @@ _BINARY = {"mul": "{0} * {1}", "div": "(float){0} / (float){1}", "maximum": "{0}
 
 
 def _elementwise(program, wanted, text, *operands):
-    """A loop over tensors and numbers; the numbers are written into the text."""
+    """A loop over tensors and numbers. The numbers are written into the text."""
     if "sigmoid(" in text:
         program.need("sigmoid")
     values, words = [], []
@@ -109,13 +110,12 @@ def _abs(program, wanted, x):
 
 @writer("add", "sub", "rsub")
 def _add(program, wanted, x, y, *, alpha=1):
-    sign = "-" if not wanted.name.startswith("add") else "+"
+    sign = "+" if wanted.name.startswith("add") else "-"
     if wanted.name.startswith("rsub"):
         x, y = y, x
-        if alpha != 1:
-            return _elementwise(program, wanted, "{0} - {2} * {1}", x, y, alpha)
-    return _elementwise(program, wanted, f"{{0}} {sign} {{1}}" if alpha == 1 else f"{{0}} {sign} {{2}} * {{1}}",
-                        *((x, y) if alpha == 1 else (x, y, alpha)))
+    if alpha == 1:
+        return _elementwise(program, wanted, f"{{0}} {sign} {{1}}", x, y)
+    return _elementwise(program, wanted, f"{{0}} {sign} {{2}} * {{1}}", x, y, alpha)
 
 
 @writer("pow")
@@ -230,7 +230,7 @@ def _dropout(program, wanted, x, p, train):
     return x
 
 
-# ------------------------------------------------------------------ made of nothing
+# ------------------------------------------------------------------ new tensors
 @writer("zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "empty",
         "scalar_tensor")
 def _filled(program, wanted, *args, **options):
@@ -244,7 +244,8 @@ def _filled(program, wanted, *args, **options):
 
 @writer("arange")
 def _arange(program, wanted, *args, **options):
-    start, step = (args[0] if len(args) > 1 else 0), (args[2] if len(args) > 2 else 1)
+    start = args[0] if len(args) > 1 else 0
+    step = args[2] if len(args) > 2 else 1
     out = program.new(wanted.name, wanted.shape, wanted.kind)
     kind = wanted.kind
     program.line(f"for (int i = 0; i < {out.size}; i++)\n        {out.storage.name}[i] = "
@@ -266,7 +267,7 @@ def _reshape(program, wanted, x, *args, **options):
 
 
 def _split_strides(x, shape):
-    """The strides of the same memory in another shape; None if it takes a copy."""
+    """The strides of the same memory in another shape; None if a copy is needed."""
     if x.is_dense():
         return dense_strides(shape)
     old = [(n, s) for n, s in zip(x.shape, x.strides) if n != 1]
@@ -313,7 +314,7 @@ def _transpose(program, wanted, x, dim0=-2, dim1=-1):
 
 @writer("squeeze")
 def _squeeze(program, wanted, x, dim=None):
-    dims = range(len(x.shape)) if dim is None else dim if isinstance(dim, (list, tuple)) else [dim]
+    dims = all_dims(x) if dim is None else given_dims(dim)
     gone = {_dim(d, x) for d in dims if x.shape[d] == 1}
     left = [d for d in range(len(x.shape)) if d not in gone]
     return x.viewed([x.shape[d] for d in left], [x.strides[d] for d in left])
@@ -376,7 +377,7 @@ def _same(program, wanted, x, **options):
     return x if not wanted.name.startswith("contiguous") else program.dense(x, wanted.name)
 
 
-# ------------------------------------------------------------------ put together
+# ------------------------------------------------------------------ concatenation and padding
 @writer("cat", "concat")
 def _cat(program, wanted, tensors, dim=0):
     out = program.new(wanted.name, wanted.shape, wanted.kind)
@@ -415,7 +416,8 @@ def _pad(program, wanted, x, pad, mode="constant", value=0):
 
 
 # ------------------------------------------------------------------ reductions
-#: What a sum begins with, how an element joins it, and how it ends: {0} is the element, {s} the sum, {n} how many.
+#: {name: (initial value, statement that adds an element, result)}: {0} is the element, {s} the accumulator, {n} the
+#: number of elements.
 _REDUCTIONS = {
     "sum": ("0", "{s} += {0};", "{s}"), "mean": ("0", "{s} += {0};", "{s} / (float){n}"),
     "prod": ("1", "{s} *= {0};", "{s}"),
@@ -423,10 +425,20 @@ _REDUCTIONS = {
     "amin": ("INFINITY", "{s} = {0} < {s} || {0} != {0} ? {0} : {s};", "{s}")}
 
 
+def all_dims(x: Value) -> range:
+    """All dimensions of a value."""
+    return range(len(x.shape))
+
+
+def given_dims(dims: int | Sequence[int]) -> Sequence[int]:
+    """The dimensions of an argument that may be one number."""
+    return [dims] if isinstance(dims, int) else dims
+
+
 def _reduced(program, wanted, name, x, dims):
-    """A loop over the elements of the result, and within it one over those that go into each."""
+    """A loop over the elements of the result, and within it a loop over the operand's elements for each."""
     first, join, last = _REDUCTIONS[name]
-    dims = range(len(x.shape)) if dims is None or dims == [] else [dims] if isinstance(dims, int) else dims
+    dims = all_dims(x) if dims is None or dims == [] else given_dims(dims)
     dims = sorted({_dim(d, x) for d in dims})
     kept = [d for d in range(len(x.shape)) if d not in dims]
     moved = program.dense(_permuted(x, [*kept, *dims]))

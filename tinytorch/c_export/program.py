@@ -14,7 +14,7 @@ from .values import C_TYPES, Storage, Value, kind_of, placed
 
 __all__ = ["Program", "by", "literal"]
 
-#: Words that no variable may be called.
+#: Names that no variable may have.
 _TAKEN = set("""auto break case char const continue default do double else enum extern float for goto if inline int
 long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
 INFINITY NAN memory integers conditions main abs exp log sin cos tan tanh sqrt floor ceil round trunc pow index y0 y1
@@ -49,7 +49,7 @@ def literal(x: Any, kind: str = "f") -> str:
 
 
 def by(shape: Sequence[int]) -> str:
-    """A shape in words.
+    """A shape as text.
 
     >>> by((2, 3))
     '2 x 3'
@@ -71,7 +71,7 @@ class Program:
 
     # ------------------------------------------------------------- names and memory
     def unique(self, name: str) -> str:
-        """A name in C that nothing else has."""
+        """A name in C that is not in use yet."""
         name = re.sub(r"\W", "_", name).strip("_") or "x"
         name = name if not name[0].isdigit() else "x" + name
         names, k, made = self._names | _TAKEN | set(_functions()), 1, name
@@ -81,22 +81,22 @@ class Program:
         return made
 
     def input(self, name: str, shape: Sequence[int], dtype: np.dtype) -> Value:
-        """A tensor that the caller gives."""
+        """A tensor that the caller passes."""
         storage = Storage(self.unique(name), kind_of(dtype), math.prod(shape), "input")
         self.inputs.append(Value(storage, shape))
         return self.inputs[-1]
 
     def output(self, storage: Storage, shape: Sequence[int]) -> None:
-        """Has the caller give this memory."""
+        """Makes this memory a parameter of the function, for a result of this shape."""
         self.outputs.append(storage)
         self._shapes[storage] = tuple(shape)
 
     def results(self) -> list[tuple[Storage, tuple[int, ...]]]:
-        """What comes out, each with its shape."""
+        """The memory of the outputs, each with its shape."""
         return [(s, self._shapes[s]) for s in self.outputs]
 
     def constant(self, tensor: Any, name: str) -> Value:
-        """The values of a tensor, written into the file once."""
+        """The values of a tensor, which the file holds once."""
         if id(tensor) not in self._made:
             array = np.ascontiguousarray(tensor.detach().numpy())
             storage = Storage(self.unique(name), kind_of(array.dtype), array.size, "constant")
@@ -126,13 +126,13 @@ class Program:
         self._lines.append(text)
 
     def call(self, function: str, *arguments: Any) -> None:
-        """Calls a function of functions.c: of numbers, of values that are dense, and None for what is not given."""
+        """Calls a function of functions.c with numbers and dense values; None passes NULL."""
         self.need(function)
         values = [x for x in arguments if isinstance(x, Value)]
         self.line(f"{function}({', '.join([self.argument(x) for x in arguments])});", *values)
 
     def need(self, function: str) -> None:
-        """Has the file hold a function of functions.c, with those that it calls."""
+        """Adds a function of functions.c to the file, with the functions that it calls."""
         if function not in self._used:
             self._used.add(function)
             text = _functions()[function]
@@ -153,8 +153,8 @@ class Program:
 
     # ------------------------------------------------------------- loops
     def loop(self, out: Value, text: str | Callable[..., str], *operands: Value) -> Value:
-        """Writes to each element of `out` what `text` says of the elements of the operands, which are broadcast: a
-        format of C with {0}, {1} ... for them."""
+        """Writes `text` to each element of `out`: an expression of C with {0}, {1} ... for the elements of the
+        operands, which are broadcast."""
         operands = [x.expanded(out.shape) for x in operands]
         shape, strides = _merged(out.shape, [out.strides, *[x.strides for x in operands]])
         letters = [f"i{d}" for d in range(len(shape))]
@@ -166,7 +166,7 @@ class Program:
         return out
 
     def dense(self, value: Value, name: str = "copy") -> Value:
-        """The value itself, or a copy of it, whose elements lie row by row."""
+        """The value itself if its elements lie row by row, else a copy for which this holds."""
         if value.is_dense():
             return value
         return self.loop(self.new(name, value.shape, value.kind), "{0}", value)
@@ -212,7 +212,8 @@ def _rows(array, kind):
 
 
 def _merged(shape, strides):
-    """Dimensions that all operands can walk over as one, without those of one element; one dimension at least."""
+    """The shape and strides with as few dimensions as possible: neighbours that all operands can walk as one dimension
+    are merged, and dimensions of one element are left out. At least one dimension remains."""
     sizes, steps = [], [[] for _ in strides]
     for d, n in enumerate(shape):
         if n == 1:

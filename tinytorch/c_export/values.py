@@ -1,4 +1,4 @@
-"""What an exported program computes with: memory, and tensors that show it."""
+"""The values of an exported program: memory, and tensors that are views of it."""
 from __future__ import annotations
 
 import math
@@ -8,7 +8,7 @@ import numpy as np
 
 __all__ = ["C_TYPES", "Storage", "Value", "dense_strides", "placed"]
 
-#: The types of C for the kinds of dtypes: floating numbers are single precision, whatever they were.
+#: The types of C for the kinds of dtypes. Every floating-point dtype becomes single precision.
 C_TYPES = {"f": "float", "i": "int64_t", "u": "int64_t", "b": "unsigned char"}
 
 
@@ -16,10 +16,10 @@ class Storage:
     """Memory of one type.
 
     name   of the variable in C
-    kind   "f", "i" or "b": floating numbers, integers, conditions
-    size   how many elements
+    kind   "f", "i" or "b": floating-point numbers, integers, conditions
+    size   the number of elements
     place  "input", "output", "constant" or "memory"
-    first  the step that makes it, and `last` the last one that uses it: between them it keeps its place
+    first  the step that makes it; `last` is the last step that uses it. In between it keeps its place
     """
 
     __slots__ = ("first", "kind", "last", "name", "place", "size")
@@ -30,7 +30,7 @@ class Storage:
 
 
 class Value:
-    """A tensor: elements of a storage from `offset` on, at `strides`, counted in elements."""
+    """A tensor: elements of a storage, which begin at `offset` and lie at `strides`, both counted in elements."""
 
     __slots__ = ("offset", "shape", "storage", "strides")
 
@@ -41,12 +41,12 @@ class Value:
 
     @property
     def size(self) -> int:
-        """How many elements it has."""
+        """The number of elements."""
         return math.prod(self.shape)
 
     @property
     def kind(self) -> str:
-        """That of its storage."""
+        """The kind of its storage."""
         return self.storage.kind
 
     def is_dense(self) -> bool:
@@ -54,11 +54,11 @@ class Value:
         return all([n == 1 or a == b for n, a, b in zip(self.shape, self.strides, dense_strides(self.shape))])
 
     def viewed(self, shape: Sequence[int], strides: Sequence[int], offset: int | None = None) -> Value:
-        """The same memory in another shape; without `offset` from where this one begins."""
+        """The same memory in another shape. `offset` None keeps the offset of this value."""
         return Value(self.storage, shape, strides, self.offset if offset is None else offset)
 
     def expanded(self, shape: Sequence[int]) -> Value:
-        """Repeated along dimensions of one element, and along new ones in front."""
+        """The value repeated along dimensions of one element, and along new dimensions in front."""
         more = len(shape) - len(self.shape)
         own = (*[1] * more, *self.shape)
         strides = [0 if n == 1 and m != 1 else s for n, m, s in zip(own, shape, (*[0] * more, *self.strides))]
@@ -66,7 +66,7 @@ class Value:
 
 
 def dense_strides(shape: Sequence[int]) -> tuple[int, ...]:
-    """Of a tensor whose elements lie row by row.
+    """The strides of a tensor whose elements lie row by row.
 
     >>> dense_strides((2, 3, 4))
     (12, 4, 1)
@@ -79,8 +79,8 @@ def dense_strides(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def placed(storages: list[Storage]) -> tuple[dict[Storage, int], int]:
-    """({storage: where it begins}, the size of all memory): storages that are in use at the same time lie apart. The
-    largest are placed first, each in the first gap that is large enough."""
+    """({storage: its offset}, the size of the memory). Storages that are in use at the same time do not overlap. The
+    largest storages are placed first, each in the first gap that is large enough."""
     places, total = {}, 0
     for storage in sorted(storages, key=lambda s: -s.size):
         beside = sorted([(places[s], places[s] + s.size) for s in places
@@ -96,7 +96,7 @@ def placed(storages: list[Storage]) -> tuple[dict[Storage, int], int]:
 
 
 def kind_of(dtype: np.dtype) -> str:
-    """ "f", "i" or "b"; TypeError for what C has no counterpart of here."""
+    """ "f", "i" or "b"; TypeError for a dtype without a counterpart in C."""
     found = {"f": "f", "i": "i", "u": "i", "b": "b"}.get(np.dtype(dtype).kind)
     if found is None:
         raise TypeError(f"export_c: numbers of {dtype} have no counterpart in the program")
