@@ -1,4 +1,4 @@
-"""torch.onnx: models as graphs of ONNX's operators. What writes them loads when the first one is exported."""
+"""torch.onnx: models as graphs of ONNX's operators. The modules that write them are imported at the first export."""
 from .. import version as _version
 from .._refused import refused as _refused, refused_class as _refused_class
 from ..missing import namespace as _namespace
@@ -19,9 +19,9 @@ __all__ = ["ExportableModule", "InputObserver", "ONNXProgram", "OnnxExporterErro
 
 producer_name, producer_version = "pytorch", _version.__version__.partition("+")[0]
 ExportableModule, InputObserver, JitScalarType = [
-    _refused_class(__name__, _name, "graphs are made by torch.onnx.export, of recorded calls")
+    _refused_class(__name__, _name, "torch.onnx.export makes graphs from recorded calls")
     for _name in ("ExportableModule", "InputObserver", "JitScalarType")]
-#: What torch knows of each version of ONNX's operators is one empty module here.
+#: torch has a module for each version of ONNX's operators. Here all of them are one empty module.
 globals().update({f"symbolic_opset{_version_of_onnx}": symbolic_opset11 for _version_of_onnx in range(7, 21)})
 
 __getattr__ = _namespace(__name__, ("verification",), {"export": "exporting", "ONNXProgram": "program"})

@@ -1,4 +1,4 @@
-"""Which sizes of the inputs may differ from call to call, as `dynamic_axes` and `dynamic_shapes` say."""
+"""The sizes of the inputs that may differ from call to call, from `dynamic_axes` and `dynamic_shapes`."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,18 +12,18 @@ from ..tensor import Tensor, wrap
 
 __all__ = ["axes_of_names", "axes_of_shapes", "others", "symbols_of"]
 
-#: {index of an input: {dimension: the name of its size, None for one without a name}}.
+#: {index of an input: {dimension: name of its size, or None for a size without a name}}.
 Axes = dict[int, dict[int, str | None]]
-#: Sizes for other recordings, in the order in which they are tried. Doubling keeps sizes that are the same the same,
-#: and what strides divide divisible.
+#: Sizes for other recordings, in the order in which they are tried. Doubling keeps equal sizes equal, and keeps sizes
+#: divisible by strides.
 _SIZES: tuple[Callable[[int], int], ...] = (lambda n: 2 * n, lambda n: n + 1, lambda n: 3 * n, lambda n: n + 8,
                                             lambda n: n + 32, lambda n: max(n // 2, 1), lambda n: max(n - 1, 1))
 
 
 def axes_of_names(dynamic_axes: Mapping[str, Any], inputs: Sequence[str], outputs: Sequence[str],
                   ) -> tuple[Axes, dict[str, dict[int, str]]]:
-    """(axes of the inputs, {name of an output: {dimension: name}}) of torch's `dynamic_axes`. A UserWarning for a name
-    that is none, and for axes without names."""
+    """(axes of the inputs, {name of an output: {dimension: name}}) from torch's `dynamic_axes`. A UserWarning for a
+    name that is not an input or output, and for axes without names."""
     found, of_outputs = {}, {}
     for name, axes in dynamic_axes.items():
         if name not in inputs and name not in outputs:
@@ -42,20 +42,20 @@ def axes_of_names(dynamic_axes: Mapping[str, Any], inputs: Sequence[str], output
 
 
 def axes_of_shapes(dynamic_shapes: Any, args: Sequence[Any], kwargs: Mapping[str, Any], names: Sequence[str]) -> Axes:
-    """The axes of the inputs of torch.export's `dynamic_shapes`: for each argument, in order or by name, a dict
-    {dimension: Dim, hint or name} or a list of them, in the structure of the argument."""
+    """The axes of the inputs from torch.export's `dynamic_shapes`. It has for each argument, in order or by name, a
+    dict {dimension: Dim, hint or name} or a list of them, in the structure of the argument."""
     given = {**dict(zip(names, args)), **kwargs}
     if isinstance(dynamic_shapes, Mapping):
         unknown = set(dynamic_shapes) - set(given)
         if unknown:
-            raise ValueError(f"dynamic_shapes is of {sorted(unknown)}, and the arguments are {list(given)}")
-        told = {name: dynamic_shapes.get(name) for name in given}
+            raise ValueError(f"dynamic_shapes names {sorted(unknown)}, and the arguments are {list(given)}")
+        specs = {name: dynamic_shapes.get(name) for name in given}
     else:
         if len(dynamic_shapes) != len(given):
-            raise ValueError(f"dynamic_shapes is of {len(dynamic_shapes)} arguments, and there are {len(given)}")
-        told = dict(zip(given, dynamic_shapes))
+            raise ValueError(f"dynamic_shapes has {len(dynamic_shapes)} arguments, and there are {len(given)}")
+        specs = dict(zip(given, dynamic_shapes))
     found = {}
-    for i, (tensor, shape) in enumerate(_pairs(list(given.values()), list(told.values()))):
+    for i, (tensor, shape) in enumerate(_pairs(list(given.values()), list(specs.values()))):
         axes = dict(enumerate(shape)) if isinstance(shape, (list, tuple)) else shape or {}
         named = {dim: _label(x) for dim, x in axes.items() if _is_dynamic(x)}
         for dim in named:
@@ -66,16 +66,16 @@ def axes_of_shapes(dynamic_shapes: Any, args: Sequence[Any], kwargs: Mapping[str
     return found
 
 
-def _pairs(x: Any, told: Any) -> Iterator[tuple[Tensor, Any]]:
-    """(a tensor, what is said of it), of nested arguments."""
+def _pairs(x: Any, spec: Any) -> Iterator[tuple[Tensor, Any]]:
+    """(tensor, its spec) for the tensors in nested arguments."""
     if isinstance(x, Tensor):
-        yield x, told
+        yield x, spec
     elif isinstance(x, (list, tuple)):
-        for y, inner in zip(x, told or [None] * len(x)):
+        for y, inner in zip(x, spec or [None] * len(x)):
             yield from _pairs(y, inner)
     elif isinstance(x, dict):
         for key, y in x.items():
-            yield from _pairs(y, (told or {}).get(key))
+            yield from _pairs(y, (spec or {}).get(key))
 
 
 def _is_dynamic(x):
@@ -88,7 +88,7 @@ def _label(x):
 
 
 def symbols_of(axes: Axes, tensors: Sequence[Tensor]) -> dict[tuple[int, int], str]:
-    """{(input, dimension): its name}, made up where there is none."""
+    """{(input, dimension): name}. A dimension without a name gets a new name."""
     found, used = {}, {label for each in axes.values() for label in each.values() if label}
     for i, each in axes.items():
         for dim, label in each.items():
@@ -101,8 +101,8 @@ def symbols_of(axes: Axes, tensors: Sequence[Tensor]) -> dict[tuple[int, int], s
 
 
 def others(inputs: Any, symbols: dict[tuple[int, int], str]) -> Iterator[list]:
-    """For each recording after the first, the inputs to try until the model takes them: with other numbers; where sizes
-    may change, with other sizes too."""
+    """For each recording after the first, a list of inputs to try until the model accepts them. They have other numbers
+    and, where sizes may vary, other sizes."""
     if not symbols:
         yield [changed(inputs)]
         return
@@ -117,10 +117,10 @@ def others(inputs: Any, symbols: dict[tuple[int, int], str]) -> Iterator[list]:
                     array = np.take(array, np.arange(size(n)) % n, axis=dim)
             return wrap(np.array(array)).requires_grad_(tensor.requires_grad)
         made = mapped(inputs, resized)
-        yield [changed(made), made]            # for models that take no other numbers
+        yield [changed(made), made]            # the second is for models that take no other numbers
 
 
 def label_of(sizes: tuple[int, ...], symbols: Mapping[str, set[tuple[int, ...]]]) -> str | None:
-    """The name of the one symbol that had these sizes in all recordings; None if there is none, or several."""
+    """The name of the only symbol that had these sizes in all recordings; None if there is none, or several."""
     found = [name for name, known in symbols.items() if sizes in known]
     return found[0] if len(found) == 1 else None

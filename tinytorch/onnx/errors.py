@@ -1,18 +1,19 @@
-"""torch.onnx.errors: what exports raise and warn of."""
+"""torch.onnx.errors: the errors and warnings of exports."""
 
 __all__ = ["OnnxExporterError", "OnnxExporterWarning", "SymbolicValueError", "UnsupportedOperatorError"]
 
 
 class OnnxExporterWarning(UserWarning):
-    """What exports warn of."""
+    """A warning of an export."""
 
 
 class OnnxExporterError(RuntimeError):
-    """What exports raise."""
+    """An error of an export."""
 
 
 class UnsupportedOperatorError(OnnxExporterError):
-    """An operator has no counterpart in the opset: its name, and the line of the model that calls it."""
+    """An operator has no counterpart in the opset. The message has its name, and the line of the model that calls
+    it."""
 
     def __init__(self, name: str, version: int, supported_version: int | None, where: str = "") -> None:
         if not name.startswith("aten::"):
@@ -27,4 +28,4 @@ class UnsupportedOperatorError(OnnxExporterError):
 
 
 class SymbolicValueError(OnnxExporterError):
-    """A value of the graph is not what was expected."""
+    """A value of the graph is not of the expected kind."""

@@ -25,7 +25,7 @@ from .writer import OPSETS, Record, Value, Writer, element_type
 
 __all__ = ["DEFAULT_OPSET", "export"]
 
-#: Of models for which no opset is named, as in torch.
+#: The opset of models for which no opset is named, as in torch.
 DEFAULT_OPSET = 20
 _TRAINING = ("Exporting a model while it is in training mode. Please ensure that this is intended, as it may lead to "
              "different behavior during inference. Calling model.eval() before export is recommended.")
@@ -45,49 +45,42 @@ def export(model: Module | Callable, args: Any = (), f: str | os.PathLike | io.B
            autograd_inlining: bool = True) -> ONNXProgram | None:
     """Exports a model as a graph of ONNX's operators, by the onnx package.
 
-    The model, or any function, is called with `args`, a tensor or a tuple, and `kwargs`; the tensors among them are the
-    inputs of the graph, and what else is given is a constant of it. The call is recorded again with other numbers, and
-    with other sizes where sizes may change: what would not hold for them is an error.
+    The model, or any function, is called with `args`, a tensor or a tuple, and `kwargs`. The tensors among them are the
+    inputs of the graph; other arguments become constants. The call is recorded again with other numbers, and with other
+    sizes where sizes may vary; an error is raised if the recordings differ.
 
-    f               the file, which is whole or not there; a binary file object too
-    dynamo          True: an ONNXProgram is returned, the model is exported in the mode that it is in, and a tensor that
-                    becomes a value of Python's is an error. False: `f` is needed, nothing is returned, the mode is that
-                    of `training`, and such values are a TracerWarning
-    opset_version   13 to 21, the version of ONNX's operators; 20 if it is None
-    input_names, output_names  of the tensors, in order; names beyond the inputs are given to parameters
-    dynamic_axes    {name: {dimension: name of the size}}, or {name: [dimensions]}: sizes that may change
-    dynamic_shapes  the same in the structure of the arguments, as torch.export takes it
-    external_data   whether weights lie in a file beside `f` where it would be larger than 2 GB; else that is an error
-    export_params, keep_initializers_as_inputs  whether the weights are in the model, and may be given by callers
-    do_constant_folding, optimize  whether what depends on constants alone is computed now
-    verify          whether onnxruntime is to compute what the model does
+    f               a path or a binary file object; a file is written as a whole or not at all
+    dynamo          True: returns an ONNXProgram, exports the model in its present mode, and raises an error if a tensor
+                    becomes a Python value. False: needs `f`, returns None, sets the mode to `training`, and emits a
+                    TracerWarning for such values
+    opset_version   the version of ONNX's operators, 13 to 21; None stands for 20
+    input_names, output_names  names of the tensors, in order; names beyond the inputs are given to parameters
+    dynamic_axes    {name: {dimension: name of the size}}, or {name: [dimensions]}: sizes that may vary
+    dynamic_shapes  sizes that may vary, in the structure of the arguments, as in torch.export
+    external_data   whether weights go to a file beside `f` if `f` would be larger than 2 GB; otherwise this is an error
+    export_params, keep_initializers_as_inputs  whether the model contains the weights, and whether callers may replace
+                    them
+    do_constant_folding, optimize  whether values that depend only on constants are computed during the export
+    verify          whether the results of onnxruntime are compared with those of the model
 
-    UnsupportedOperatorError, which names the operator and the line of the model, where ONNX has no counterpart in the
-    opset; OnnxExporterError for what else cannot be exported; NotImplementedError for `custom_translation_table` and
-    `export_modules_as_functions`. The remaining arguments change nothing.
+    UnsupportedOperatorError, which names the operator and the line of the model, for an operator without a counterpart
+    in the opset; OnnxExporterError for other things that cannot be exported; NotImplementedError for
+    `custom_translation_table` and `export_modules_as_functions`. The remaining arguments change nothing.
     """
-    for name, given in (("custom_translation_table", custom_translation_table),
-                        ("export_modules_as_functions", export_modules_as_functions)):
-        if given:
-            raise NotImplementedError(f"torch.onnx.export: {name} is not supported: each operator of ATen's is written "
-                                      "as nodes, by register_custom_op_symbolic where a program says how")
-    require("onnx")
     opset = DEFAULT_OPSET if opset_version is None else opset_version
-    if opset not in OPSETS:
-        raise OnnxExporterError(f"Exporting to ONNX opset version {opset} is not supported: it is one of "
-                                f"{OPSETS[0]} to {OPSETS[-1]}")
-    if f is None and not dynamo:
-        raise ValueError("The path to the output file is needed: f must not be None with dynamo=False")
-    if dynamic_shapes is not None and not dynamo:
-        raise ValueError("The exporter only supports dynamic shapes through parameter dynamic_axes when dynamo=False.")
+    _check_options(f, opset, dynamo, dynamic_shapes, {"custom_translation_table": custom_translation_table,
+                                                      "export_modules_as_functions": export_modules_as_functions})
     args, kwargs = _arguments(args, kwargs)
     if hasattr(model, "graph_signature"):      # an ExportedProgram
         if not args and not kwargs and model.example_inputs is not None:
             args, kwargs = model.example_inputs
         model = model.module()
-    if dynamo and getattr(model, "training", False) and isinstance(model, Module):
-        warn(_TRAINING)
-    mode = nullcontext() if dynamo or not isinstance(model, Module) else select_model_mode_for_export(model, training)
+    mode = nullcontext()
+    if isinstance(model, Module):
+        if not dynamo:
+            mode = select_model_mode_for_export(model, training)
+        elif getattr(model, "training", False):
+            warn(_TRAINING)
     with mode, exporting():
         task = _Export(model, args, kwargs, dynamo, opset, bool(do_constant_folding and optimize and export_params))
         task.name(input_names, output_names, dynamic_axes, dynamic_shapes)
@@ -96,17 +89,33 @@ def export(model: Module | Callable, args: Any = (), f: str | os.PathLike | io.B
     if verify:
         _verify(program, task)
     if f is not None:
-        told = dict(include_initializers=export_params,
-                    keep_initializers_as_inputs=keep_initializers_as_inputs or not (dynamo or export_params))
+        options = dict(include_initializers=export_params,
+                       keep_initializers_as_inputs=keep_initializers_as_inputs or not (dynamo or export_params))
         if hasattr(f, "write"):
-            f.write(program._changed(*told.values()).SerializeToString())
+            f.write(program._changed(*options.values()).SerializeToString())
         else:
-            program.save(f, external_data=None if external_data else False, **told)
+            program.save(f, external_data=None if external_data else False, **options)
     return program if dynamo else None
 
 
+def _check_options(f, opset, dynamo, dynamic_shapes, unsupported):
+    """Raises for options of `export` that are not supported, or not supported together."""
+    for name, given in unsupported.items():
+        if given:
+            raise NotImplementedError(f"torch.onnx.export: {name} is not supported: each of ATen's operators is "
+                                      "written as nodes, and register_custom_op_symbolic replaces its translation")
+    require("onnx")
+    if opset not in OPSETS:
+        raise OnnxExporterError(f"Exporting to ONNX opset version {opset} is not supported: it is one of "
+                                f"{OPSETS[0]} to {OPSETS[-1]}")
+    if f is None and not dynamo:
+        raise ValueError("The path to the output file is needed: f must not be None with dynamo=False")
+    if dynamic_shapes is not None and not dynamo:
+        raise ValueError("The exporter only supports dynamic shapes through parameter dynamic_axes when dynamo=False.")
+
+
 def _arguments(args, kwargs):
-    """(args, kwargs) as they are called; a dict that ends args are those by name, as in torch."""
+    """(args, kwargs) of the call. A dict at the end of args contains keyword arguments, as in torch."""
     args, kwargs = args if isinstance(args, tuple) else (args,), dict(kwargs or {})
     if args and isinstance(args[-1], dict) and not kwargs:
         args, kwargs = args[:-1], args[-1]
@@ -114,7 +123,7 @@ def _arguments(args, kwargs):
 
 
 class _Export:
-    """One export: what is recorded, how it is called, and the graph that comes of it."""
+    """One export: the recordings of the model, the names, and the graph."""
 
     def __init__(self, model, args, kwargs, strict, opset, fold):
         self.function, self.args, self.kwargs = model, args, kwargs
@@ -129,7 +138,7 @@ class _Export:
 
     # ------------------------------------------------------------- names
     def name(self, input_names, output_names, dynamic_axes, dynamic_shapes):
-        """Takes the names of inputs and outputs, and which of their sizes may change."""
+        """Sets the names of inputs and outputs, and the sizes that may vary."""
         self.given_inputs, self.given_outputs = list(input_names or ()), list(output_names or ())
         for names in (self.given_inputs, self.given_outputs):
             if not all([isinstance(x, str) for x in names]):
@@ -162,12 +171,12 @@ class _Export:
     def _default_names(self):
         return names_of(self._parameters(), self.args, self.kwargs)
 
-    # ------------------------------------------------------------- to record
+    # ------------------------------------------------------------- recording
     def record(self):
-        """Records the call, and again with other inputs."""
-        first, told = self._recorded((self.args, self.kwargs))
+        """Records the call, and records it again with other inputs."""
+        first, texts = self._recorded((self.args, self.kwargs))
         self.recordings = [first]
-        for text in told:
+        for text in texts:
             warn(text, TracerWarning)
         failed = None
         for choices in others((self.args, self.kwargs), self.symbols):
@@ -177,14 +186,14 @@ class _Export:
                     break
                 except OnnxExporterError:
                     raise
-                except Exception as error:     # no inputs of that size, or with these numbers, are for it
+                except Exception as error:     # the model does not take these sizes or numbers
                     failed = error
             else:
                 continue
             found = difference(first, again)
             if found is None:
                 self.recordings.append(again)
-            elif not told or self.symbols:
+            elif not texts or self.symbols:
                 raise OnnxExporterError(self._differs(found))
             if len(self.recordings) > 2:
                 break
@@ -194,11 +203,11 @@ class _Export:
 
     def _differs(self, found):
         what = f"other sizes of {sorted(set(self.symbols.values()))}" if self.symbols else "other numbers"
-        return (f"The graph that was recorded holds for the example's inputs alone: for {what} it differs:{found}\n"
-                "Control flow and numbers of Python's that depend on inputs cannot be exported")
+        return (f"The recorded graph is right only for the inputs of the example: for {what} it differs:{found}\n"
+                "Control flow and Python numbers that depend on inputs cannot be exported")
 
     def _recorded(self, inputs):
-        told = []
+        texts = []
 
         def noted(kind):
             if kind in ("len", "iter") or kind.startswith("constant"):
@@ -206,7 +215,7 @@ class _Export:
             text = words(kind) + place_of(line())
             if self.strict:
                 raise OnnxExporterError(text)
-            told.append(text)
+            texts.append(text)
         undoing = undone(self.function) if isinstance(self.function, Module) else fork_rng()
         attributes = {}
         for name, tensor in self.attributes.items():
@@ -216,7 +225,7 @@ class _Export:
                 found = record(self.function, *inputs, attributes=attributes, sizes=True, reads=noted, kind=Watcher)
             except NotImplementedError as error:
                 raise OnnxExporterError(f"{error}{place_of(_last(error))}") from error
-        return found, told
+        return found, texts
 
     # ------------------------------------------------------------- the graph
     def model(self, custom_opsets, parameters_as_inputs):
@@ -264,11 +273,11 @@ class _Export:
             try:
                 onnx.checker.check_model(made)
             except onnx.checker.ValidationError as error:
-                raise OnnxExporterError(f"the graph that was written is not one of ONNX's: {error}") from error
+                raise OnnxExporterError(f"the written graph is not a valid ONNX graph: {error}") from error
         return made
 
     def _outputs(self, g, inputs, outputs):
-        """Has each output a name of its own, that which was asked for, and gives the names."""
+        """Gives each output its own name, the requested name if there is one, and returns the names."""
         made = {name for record in g.records for name in record.outputs}
         taken, names = set(), []
         for i, x in enumerate(outputs):
@@ -292,7 +301,7 @@ class _Export:
         return names
 
     def _symbols(self, inputs):
-        """{name: the sizes that it had in each recording}."""
+        """{name: sizes in the recordings}."""
         found = {}
         nodes = [[node for node in recording.graph.nodes if node.op == "placeholder"] for recording in self.recordings]
         for (i, dim), name in self.symbols.items():
@@ -301,10 +310,10 @@ class _Export:
 
     def _dims(self, name, x, symbols):
         """The sizes of an output as numbers and names."""
-        told = {dim % max(x.rank, 1): label for dim, label in self.of_outputs.get(name, {}).items()}
+        labels = {dim % max(x.rank, 1): label for dim, label in self.of_outputs.get(name, {}).items()}
         dims = []
         for i, n in enumerate(x.shape):
-            label = told.get(i)
+            label = labels.get(i)
             if x.dynamic[i] and label is None:
                 label = label_of(x.history[i], symbols) or f"{name}_dim_{i}"
             dims.append(label if label is not None else n)
@@ -312,7 +321,7 @@ class _Export:
 
 
 def _tensor(onnx, x):
-    """An initializer."""
+    """The initializer of a tensor."""
     made = onnx.TensorProto()
     made.name, made.data_type = x.name, element_type(x.dtype)
     made.dims.extend(x.shape)
@@ -321,7 +330,7 @@ def _tensor(onnx, x):
 
 
 def _last(error):
-    """The last line outside the library of an error."""
+    """The last line of an error's traceback that is outside this library."""
     found, trace = None, error.__traceback__
     package = __name__.partition(".")[0]
     while trace is not None:
@@ -333,7 +342,7 @@ def _last(error):
 
 
 def _verify(program, task):
-    """Compares what onnxruntime computes with what the model gave."""
+    """Compares the results of onnxruntime with those of the model."""
     results = program(*task.args, **task.kwargs)
     for i, (a, b) in enumerate(zip(results, leaves(task.recordings[0].result))):
         a, b = a.numpy(), b.detach().numpy()

@@ -1,11 +1,11 @@
 """A recorded call as nodes of ONNX.
 
-The graph of a recording has writes to tensors and to views of them; one of ONNX's has none. Each node stands for a view
-of a place here (`_Place`), with the operators that made the view: a write computes the place anew, and what is read
-later is derived from it anew.
+The graph of a recording has writes to tensors and to views of them; an ONNX graph has none. Here each node stands for a
+view of a place (`_Place`), with the operators that made the view. A write computes a new value of the place, and later
+reads derive their values from it.
 
-Sizes that other calls may have differently are those that differed when the call was recorded again: such a size is a
-value of the graph, the others are numbers.
+A size that differed between the recordings may vary from call to call, and is a value of the graph. Other sizes are
+numbers.
 """
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ __all__ = ["Lowering", "Watcher", "line", "place_of"]
 _PACKAGE = __name__.partition(".")[0]
 _ARITHMETIC = {operator.add: "Add", operator.sub: "Sub", operator.mul: "Mul", operator.floordiv: "Div",
                operator.mod: "Mod"}
-#: What may be folded into a constant that is larger than what it is made of.
+#: The largest number of elements of a folded constant that is larger than its arguments.
 _LARGEST = 1 << 20
 
 
 def line() -> tuple[str, Any] | None:
-    """(file, number) of the line outside the library that called it, or (function, statement) of the script; None if
-    there is none."""
+    """(file, number) of the innermost line outside this library, or (function, statement) of a script; None if there is
+    none."""
     frame = sys._getframe(1)
     script = sys.modules.get(f"{_PACKAGE}.jit.language")
     while frame is not None:
@@ -52,7 +52,7 @@ def line() -> tuple[str, Any] | None:
 
 
 def place_of(where: tuple[str, Any] | None) -> str:
-    """What to say of a line in a message."""
+    """The text of a line in a message."""
     if where is None:
         return ""
     if isinstance(where[1], str):
@@ -62,20 +62,21 @@ def place_of(where: tuple[str, Any] | None) -> str:
 
 
 class Watcher(Recorder):
-    """A recorder that notes of each node which line called it, and where its tensor lies in memory. Comparisons of
-    sizes are not told of: recordings with other sizes show whether they matter."""
+    """A recorder that notes for each node the line that called it, and the place of its tensor in memory. Comparisons
+    of sizes are not reported: recordings with other sizes show whether they matter."""
 
     def __init__(self, attributes=None, sizes=False, reads=lambda what, tensor: None):
-        def told(what, tensor):
+        def read(what, tensor):
             if self._opened:
-                raise NotImplementedError("a tensor becomes a value of Python's")
+                raise NotImplementedError("a tensor becomes a Python value")
             if what != "bool" or tensor is not None:
                 reads(what, tensor)
-        super().__init__(attributes, sizes, told)
-        self._opened = 0                       # how many operators are recorded as what they call now
+        super().__init__(attributes, sizes, read)
+        self._opened = 0                       # the number of running operators whose inner calls are recorded instead
 
     def parts_of(self, form, func, args, kwargs):
-        """An operator without a counterpart is what it calls, if all of that can be seen and has counterparts."""
+        """Whether an operator without a counterpart is recorded as the operators that it calls: all of them must be
+        seen, and must have counterparts."""
         if translation_of(form.name, form.form, LAST_OPSET)[0] is not None or form.mutates:
             return NotImplemented
         if form.is_impure:
@@ -92,7 +93,7 @@ class Watcher(Recorder):
         return self._closed(form)
 
     def _closed(self, form):
-        if self._opened:                       # the message is to name the operator that the model calls
+        if self._opened:                       # the message must name the operator that the model calls
             raise NotImplementedError(f"aten::{form.name} has no counterpart")
         return NotImplemented
 
@@ -109,14 +110,14 @@ class Watcher(Recorder):
 
 
 class _View(NamedTuple):
-    """One step from a place to what a node stands for: the node that made it, and for a part of several which one."""
+    """One step from a place to the value of a node: the node that made the view, and its index among several parts."""
 
     node: Node
     part: int | None
 
 
 class _Place:
-    """Memory that is written to: its value now, and how often it was written to."""
+    """Memory that is written to: its present value, and the number of writes."""
 
     __slots__ = ("value", "version")
 
@@ -125,7 +126,7 @@ class _Place:
 
 
 class _Seen:
-    """What a node stands for: a view of a place; the value as it was at that version."""
+    """The value of a node: a view of a place, and the value of the view at a version of the place."""
 
     __slots__ = ("place", "value", "version", "views")
 
@@ -136,10 +137,10 @@ class _Seen:
 class Lowering:
     """Writes the nodes of a recording.
 
-    recordings  the first one's graph is written; sizes that differ in the others are not numbers
+    recordings  the graph of the first is written; sizes that differ in the others are not numbers
     attributes  {path: tensor}, the parameters and buffers of the model
     names       {path: name in the graph}
-    fold        whether what depends on constants alone is computed now
+    fold        whether values that depend only on constants are computed now
     """
 
     def __init__(self, writer: Writer, recordings: Sequence[Recording], attributes: dict[str, Tensor],
@@ -155,13 +156,13 @@ class Lowering:
             _complete(recording)
         nodes = [list(recording.graph.nodes) for recording in recordings]
         for first, *others in zip(*nodes):
-            told = first.meta.get("val")
-            if told is not None:
-                first.meta["history"] = tuple(zip(told[0], *[other.meta["val"][0] for other in others]))
+            described = first.meta.get("val")
+            if described is not None:
+                first.meta["history"] = tuple(zip(described[0], *[other.meta["val"][0] for other in others]))
 
-    # ------------------------------------------------------------- the whole
+    # ------------------------------------------------------------- the graph
     def run(self, inputs: dict[Node, str]) -> list[Any]:
-        """Writes all nodes and gives the values of the outputs, in order; `inputs` are the names of placeholders."""
+        """Writes all nodes and returns the values of the outputs in order; `inputs` are the names of placeholders."""
         needed = self._needed()
         for node in self.recording.graph.nodes:
             if node.op == "placeholder":
@@ -175,7 +176,7 @@ class Lowering:
         raise AssertionError("a graph has an output")
 
     def _needed(self):
-        """The nodes that the outputs need: those that write to something are taken to be."""
+        """The nodes that the outputs need. Nodes that write are counted among them."""
         needed = set()
         for node in reversed(list(self.recording.graph.nodes)):
             form = _form(node)
@@ -200,7 +201,7 @@ class Lowering:
 
     # ------------------------------------------------------------- places
     def read(self, node: Node) -> Any:
-        """What a node stands for now."""
+        """The present value of a node."""
         seen = self._seen[node]
         if not isinstance(seen, _Seen) or seen.version == seen.place.version:
             return seen.value if isinstance(seen, _Seen) else seen
@@ -211,12 +212,12 @@ class Lowering:
         return value
 
     def _through(self, view, value):
-        """A view of a value, written again."""
+        """Writes the nodes of a view again for a value."""
         result = self._translated(view.node, {0: value})
         return result if view.part is None else result[view.part]
 
     def write(self, node: Node, value: Any) -> None:
-        """What the node stands for is this value from now on, and all that shares its memory changes with it."""
+        """Sets the value of the node, and with it the values of all nodes that share its memory."""
         seen = self._seen[node]
         chain = [seen.place.value]
         for view in seen.views[:-1]:
@@ -230,7 +231,7 @@ class Lowering:
         seen.place.version += 1
 
     def _put(self, view, whole, value):
-        """The whole with a view of it replaced."""
+        """The whole value with a view of it replaced."""
         g, node = self.g, view.node
         form, values = _form(node), self._arguments(node, {0: whole})
         how = put_of(form.name)
@@ -249,7 +250,7 @@ class Lowering:
             return _as(g.op("Concat", *parts, axis=values[-1] % whole.rank), whole)
         result = self._value(None, node) if view.part is None else None
         if not whole.is_static or result is not None and not result.is_static:
-            raise Refusal("writing to such a view of a tensor whose sizes may change")
+            raise Refusal("writing to such a view of a tensor whose sizes may vary")
         places = np.arange(int(np.prod(whole.shape, dtype=np.int64))).reshape(whole.shape)
         with no_grad():
             found = run(form, [wrap(places), *values[1:]])
@@ -283,7 +284,7 @@ class Lowering:
         return None
 
     def _sized(self, node):
-        """Arithmetic of sizes. What is divided is rounded down, also where it may be negative."""
+        """Arithmetic of sizes. Quotients are rounded down, also where they may be negative."""
         g, (a, b) = self.g, [self.read(x) if isinstance(x, Node) else x for x in node.args]
         if node.target is operator.floordiv and isinstance(a, Value) and _form(node.args[0]) is None:
             a = g.arithmetic("Sub", a, g.arithmetic("Mod", a, b))
@@ -312,7 +313,7 @@ class Lowering:
                                          for part in parts])
 
     def _write(self, node, form):
-        """A node that writes to its first argument: the function of the same name, and what it gives is put there."""
+        """A node that writes to its first argument: the result of the function of the same name is written there."""
         target = node.args[0]
         before = self.read(target)
         plain = form.name.removesuffix("_")
@@ -341,7 +342,7 @@ class Lowering:
         return self._translate(node, form, form.name, values, self._results(node))
 
     def _results(self, node):
-        """The results as values without names, None for those that nobody asks for."""
+        """The results as values without names; None for results that no node uses."""
         if "val" in node.meta:
             return [self._value(None, node)]
         found = [None] * node.meta.get("count", 1)
@@ -364,7 +365,7 @@ class Lowering:
             raise self._error(node, error) from None
         if isinstance(result, (tuple, list)):
             outs = [*outs, *[None] * (len(result) - len(outs))]
-            made = [None if x is None else _as(x, out) if out is not None else x for x, out in zip(result, outs)]
+            made = [x if x is None or out is None else _as(x, out) for x, out in zip(result, outs)]
             return made[0] if "val" in node.meta else made
         return _as(result, outs[0]) if "val" in node.meta or form.mutates else [_as(result, outs[0])]
 
@@ -376,7 +377,7 @@ class Lowering:
 
     # ------------------------------------------------------------- arguments
     def _arguments(self, node, replaced):
-        """In the schema's order, with the defaults."""
+        """The arguments in the schema's order, with the defaults."""
         form, values, given = _form(node), [], dict(node.kwargs)
         for i, argument in enumerate(form.arguments):
             if i in replaced:
@@ -399,23 +400,29 @@ class Lowering:
 
     # ------------------------------------------------------------- folding
     def _folded(self, node, form, values):
-        """The result as constants, if all arguments are; None if not, or if it is much larger than they are."""
+        """The result as constants if all arguments are constants; None otherwise, or if the result is much larger than
+        the arguments."""
         tensors = [x for x in _flat(values) if isinstance(x, Value)]
         if not self.fold or form.is_impure or any([x.array is None for x in tensors]):
             return None
         results = [x for x in self._results(node) if x is not None]
         size = sum([int(np.prod(x.shape, dtype=np.int64)) for x in results])
-        if size > max(_LARGEST, *[x.array.size for x in tensors]) if tensors else size > _LARGEST:
+        if size > max([_LARGEST, *[x.array.size for x in tensors]]):
             return None
         with no_grad():
             found = run(form, [_tensors(x) for x in values])
-        made = [None if x is None else Value(None, x._array.shape, dt.of(x._array), (), np.array(x._array))
-                if isinstance(x, Tensor) else x for x in (found if isinstance(found, (tuple, list)) else [found])]
+        found = found if isinstance(found, (tuple, list)) else [found]
+        made = [_constant(x) if isinstance(x, Tensor) else x for x in found]
         return made[0] if "val" in node.meta else made
 
 
+def _constant(x):
+    return Value(None, x._array.shape, dt.of(x._array), (), np.array(x._array))
+
+
 def _complete(recording):
-    """Notes shapes of nodes that stand for no tensor of Python's: steps of an index, and the targets of writes."""
+    """Notes the shapes of nodes that no tensor of the program stands for: steps of an index, and the targets of
+    writes."""
     sizes = {}
 
     def known(x):
@@ -467,14 +474,14 @@ def _aliases(form):
 
 
 def _as(x: Any, like: Value) -> Value:
-    """A name as a value with the shape and dtype of another; a value with that shape."""
+    """A name as a value with the shape and dtype of `like`; a value with the shape of `like`."""
     if isinstance(x, Value) and x.array is not None:
         return x
     return Value(x.name if isinstance(x, Value) else x, like.shape, like.dtype, like.history)
 
 
 def _order(form, values, rank) -> list[int]:
-    """The order of dimensions that a view of a tensor of that rank has."""
+    """The order of the dimensions in a view of a tensor with this rank."""
     places = wrap(np.empty((1,) * rank))
     places = wrap(np.lib.stride_tricks.as_strided(places._array, strides=range(1, rank + 1)))
     strides = run(form, [places, *values[1:]])._array.strides

@@ -1,4 +1,4 @@
-"""torch.onnx.operators: shapes as tensors, which a graph would keep."""
+"""torch.onnx.operators: shapes as tensors."""
 from ..ops.creation.factories import tensor
 
 __all__ = ["reshape_from_tensor_shape", "shape_as_tensor"]
@@ -15,5 +15,5 @@ def shape_as_tensor(x):
 
 
 def reshape_from_tensor_shape(x, shape):
-    """`x` in a shape that is a tensor of ints."""
+    """`x` reshaped to a shape that is a tensor of ints."""
     return x.reshape(shape.tolist())

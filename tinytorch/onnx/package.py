@@ -8,7 +8,7 @@ __all__ = ["require"]
 
 
 def require(name: str) -> Any:
-    """The package `onnx` or `onnxruntime`. OnnxExporterError that says how to install it, where it is not."""
+    """The package `onnx` or `onnxruntime`. If it is not installed, an OnnxExporterError says how to install it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

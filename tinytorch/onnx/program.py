@@ -19,12 +19,12 @@ from .writer import element_type
 
 __all__ = ["ONNXProgram"]
 
-#: A file of protobuf holds less than 2 GiB: weights from this size on lie beside it.
+#: A protobuf file holds less than 2 GiB. Weights of this size or more go to a file beside it.
 _LARGEST = 1 << 31
 
 
 class ONNXProgram:
-    """What torch.onnx.export gives: a model, and the inputs that a call of the model it was made from has.
+    """The result of torch.onnx.export: a model, and the inputs of a call of the original model.
 
     model_proto       the onnx.ModelProto
     exported_program  None: the model was recorded by a call of it
@@ -42,20 +42,20 @@ class ONNXProgram:
     def __repr__(self) -> str:
         graph = self.model_proto.graph
         opsets = ", ".join([f"{x.domain or 'ai.onnx'} {x.version}" for x in self.model_proto.opset_import])
-        told = [f"ONNXProgram({graph.name}, {opsets}"]
-        told += [f"    {kind} {x.name}: {_shown(x.type.tensor_type)}" for kind, items in (
+        lines = [f"ONNXProgram({graph.name}, {opsets}"]
+        lines += [f"    {kind} {x.name}: {_shown(x.type.tensor_type)}" for kind, items in (
             ("input ", graph.input), ("output", graph.output)) for x in items]
-        return "\n".join([*told, f"    {len(graph.node)} nodes, {len(graph.initializer)} initializers)"])
+        return "\n".join([*lines, f"    {len(graph.node)} nodes, {len(graph.initializer)} initializers)"])
 
     # ------------------------------------------------------------- files
     def save(self, destination: str | os.PathLike, *, include_initializers: bool = True,
              keep_initializers_as_inputs: bool = False, external_data: bool | None = None) -> None:
-        """Writes the model to a file, which is whole or not there.
+        """Writes the model to a file, as a whole or not at all.
 
-        include_initializers         whether the weights are in it
-        keep_initializers_as_inputs  whether callers may give other weights
-        external_data                whether the weights are in `destination`.data, beside it; None: when the file
-                                     would be larger than 2 GB, which a file of protobuf cannot be
+        include_initializers         whether the file contains the weights
+        keep_initializers_as_inputs  whether callers may pass other weights
+        external_data                whether the weights are in `destination`.data, beside it; None: only if the file
+                                     would be larger than 2 GB, the limit of protobuf
         """
         onnx = require("onnx")
         model = self._changed(include_initializers, keep_initializers_as_inputs)
@@ -89,7 +89,7 @@ class ONNXProgram:
         return model
 
     def apply_weights(self, state_dict: Mapping[str, Tensor]) -> None:
-        """Replaces initializers by the tensors of their names. OnnxExporterError for another shape."""
+        """Replaces initializers by the tensors with the same names. OnnxExporterError for another shape."""
         found = {x.name: x for x in self.model_proto.graph.initializer}
         for name, tensor in state_dict.items():
             if name not in found:
@@ -111,11 +111,11 @@ class ONNXProgram:
         self.release()
 
     def optimize(self) -> None:
-        """Nothing: what can be computed before a call has been when the model was exported."""
+        """Changes nothing: constants were folded when the model was exported."""
 
     # ------------------------------------------------------------- calls
     def initialize_inference_session(self, initializer: Callable[[bytes], Any] | None = None) -> None:
-        """Makes the session of onnxruntime that calls run in: of the model's bytes, by `initializer` if it is given."""
+        """Makes the onnxruntime session for calls from the model's bytes, by `initializer` if it is given."""
         self._starter = initializer or self._starter
         data = self.model_proto.SerializeToString()
         if self._starter is not None:
@@ -125,24 +125,24 @@ class ONNXProgram:
         self._session = runtime.InferenceSession(data, providers=["CPUExecutionProvider"])
 
     def release(self) -> None:
-        """Lets go of the session; the next call makes one anew."""
+        """Releases the session; the next call makes a new one."""
         self._session = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Sequence[Tensor]:
-        """The outputs that onnxruntime computes, a tuple of tensors, for inputs as the model takes them."""
+        """The outputs that onnxruntime computes, a tuple of tensors, for the arguments of the original model."""
         if self._session is None:
             self.initialize_inference_session()
         return self._tensors(self._session.run(None, self._fed(args, kwargs)))
 
     def call_reference(self, *args: Any, **kwargs: Any) -> Sequence[Tensor]:
-        """The same by the onnx package's own operators in Python, which are slow."""
+        """The outputs that the onnx package computes with its operators in Python, which are slow."""
         require("onnx")
         from onnx.reference import ReferenceEvaluator
         return self._tensors(ReferenceEvaluator(self.model_proto).run(None, self._fed(args, kwargs)))
 
     def compute_values(self, value_names: Sequence[str], args: Sequence[Any] = (),
                        kwargs: Mapping[str, Any] | None = None) -> Sequence[Tensor]:
-        """The values of these names, also those between the nodes, for inputs."""
+        """The values with these names, including intermediate values, for the arguments of the original model."""
         helper, model = require("onnx").helper, type(self.model_proto)()
         model.CopyFrom(self.model_proto)
         del model.graph.output[:]
@@ -171,7 +171,7 @@ def _shown(kind):
 
 
 def _moved(model, file, name):
-    """Writes the weights of a model to a file, and has the model say where they are: in the file of this name."""
+    """Writes the weights of a model to a file, and notes in the model that they are in the file of this name."""
     place = require("onnx").TensorProto.EXTERNAL
     for tensor in model.graph.initializer:
         begin = -file.tell() % 4096

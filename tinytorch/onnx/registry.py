@@ -1,8 +1,8 @@
-"""Which function writes an operator of ATen's as nodes of ONNX.
+"""The functions that write ATen's operators as nodes of ONNX.
 
 A translation takes the writer and the arguments in the schema's order: values (writer.Value) for tensors, numbers or
-values without dimensions for sizes, and what Python has for the rest. It gives the result, as a name or a value, or a
-tuple of them. The modules of aten/ enter theirs when the first model is exported.
+values without dimensions for sizes, and Python's objects for other arguments. It returns the result, as a name or a
+value, or a tuple of them. The modules of aten/ register their translations when the first model is exported.
 """
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .errors import OnnxExporterError
 
 __all__ = ["Refusal", "Unwritable", "entered", "put_of", "register", "translation", "translation_of", "unregister"]
 
-#: {name or name.form: function}, and those that programs register: {(domain::name, opset): function}.
+#: {name or name.form: function}, and the functions that programs register: {(domain::name, opset): function}.
 _KNOWN: dict[str, Callable] = {}
-#: {name of an operator that gives a view: how what is written to the view gets into the whole}.
+#: {name of an operator that returns a view: how a write to the view changes the whole} (see `translation`).
 _PUT: dict[str, str] = {}
 _REGISTERED: dict[tuple[str, int], Callable] = {}
 
 
 class Refusal(OnnxExporterError):
-    """An operator that is written, but not with these arguments. `reason` says why."""
+    """An operator that is supported, but not with these arguments. `reason` says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -32,7 +32,7 @@ class Refusal(OnnxExporterError):
 
 
 class Unwritable(OnnxExporterError):
-    """An operator that ONNX has from a later opset on."""
+    """An operator that ONNX has only from a later opset on."""
 
     def __init__(self, opset: int) -> None:
         super().__init__(opset)
@@ -40,12 +40,12 @@ class Unwritable(OnnxExporterError):
 
 
 def translation(*names: str, put: str | None = None) -> Callable[[Callable], Callable]:
-    """Enters a function for these operators, "add" for all forms or "add.Tensor" for one.
+    """Registers a function for these operators: "add" for all forms or "add.Tensor" for one.
 
-    put  of those that give views, how what is written to a view gets into the whole: "same" for a view of all as it is,
-         "shape" for one in another shape, "order" for one with the dimensions in another order, "scatter" where the
-         operator name_scatter puts it, "parts" for several that make the whole when they are joined; else by the places
-         of its elements
+    put  for operators that return views, how a write to a view changes the whole: "same" for a view of everything as it
+         is, "shape" for a view in another shape, "order" for a view with the dimensions in another order, "scatter" if
+         the operator name_scatter does the write, "parts" for several views that make up the whole. None: by the places
+         of the view's elements
     """
     def enter(function):
         for name in names:
@@ -58,19 +58,19 @@ def translation(*names: str, put: str | None = None) -> Callable[[Callable], Cal
 
 
 def put_of(name: str) -> str | None:
-    """How what is written to a view that the operator gives gets into the whole; None: by the places of elements."""
+    """How a write to a view of this operator changes the whole (see `translation`); None: by the places of elements."""
     return _PUT.get(name)
 
 
 def entered(functions: Iterable[tuple[str, Callable]]) -> None:
-    """Enters functions under their names."""
+    """Registers functions under their names."""
     for name, function in functions:
         translation(name)(function)
 
 
 @functools.cache
 def _load():
-    """Imports the modules that enter functions, all of them, once."""
+    """Imports all modules that register functions, once."""
     folder = importlib.import_module(f"{__package__}.aten")
     for family in pkgutil.iter_modules(folder.__path__):
         importlib.import_module(f"{folder.__name__}.{family.name}")
@@ -88,10 +88,10 @@ def translation_of(name: str, form: str, opset: int) -> tuple[Callable | None, b
 
 
 def register(name: str, function: Callable[..., Any], opset: int) -> None:
-    """Has exports to this opset, and later ones, call function(g, *arguments) for the operator domain::name."""
+    """Makes exports to this opset and later ones call function(g, *arguments) for the operator domain::name."""
     _REGISTERED[name, opset] = function
 
 
 def unregister(name: str, opset: int) -> None:
-    """Undoes `register`, where there is something to undo."""
+    """Removes the function that `register` added, if there is one."""
     _REGISTERED.pop((name, opset), None)

@@ -1,12 +1,12 @@
-"""torch.onnx.symbolic_helper: what stands above functions that would export operators."""
+"""torch.onnx.symbolic_helper: decorators of functions that export operators."""
 from .._refused import refused
 
 __all__ = ["parse_args", "quantized_args"]
 
-#: What such functions call.
+#: Functions that such functions call.
 _CALLED = """args_have_same_dtype check_training_mode dequantize_helper is_complex_value quantize_helper
     requantize_bias_helper""".split()
-_REASON = "what a program registers is given numbers and values as they are here"
+_REASON = "functions that a program registers get numbers and values of this library"
 globals().update({_name: refused(__name__, _name, _REASON) for _name in _CALLED})
 __all__ += _CALLED
 

@@ -1,4 +1,4 @@
-"""torch.onnx.utils: what surrounds an export."""
+"""torch.onnx.utils: the state of an export, and the registration of symbolic functions."""
 import importlib
 import re
 import threading
@@ -14,7 +14,7 @@ _state = threading.local()
 
 
 def is_in_onnx_export():
-    """Whether a model is called by an export in this thread."""
+    """Whether an export is running in this thread."""
     return getattr(_state, "depth", 0) > 0
 
 
@@ -29,7 +29,7 @@ def exporting():
 
 
 def __getattr__(name):
-    if name == "export":                       # with all that it takes, when it is first asked for
+    if name == "export":                       # imported at its first use, with all modules that it needs
         return importlib.import_module(f"{__package__}.exporting").export
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
 
@@ -41,15 +41,16 @@ def _check_name(name):
 
 
 def register_custom_op_symbolic(symbolic_name, symbolic_fn, opset_version):
-    """Has exports to this opset, and later ones, call symbolic_fn(g, *arguments) for an operator of ATen's: g.op(name,
-    *inputs, **attributes) writes a node and gives its result. OnnxExporterError for a name that is not domain::name."""
+    """Makes exports to this opset and later ones call symbolic_fn(g, *arguments) for one of ATen's operators.
+    g.op(name, *inputs, **attributes) writes a node and returns its result. OnnxExporterError for a name that is not
+    domain::name."""
     _check_name(symbolic_name)
     from .registry import register
     register(symbolic_name, symbolic_fn, opset_version)
 
 
 def unregister_custom_op_symbolic(symbolic_name, opset_version):
-    """Undoes `register_custom_op_symbolic`. OnnxExporterError for a name that is not domain::name."""
+    """Removes the function of `register_custom_op_symbolic`. OnnxExporterError for a name that is not domain::name."""
     _check_name(symbolic_name)
     from .registry import unregister
     unregister(symbolic_name, opset_version)
@@ -57,8 +58,8 @@ def unregister_custom_op_symbolic(symbolic_name, opset_version):
 
 @contextmanager
 def select_model_mode_for_export(model, mode):
-    """A context in which a module trains or evaluates as `mode`, a TrainingMode, says; PRESERVE: as it did before.
-    TypeError for anything else."""
+    """A context in which a module is in the mode `mode`, a TrainingMode; PRESERVE keeps its mode. TypeError for other
+    values."""
     if not isinstance(mode, TrainingMode):
         raise TypeError(f"'mode' should be a torch.onnx.TrainingMode enum, but got '{type(mode)}'.")
     changes = mode is not TrainingMode.PRESERVE and hasattr(model, "training")

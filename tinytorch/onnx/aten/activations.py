@@ -33,7 +33,7 @@ def leaky_relu(g, x, slope=0.01):
 @translation("rrelu")
 def rrelu(g, x, lower=1 / 8, upper=1 / 3, training=False, generator=None):
     if training:
-        raise Refusal("slopes that are drawn; model.eval() has their mean")
+        raise Refusal("random slopes; model.eval() uses their mean")
     return g.op("LeakyRelu", x, alpha=(lower + upper) / 2)
 
 
@@ -140,7 +140,7 @@ def threshold(g, x, limit, value):
 def glu(g, x, dim=-1):
     dim %= x.rank
     if x.dynamic[dim]:
-        raise Refusal("halves of a size that may change")
+        raise Refusal("halves of a size that may vary")
     first, second = g.split(x, [x.shape[dim] // 2] * 2, dim)
     return g.op("Mul", first, g.op("Sigmoid", second))
 
@@ -175,7 +175,7 @@ def feature_dropout(g, x, p, train):
         return g.op("Identity", x)
     if p == 1:
         return g.op("Mul", x, g.number(0.0, x.dtype))
-    # not by Dropout of ones, which onnxruntime takes for a constant
+    # a Dropout of ones does not work: onnxruntime folds it into a constant
     ones = g.expand(g.number(1.0, dt.float32), [*g.sizes(x)[:2], *[1] * (x.rank - 2)])
     kept = g.op("GreaterOrEqual", g.op("RandomUniformLike", ones), g.number(p, dt.float32))
     return g.op("Mul", x, g.op("Mul", g.cast(Value(kept, (), dt.bool), x.dtype), g.number(1 / (1 - p), x.dtype)))

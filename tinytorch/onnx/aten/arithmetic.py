@@ -11,7 +11,7 @@ from ..writer import Value
 
 
 def common(*values):
-    """The dtype that tensors and numbers are computed in together, as torch promotes them."""
+    """The dtype to which torch promotes tensors and numbers."""
     dims, zeros, scalars = [None], [None], [None]
     for x in values:
         if isinstance(x, Value):
@@ -37,7 +37,7 @@ entered([(name, _plain(kind)) for name, kind in {
 
 
 def _of_whole_numbers_too(kind):
-    """An operator that ONNX's runtimes have for floating numbers, and that whole numbers stay the same under."""
+    """An operator that ONNX's runtimes have for floating-point numbers, and that leaves integers as they are."""
     def write(g, x):
         return g.op(kind, x) if x.dtype.is_floating_point else g.op("Identity", x)
     return write
@@ -189,7 +189,7 @@ def nan_to_num(g, x, nan, posinf, neginf):
 
 # ------------------------------------------------------------------ of two
 def _scaled(g, x, alpha):
-    """x times alpha, in the result's dtype."""
+    """x times alpha in the dtype of the result."""
     if alpha == 1:
         return g.cast(x, g.out.dtype)
     if not isinstance(x, Value):
@@ -223,7 +223,7 @@ def mul(g, a, b):
 def div(g, a, b, rounding_mode=None):
     if rounding_mode == "floor":
         return floor_divide(g, a, b)
-    result = g.apply("Div", a, b)              # which truncates whole numbers
+    result = g.apply("Div", a, b)              # this truncates integers
     if rounding_mode == "trunc" and g.out.dtype.is_floating_point:
         return g.op("Mul", g.op("Sign", result), g.op("Floor", g.op("Abs", result)))
     return result
@@ -402,7 +402,7 @@ def isin(g, x, known, assume_unique=False, invert=False):
 
 # ------------------------------------------------------------------ comparisons and logic
 def _compared(kind):
-    """A comparison; of whole numbers and truth values in a type that all runtimes compare."""
+    """A comparison. Integers and truth values are compared in a type that all runtimes support."""
     def write(g, a, b):
         dtype = common(a, b)
         if dtype in (dt.bool, dt.uint8, dt.int8, dt.int16) and not (kind == "Equal" and dtype is dt.bool):
@@ -470,7 +470,7 @@ def bitwise_not(g, x):
 
 
 def _shifted(kind):
-    """A shift of whole numbers that may be negative: by a product, and by a quotient that is rounded down."""
+    """A shift of integers that may be negative: a product, or a quotient that is rounded down."""
     def write(g, a, b):
         scale = g.op("Pow", g.number(2, g.out.dtype), g.cast(b, g.out.dtype))
         scale = Value(scale, (), g.out.dtype)
@@ -493,7 +493,7 @@ def clamp(g, x, low=None, high=None):
         return x if high is None else g.op("Min", x, g.cast(high, dtype))
     low, high = [None if y is None else g.number(y, dtype) for y in (low, high)]
     if low is not None and high is not None and low.array > high.array:
-        low = high                             # torch gives the upper limit then
+        low = high                             # torch returns the upper limit in this case
     return g.op("Clip", x, low, high)
 
 

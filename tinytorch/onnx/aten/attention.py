@@ -14,12 +14,12 @@ from ..writer import Value
 def attention(g, query, key, value, mask=None, dropout=0.0, is_causal=False, scale=None, enable_gqa=False):
     if scale is None:
         if query.dynamic[-1]:
-            raise Refusal("of a size that may change; give scale=")
+            raise Refusal("of a size that may vary; pass scale=")
         scale = 1 / math.sqrt(query.shape[-1])
     if enable_gqa and query.shape[-3] != key.shape[-3]:
         key, value = [_repeated(g, x, query.shape[-3] // key.shape[-3]) for x in (key, value)]
     turned = g.transpose(key, [*range(key.rank - 2), key.rank - 1, key.rank - 2])
-    # half of the scale for each, which keeps products small, as torch does
+    # each factor gets the square root of the scale, which keeps products small, as in torch
     half = g.number(math.sqrt(scale), query.dtype)
     scores = g.op("MatMul", g.op("Mul", query, half), g.op("Mul", turned, half))
     lowest = g.number(-np.inf, query.dtype)
@@ -34,7 +34,7 @@ def attention(g, query, key, value, mask=None, dropout=0.0, is_causal=False, sca
         else:
             scores = g.op("Add", scores, g.cast(mask, query.dtype))
     weights = g.op("Softmax", scores, axis=-1)
-    if mask is not None:                       # a row of which nothing is seen is zero
+    if mask is not None:                       # a row whose elements are all masked is zero
         weights = g.where(g.op("IsNaN", weights), g.number(0.0, query.dtype), weights)
     if dropout:
         weights = g.op("Dropout", weights, g.number(dropout, dt.float32), g.number(True, dt.bool))
@@ -42,7 +42,7 @@ def attention(g, query, key, value, mask=None, dropout=0.0, is_causal=False, sca
 
 
 def _repeated(g, x, times):
-    """Each head that many times."""
+    """Repeats each head `times` times."""
     *rest, heads, length, width = g.sizes(x)
     n = len(rest)
     wide = g.expand(g.unsqueeze(x, [n + 1]), [1] * (n + 1) + [times, 1, 1])

@@ -9,7 +9,7 @@ from ..writer import Value
 
 
 def batched(g, x, spatial):
-    """(the tensor with a batch dimension, whether it had none)."""
+    """(tensor with a batch dimension, whether it had none before)."""
     if x.rank == spatial + 2:
         return x, False
     history = x.history and ((1,) * len(x.history[0]), *x.history)
@@ -63,7 +63,7 @@ def convolution(g, x, weight, bias, stride, padding, dilation, transposed, outpu
 @translation("im2col")
 def im2col(g, x, kernel, dilation, padding, stride):
     if x.dynamic[-1] or x.dynamic[-2]:
-        raise Refusal("windows of sizes that may change")
+        raise Refusal("windows of sizes that may vary")
     x, single = batched(g, x, 2)
     places, sizes = [], []
     for k, d, p, s, n in zip(kernel, dilation, padding, stride, x.shape[2:]):

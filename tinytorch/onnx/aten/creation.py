@@ -1,4 +1,4 @@
-"""Tensors of sizes and numbers; random numbers."""
+"""New tensors of given sizes; random numbers."""
 from __future__ import annotations
 
 import numpy as np
@@ -9,7 +9,7 @@ from ..writer import Value, element_type
 
 
 def filled(g, sizes, value):
-    """The result, all of it one number."""
+    """The result, filled with one number."""
     if isinstance(value, Value):
         return g.expand(g.cast(value, g.out.dtype), sizes)
     return g.expand(g.number(value, g.out.dtype), sizes)
@@ -74,7 +74,7 @@ def arange_step(g, start, end, step=1, *options):
 @translation("linspace")
 def linspace(g, start, end, steps, *options):
     if not isinstance(steps, int):
-        raise Refusal("as many steps as a size that may change")
+        raise Refusal("a number of steps that is a size that may vary")
     made = g.constant(np.linspace(0, 1, steps), g.out.dtype)
     span = g.op("Sub", g.cast(end, g.out.dtype), g.cast(start, g.out.dtype))
     return g.op("Add", g.op("Mul", made, span), g.cast(start, g.out.dtype))
@@ -96,9 +96,9 @@ def _eye(g, n, m):
 
 
 # ------------------------------------------------------------------ random numbers
-def _drawn(g, kind, sizes, **told):
+def _drawn(g, kind, sizes, **attributes):
     shape = g.expand(g.number(0.0, dt.float32), sizes)
-    drawn = g.op(kind, shape, dtype=element_type(dt.float32), **told)
+    drawn = g.op(kind, shape, dtype=element_type(dt.float32), **attributes)
     return g.cast(Value(drawn, (), dt.float32), g.out.dtype)
 
 
@@ -148,7 +148,7 @@ def normal_of_tensors(g, mean, std=1.0, generator=None):
 
 @translation("bernoulli")
 def bernoulli(g, p, generator=None):
-    # not by Bernoulli, whose definition in ONNX gives 1 where a uniform number is greater than p
+    # ONNX's Bernoulli does not do: its definition returns 1 where a uniform number is greater than p
     drawn = g.op("RandomUniformLike", p, dtype=element_type(dt.float32))
     return g.cast(Value(g.op("Less", drawn, g.cast(p, dt.float32)), (), dt.bool), g.out.dtype)
 

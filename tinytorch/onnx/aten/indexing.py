@@ -1,4 +1,4 @@
-"""Parts of tensors by places: select, slice, index, gather, scatter; embeddings."""
+"""Parts of tensors by indices: select, slice, index, gather, scatter; embeddings."""
 from __future__ import annotations
 
 import numpy as np
@@ -15,7 +15,8 @@ def select(g, x, dim, index):
 
 @translation("slice", put="scatter")
 def slice_(g, x, dim=0, start=None, end=None, step=1):
-    start, end = 0 if start is None else start, (1 << 63) - 1 if end is None else end
+    start = 0 if start is None else start
+    end = (1 << 63) - 1 if end is None else end
     return g.slice(x, dim % x.rank, start, end, step)
 
 
@@ -67,8 +68,8 @@ def embedding(g, weight, index, padding_idx=-1, scale=False, sparse=False):
 @translation("embedding_bag")
 def embedding_bag(g, weight, index, offsets, scale=False, mode=0, sparse=False, weights=None, include_last=False,
                   padding_idx=None):
-    """The rows of all bags, and for each bag which of them are its own: by a product of matrices where they are summed,
-    by the greatest of those that are not masked for mode="max"."""
+    """Looks up the rows of all bags, and reduces the rows of each bag: sums by a product with a matrix that says which
+    rows belong to which bag, and maxima (mode="max") over the rows that this matrix does not mask."""
     n, dtype = g.count(index), weight.dtype
     places = g.op("Range", g.constant(0, dt.int64), g.cast(n, dt.int64), g.constant(1, dt.int64))
     begins = g.cast(offsets, dt.int64)
@@ -110,14 +111,14 @@ def one_hot(g, x, classes=-1):
 def _one_hot(g, x, classes):
     if classes == -1:
         if g.out.dynamic[-1]:
-            raise Refusal("as many classes as the indices say; give num_classes")
+            raise Refusal("classes counted from the indices; pass num_classes")
         classes = g.out.shape[-1]
     return g.op("OneHot", x, g.constant(classes, dt.int64), g.constant([0, 1], dt.int64), axis=-1)
 
 
-# ------------------------------------------------------------------ by several tensors
+# ------------------------------------------------------------------ several indices
 def _places(g, x, indices):
-    """(the indices that are tensors as whole numbers of one shape, stacked; their dimensions)."""
+    """(the indices that are tensors, as integers counted from the front; their dimensions)."""
     dims, tensors = [], []
     for i, index in enumerate(indices):
         if index is None:
@@ -130,7 +131,7 @@ def _places(g, x, indices):
 
 
 def _from_front(g, index, size):
-    """Indices that may be negative, counted from the front."""
+    """Counts indices that may be negative from the front."""
     if index.array is not None and isinstance(size, int):
         return g.constant(np.where(index.array < 0, index.array + size, index.array), dt.int64)
     behind = g.op("Add", index, g.cast(size, dt.int64))
@@ -139,7 +140,7 @@ def _from_front(g, index, size):
 
 
 def _stacked(g, tensors):
-    """Indices with their shapes broadcast, stacked along a new last dimension: (the tensor, its rank without that)."""
+    """Broadcasts indices and stacks them along a new last dimension: (the tensor, its rank without this dimension)."""
     rank = max([x.rank for x in tensors])
     shapes = {x.shape for x in tensors}
     if len(shapes) > 1 or any([not x.is_static for x in tensors]):
@@ -152,11 +153,11 @@ def _stacked(g, tensors):
 
 
 def _mask_of(g, x, indices):
-    """The mask, if a mask over leading dimensions is the only index."""
+    """The mask over leading dimensions if it is the only index, else None."""
     given = [index for index in indices if index is not None]
     if len(given) == 1 and given[0].dtype in (dt.bool, dt.uint8):
         if indices[0] is None:
-            raise Refusal("a mask behind dimensions that are taken whole")
+            raise Refusal("a mask after dimensions without an index")
         return g.cast(given[0], dt.bool)
     return None
 
@@ -186,26 +187,15 @@ def index_put(g, x, indices, values, accumulate=False):
     values = g.cast(values, x.dtype)
     mask = _mask_of(g, x, indices)
     if mask is not None:
-        wide = g.unsqueeze(mask, range(mask.rank, x.rank)) if x.rank > mask.rank else mask
-        if values.rank == 0 or values.shape == (1,):
-            chosen = g.op("Add", x, values) if accumulate else values
-            return g.where(wide, chosen, x)
-        if accumulate:
-            if g.opset < 16:
-                raise Unwritable(16)
-            return g.op("ScatterND", x, g.op("Transpose", g.op("NonZero", mask), perm=[1, 0]), values, reduction="add")
-        where = g.op("Transpose", g.op("NonZero", mask), perm=[1, 0])
-        if values.rank < x.rank - mask.rank + 1:
-            shape = g.op("Concat", g.slice(g.op("Shape", where), 0, 0, 1), g.ints(g.sizes(x)[mask.rank:]), axis=0)
-            values = g.op("Expand", values, shape)
-        return g.op("ScatterND", x, where, values)
+        return _masked_put(g, x, mask, values, accumulate)
     tensors, dims = _places(g, x, indices)
     rest = [i for i in range(x.rank) if i not in dims]
     order = [*dims, *rest]
     moved = g.transpose(x, order) if order != list(range(x.rank)) else x
     places, rank = _stacked(g, tensors)
-    shape = g.op("Concat", g.slice(g.op("Shape", places), 0, 0, -1),
-                 g.ints([g.size(x, i) for i in rest]), axis=0) if rest else g.slice(g.op("Shape", places), 0, 0, -1)
+    shape = g.slice(g.op("Shape", places), 0, 0, -1)
+    if rest:
+        shape = g.op("Concat", shape, g.ints([g.size(x, i) for i in rest]), axis=0)
     contiguous = dims == list(range(dims[0], dims[0] + len(dims))) and dims[0]
     if contiguous and values.rank > rank:
         front = dims[0]
@@ -215,13 +205,29 @@ def index_put(g, x, indices, values, accumulate=False):
         values = g.transpose(values, [*range(front, front + rank), *range(front),
                                       *range(front + rank, rank + len(rest))])
     values = g.op("Expand", values, shape)
-    told = {}
-    if accumulate:
-        if g.opset < 16:
-            raise Unwritable(16)
-        told = {"reduction": "add"}
-    made = g.op("ScatterND", moved, places, values, **told)
+    made = g.op("ScatterND", moved, places, values, **_accumulating(g, accumulate))
     return g.transpose(made, np.argsort(order).tolist()) if order != list(range(x.rank)) else made
+
+
+def _masked_put(g, x, mask, values, accumulate):
+    """x with the values where the mask over its leading dimensions holds."""
+    if values.rank == 0 or values.shape == (1,):
+        wide = g.unsqueeze(mask, range(mask.rank, x.rank)) if x.rank > mask.rank else mask
+        return g.where(wide, g.op("Add", x, values) if accumulate else values, x)
+    places = g.op("Transpose", g.op("NonZero", mask), perm=[1, 0])
+    if not accumulate and values.rank < x.rank - mask.rank + 1:
+        shape = g.op("Concat", g.slice(g.op("Shape", places), 0, 0, 1), g.ints(g.sizes(x)[mask.rank:]), axis=0)
+        values = g.op("Expand", values, shape)
+    return g.op("ScatterND", x, places, values, **_accumulating(g, accumulate))
+
+
+def _accumulating(g, accumulate):
+    """The attributes of a ScatterND that adds, or replaces. ONNX has reductions from opset 16 on."""
+    if not accumulate:
+        return {}
+    if g.opset < 16:
+        raise Unwritable(16)
+    return {"reduction": "add"}
 
 
 @translation("masked_select")
@@ -256,7 +262,7 @@ def nonzero_numpy(g, x):
 
 # ------------------------------------------------------------------ writing
 def scattered(g, x, dim, index, source, reduction=None):
-    """ScatterElements, whose reductions ONNX has from opset 16 and 18 on."""
+    """A ScatterElements. ONNX has its reductions from opset 16 or 18 on."""
     if reduction in ("max", "min") and g.opset < 18:
         raise Unwritable(18)
     if reduction is not None and g.opset < 16:
@@ -298,7 +304,7 @@ def scatter_reduce(g, x, dim, index, source, reduce, include_self=True):
 
 
 def _rows(g, x, dim, index):
-    """Indices of rows, for ScatterElements: of the rows' shape."""
+    """The indices of rows, expanded to the shape of the rows for ScatterElements."""
     if not x.rank:
         raise Refusal("of a tensor without dimensions")
     dim %= x.rank
@@ -341,7 +347,7 @@ def select_scatter(g, x, source, dim, index):
 
 
 def _between(g, x, source, dim, start, end):
-    """x with what is between two places of a dimension replaced."""
+    """x with the part between two places of a dimension replaced."""
     pieces = [source]
     if not (isinstance(start, int) and start == 0):
         pieces.insert(0, g.slice(x, dim, 0, start))
@@ -353,7 +359,8 @@ def _between(g, x, source, dim, start, end):
 @translation("slice_scatter")
 def slice_scatter(g, x, source, dim=0, start=None, end=None, step=1):
     dim, source = dim % x.rank, g.cast(source, x.dtype)
-    start, end = 0 if start is None else start, (1 << 63) - 1 if end is None else end
+    start = 0 if start is None else start
+    end = (1 << 63) - 1 if end is None else end
     if step == 1:
         if isinstance(start, int) and start < 0:
             start = g.arithmetic("Add", g.size(x, dim), max(start, -x.shape[dim]) if not x.dynamic[dim] else start)
@@ -365,7 +372,7 @@ def slice_scatter(g, x, source, dim=0, start=None, end=None, step=1):
         history = (source.history[dim],) if source.history else ()
         return scattered(g, x, dim, _rows(g, x, dim, Value(rows, (source.shape[dim],), dt.int64, history)), source)
     if x.dynamic[dim] or not isinstance(start, int) or not isinstance(end, int):
-        raise Refusal("steps in a size that may change")
+        raise Refusal("steps in a size that may vary")
     places = np.arange(x.shape[dim])[start:end:step]
     return scattered(g, x, dim, _rows(g, x, dim, g.constant(places, dt.int64)), source)
 

@@ -98,7 +98,7 @@ def bilinear(g, a, b, weight, bias=None):
 @translation("kron")
 def kron(g, a, b):
     if a.rank != 2 or b.rank != 2:
-        raise Refusal("of other tensors than matrices")
+        raise Refusal("of tensors that are not matrices")
     wide = g.op("Mul", g.unsqueeze(a, [1, 3]), g.unsqueeze(b, [0, 2]))
     return g.reshaped_to(wide, g.out, [-1, g.arithmetic("Mul", g.size(a, 1), g.size(b, 1))])
 

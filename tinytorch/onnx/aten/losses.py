@@ -5,7 +5,7 @@ from ..registry import Refusal, translation
 
 
 def _reduced(g, x, reduction):
-    """none, mean or sum, by torch's numbers."""
+    """Reduces a loss. `reduction` is torch's number of none, mean or sum."""
     if not reduction:
         return x
     return g.op("ReduceMean" if reduction == 1 else "ReduceSum", x, keepdims=0)

@@ -7,24 +7,24 @@ from ..registry import Refusal, translation
 
 
 def _or(g, x, value, n, dtype):
-    """A vector; of one number, where there is none."""
+    """The vector `value`; a vector of n equal numbers if it is None."""
     return g.constant(np.full(n, value), dtype) if x is None else x
 
 
 def _of_channels(g, x, rank):
-    """A vector as a tensor of that rank whose second dimension it is."""
+    """A vector as a tensor of a given rank, along the second dimension."""
     return g.reshape(x, [1, -1] + [1] * (rank - 2)) if rank > 2 else x
 
 
 def _affine(g, x, weight, bias, rank):
-    """x times the weights of its channels, and their biases."""
+    """x times the weights of its channels, plus their biases."""
     if weight is not None:
         x = g.op("Mul", x, _of_channels(g, weight, rank))
     return x if bias is None else g.op("Add", x, _of_channels(g, bias, rank))
 
 
 def _normalized(g, x, dims, eps):
-    """x without its mean and with a variance of 1 over these dimensions."""
+    """x normalized to mean 0 and variance 1 over these dimensions."""
     apart = g.op("Sub", x, g.reduce("ReduceMean", x, dims, True))
     variance = g.reduce("ReduceMean", g.op("Mul", apart, apart), dims, True)
     return g.op("Div", apart, g.op("Sqrt", g.op("Add", variance, g.number(eps, x.dtype))))
@@ -67,7 +67,7 @@ def layer_norm(g, x, shape, weight=None, bias=None, eps=1e-5, *options):
     if g.opset >= 17:
         sizes = x.shape[-n:]
         if weight is None and any(x.dynamic[-n:]):
-            raise Refusal("over sizes that may change")
+            raise Refusal("over sizes that may vary")
         scale = g.constant(np.ones(sizes), x.dtype) if weight is None else weight
         return (g.op("LayerNormalization", x, scale, bias, axis=-n, epsilon=float(eps)),)
     made = _normalized(g, x, range(x.rank - n, x.rank), eps)

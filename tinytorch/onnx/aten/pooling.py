@@ -16,8 +16,8 @@ def _listed(x, n):
 
 
 def _windows(x, spatial, kernel, stride, padding, dilation, ceil_mode):
-    """(how far the windows reach beyond the padding at the end of each dimension, ceil_mode for the node): with sizes
-    that are numbers, more padding does what ceil_mode does, which runtimes read differently."""
+    """(how far the windows reach beyond the padding at the end of each dimension, ceil_mode for the node). Runtimes
+    disagree on ceil_mode, so additional padding replaces it where sizes are numbers."""
     if not ceil_mode:
         return [0] * spatial, 0
     if any(x.dynamic[-spatial:]):
@@ -39,10 +39,10 @@ def _max_pool(spatial, places):
         padding, dilation = _listed(padding, spatial), _listed(dilation, spatial)
         beyond, ceil = _windows(x, spatial, kernel, stride, padding, dilation, ceil_mode)
         x, single = batched(g, x, spatial)
-        told = dict(kernel_shape=kernel, strides=stride, pads=padding + [p + b for p, b in zip(padding, beyond)],
+        attributes = dict(kernel_shape=kernel, strides=stride, pads=padding + [p + b for p, b in zip(padding, beyond)],
                     dilations=dilation, ceil_mode=ceil)
-        made = g.op("MaxPool", x, outputs=2, **told) if places else [g.op("MaxPool", x, **told)]
-        if places:                             # ONNX counts through the whole tensor, torch in each plane
+        made = g.op("MaxPool", x, outputs=2, **attributes) if places else [g.op("MaxPool", x, **attributes)]
+        if places:                             # ONNX's indices count through the whole tensor, torch's in each plane
             area = g.cast(g.count(x, range(2, x.rank)), dt.int64)
             made[1] = g.op("Mod", made[1], area)
         made = [g.squeeze(y, [0]) for y in made] if single else made
@@ -62,15 +62,15 @@ def _avg_pool(spatial):
         beyond, ceil = _windows(x, spatial, kernel, stride, padding, [1] * spatial, ceil_mode)
         sizes = x.shape[-spatial:]
         x, single = batched(g, x, spatial)
-        told = dict(kernel_shape=kernel, strides=stride, pads=padding + [p + b for p, b in zip(padding, beyond)],
+        attributes = dict(kernel_shape=kernel, strides=stride, pads=padding + [p + b for p, b in zip(padding, beyond)],
                     ceil_mode=ceil)
         includes = divisor is not None or count_include_pad and any(padding)
         if ceil and includes:
-            raise Refusal("ceil_mode with padding that is counted, for sizes that may change")
-        result = g.op("AveragePool", x, count_include_pad=int(includes), **told)
+            raise Refusal("ceil_mode with padding that is counted, for sizes that may vary")
+        result = g.op("AveragePool", x, count_include_pad=int(includes), **attributes)
         if divisor is not None:
             result = g.op("Mul", result, g.number(math.prod(kernel) / divisor, x.dtype))
-        elif includes and any(beyond):         # what lies beyond the padding is not counted
+        elif includes and any(beyond):         # elements beyond the padding are not counted
             counted = np.ones(())
             for n, k, s, p, b in zip(sizes, kernel, stride, padding, beyond):
                 begins = np.arange((n + 2 * p + b - k) // s + 1) * s
@@ -85,7 +85,7 @@ entered([(f"avg_pool{n}d", _avg_pool(n)) for n in (1, 2, 3)])
 
 # ------------------------------------------------------------------ to a given size
 def _bins(n, size):
-    """(begin, end) of each window that makes `size` of n."""
+    """(begin, end) of each of the `size` windows over n elements."""
     return [(i * n // size, -((i + 1) * n // -size)) for i in range(size)]
 
 
@@ -104,7 +104,7 @@ def _adaptive_avg(spatial):
             if not isinstance(n, int) or x.dynamic[dim]:
                 if isinstance(n, Value) and g.out.dynamic[dim] and g.out.shape[dim] == x.shape[dim]:
                     continue                   # the size that it has
-                raise Refusal("a size other than 1 of one that may change")
+                raise Refusal("a target size other than 1 for a size that may vary")
             if n == x.shape[dim]:
                 continue
             shares = np.zeros((x.shape[dim], n))
@@ -131,7 +131,7 @@ def _adaptive_max(spatial):
                 made = g.reduce("ReduceMax", made, [dim], True)
                 continue
             if not isinstance(n, int) or x.dynamic[dim]:
-                raise Refusal("a size other than 1 of one that may change")
+                raise Refusal("a target size other than 1 for a size that may vary")
             made = g.op("Concat", *[g.reduce("ReduceMax", g.slice(made, dim, a, b), [dim], True)
                                     for a, b in _bins(x.shape[dim], n)], axis=dim)
         return (made,)

@@ -1,4 +1,4 @@
-"""Recurrent networks, by ONNX's own operators, and single steps of them."""
+"""Recurrent networks by ONNX's operators, and single steps of them."""
 from __future__ import annotations
 
 import numpy as np
@@ -7,7 +7,7 @@ from ... import dtypes as dt
 from ..registry import Refusal, entered, translation
 from ..writer import Value
 
-#: The gates in ONNX's order, as places in torch's.
+#: The gates in ONNX's order, as indices in torch's order.
 _LSTM, _GRU, _PLAIN = (0, 3, 1, 2), (1, 0, 2), (0,)
 
 
@@ -30,8 +30,9 @@ def _joined(g, parts, axis):
     return g.op("Concat", *parts, axis=axis)
 
 
-def _layers(g, kind, gates, x, states, params, has_biases, layers, dropout, train, bidirectional, batch_first, **told):
-    """(the outputs, the last states): one node for each layer."""
+def _layers(g, kind, gates, x, states, params, has_biases, layers, dropout, train, bidirectional, batch_first,
+            **attributes):
+    """(the outputs, the last states): one node for each layer. `attributes` are attributes of the nodes."""
     directions = 1 + bidirectional
     each = 2 + 2 * has_biases
     if len(params) != each * layers * directions:
@@ -40,16 +41,11 @@ def _layers(g, kind, gates, x, states, params, has_biases, layers, dropout, trai
     y = g.transpose(x, [1, 0, 2]) if batch_first else x
     ends = [[] for _ in states]
     for layer in range(layers):
-        own = params[each * directions * layer:each * directions * (layer + 1)]
-        sides = [own[each * i:each * (i + 1)] for i in range(directions)]
-        weights = [_joined(g, [_ordered(g, side[i], gates) for side in sides], 0) for i in (0, 1)]
-        bias = None
-        if has_biases:
-            bias = _joined(g, [_joined(g, [_ordered(g, side[i], gates) for i in (2, 3)], 1) for side in sides], 0)
         begin = directions * layer
+        sides = [params[each * i:each * (i + 1)] for i in range(begin, begin + directions)]
         starts = [state if layers == 1 else g.slice(state, 0, begin, begin + directions) for state in states]
-        found = g.op(kind, y, *weights, bias, None, *starts, outputs=1 + len(states), hidden_size=hidden,
-                     direction="bidirectional" if bidirectional else "forward", **told)
+        found = g.op(kind, y, *_weights(g, sides, gates, has_biases), None, *starts, outputs=1 + len(states),
+                     hidden_size=hidden, direction="bidirectional" if bidirectional else "forward", **attributes)
         for end, last in zip(ends, found[1:]):
             end.append(last)
         if bidirectional:
@@ -61,6 +57,15 @@ def _layers(g, kind, gates, x, states, params, has_biases, layers, dropout, trai
     if batch_first:
         y = g.transpose(y, [1, 0, 2])
     return y, *[end[0] if len(end) == 1 else g.op("Concat", *end, axis=0) for end in ends]
+
+
+def _weights(g, sides, gates, has_biases):
+    """(input weights, recurrent weights, biases or None) of a layer, with all directions in each."""
+    weights = [_joined(g, [_ordered(g, side[i], gates) for side in sides], 0) for i in (0, 1)]
+    if not has_biases:
+        return *weights, None
+    biases = [_joined(g, [_ordered(g, side[i], gates) for i in (2, 3)], 1) for side in sides]
+    return *weights, _joined(g, biases, 0)
 
 
 @translation("lstm.input")
@@ -90,7 +95,7 @@ def packed(g, *arguments):
 
 # ------------------------------------------------------------------ single steps
 def _single(g, x):
-    """With a batch dimension."""
+    """The tensor with a batch dimension."""
     return x if x.rank == 2 else Value(g.unsqueeze(x, [0]), (1, *x.shape), x.dtype)
 
 

@@ -17,7 +17,7 @@ def _dims(x, dim):
 
 
 def reduced(g, kind, x, dim, keepdim=False):
-    """A reduction of a value; of one without dimensions, itself."""
+    """A reduction of a value. A value without dimensions is its own reduction."""
     if not x.rank:
         return g.op("Identity", x)
     return g.reduce(kind, x, _dims(x, dim), keepdim)
@@ -132,7 +132,7 @@ def count_nonzero(g, x, dim=None):
 
 # ------------------------------------------------------------------ spread
 def spread(g, x, dim, correction, keepdim):
-    """(variance, mean) of floating numbers."""
+    """(variance, mean) of floating-point numbers."""
     dims = _dims(x, dim)
     if not x.rank:
         raise Refusal("of a tensor without dimensions")
@@ -152,7 +152,7 @@ def spread(g, x, dim, correction, keepdim):
 
 def _spread(root, both):
     def write(g, x, dim=None, correction=1, keepdim=False):
-        if isinstance(dim, bool):              # the form that takes `unbiased` alone
+        if isinstance(dim, bool):              # the form whose only argument is `unbiased`
             dim, correction = None, dim
         variance, middle = spread(g, x, dim, 1 if correction is None else float(correction), keepdim)
         result = g.op("Sqrt", variance) if root else variance
@@ -218,13 +218,13 @@ def cumsum(g, x, dim, dtype=None):
 
 @translation("cumprod")
 def cumprod(g, x, dim, dtype=None):
-    """Doubling: what is `step` before is multiplied, for steps of 1, 2, 4 ..."""
+    """Running products by doubling: each element is multiplied by the element `step` before it, for 1, 2, 4 ..."""
     x = g.cast(x, g.out.dtype)
     if not x.rank:
         return g.op("Identity", x)
     dim %= x.rank
     if x.dynamic[dim]:
-        raise Refusal("along a size that may change")
+        raise Refusal("along a size that may vary")
     step, made = 1, x
     while step < x.shape[dim]:
         zeros = [0] * x.rank
@@ -259,7 +259,7 @@ def sort(g, x, dim=-1, descending=False):
 
 @translation("sort.stable")
 def sort_stable(g, x, stable=None, dim=-1, descending=False):
-    return sort(g, x, dim, descending)         # ONNX's order of equal elements is that of their places
+    return sort(g, x, dim, descending)         # ONNX orders equal elements by their indices
 
 
 @translation("argsort")
@@ -291,13 +291,13 @@ def median_dim(g, x, dim, keepdim=False):
     if not x.rank:
         return x, g.constant(0, dt.int64)
     if x.dynamic[dim]:
-        raise Refusal("along a size that may change")
+        raise Refusal("along a size that may vary")
     return kthvalue(g, x, (x.shape[dim] + 1) // 2, dim, keepdim)
 
 
 @translation("median")
 def median(g, x):
     if not x.is_static:
-        raise Refusal("along a size that may change")
+        raise Refusal("along a size that may vary")
     n = math.prod(x.shape)
     return kthvalue(g, Value(g.reshape(x, [-1]), (n,), x.dtype), (n + 1) // 2, 0)[0]

@@ -8,19 +8,19 @@ from ..registry import Refusal, Unwritable, entered, translation
 
 def _resized(g, x, mode, size, factors, align):
     if mode == "nearest":
-        told = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+        attributes = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
     else:
-        told = {"coordinate_transformation_mode": "align_corners" if align else "half_pixel"}
+        attributes = {"coordinate_transformation_mode": "align_corners" if align else "half_pixel"}
         if mode == "cubic":
-            told["cubic_coeff_a"] = -0.75
+            attributes["cubic_coeff_a"] = -0.75
     if size is None or factors is not None and any([y is not None for y in factors]) and not align:
         scales = g.constant(np.array([1, 1, *factors], np.float32))
-        return g.op("Resize", x, None, scales, mode=mode, **told)
-    return g.op("Resize", x, None, None, g.ints([*g.sizes(x)[:2], *size]), mode=mode, **told)
+        return g.op("Resize", x, None, scales, mode=mode, **attributes)
+    return g.op("Resize", x, None, None, g.ints([*g.sizes(x)[:2], *size]), mode=mode, **attributes)
 
 
 def _upsampled(mode, aligned):
-    """The form that takes sizes or factors."""
+    """The translation of the form that takes sizes or factors."""
     def write(g, x, size, *options):
         align = options[0] if aligned else False
         return _resized(g, x, mode, size, options[-1], align)
@@ -28,7 +28,7 @@ def _upsampled(mode, aligned):
 
 
 def _to_size(mode, aligned):
-    """The form that takes sizes, and a factor for each dimension."""
+    """The translation of the form that takes sizes, and a factor for each dimension."""
     def write(g, x, size, *options):
         factors = list(options[1:] if aligned else options)
         factors = None if not factors or None in factors else factors
@@ -57,8 +57,10 @@ def grid_sampler(g, x, grid, mode, padding, align):
 @translation("affine_grid_generator")
 def affine_grid(g, theta, size, align):
     if not all([isinstance(n, int) for n in size[2:]]):
-        raise Refusal("of sizes that may change")
-    lines = [np.linspace(-1, 1, n) * (1 if align else (n - 1) / n) if n > 1 else np.zeros(1) for n in size[2:]]
+        raise Refusal("of sizes that may vary")
+    lines = [np.linspace(-1, 1, n) if n > 1 else np.zeros(1) for n in size[2:]]
+    if not align:
+        lines = [line * ((n - 1) / n) for line, n in zip(lines, size[2:])]
     places = np.stack([*np.meshgrid(*lines, indexing="ij")[::-1], np.ones(size[2:])], -1)
     flat = g.constant(places.reshape(-1, len(lines) + 1), theta.dtype)
     return g.reshape(g.op("MatMul", flat, g.transpose(theta, [0, 2, 1])), [-1, *size[2:], len(lines)])

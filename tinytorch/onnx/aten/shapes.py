@@ -43,8 +43,10 @@ def ravel(g, x):
 
 @translation("squeeze", put="shape")
 def squeeze(g, x, dims=None):
-    found = range(x.rank) if dims is None else [dims] if isinstance(dims, int) else dims
-    found = sorted([dim % max(x.rank, 1) for dim in found])
+    dims = [dims] if isinstance(dims, int) else dims
+    if dims is None:
+        dims = range(x.rank)
+    found = sorted([dim % max(x.rank, 1) for dim in dims])
     found = [dim for dim in found if x.rank and x.shape[dim] == 1 and not x.dynamic[dim]]
     return g.squeeze(x, found) if found else g.op("Identity", x)
 
@@ -168,7 +170,7 @@ def stack(g, tensors, dim=0):
 
 
 def _at_least(g, x, rank, last):
-    """With leading dimensions, and one at the end for dstack."""
+    """The tensor with at least `rank` dimensions: new dimensions lead, and for dstack one comes last."""
     while x.rank < rank:
         at = x.rank if last and x.rank >= last else 0
         history = [*x.history] or [(n,) for n in x.shape]
@@ -201,7 +203,7 @@ def column_stack(g, tensors):
 
 
 def parts(g, x, dim, ends):
-    """Parts of a dimension between these places, the last one to its end, each by itself."""
+    """The parts of a dimension between these places, each as a slice; the last part ends at the end."""
     places = [0, *ends, 1 << 62]
     return [g.slice(x, dim, a, b) for a, b in zip(places, places[1:])]
 
@@ -231,14 +233,15 @@ def tensor_split(g, x, sections, dim=0):
     if isinstance(sections, (list, tuple)):
         return parts(g, x, dim, sections)
     if x.dynamic[dim]:
-        raise Refusal("sections of a size that may change")
+        raise Refusal("sections of a size that may vary")
     whole, rest = divmod(x.shape[dim], sections)
     return g.split(x, [whole + (i < rest) for i in range(sections)], dim)
 
 
 def _splits(at):
     def write(g, x, sections):
-        return tensor_split(g, x, sections, at if at >= 0 else (0 if x.rank == 1 else 1))
+        dim = at if at >= 0 else int(x.rank > 1)
+        return tensor_split(g, x, sections, dim)
     return write
 
 
@@ -249,7 +252,7 @@ entered([("vsplit", _splits(0)), ("hsplit", _splits(-1)), ("dsplit", _splits(2))
 def unbind(g, x, dim=0):
     dim %= x.rank
     if x.dynamic[dim]:
-        raise Refusal("as many results as a size that may change")
+        raise Refusal("as many results as a size that may vary")
     return [g.op("Gather", x, g.constant(i, dt.int64), axis=dim) for i in range(x.shape[dim])]
 
 
@@ -322,7 +325,7 @@ def pad(g, x, pads, mode="constant", value=None):
         return g.op("Pad", x, g.ints([*before, *after]), g.number(value or 0, x.dtype), mode="constant")
     if mode == "circular":
         if not plain or min(pads) < 0:
-            raise Refusal("circular padding by sizes that may change, or that are negative")
+            raise Refusal("circular padding by sizes that may vary, or that are negative")
         for dim, (a, b) in enumerate(zip(before, after)):
             pieces = [g.slice(x, dim, -a, 1 << 62)] * bool(a) + [x] + [g.slice(x, dim, 0, b)] * bool(b)
             x = g.op("Concat", *pieces, axis=dim) if len(pieces) > 1 else x
@@ -353,7 +356,7 @@ entered([("triu", _triangle(True)), ("tril", _triangle(False))])
 def diagonal(g, x, offset=0, dim1=0, dim2=1):
     dim1, dim2 = dim1 % x.rank, dim2 % x.rank
     if x.dynamic[dim1] or x.dynamic[dim2]:
-        raise Refusal("a diagonal of sizes that may change")
+        raise Refusal("a diagonal of sizes that may vary")
     rest = [i for i in range(x.rank) if i not in (dim1, dim2)]
     n = g.out.shape[-1]
     places = np.arange(n) + max(-offset, 0), np.arange(n) + max(offset, 0)
@@ -370,7 +373,7 @@ def diag(g, x, offset=0):
 @translation("diag_embed")
 def diag_embed(g, x, offset=0, dim1=-2, dim2=-1):
     if x.dynamic[-1]:
-        raise Refusal("a diagonal of a size that may change")
+        raise Refusal("a diagonal of a size that may vary")
     n, rank = x.shape[-1] + abs(offset), x.rank + 1
     mask = np.zeros((n, n), bool)
     places = np.arange(x.shape[-1])
@@ -385,7 +388,7 @@ def diag_embed(g, x, offset=0, dim1=-2, dim2=-1):
 @translation("trace")
 def trace(g, x):
     if not x.is_static:
-        raise Refusal("of sizes that may change")
+        raise Refusal("of sizes that may vary")
     return g.op("ReduceSum", g.where(g.constant(np.eye(*x.shape, dtype=bool)), x, g.number(0, x.dtype)), keepdims=0)
 
 
@@ -420,7 +423,7 @@ def unfold(g, x, dim, size, step):
     if not x.rank:
         return g.reshape(x, [size])
     if x.dynamic[dim]:
-        raise Refusal("windows of a size that may change")
+        raise Refusal("windows of a size that may vary")
     dim %= x.rank
     count = (x.shape[dim] - size) // step + 1
     places = np.arange(count)[:, None] * step + np.arange(size)
