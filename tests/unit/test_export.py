@@ -221,3 +221,12 @@ def test_a_file_that_is_cut_anywhere_is_refused():
         file = io.BytesIO()
         torch.save({"a": torch.ones(2)}, file)
         torch.export.load(file)
+
+
+def test_a_value_that_decides_the_path_raises_the_error_of_symbolic_shapes():
+    class Branching(torch.nn.Module):
+        def forward(self, x):
+            return x if x.sum() > 0 else -x
+
+    with pytest.raises(torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode, match="data-dependent"):
+        torch.export.export(Branching(), (torch.ones(2),))

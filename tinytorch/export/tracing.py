@@ -16,6 +16,7 @@ from .._ops import ops
 from ..autograd.grad_mode import no_grad
 from ..capture.recorder import Recorder
 from ..capture.twice import Recording, difference
+from ..fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from ..fx.graph import Graph
 from ..fx.graph_module import GraphModule
 from ..fx.node import Node, map_arg
@@ -42,13 +43,6 @@ __all__ = ["export"]
 _MORE = ("\n\nThe error above occurred when calling torch.export.export. If you would like to view some more "
          "information about this error, and get a list of all other errors that may occur in your export call, you can "
          "replace your `export()` call with `draft_export()`.")
-
-
-class GuardOnDataDependentSymNode(RuntimeError):
-    """The program's path depends on a value of a tensor."""
-
-
-GuardOnDataDependentSymNode.__module__ = "torch.fx.experimental.symbolic_shapes"
 
 
 def _user_error(text):

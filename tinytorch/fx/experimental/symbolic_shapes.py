@@ -1,4 +1,4 @@
-"""torch.fx.experimental.symbolic_shapes where every size is a number: what it says of numbers is known."""
+"""torch.fx.experimental.symbolic_shapes, where every size is a number, so that every condition on sizes is known."""
 from typing import Any
 
 from ..._refused import refused_class as _refused_class
@@ -8,7 +8,7 @@ __all__ = ["GuardOnDataDependentSymNode", "free_symbols", "free_unbacked_symbols
 
 
 class GuardOnDataDependentSymNode(RuntimeError):
-    """What torch raises where a size that is not known decides; nothing here does."""
+    """A value of a tensor decides the path of a program. torch.export raises this error."""
 
 
 SymNode = _refused_class("torch.fx.experimental.symbolic_shapes", "SymNode", "every size is a number")
