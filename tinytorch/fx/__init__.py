@@ -1,7 +1,7 @@
-"""torch.fx: programs as graphs that can be looked at, changed and run.
+"""torch.fx: programs as graphs that can be inspected, changed and run.
 
-`symbolic_trace` runs a module or a function once on stand-ins (`proxy.py`) and writes down what it calls (`graph.py`,
-`node.py`); a `GraphModule` is that list of calls as a program in Python (`code.py`). Nothing is compiled.
+`symbolic_trace` runs a module or a function once on stand-ins (`proxy.py`) and records its calls (`graph.py`,
+`node.py`). A `GraphModule` runs this list of calls as a Python program (`code.py`). Nothing is compiled.
 """
 from ..missing import namespace as _namespace
 from ._symbolic_trace import PH, ProxyableClassMeta, Tracer, symbolic_trace, wrap

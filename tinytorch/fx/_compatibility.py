@@ -1,5 +1,5 @@
-"""torch.fx._compatibility: which names stay as they are from one release to the next. The marks are kept; nothing reads
-them here."""
+"""torch.fx._compatibility: marks of names that stay the same from one release to the next. Nothing reads the marks
+here."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ _MARKED_WITH_COMPATIBILITY: dict[Any, None] = {}
 
 
 def compatibility(is_backward_compatible: bool) -> Callable[[Any], Any]:
-    """A decorator that enters a function or class in the lists of this module."""
+    """A decorator that adds a function or class to the lists of this module."""
     def mark(marked):
         _MARKED_WITH_COMPATIBILITY.setdefault(marked)
         if is_backward_compatible:

@@ -1,4 +1,4 @@
-"""torch.fx._pytree: nested containers taken apart as another one of their kind was."""
+"""torch.fx._pytree: nested containers taken apart by the TreeSpec of another container."""
 from __future__ import annotations
 
 from collections import namedtuple
@@ -20,13 +20,14 @@ SUPPORTED_NODES_EXACT_MATCH: dict[type, Callable | None] = dict.fromkeys(
 
 def register_pytree_flatten_spec(cls: type, flatten_fn_spec: Callable,
                                  flatten_fn_exact_match_spec: Callable | None = None) -> None:
-    """Says how a container of the class is taken apart: `flatten_fn_spec(value, spec)` gives the list of its parts."""
+    """Registers how a container of the class is taken apart: `flatten_fn_spec(value, spec)` returns the list of its
+    parts."""
     SUPPORTED_NODES[cls] = flatten_fn_spec
     SUPPORTED_NODES_EXACT_MATCH[cls] = flatten_fn_exact_match_spec
 
 
 def tree_flatten_spec(pytree_: Any, spec: Any) -> list:
-    """The leaves of a nest as the TreeSpec lays them out; RuntimeError if it is laid out otherwise."""
+    """The leaves of a nested container in the order of a TreeSpec; RuntimeError if its structure differs."""
     if spec.is_leaf():
         return [pytree_]
     if spec.type in SUPPORTED_NODES:

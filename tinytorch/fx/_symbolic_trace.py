@@ -1,4 +1,4 @@
-"""Runs a program once on stand-ins and writes down what it calls."""
+"""Runs a program once on stand-ins and records its calls."""
 import copy
 import inspect
 import math
@@ -20,16 +20,16 @@ from .proxy import ParameterProxy, Proxy, TracerBase
 
 __all__ = ["PH", "PHBase", "PHWithMeta", "ProxyableClassMeta", "Tracer", "is_fx_tracing", "symbolic_trace", "wrap"]
 
-#: (the globals of a module, a name in it): functions that are written down as calls, not looked into.
+#: (the globals of a module, a name in it): functions whose calls are recorded; their bodies are not traced.
 _WRAPPED: dict[tuple[int, str], dict] = {}
-#: (a class, the name of a method): methods that are written down as calls of stand-ins' methods.
+#: (a class, the name of a method): methods whose calls on stand-ins are recorded.
 _wrapped_methods_to_patch: list[tuple[type, str]] = []
 _AT_WORK = threading.local()
 
 
 def wrap(fn_or_name):
-    """Says that calls of a function of this module (or of Python: "len") are written down as they are when a program is
-    traced. A decorator, or the name, at the top of a module.
+    """Registers a function of the calling module, or a built-in function such as "len": when a program is traced, its
+    calls are recorded and its body is not traced. Used as a decorator, or with a name, at the top level of a module.
 
     >>> import tinytorch as torch
     >>> _ = torch.fx.wrap("len")
@@ -47,7 +47,7 @@ def wrap(fn_or_name):
 
 
 class ProxyableClassMeta(type):
-    """The class of classes whose objects are written down as calls when they are made of stand-ins.
+    """The metaclass of classes whose construction from stand-ins is recorded as a call.
 
     >>> import tinytorch as torch
     >>> class Pair(metaclass=torch.fx.ProxyableClassMeta):
@@ -73,15 +73,15 @@ def is_fx_tracing():
 
 
 class PHBase:
-    """Stands in `concrete_args` for a value that is to be an argument of the program. Attributes of other objects than
-    PH become attributes of the node."""
+    """Marks a value in `concrete_args` that becomes an argument of the program. The attributes of objects other than PH
+    become attributes of the node."""
 
     def __repr__(self):
         return "PH"
 
 
 class PHWithMeta(PHBase):
-    """A PHBase of which the node has the attribute `ph_key`."""
+    """A PHBase whose attribute `ph_key` becomes an attribute of the node."""
 
     def __init__(self, ph_key=None):
         self.ph_key = ph_key
@@ -91,7 +91,7 @@ PH = PHBase()
 
 
 def _tell(given, node):
-    """Gives a node the attributes of what stands for it in the arguments."""
+    """Gives a node the attributes of its placeholder in `concrete_args`."""
     for name in dir(given) if given is not PH else ():
         value = getattr(given, name)
         if not callable(value) and not name.startswith("__") and not hasattr(node, name):
@@ -99,8 +99,8 @@ def _tell(given, node):
 
 
 class _Wrapped:
-    """The functions of `wrap`, and those of a tracer in the modules that it wraps and in these namespaces, so that a
-    call with a stand-in is written down, as long as something is traced."""
+    """Records calls with stand-ins while a program is traced: calls of the functions of `wrap`, and of a tracer's
+    functions in the modules that it wraps and in the namespaces of the program."""
 
     def __init__(self, tracer, namespaces):
         self.namespaces = namespaces
@@ -175,19 +175,19 @@ def _assert_is_none(value, message):
 
 
 class _StandIns:
-    """The modules below a root as the traced program sees them: copies of a class of their own, whose parameters are
-    stand-ins and whose calls the tracer sees. The modules themselves are not touched, but for tensors that the program
-    has made: they become attributes of the root."""
+    """The modules below a root as the traced program sees them: copies whose classes give stand-ins for parameters and
+    pass calls to the tracer. The modules themselves stay as they are, except that tensors which the program makes
+    become attributes of the root."""
 
     def __init__(self, tracer):
         self.tracer, self.of, self.made, self.classes = tracer, {}, {}, {}
 
     def original(self, module):
-        """The module that a copy stands for."""
+        """The module of a copy."""
         return self.of.get(id(module), module)
 
     def stand_in(self, module):
-        """The copy of a module, one for each."""
+        """The copy of a module; each module has one copy."""
         if id(module) in self.made or id(module) in self.of:
             return self.made.get(id(module), module)
         made = object.__new__(self._class(type(module)))
@@ -198,7 +198,8 @@ class _StandIns:
         return made
 
     def _seen(self, x, module, made):
-        """What an attribute is in the copy: modules are copies there too, in lists and as owners of methods."""
+        """The value of an attribute in the copy. Modules are replaced by their copies, also in lists and as owners of
+        methods."""
         if isinstance(x, Module):
             return self.stand_in(x)
         if type(x) in (list, tuple) and any([isinstance(y, Module) for y in x]):
@@ -224,8 +225,8 @@ class _StandIns:
 
 
 class Tracer(TracerBase):
-    """Writes down what a program calls. To override: what is looked into (`is_leaf_module`), and what becomes of calls
-    (`call_module`, `create_node`, `create_arg`, `proxy`).
+    """Records the calls of a program. Subclasses may override which modules are traced (`is_leaf_module`), and how
+    calls are recorded (`call_module`, `create_node`, `create_arg`, `proxy`).
 
     >>> import tinytorch as torch
     >>> class Whole(torch.fx.Tracer):
@@ -251,13 +252,14 @@ class Tracer(TracerBase):
             made.__dict__[name] = value if name == "autowrap_modules" else copy.deepcopy(value, memo)
         return made
 
-    # ------------------------------------------------------------- to override
+    # ------------------------------------------------------------- methods that subclasses override
     def is_leaf_module(self, m, module_qualified_name):
-        """Whether a call of the module m is one node: those of torch.nn are, but for Sequential."""
+        """Whether a call of the module m is one node. This is so for the modules of torch.nn except Sequential."""
         return is_own(m.__module__) and m.__module__.split(".")[1:2] == ["nn"] and not isinstance(m, Sequential)
 
     def call_module(self, m, forward, args, kwargs):
-        """What a call of the module m gives: a node if it is a leaf, otherwise what `forward` gives."""
+        """The result of a call of the module m: the stand-in of a node if it is a leaf, otherwise the result of
+        `forward`."""
         name = self.path_of_module(m)
         number = self._calls[name] = self._calls.get(name, -1) + 1
         key = f"{name}@{number}" if number else name
@@ -278,7 +280,7 @@ class Tracer(TracerBase):
         raise NameError("module is not installed as a submodule")
 
     def getattr(self, attr, attr_val, parameter_proxy_cache):
-        """What the program sees of an attribute of a module: a stand-in for a parameter."""
+        """The attribute of a module that the program sees: a stand-in for a parameter, else the value itself."""
         if not isinstance(attr_val, Parameter) and not (self.proxy_buffer_attributes and isinstance(attr_val, Tensor)):
             return attr_val
         known = self.root.named_parameters() if isinstance(attr_val, Parameter) else self.root.named_buffers()
@@ -296,7 +298,7 @@ class Tracer(TracerBase):
         return self.getattr(name, value, self._parameters_seen)
 
     def get_fresh_qualname(self, prefix):
-        """prefix0, prefix1 ...: the first that the root has no attribute of."""
+        """The first of prefix0, prefix1 ... that is not an attribute of the root."""
         number = 0
         while hasattr(self.root, f"{prefix}{number}"):
             number += 1
@@ -304,11 +306,11 @@ class Tracer(TracerBase):
 
     def create_arg(self, a):
         """A value as the argument of a node. Parameters and buffers are attributes of the root; other tensors, and
-        modules called by no name, become such."""
+        modules without a name, become attributes of the root."""
         return super().create_arg(a)
 
     def _argument(self, a):
-        if isinstance(a, Parameter):                   # read where Python does not ask the stand-in for it
+        if isinstance(a, Parameter):                   # Python read it without asking the copy
             found = self.getattr("", a, self._parameters_seen)
             return found.node if isinstance(found, Proxy) else self._tensor(a)
         if isinstance(a, Tensor):
@@ -327,9 +329,9 @@ class Tracer(TracerBase):
         setattr(self.root, name, a)
         return self.create_node("get_attr", name, (), {})
 
-    # ------------------------------------------------------------- to trace
+    # ------------------------------------------------------------- tracing
     def create_args_for_root(self, root_fn, is_module, concrete_args=None):
-        """(the function, its arguments): a stand-in for each that `concrete_args` has no value for."""
+        """(function, arguments): a stand-in for each argument that has no value in `concrete_args`."""
         code = inspect.unwrap(root_fn).__code__
         names = list(code.co_varnames[:code.co_argcount + code.co_kwonlyargcount])
         parameters = inspect.signature(inspect.unwrap(root_fn)).parameters
@@ -364,8 +366,8 @@ class Tracer(TracerBase):
         return self._taken_apart(root_fn, names, args, kwargs)
 
     def _taken_apart(self, function, names, args, kwargs):
-        """(the function, its arguments); if some are nested: a function of their leaves, and these. The program then
-        takes them apart."""
+        """(function, arguments). If some arguments are nested, a function of their leaves, and the leaves; the program
+        then takes its arguments apart."""
         flat, spec = pytree.tree_flatten((*args, *kwargs.values()))
         if all([child.is_leaf() for child in spec.children()]):
             return function, [*args, kwargs]
@@ -404,14 +406,14 @@ class Tracer(TracerBase):
         return value
 
     def _namespaces(self, root, function):
-        """The globals of the functions that are traced, each once."""
+        """The globals of the traced functions, without repetition."""
         functions = [function, *[type(m).forward for m in root.modules()]] if isinstance(root, Module) else [function]
         found = [getattr(inspect.unwrap(f), "__globals__", {}) for f in functions]
         return list({id(scope): scope for scope in found}.values())
 
     def trace(self, root, concrete_args=None):
-        """The graph of what a module, or a function, calls. concrete_args: values of arguments that are to be put into
-        the graph, by name."""
+        """The graph of the calls of a module or a function. concrete_args: {name of an argument: its value in the
+        graph}."""
         is_module = isinstance(root, Module)
         self._stand_ins, self._parameters_seen, self._constants = _StandIns(self), {}, {}
         if is_module:
@@ -422,7 +424,7 @@ class Tracer(TracerBase):
                                      f"{type(root).__name__}")
             function = getattr(type(root), self.traced_func_name)
             found = vars(root).get(self.traced_func_name)
-            if isinstance(found, FunctionType):                    # an instance's own
+            if isinstance(found, FunctionType):                    # an attribute of the instance
                 def function(self, *args, **kwargs):
                     return found(*args, **kwargs)
         else:
@@ -454,7 +456,7 @@ def _assert_value(tracer, made, name, value):
 
 
 def _with_plain_arguments(function):
-    """The function, its *args and **kwargs being arguments like others: stand-ins."""
+    """The function with plain arguments, which are stand-ins, in place of *args and **kwargs."""
     inner = inspect.unwrap(function)
     code = inner.__code__
     count = code.co_argcount + code.co_kwonlyargcount
@@ -473,10 +475,10 @@ def _with_plain_arguments(function):
 
 
 def symbolic_trace(root, concrete_args=None):
-    """A GraphModule that computes what the module or function does, with the graph of it: `.graph`, `.code`.
+    """A GraphModule that computes the same as the module or function, with its graph (`.graph`) and text (`.code`).
 
-    The program is run once on stand-ins for its arguments, so what depends on their values (if, loops over them) raises
-    TraceError. `concrete_args`: values of arguments that are to be put into the graph, by name.
+    The program runs once on stand-ins for its arguments, so a condition on their values, or a loop over them, raises
+    TraceError. `concrete_args`: {name of an argument: its value in the graph}.
 
     >>> import tinytorch as torch
     >>> traced = torch.fx.symbolic_trace(lambda x: torch.relu(x) + 1)

@@ -1,4 +1,4 @@
-"""torch.fx.annotate: types of what a program computes."""
+"""torch.fx.annotate: types of the values in a program."""
 from __future__ import annotations
 
 from typing import Any
@@ -9,7 +9,7 @@ __all__ = ["annotate"]
 
 
 def annotate(val: Any, type: Any) -> Any:
-    """Gives the node of a stand-in a type; `val` itself. RuntimeError if the node has one."""
+    """Gives the node of a stand-in a type, and returns `val`. RuntimeError if the node has a type already."""
     if isinstance(val, Proxy):
         if val.node.type:
             raise RuntimeError(

@@ -14,7 +14,7 @@ _BINARY = {"add": "+", "and_": "&", "eq": "==", "floordiv": "//", "ge": ">=", "g
            "lt": "<", "matmul": "@", "mod": "%", "mul": "*", "ne": "!=", "or_": "|", "pow": "**", "rshift": ">>",
            "sub": "-", "truediv": "/", "xor": "^"}
 _UNARY = {"invert": "~", "neg": "-", "pos": "+"}
-#: How calls of Python's operators are written.
+#: The text of calls of Python's operators.
 _WRITTEN = {getattr(operator, name): f"{{}} {sign} {{}}" for name, sign in _BINARY.items()}
 _WRITTEN |= {getattr(operator, name): sign + "{}" for name, sign in _UNARY.items()}
 _WRITTEN[operator.getitem] = "{}[{}]"
@@ -24,7 +24,7 @@ _IN_PLACE = {getattr(operator, "i" + name.rstrip("_")): f"{{}} {sign}= {{}}" for
 
 @dataclass
 class PythonCode:
-    """A program: its text, and the values of the names in it that it does not define."""
+    """A program: its text, and the values of the global names in it."""
 
     src: str
     globals: dict[str, Any]
@@ -33,14 +33,14 @@ class PythonCode:
 
 
 def attribute(owner, path):
-    """owner.a.b as an expression; what is not a name in Python is asked for by getattr()."""
+    """owner.a.b as an expression. Names that are not Python identifiers are read by getattr()."""
     for part in path.split("."):
         owner = f"{owner}.{part}" if part.isidentifier() else f'getattr({owner}, "{part}")'
     return owner
 
 
 class _Written(str):
-    """An expression, whose repr is itself."""
+    """The text of an expression. Its repr is the text."""
 
     __repr__ = str.__str__
 
@@ -68,7 +68,7 @@ class _Writer:
 
     # ------------------------------------------------------------- words
     def name(self, spelled, value):
-        """The name that the value has in the program."""
+        """The name of the value in the program."""
         if spelled.startswith("torch.") and self._is_torch(spelled, value):
             return spelled
         name = self.names.create_name(spelled.replace(".", "_"), value)
@@ -116,7 +116,7 @@ class _Writer:
         if isinstance(value, type) or callable(value) and hasattr(value, "__name__"):
             return self.name(qualified(value), value)
         text = repr(value)
-        if text.startswith("<"):                                   # no expression: the value itself is handed over
+        if text.startswith("<"):                                   # not an expression: the program gets the value
             return self.name(f"_{type(value).__name__}", value)
         return text
 
@@ -126,7 +126,7 @@ class _Writer:
 
     # ------------------------------------------------------------- nodes
     def write(self, node, last):
-        """Writes the line of a node. `last`: the nodes that nobody uses after it."""
+        """Writes the line of a node. `last`: the nodes that no later node uses."""
         kind = f" : {self.kind(node.type)}" if node.type is not None else ""
         if node.op == "placeholder":
             default = f" = {self.value(node.args[0])}" if node.args else ""
@@ -142,7 +142,7 @@ class _Writer:
             self.lines.append(self.expression(node, kind) + done)
 
     def expression(self, node, kind):
-        """The statement that a node is."""
+        """The statement of a node."""
         args = node.args
         if node.op == "get_attr":
             return f"{node}{kind} = {attribute(self.root, node.target)}"
@@ -165,37 +165,37 @@ class _Writer:
 
 
 class CodeGen:
-    """Writes graphs as a function `forward`. To override: its first line (`gen_fn_def`), its last (`generate_output`),
-    the names that these use (`additional_globals`), and what they do with arguments and results (`process_inputs`,
-    `process_outputs`), for those who run the graph node by node."""
+    """Writes graphs as a function `forward`. Subclasses may override its first line (`gen_fn_def`), its last line
+    (`generate_output`) and the global names of these lines (`additional_globals`). `process_inputs` and
+    `process_outputs` do the same with arguments and results for a caller that runs the graph node by node."""
 
     _body_transformer = None
     _func_name = "forward"
 
     def gen_fn_def(self, free_vars, maybe_return_annotation):
-        """The first line, of the arguments as they are written; it may go on in further lines."""
+        """The first line, for arguments that are already text. It may contain further lines."""
         if not free_vars or free_vars[0] != "self":
             free_vars.insert(0, "self")
         return f"def {self._func_name}({', '.join(free_vars)}){maybe_return_annotation}:"
 
     def generate_output(self, output_args):
-        """The last line, of what the graph returns."""
+        """The last line, which returns the result of the graph."""
         return f"return {output_args!r}"
 
     def process_inputs(self, *args):
-        """The arguments of the graph, by those of the function."""
+        """The arguments of the graph for arguments of the function."""
         return args
 
     def process_outputs(self, outputs):
-        """What the function returns, by what the graph returns."""
+        """The result of the function for a result of the graph."""
         return outputs
 
     def additional_globals(self):
-        """[(name, value)]: what the lines that it writes need."""
+        """[(name, value)]: the global names that its lines use."""
         return []
 
     def write(self, nodes, root):
-        """The program of the nodes, whose attributes are asked of `root` ("self")."""
+        """The program of the nodes, which reads attributes from `root` ("self")."""
         last_user, last = {}, {}
         for node in reversed(nodes):
             def used(used_node, node=node):
@@ -225,7 +225,7 @@ class CodeGen:
 
 
 class _PyTreeInfo(NamedTuple):
-    """The names of a function's arguments, and how its arguments and results are laid out."""
+    """The names of a function's arguments, and the structures of its arguments and results."""
 
     orig_args: list[str]
     in_spec: Any
@@ -233,7 +233,7 @@ class _PyTreeInfo(NamedTuple):
 
 
 class _PyTreeCodeGen(CodeGen):
-    """Writes a function that takes nested arguments apart for its graph, and puts what it returns together."""
+    """Writes a function that takes nested arguments apart for its graph, and rebuilds the nested result."""
 
     def __init__(self, pytree_info):
         super().__init__()
@@ -244,13 +244,13 @@ class _PyTreeCodeGen(CodeGen):
         return pytree.arg_tree_leaves(*inputs)
 
     def process_outputs(self, out):
-        """The results as they are laid out."""
+        """The results in their nested structure."""
         if self.pytree_info.out_spec is None:
             return out
         return pytree.tree_unflatten(out if isinstance(out, (list, tuple)) else [out], self.pytree_info.out_spec)
 
     def gen_fn_def(self, free_vars, maybe_return_annotation):
-        """The first line, and one that takes the arguments apart."""
+        """The first line, and a line that takes the arguments apart."""
         names = self.pytree_info.orig_args
         if names and names[0] == "self":
             free_vars.insert(0, "self")
@@ -264,7 +264,7 @@ class _PyTreeCodeGen(CodeGen):
         return f"{head}\n    {free}, = fx_pytree.tree_flatten_spec([{', '.join(names)}], self._in_spec)"
 
     def generate_output(self, output_args):
-        """The last line, which puts the results together."""
+        """The last line, which rebuilds the nested result."""
         if not self.pytree_info.out_spec:
             return super().generate_output(output_args)
         return f"return pytree.tree_unflatten({output_args!r}, self._out_spec)"

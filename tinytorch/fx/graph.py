@@ -67,7 +67,7 @@ class Graph:
 
     @property
     def owning_module(self):
-        """The GraphModule that runs it, or None."""
+        """The GraphModule that runs the graph, or None."""
         return self._owning_module
 
     @owning_module.setter
@@ -87,13 +87,14 @@ class Graph:
         raise RuntimeError("Graph has no output node")
 
     def find_nodes(self, *, op, target=None, sort=True):
-        """The nodes of the kind `op`, those that call `target` if it is given, in order."""
+        """The nodes of the kind `op` in order; with `target`, only the nodes that have this target."""
         return [node for node in self.nodes if node.op == op and (target is None or node.target == target)]
 
-    # ------------------------------------------------------------- to build
+    # ------------------------------------------------------------- new nodes
     def create_node(self, op, target, args=None, kwargs=None, name=None, type_expr=None):
-        """A new node where the next one is to come, named `name` or after its target."""
-        args, kwargs = () if args is None else args, {} if kwargs is None else kwargs
+        """A new node at the current place of insertion, with the name `name` or a name made from its target."""
+        args = () if args is None else args
+        kwargs = {} if kwargs is None else kwargs
         if not isinstance(args, tuple):
             raise AssertionError("args must be a tuple")
         if not isinstance(kwargs, dict):
@@ -140,19 +141,19 @@ class Graph:
         return self.create_node("call_function", the_function, args, kwargs, name=name, type_expr=type_expr)
 
     def output(self, result, type_expr=None):
-        """A node that returns the result: nodes, and what tuples, lists and dicts hold of them."""
+        """A node that returns the result: a node, or tuples, lists and dicts of nodes and constants."""
         return self.create_node("output", "output", (result,), type_expr=type_expr)
 
     def node_copy(self, node, arg_transform=lambda x: x):
-        """A node like one of another graph, whose arguments `arg_transform` has put nodes of this one for."""
+        """A copy of a node of another graph. `arg_transform` maps nodes in its arguments to nodes of this graph."""
         args, kwargs = map_arg(node.args, arg_transform), map_arg(node.kwargs, arg_transform)
         made = self.create_node(node.op, node.target, args, kwargs, node.name, node.type)
         made.meta = dict(node.meta)
         return made
 
     def graph_copy(self, g, val_map, return_output_node=False):
-        """Copies the nodes of the graph g that the dict `val_map` has no node for, and enters them there; what g
-        returns, in nodes of this graph."""
+        """Copies the nodes of the graph g that are not yet in the dict `val_map`, and adds them to it. Returns the
+        result of g, in nodes of this graph."""
         for node in g.nodes:
             if node in val_map:
                 continue
@@ -172,7 +173,7 @@ class Graph:
         made._codegen, made._co_fields = self._codegen, dict(self._co_fields)
         return made
 
-    # ------------------------------------------------------------- to change
+    # ------------------------------------------------------------- changes
     @contextmanager
     def _inserting(self, insert):
         before, self._insert = self._insert, insert
@@ -182,11 +183,11 @@ class Graph:
             self._insert = before
 
     def inserting_before(self, n=None):
-        """A context in which new nodes come before the node n, or before all."""
+        """A context in which new nodes come before the node n, or before all nodes if n is None."""
         return self.inserting_after(self._root) if n is None else self._at(n, n.prepend)
 
     def inserting_after(self, n=None):
-        """A context in which new nodes come after the node n, or after all."""
+        """A context in which new nodes come after the node n, or after all nodes if n is None."""
         if n is None:
             return self.inserting_before(self._root)
         place = [n]
@@ -203,7 +204,7 @@ class Graph:
         return self._inserting(insert)
 
     def erase_node(self, to_erase):
-        """Takes a node out that nobody uses."""
+        """Removes a node that no other node uses."""
         if to_erase.users:
             raise RuntimeError(f"Tried to erase Node {to_erase} but it still had {len(to_erase.users)} users in the "
                                f"graph: {to_erase.users}!")
@@ -218,8 +219,8 @@ class Graph:
         to_erase._set((), {})
 
     def eliminate_dead_code(self, is_impure_node=None):
-        """Takes out the nodes that nobody uses, but for those that do something (`is_impure_node`); whether there
-        were any."""
+        """Removes the nodes that no other node uses, except nodes with side effects (`is_impure_node`). Returns whether
+        any node was removed."""
         self.lint()
         before = self._len
         for node in reversed(self.nodes):
@@ -227,10 +228,10 @@ class Graph:
                 self.erase_node(node)
         return self._len < before
 
-    # ------------------------------------------------------------- to look at
+    # ------------------------------------------------------------- checks and text
     def lint(self):
-        """RuntimeError unless the graph can be run: nodes stand before those that use them, each name once, and the
-        owning module has what is called."""
+        """RuntimeError unless the graph can run: every node comes before the nodes that use it, names are unique, and
+        the owning module has the attributes and modules that the nodes name."""
         seen, names = set(), set()
         for node in self.nodes:
             if node.graph is not self:
@@ -273,23 +274,23 @@ class Graph:
         rows = [[node.op, node.name, node.target, node.args, node.kwargs] for node in self.nodes]
         print(tabulate(rows, headers=["opcode", "name", "target", "args", "kwargs"]))
 
-    # ------------------------------------------------------------- to run
+    # ------------------------------------------------------------- the program
     def set_codegen(self, codegen):
-        """Who writes the program."""
+        """Sets the CodeGen that writes the program."""
         self._codegen = codegen
 
     def process_inputs(self, *args):
-        """The graph's arguments, by those of the program."""
+        """The graph's arguments for arguments of the program."""
         return self._codegen.process_inputs(*args)
 
     def process_outputs(self, out):
-        """What the program returns, by what the graph does."""
+        """The program's result for a result of the graph."""
         return self._codegen.process_outputs(out)
 
     def on_generate_code(self, make_transformer):
-        """Has a function change the lines of the program (a list of texts) when it is written: the one that
-        `make_transformer` gives, which is given the one at work or None. A context in which this is so, or without
-        `with` from here on."""
+        """Registers a function that changes the lines of the program (a list of texts) when it is written.
+        `make_transformer` gets the present function or None, and returns the new one. As a context it applies inside
+        the block, and without `with` from here on."""
         before = self._codegen._body_transformer
         self._codegen._body_transformer = make_transformer(before)
 
@@ -302,8 +303,8 @@ class Graph:
         return until_here()
 
     def python_code(self, root_module, **options):
-        """The program: its text as `src`, and as `globals` what it names. `root_module`: what attributes are asked of
-        ("self"). Other options say how much is told beside, which is nothing here."""
+        """The program: its text as `src`, and the values of its global names as `globals`. `root_module`: the name of
+        the object whose attributes it reads ("self"). Other options, for comments in the text, change nothing."""
         return self._codegen.write(self.nodes, root_module)
 
 

@@ -16,12 +16,12 @@ from .node import map_aggregate, map_arg
 __all__ = ["GraphModule"]
 
 _NUMBERS = count()
-#: Where `meta` names attributes that copies keep.
+#: The key in `meta` under which the names of attributes that copies keep are found.
 _USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
 
 
 def _forward(source, values, fields, wrapped):
-    """The function `forward` of a program, whose lines tracebacks show. fields: where the program comes from."""
+    """The function `forward` of a program, whose lines tracebacks show. fields: the origin of the program."""
     file = f"<eval_with_key>.{next(_NUMBERS)}"
     if fields:
         file += f" from {fields['co_filename']}:{fields['co_firstlineno']} in {fields['co_name']}"
@@ -32,7 +32,7 @@ def _forward(source, values, fields, wrapped):
 
 
 def _copy_attr(source, target, name):
-    """Gives the module `target` the attribute "a.b.c" of another, and modules on the way to it."""
+    """Copies the attribute "a.b.c" of one module to the module `target`, and adds the modules a and a.b if missing."""
     *path, last = name.split(".")
     for part in path:
         child = getattr(target, part, None)
@@ -44,7 +44,7 @@ def _copy_attr(source, target, name):
 
 
 def _set(owner, name, value):
-    """Gives a module an attribute: a buffer, if it is a tensor that is no parameter."""
+    """Sets an attribute of a module. A tensor that is not a parameter becomes a buffer."""
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
         owner.register_buffer(name, value)
     else:
@@ -56,14 +56,14 @@ _MODULES = str(Path(_OWN) / "nn")
 
 
 def _last_frame(error):
-    """The last frame of an error that is a program's or a module's; functions have none in PyTorch either."""
+    """The last frame of an error that belongs to a program or a module. PyTorch's functions have no frames either."""
     frames = [x for x in traceback.extract_tb(error.__traceback__)
               if not x.filename.startswith(_OWN) or x.filename.startswith(_MODULES) and x.name != "__call__"]
     return frames[-1] if frames else None
 
 
 def _said_of(number, lines):
-    """Which line of a program has raised, with those around it."""
+    """The text of the line of a program that raised, with the lines around it."""
     before, after = "\n".join(lines[max(0, number - 3):number]), "\n".join(lines[number:number + 2])
     return ("Call using an FX-traced Module, line "
             f"{number} of the traced Module's generated forward function:\n{before}\n\n"
@@ -77,7 +77,7 @@ def _there(module, name):
 
 
 class _CodeOnlyModule(Module):
-    """A module of these attributes."""
+    """A module with given attributes."""
 
     def __init__(self, body):
         super().__init__()
@@ -85,14 +85,14 @@ class _CodeOnlyModule(Module):
 
 
 class _Reference:
-    """Stands for a node, by its name, in what is pickled."""
+    """Stands for a node, by its name, in pickles."""
 
     def __init__(self, name):
         self.name = name
 
 
 def _rebuilt(state, nodes, name, codegen=None):
-    """A GraphModule from what `__reduce__` has kept: attributes, and the nodes one after the other."""
+    """A GraphModule from the state of `__reduce__`: its attributes, and its nodes in order."""
     module, graph, made = _CodeOnlyModule(state), Graph(), {}
     for node_name, op, target, arguments, kind in nodes:
         args, kwargs = map_aggregate(arguments, lambda x: made[x.name] if isinstance(x, _Reference) else x)
@@ -103,8 +103,8 @@ def _rebuilt(state, nodes, name, codegen=None):
 
 
 class GraphModule(Module):
-    """A module that runs a graph: `graph`, and `code`, the program that it is. root: the module, or a dict by name,
-    that the graph takes modules and parameters from.
+    """A module that runs a graph: `graph` is the graph, `code` the text of its program. root: a module, or a dict by
+    name, with the modules and parameters that the graph uses.
 
     >>> import tinytorch as torch
     >>> traced = torch.fx.symbolic_trace(lambda x: x + 1)
@@ -119,7 +119,7 @@ class GraphModule(Module):
     """
 
     def __new__(cls, *args, **kwargs):
-        """An object of a class of its own, which has the program as its `forward`."""
+        """An object of a new class, whose `forward` is the program."""
         base = next(x for x in cls.__mro__ if "_generated" not in vars(x))
         return super().__new__(type("GraphModuleImpl", (base,), {"_generated": True, "__module__": base.__module__}))
 
@@ -169,7 +169,7 @@ class GraphModule(Module):
         return self._code
 
     def recompile(self):
-        """Writes the program anew, after the graph was changed; PythonCode."""
+        """Writes the program again after changes of the graph, and returns it as PythonCode."""
         codegen = self._graph._codegen
         if isinstance(codegen, _PyTreeCodeGen):
             self._in_spec, self._out_spec = codegen.pytree_info.in_spec, codegen.pytree_info.out_spec
@@ -193,7 +193,8 @@ class GraphModule(Module):
 
     # ------------------------------------------------------------- modules
     def add_submodule(self, target, m):
-        """Adds the module m under the name "a.b.c", with plain modules on the way; False if something else is there."""
+        """Adds the module m under the name "a.b.c", with plain modules a and a.b if missing. Returns False if another
+        object has one of these names."""
         *path, last = target.split(".")
         owner = self
         for part in path:
@@ -208,7 +209,7 @@ class GraphModule(Module):
         return True
 
     def delete_submodule(self, target):
-        """Takes the module "a.b.c" away; False if there is none."""
+        """Removes the module "a.b.c". Returns False if there is none."""
         *path, last = target.split(".")
         owner = self
         for part in path:
@@ -221,7 +222,7 @@ class GraphModule(Module):
         return True
 
     def delete_all_unused_submodules(self):
-        """Takes away the modules that no node calls or asks for something."""
+        """Removes the modules that no node calls or reads an attribute of."""
         used = set()
         for node in self.graph.nodes:
             if node.op in ("call_module", "get_attr"):
@@ -236,7 +237,7 @@ class GraphModule(Module):
 
     # ------------------------------------------------------------- text and copies
     def print_readable(self, print_output=True, include_stride=False, include_device=False, colored=False, **options):
-        """The program as a class, printed unless `print_output` is false. Shapes and colours are not told."""
+        """The program as a class, printed unless `print_output` is false. It has no shapes and no colours."""
         body = self._code.strip("\n").rstrip()
         text = f"class {self._get_name()}(torch.nn.Module):\n" + "\n".join(
             ["    " + line if line else line for line in body.splitlines()]) + "\n"

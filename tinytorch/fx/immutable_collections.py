@@ -1,4 +1,4 @@
-"""Lists and dicts that the arguments of a node are made of: they are replaced, not changed."""
+"""Lists and dicts in the arguments of a node. They cannot be changed, only replaced."""
 
 from ..utils import _pytree as pytree
 

@@ -9,7 +9,7 @@ __all__ = ["Interpreter", "Transformer"]
 
 
 class Interpreter:
-    """Runs the graph of a module node by node: a method for each kind of node, to override.
+    """Runs the graph of a module node by node. Subclasses override the methods, one for each kind of node.
 
     >>> import tinytorch as torch
     >>> class Doubling(torch.fx.Interpreter):
@@ -33,8 +33,8 @@ class Interpreter:
                     self.user_to_last_uses.setdefault(node, []).append(used)
 
     def run(self, *args, initial_env=None, enable_io_processing=True):
-        """What the graph returns for these arguments. `initial_env`: values of nodes that are not to be computed;
-        `enable_io_processing`: whether arguments and results are those of the program, or else the graph's."""
+        """The result of the graph for these arguments. `initial_env`: values of nodes that are not computed again;
+        `enable_io_processing`: whether arguments and result are those of the program, not those of the graph."""
         self.env = dict(initial_env or {})
         self.args_iter = iter(self.graph.process_inputs(*args) if enable_io_processing else args)
         for node in self.graph.nodes:
@@ -57,18 +57,18 @@ class Interpreter:
         return None
 
     def boxed_run(self, args_list):
-        """The same; the list of arguments is emptied, so that they can be freed."""
+        """The result of `run`. The list of arguments is emptied, so that their memory can be freed."""
         args = list(args_list)
         args_list.clear()
         return self.run(*args)
 
     def run_node(self, n):
-        """What one node gives."""
+        """The result of one node."""
         args, kwargs = self.fetch_args_kwargs_from_env(n)
         return getattr(self, n.op)(n.target, args, kwargs)
 
     def placeholder(self, target, args, kwargs):
-        """The next argument, or its default; *args takes all that are left."""
+        """The next argument, or its default; *args takes all remaining arguments."""
         if target.startswith("*"):
             return list(self.args_iter)
         try:
@@ -84,20 +84,20 @@ class Interpreter:
         return self.fetch_attr(target)
 
     def call_function(self, target, args, kwargs):
-        """A function's result."""
+        """The result of a function."""
         return target(*args, **kwargs)
 
     def call_method(self, target, args, kwargs):
-        """A method's result, args[0] being its owner."""
+        """The result of a method of args[0]."""
         owner, *rest = args
         return getattr(owner, target)(*rest, **kwargs)
 
     def call_module(self, target, args, kwargs):
-        """A submodule's result."""
+        """The result of a submodule."""
         return self.fetch_attr(target)(*args, **kwargs)
 
     def output(self, target, args, kwargs):
-        """What the graph returns."""
+        """The result of the graph."""
         return args[0]
 
     def fetch_attr(self, target):
@@ -125,7 +125,7 @@ class Interpreter:
 
 
 class _Appending(Tracer):
-    """Calls every module by its name."""
+    """A tracer to which every module is a leaf, called by its name."""
 
     def __init__(self, graph, root):
         super().__init__()
@@ -137,7 +137,8 @@ class _Appending(Tracer):
 
 
 class Transformer(Interpreter):
-    """Runs a graph on stand-ins, which gives another: `transform()`. A method for each kind of node, to override.
+    """Runs a graph on stand-ins, so that `transform()` returns a new graph. Subclasses override the methods, one for
+    each kind of node.
 
     >>> import tinytorch as torch
     >>> class Negated(torch.fx.Transformer):
@@ -158,7 +159,7 @@ class Transformer(Interpreter):
         self.tracer.root = module
 
     def run_node(self, n):
-        """What one node gives; nodes that come of it have what is known of where it comes from."""
+        """The result of one node. The new nodes get its stack trace and other metadata."""
         self.tracer._current_meta = n.meta
         return super().run_node(n)
 
@@ -188,5 +189,5 @@ class Transformer(Interpreter):
 
 
 def _nodes(value):
-    """Nodes in the place of stand-ins, in tuples, lists and dicts."""
+    """Replaces stand-ins in tuples, lists and dicts by their nodes."""
     return map_aggregate(value, lambda x: x.node if isinstance(x, Proxy) else x)

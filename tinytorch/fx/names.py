@@ -1,4 +1,4 @@
-"""What functions, types and nodes are called in the code and in the text of a graph."""
+"""The names of functions, types and nodes in the code and in the text of a graph."""
 import builtins
 import keyword
 import re
@@ -9,21 +9,21 @@ from ..autograd.overridable import about
 
 _ILLEGAL = re.compile(r"[^0-9a-zA-Z_]+")
 _NUMBERED = re.compile(r"(.*)_(\d+)$")
-#: Names of values that code may hold by their repr, beside Python's own.
+#: Names of values, other than Python's built-in names, that code may contain by their repr.
 OWN_NAMES = ("inf", "nan", "NoneType", "torch", "device", "fx_pytree", "pytree")
-#: What the globals of the code of a graph have under this name: the names of functions that are written down as calls.
+#: The global of a graph's code that holds the names of the functions of `wrap`.
 WRAPPED_IN_CODE = "__wrapped_in_fx__"
-#: torch's modules in which functions are looked for, in this order.
+#: torch's modules that are searched for functions, in this order.
 _ROOMS = ("", ".nn.functional", ".linalg", ".special", ".fft", ".nn", ".functional")
 
 
 def is_own(module):
-    """Whether a module's name is one of this package, which may be called torch."""
+    """Whether a module with this name belongs to this package, which may be imported as torch."""
     return module.partition(".")[0] in ("torch", __package__.partition(".")[0])
 
 
 def _found(label):
-    """What torch.a.b is."""
+    """The object torch.a.b."""
     value = import_module(__package__.partition(".")[0])
     for part in label.split(".")[1:]:
         value = getattr(value, part, None)
@@ -31,8 +31,8 @@ def _found(label):
 
 
 def qualified(target):
-    """A function's or class's name with its module's; torch's as torch calls them: torch.relu, operator.add is
-    _operator.add, those of Python alone are without a module."""
+    """The name of a function or class with the name of its module. torch's functions have torch's names (torch.relu),
+    operator.add is _operator.add, and Python's built-in functions have no module."""
     name, module = getattr(target, "__name__", type(target).__name__), getattr(target, "__module__", None) or ""
     if getattr(builtins, name, None) is target or target is type(None):
         return name
@@ -48,14 +48,14 @@ def qualified(target):
 
 
 def of_type(kind):
-    """A type as the text of a graph has it."""
+    """The notation of a type in the text of a graph."""
     if isinstance(kind, type) and not getattr(kind, "__origin__", None):
         return kind.__qualname__ if kind.__module__ == "builtins" else qualified(kind)
     return "..." if kind is ... else repr(kind).replace("tinytorch.tensor.Tensor", "torch.Tensor")
 
 
 def shown(node):
-    """The target of a node as the text of a graph has it."""
+    """The notation of a node's target in the text of a graph."""
     if isinstance(node.target, str):
         return node.target
     name = qualified(node.target)
@@ -63,14 +63,14 @@ def shown(node):
 
 
 class Namespace:
-    """The names that were given: every one is given once."""
+    """The names of a graph. Each name is used once."""
 
     def __init__(self):
         self._used, self._count, self._of_object = set(), {}, {}
 
     def create_name(self, candidate, obj=None):
-        """`candidate` or, if it is taken or means something in Python, it with a number behind; the object `obj` keeps
-        its name, and may have one that is its own in Python."""
+        """`candidate`, with a number at its end if the name is in use or means something in Python. The object `obj`
+        keeps its name, and may have the name that Python gives it."""
         if obj is not None and id(obj) in self._of_object:
             return self._of_object[id(obj)][0]
         candidate = _ILLEGAL.sub("_", candidate) or "_unnamed"
@@ -85,7 +85,7 @@ class Namespace:
         self._used.add(candidate)
         self._count[base] = number
         if obj is not None:
-            self._of_object[id(obj)] = candidate, obj             # kept, so that no other object gets its id
+            self._of_object[id(obj)] = candidate, obj             # the reference keeps the id from being reused
         return candidate
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""A node of a graph: one call, what it is called with, and who uses its result."""
+"""A node of a graph: one call, its arguments, and the nodes that use its result."""
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from .names import of_type, shown
 
 __all__ = ["Node", "has_side_effect", "map_aggregate", "map_arg"]
 
-#: What a node may call, and what its arguments may be: for annotations.
+#: The types of targets and of arguments, for annotations.
 Target = Callable[..., Any] | str
 Argument = Any
 _OPS = frozenset(("call_function", "call_method", "call_module", "get_attr", "output", "placeholder", "root"))
@@ -18,13 +18,13 @@ _SIDE_EFFECTS = {operator.setitem, _assert}
 
 
 def has_side_effect(fn):
-    """Says that calls of the function stay in a graph though nobody uses their result; fn itself."""
+    """Registers a function whose calls stay in a graph although no node uses their result. Returns fn."""
     _SIDE_EFFECTS.add(fn)
     return fn
 
 
 def map_aggregate(a, fn, check_key=None):
-    """fn of every value in nested tuples, lists, dicts and slices, laid out as before. check_key: is called with the
+    """fn of every value in nested tuples, lists, dicts and slices, in the same structure. check_key: is called with the
     keys of dicts."""
     if isinstance(a, tuple):
         items = [map_aggregate(x, fn, check_key) for x in a]
@@ -55,7 +55,7 @@ def map_arg(a, fn):
 
 
 def _format_arg(arg, max_list_len=float("inf")):
-    """An argument as the text of a graph has it. max_list_len: how many values of a list are told."""
+    """The notation of an argument in the text of a graph. max_list_len: the number of values that a list shows."""
     if hasattr(arg, "_custom_fx_repr_fn"):
         return arg._custom_fx_repr_fn()
     if isinstance(arg, (list, tuple)):
@@ -70,9 +70,13 @@ def _format_arg(arg, max_list_len=float("inf")):
 
 
 class Node:
-    """One call of a graph. `op`: "placeholder", "get_attr", "call_function", "call_module", "call_method" or "output";
-    `target`: the argument's or the attribute's name, the function, the module's or the method's name; `args` and
-    `kwargs`: what it is called with, nodes among it; `users`: the nodes that use its result, as keys of a dict."""
+    """One call of a graph.
+
+    op            "placeholder", "get_attr", "call_function", "call_module", "call_method" or "output"
+    target        the function, or the name of the argument, attribute, module or method
+    args, kwargs  the arguments, which may contain nodes
+    users         the nodes that use its result, as keys of a dict
+    """
 
     def __init__(self, graph, name, op, target, args, kwargs, return_type=None):
         if op not in _OPS:
@@ -92,7 +96,7 @@ class Node:
         self._set(args, kwargs)
 
     def _set(self, args, kwargs):
-        """New arguments: their nodes learn of their user, those of the old ones forget it."""
+        """Sets the arguments, and updates `users` of the nodes in the old and the new arguments."""
         for node in self._input_nodes:
             node.users.pop(self, None)
         self._input_nodes = {}
@@ -107,7 +111,7 @@ class Node:
     # ------------------------------------------------------------- arguments
     @property
     def args(self):
-        """The positional arguments, a tuple; to assign another, not to change."""
+        """The positional arguments, a tuple, which can be replaced but not changed."""
         return self._args
 
     @args.setter
@@ -116,7 +120,7 @@ class Node:
 
     @property
     def kwargs(self):
-        """The arguments by keyword, a dict; to assign another, not to change."""
+        """The keyword arguments, a dict, which can be replaced but not changed."""
         return self._kwargs
 
     @kwargs.setter
@@ -125,35 +129,35 @@ class Node:
 
     @property
     def all_input_nodes(self):
-        """The nodes among the arguments, each once."""
+        """The nodes among the arguments, without repetition."""
         return list(self._input_nodes)
 
     def update_arg(self, idx, arg):
-        """Puts `arg` in the place of the positional argument `idx`."""
+        """Replaces the positional argument `idx` by `arg`."""
         args = list(self._args)
         args[idx] = arg
         self.args = tuple(args)
 
     def insert_arg(self, idx, arg):
-        """Puts `arg` before the positional argument `idx`."""
+        """Inserts `arg` before the positional argument `idx`."""
         if not 0 <= idx <= len(self._args):
             raise AssertionError("insert_args index must be between 0 and len(self.args)")
         self.args = (*self._args[:idx], arg, *self._args[idx:])
 
     def update_kwarg(self, key, arg):
-        """Puts `arg` in the place of the argument `key`."""
+        """Replaces the keyword argument `key` by `arg`."""
         self.kwargs = {**self._kwargs, key: arg}
 
     def replace_input_with(self, old_input, new_input):
-        """`new_input` wherever the arguments have the node `old_input`."""
+        """Replaces the node `old_input` by `new_input` everywhere in the arguments."""
         def other(node):
             return new_input if node is old_input else node
 
         self._set(map_arg(self._args, other), map_arg(self._kwargs, other))
 
     def replace_all_uses_with(self, replace_with, delete_user_cb=lambda user: True, *, propagate_meta=False):
-        """`replace_with` in the place of this node in all its users, or those of which `delete_user_cb` is true; the
-        list of those that were changed."""
+        """Replaces this node by `replace_with` in all its users, or in those for which `delete_user_cb` is true.
+        Returns the list of the changed users."""
         if propagate_meta:
             if replace_with.meta:
                 raise AssertionError("Called node.replace_all_uses_with(replace_with, propagate_meta=True), but "
@@ -191,10 +195,10 @@ class Node:
         """Moves the node x after this one."""
         self._next.prepend(x)
 
-    # ------------------------------------------------------------- what it is
+    # ------------------------------------------------------------- properties and text
     @property
     def stack_trace(self):
-        """The lines of the program that made it, where they were recorded."""
+        """The lines of the program that made the node, if they were recorded."""
         return self.meta.get("stack_trace")
 
     @stack_trace.setter
@@ -202,7 +206,7 @@ class Node:
         self.meta["stack_trace"] = trace
 
     def is_impure(self, impure_random=True):
-        """Whether it stays though nobody uses its result. `impure_random` is not looked at."""
+        """Whether the node stays although no node uses its result. `impure_random` changes nothing."""
         if self.op == "call_module" and self.graph.owning_module is not None:
             return getattr(self.graph.owning_module.get_submodule(self.target), "_is_impure", False)
         if self.op == "call_function":
@@ -219,7 +223,7 @@ class Node:
         return self.name
 
     def format_node(self, placeholder_names=None, maybe_return_typename=None, *, include_tensor_metadata=False):
-        """The line that the text of a graph has of it. Shapes are not told, and the two lists not written to."""
+        """The line of the node in the text of a graph. It has no shapes, and the two lists are not written to."""
         kind = f"{of_type(self.type)} " if self.type else ""
         head = f"%{self.name} : {kind}[num_users={len(self.users)}] = {self.op}[target={shown(self)}]"
         if self.op == "placeholder":

@@ -1,4 +1,4 @@
-"""torch.fx.operator_schemas: the arguments of what a node calls, by name."""
+"""torch.fx.operator_schemas: the arguments of a node's call by name."""
 from __future__ import annotations
 
 import inspect
@@ -17,9 +17,9 @@ from ..tensor import Tensor
 __all__ = ["ArgsKwargsPair", "check_for_mutable_operation", "create_type_hint", "get_signature_for_torch_op",
            "normalize_function", "normalize_module", "type_matches"]
 
-#: PyTorch's hints are of these, which are not list and tuple.
+#: PyTorch's annotations use these types, not list and tuple.
 _LIST, _TUPLE, _OPTIONAL = [vars(typing)[_name] for _name in ("List", "Tuple", "Optional")]
-#: What torch calls a type in the declaration of an operator, and what Python does.
+#: {torch's name of a type in the declaration of an operator: Python's type}.
 _KINDS = {"Tensor": Tensor, "int": int, "float": float, "bool": bool, "str": str, "complex": complex,
           "Scalar": numbers.Number, "number": numbers.Number, "ScalarType": dt.dtype, "Device": device,
           "Layout": Any, "MemoryFormat": Any, "Generator": Any, "Dimname": str, "NoneType": type(None)}
@@ -37,7 +37,7 @@ class ArgsKwargsPair(NamedTuple):
 
 
 def _type(kind):
-    """The type that an operator's declaration calls "int[2]?"."""
+    """The Python type of a type in an operator's declaration, such as "int[2]?"."""
     if kind.endswith("?"):
         return _OPTIONAL[_type(kind[:-1])]
     if kind.endswith("]"):
@@ -58,8 +58,10 @@ def _signature(form):
             default = None
         optional = optional or default is not inspect.Parameter.empty
         parameters.append(inspect.Parameter(name, kind, default=default, annotation=_type(argument.kind)))
-    results = [_type(kind) for kind in form.results]
-    returns = results[0] if len(results) == 1 else _TUPLE[tuple(results)] if results else None
+    returns = None
+    if form.results:
+        results = [_type(kind) for kind in form.results]
+        returns = results[0] if len(results) == 1 else _TUPLE[tuple(results)]
     return inspect.Signature(parameters, return_annotation=returns)
 
 
@@ -72,7 +74,7 @@ def _forms(op):
 
 
 def _operator(op):
-    """The name of ATen's operator that a function of torch is, or None."""
+    """The name of the ATen operator of a function of torch, or None."""
     from .names import is_own, qualified
     if not callable(op) or isinstance(op, type):
         return None
@@ -83,8 +85,8 @@ def _operator(op):
 
 
 def get_signature_for_torch_op(op: Callable, return_schemas: bool = False) -> Any:
-    """The signatures that an operator of torch has, a list, or None. return_schemas: also what they come from; the pair
-    of lists, or (None, None).
+    """The list of signatures of an operator of torch, or None. return_schemas: whether the schemas are returned too, as
+    a pair of lists or (None, None).
 
     >>> import tinytorch as torch
     >>> from tinytorch.fx.operator_schemas import get_signature_for_torch_op
@@ -97,7 +99,7 @@ def get_signature_for_torch_op(op: Callable, return_schemas: bool = False) -> An
 
 
 def check_for_mutable_operation(target: Callable, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    """RuntimeError for a call of an operator that writes to an argument, out= too."""
+    """RuntimeError for a call of an operator that writes to an argument, including `out`."""
     signatures, forms = get_signature_for_torch_op(target, return_schemas=True)
     if kwargs.get("out") is not None and forms:
         raise RuntimeError(_MUTABLE.format(f"{forms[0].name}.out({forms[0].text.partition('(')[2]}"))
@@ -115,7 +117,7 @@ def _binds(signature, args, kwargs):
 
 
 def create_type_hint(x: Any) -> Any:
-    """The type of the values in a list or tuple of types, or of what is of no type itself.
+    """The annotation for a list or tuple of types: the type of its values. Any other object is returned as it is.
 
     >>> from tinytorch.fx.operator_schemas import create_type_hint
     >>> create_type_hint([int, int])
@@ -140,14 +142,14 @@ def create_type_hint(x: Any) -> Any:
 
 
 def type_matches(signature_type: Any, argument_type: Any) -> bool:
-    """Whether an argument of a type can be given where a signature asks for another."""
+    """Whether an argument of type `argument_type` can be passed for a parameter of type `signature_type`."""
     origin, parts = get_origin(signature_type), get_args(signature_type)
     if signature_type is argument_type or signature_type is Any:
         return True
     if origin in (Union, UnionType):
         return any([type_matches(kind, argument_type) for kind in parts])
     if origin is list and argument_type is int and parts == (int,):
-        return True                                                # a size is given for all dimensions
+        return True                                                # one size stands for all dimensions
     if origin is list:
         inner = get_args(argument_type)
         return get_origin(argument_type) in (list, tuple) and all(
@@ -176,9 +178,9 @@ def _normal(signature, args, kwargs, by_name):
 def normalize_function(target: Callable, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None,
                        arg_types: tuple[Any, ...] | None = None, kwarg_types: dict[str, Any] | None = None,
                        normalize_to_only_use_kwargs: bool = False) -> ArgsKwargsPair | None:
-    """The arguments of a call with all defaults, by name if `normalize_to_only_use_kwargs`; None if the function's
-    signature is not known, or several fit and `arg_types`, `kwarg_types` do not tell which is meant (RuntimeError if
-    they are given and leave several)."""
+    """The arguments of a call with all defaults, by name if `normalize_to_only_use_kwargs`. None if the function's
+    signature is not known, or if several signatures fit and no types are given. RuntimeError if several signatures fit
+    `arg_types` and `kwarg_types` too."""
     kwargs = kwargs or {}
     signatures = get_signature_for_torch_op(target)
     if signatures is None:
@@ -187,24 +189,28 @@ def normalize_function(target: Callable, args: tuple[Any, ...], kwargs: dict[str
         except (TypeError, ValueError):
             return None
     fitting = [x for x in signatures if _binds(x, args, kwargs)]
-    if len(fitting) > 1 and (arg_types is not None or kwarg_types is not None):
-        typed = [x for x in fitting if _binds(x, arg_types or (), kwarg_types or {})
-                 and _fits(x, x.bind(*(arg_types or ()), **(kwarg_types or {})).arguments)]
-        if len(typed) > 1:
-            raise RuntimeError(f"Tried to normalize arguments to {target} but the schema match was ambiguous! Please "
-                               "provide argument types to the normalize_arguments() call. Available schemas:\n"
-                               + "\n".join(map(str, typed)))
-        fitting = typed
-    elif len(fitting) > 1:
-        same = {tuple(x.parameters) for x in fitting}
-        if len(same) > 1:
+    if len(fitting) > 1:
+        if arg_types is not None or kwarg_types is not None:
+            fitting = _by_types(fitting, arg_types or (), kwarg_types or {}, target)
+        elif len({tuple(x.parameters) for x in fitting}) > 1:
             return None
     return _normal(fitting[0], args, kwargs, normalize_to_only_use_kwargs) if fitting else None
 
 
+def _by_types(signatures, arg_types, kwarg_types, target):
+    """The signature that fits the types, in a list; empty if there is none. RuntimeError for several."""
+    typed = [x for x in signatures if _binds(x, arg_types, kwarg_types)
+             and _fits(x, x.bind(*arg_types, **kwarg_types).arguments)]
+    if len(typed) > 1:
+        raise RuntimeError(f"Tried to normalize arguments to {target} but the schema match was ambiguous! Please "
+                           "provide argument types to the normalize_arguments() call. Available schemas:\n"
+                           + "\n".join(map(str, typed)))
+    return typed
+
+
 def normalize_module(root: Module, target: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None,
                      normalize_to_only_use_kwargs: bool = False) -> ArgsKwargsPair | None:
-    """The arguments of the call of a module of torch.nn with all defaults; None for other modules."""
+    """The arguments of a call of a module of torch.nn with all defaults; None for other modules."""
     from .. import nn
     try:
         module = root.get_submodule(target)

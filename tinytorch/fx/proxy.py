@@ -1,4 +1,4 @@
-"""Stand-ins for values: what is done to one is added to a graph."""
+"""Stand-ins for values. Operations on a stand-in are added to a graph."""
 import dataclasses
 import dis
 import operator
@@ -20,11 +20,12 @@ _OPERATORS = """abs add and_ eq floordiv ge getitem gt invert le lshift lt matmu
 _REFLECTED = "add and_ floordiv lshift matmul mod mul or_ pow rshift sub truediv xor".split()
 
 
-#: Its own, and what tells a tensor from other values: functions that are none of the public ones fail there and then.
+#: The attributes of stand-ins, and attributes that distinguish tensors from other values: functions that are not public
+#: fail at once when they read these.
 _NOT_ASKED = {"node", "tracer", *[name for kind in Tensor.__mro__ for name in getattr(kind, "__slots__", ())]}
 
 
-#: What a node has of the node of another graph that it was made for.
+#: The keys of `meta` that a node takes over from the node of another graph that it was made for.
 _KEPT = ("stack_trace", "nn_module_stack", "torch_fn", "source_fn_stack", "original_aten", "recompute", "custom")
 
 
@@ -39,23 +40,23 @@ def _check_key(key):
 
 
 def _lines_of_the_program():
-    """The lines that are at work, without those of this package."""
+    """The lines of the running frames, without those of this package."""
     own = str(Path(__file__).parents[1])
     found = [frame for frame in traceback.extract_stack() if not frame.filename.startswith(own)]
     return "".join(traceback.format_list(found)).strip()
 
 
 class TraceError(ValueError):
-    """A program does with a value what cannot be written into a graph."""
+    """A program does something with a stand-in that a graph cannot record."""
 
 
 class TracerBase:
     """Adds nodes to `graph`."""
 
     graph: Graph
-    #: (key, (name, class)) of the modules whose forward runs, from the outermost.
+    #: (key, (name, class)) of the modules whose forward runs, the outermost first.
     module_stack: dict = {}
-    #: The `meta` of the node that is run, if a graph is.
+    #: The `meta` of the node that runs, while a graph runs.
     _current_meta = None
     record_stack_traces = False
     check_mutable_operations = False
@@ -63,7 +64,7 @@ class TracerBase:
     proxy_buffer_attributes = False
 
     def create_node(self, kind, target, args, kwargs, name=None, type_expr=None):
-        """A new node of the graph; to override, so as to see all of them."""
+        """Adds a node to the graph. Subclasses may override it to see all nodes."""
         if kind == "call_function" and self.check_mutable_operations:
             from .operator_schemas import check_for_mutable_operation
             check_for_mutable_operation(target, args, kwargs)
@@ -78,7 +79,7 @@ class TracerBase:
         return node
 
     def proxy(self, node):
-        """The stand-in for what a node returns; to override, so as to have another class."""
+        """The stand-in for the result of a node. Subclasses may override it to use another class."""
         return Proxy(node, self)
 
     def create_proxy(self, kind, target, args, kwargs, name=None, type_expr=None, proxy_factory_fn=None):
@@ -90,7 +91,7 @@ class TracerBase:
         return self.proxy(node) if proxy_factory_fn is None else proxy_factory_fn(node)
 
     def create_arg(self, a):
-        """A value as the argument of a node: stand-ins are their nodes."""
+        """A value as the argument of a node: stand-ins are replaced by their nodes."""
         return map_aggregate(a, self._argument, _check_key)
 
     def _argument(self, a):
@@ -106,12 +107,13 @@ class TracerBase:
         return a
 
     def to_bool(self, obj):
-        """What is said of a stand-in in a condition."""
+        """The truth of a stand-in in a condition: raises TraceError."""
         raise TraceError("symbolically traced variables cannot be used as inputs to control flow")
 
     def iter(self, obj):
-        """What is iterated over where a stand-in is: `a, b = x` takes x[0] and x[1], other loops have no known end."""
-        frame = sys._getframe(2)                                   # of the program, behind this and `__iter__`
+        """The items of a stand-in in an iteration: `a, b = x` takes x[0] and x[1]. TraceError for other loops, whose
+        number of items is not known."""
+        frame = sys._getframe(2)                                   # of the program, below this frame and `__iter__`
         for instruction in dis.get_instructions(frame.f_code):
             if instruction.offset == frame.f_lasti and instruction.opname == "UNPACK_SEQUENCE":
                 return [obj[i] for i in range(instruction.argval)]
@@ -122,12 +124,12 @@ class TracerBase:
             "iteration errors")
 
     def keys(self, obj):
-        """What **x sees of a stand-in x."""
+        """The keys of a stand-in x in **x."""
         return Attribute(obj, "keys")()
 
 
 class GraphAppendingTracer(TracerBase):
-    """Adds to a graph that there is already."""
+    """Adds nodes to an existing graph."""
 
     def __init__(self, graph):
         super().__init__()
@@ -135,8 +137,8 @@ class GraphAppendingTracer(TracerBase):
 
 
 class Proxy:
-    """The stand-in for what `node` returns: operators, functions of torch and methods that it is given to are added to
-    the node's graph, and give stand-ins again.
+    """The stand-in for the result of `node`. Operators, functions of torch and methods that get it are added to the
+    node's graph, and return stand-ins again.
 
     >>> import tinytorch as torch
     >>> graph = torch.fx.Graph()
@@ -150,7 +152,7 @@ class Proxy:
     """
 
     def __init__(self, node, tracer=None):
-        seam.watch_instance(self)                          # public functions ask it as long as it lives
+        seam.watch_instance(self)                          # public functions ask the stand-in as long as it lives
         self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
         self.node = node
 
@@ -172,7 +174,7 @@ class Proxy:
         return iter(self.tracer.iter(self))
 
     def keys(self):
-        """What **x sees of it."""
+        """The keys in **x."""
         return self.tracer.keys(self)
 
     def __len__(self):
@@ -220,14 +222,15 @@ for _name in _REFLECTED:
 
 
 class Attribute(Proxy):
-    """The attribute `attr` of a stand-in: a method if it is called, which is one node, otherwise a node of its own."""
+    """The attribute `attr` of a stand-in. A call of it is one node, the call of a method; any other use adds a node
+    that reads the attribute."""
 
     def __init__(self, root, attr):
         self.root, self.attr, self.tracer, self._node = root, attr, root.tracer, None
 
     @property
     def node(self):
-        """The node, made when it is first asked for."""
+        """The node, which is made at the first use."""
         if self._node is None:
             self._node = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {}).node
         return self._node
@@ -237,7 +240,7 @@ class Attribute(Proxy):
 
 
 class ParameterProxy(Proxy):
-    """The stand-in for a parameter: it knows its shape."""
+    """The stand-in for a parameter, which knows the parameter's shape."""
 
     def __init__(self, tracer, node, name, param):
         super().__init__(node, tracer)

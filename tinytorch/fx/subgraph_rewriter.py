@@ -1,4 +1,4 @@
-"""Finds parts of a graph that look like another graph, and puts a third in their place."""
+"""Finds parts of a graph that match another graph, and replaces them by a third graph."""
 import copy
 from collections import namedtuple
 
@@ -11,12 +11,12 @@ from .passes.utils.matcher_utils import SubgraphMatcher
 
 __all__ = ["Match", "ReplacedPatterns", "replace_pattern", "replace_pattern_with_filters"]
 
-#: `anchor`: the pattern's first result; `nodes_map`: nodes of the graph by those of the pattern.
+#: `anchor`: the pattern's first result; `nodes_map`: {node of the pattern: node of the graph}.
 Match = namedtuple("Match", "anchor nodes_map")
 
 
 class ReplacedPatterns:
-    """What was replaced: `anchor` and `nodes_map` as in Match, `replacements`: the new nodes."""
+    """A match that was replaced: `anchor` and `nodes_map` as in Match; `replacements`: the new nodes."""
 
     def __init__(self, anchor, nodes_map, replacements):
         self.anchor, self.nodes_map, self.replacements = anchor, nodes_map, replacements
@@ -35,8 +35,8 @@ def _attribute(found, name):
 
 
 def replace_pattern(gm, pattern, replacement):
-    """Puts `replacement` wherever the graph of the module `gm` has what `pattern` computes; both functions, or modules,
-    of as many arguments. The list of what was found, as Match.
+    """Replaces every part of the graph of the module `gm` that matches `pattern` by `replacement`. Both are functions
+    or modules with the same number of arguments. Returns the list of matches.
 
     >>> import tinytorch as torch
     >>> traced = torch.fx.symbolic_trace(lambda x, y: torch.neg(x) + y)
@@ -51,12 +51,12 @@ def replace_pattern(gm, pattern, replacement):
 
 def replace_pattern_with_filters(gm, pattern, replacement=None, match_filters=None, ignore_literals=False,
                                  replacement_callback=None, node_name_match=""):
-    """The same, only where each of the functions `match_filters` (match, graph, pattern's graph) is true; the list of
-    ReplacedPatterns.
+    """Replaces as `replace_pattern` does, but only matches for which each of the functions `match_filters` (match,
+    graph, pattern's graph) is true. Returns the list of ReplacedPatterns.
 
-    ignore_literals       whether numbers and texts in the pattern stand for any
-    replacement_callback  of the same arguments as a filter: gives the graph that replaces a match
-    node_name_match       nodes whose name holds it stand for any node of the pattern
+    ignore_literals       whether numbers and texts in the pattern match any number or text
+    replacement_callback  returns the graph that replaces a match; it has the arguments of a filter
+    node_name_match       nodes of the pattern whose names contain it match any node
     """
     graph, old = gm.graph, _graph_of(pattern)
     if replacement_callback is None and not callable(replacement) and not isinstance(replacement, Graph):
@@ -74,7 +74,7 @@ def replace_pattern_with_filters(gm, pattern, replacement=None, match_filters=No
 
 
 def _replaced(graph, old, new, match, changed):
-    """Puts a copy of the graph `new` in the place of a match. changed: {node that has been replaced: the new one}."""
+    """Replaces a match by a copy of the graph `new`. changed: {replaced node: new node}."""
     arguments = [node for node in new.nodes if node.op == "placeholder"]
     if len(arguments) != len(match.placeholder_nodes):
         raise AssertionError(f"Placeholder count mismatch: {len(match.placeholder_nodes)} vs {len(arguments)}")
@@ -100,7 +100,7 @@ def _replaced(graph, old, new, match, changed):
 
 
 def _place(graph, results):
-    """The first node that uses one of the results; if none does, the one behind the last of them."""
+    """The first node that uses one of the results; if there is none, the node after the last of them."""
     users = {user for node in results for user in node.users}
     if users:
         return next(node for node in graph.nodes if node in users)
@@ -108,7 +108,8 @@ def _place(graph, results):
 
 
 def _take_modules(gm, replacement):
-    """Gives the module what the replacement's nodes ask for, and takes away what nobody asks for any more."""
+    """Gives the module the attributes that the replacement's nodes use, and removes submodules that are no longer
+    used."""
     gm.delete_all_unused_submodules()
     for node in gm.graph.nodes:
         if node.op in ("call_module", "get_attr") and _attribute(gm, node.target) is None:

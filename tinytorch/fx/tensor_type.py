@@ -8,7 +8,7 @@ __all__ = ["Dyn", "TensorType", "is_consistent", "is_more_precise"]
 
 
 class TensorType:
-    """The type of tensors of these sizes, some of which may not be known (Dyn).
+    """The type of tensors with these sizes; unknown sizes are Dyn.
 
     >>> from tinytorch.fx.tensor_type import Dyn, TensorType, is_consistent
     >>> TensorType((1, Dyn))
@@ -38,7 +38,7 @@ class TensorType:
 
 
 class _DynType:
-    """The type of what nothing is known of."""
+    """The type of a value, or a size, about which nothing is known."""
 
     __name__ = "_DynType"
 
@@ -60,10 +60,10 @@ def _of_each(relation, t1, t2):
 
 
 def is_consistent(t1: object, t2: object) -> bool:
-    """Whether a value may be of both types: they are the same where both are known."""
+    """Whether a value may have both types: they are equal where both are known."""
     return t1 == t2 or t1 == Dyn or t2 == Dyn or _of_each(is_consistent, t1, t2)
 
 
 def is_more_precise(t1: object, t2: object) -> bool:
-    """Whether every value of the type t1 is one of the type t2."""
+    """Whether every value of the type t1 also has the type t2."""
     return t1 == t2 or t2 == Dyn or _of_each(is_more_precise, t1, t2)

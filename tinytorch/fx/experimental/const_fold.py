@@ -1,4 +1,4 @@
-"""torch.fx.experimental.const_fold: what depends on no argument is computed once."""
+"""torch.fx.experimental.const_fold: values that depend on no argument are computed once."""
 from __future__ import annotations
 
 import copy
@@ -18,8 +18,8 @@ __all__ = ["FoldedGraphModule", "get_unique_attr_name_in_module", "split_const_s
 
 
 class FoldedGraphModule(GraphModule):
-    """A module that runs `const_subgraph_module` before it is called for the first time, and keeps what that gives in
-    the attribute `fx_const_folded_attrs_name`."""
+    """A module that runs `const_subgraph_module` at its first call, and keeps the result in the attribute
+    `fx_const_folded_attrs_name`."""
 
     def __init__(self, root: Module, graph: Graph, const_subgraph: Graph | None = None,
                  fx_const_folded_attrs_name: str | None = None, device_for_folded_attrs: str = "cpu") -> None:
@@ -35,7 +35,7 @@ class FoldedGraphModule(GraphModule):
         return super().__call__(*args, **kwargs)
 
     def run_folding(self) -> None:
-        """Computes what depends on no argument."""
+        """Computes the values that depend on no argument."""
         if self.const_subgraph_module is None or self.fx_const_folded_attrs_name is None:
             return
         if self.has_folding_been_run:
@@ -53,7 +53,7 @@ def _parameter(x):
 
 
 def get_unique_attr_name_in_module(mod_traced: Module, name: str) -> str:
-    """`name`, or name_1, name_2 ...: a name in Python that the module has no attribute of."""
+    """The first of `name`, name_1, name_2 ... that is a Python identifier and not an attribute of the module."""
     name = re.sub("[^0-9a-zA-Z_]+", "_", name)
     if name[0].isdigit():
         name = f"_{name}"
@@ -64,7 +64,7 @@ def get_unique_attr_name_in_module(mod_traced: Module, name: str) -> str:
 
 
 def _inline_module(gm: GraphModule, inline_mod_name: str, run_dce: bool = True) -> dict[Node, Node]:
-    """Puts the nodes of a module that gm calls in the place of the call; the new nodes by those of the module."""
+    """Replaces a call of a module in gm by the nodes of the module. Returns {node of the module: new node}."""
     inner = dict(gm.named_modules())[inline_mod_name]
     if not isinstance(inner, GraphModule):
         raise AssertionError(f"Expected GraphModule, got {type(inner)}")
@@ -96,7 +96,7 @@ def _inline_module(gm: GraphModule, inline_mod_name: str, run_dce: bool = True) 
 
 
 def _changes(module):
-    """Whether a graph, or one that it calls, does something beside what it gives."""
+    """Whether a graph, or a graph that it calls, has side effects."""
     return any([node.op == "call_function" and node.is_impure()
                 or node.op == "call_module" and isinstance(module.get_submodule(node.target), GraphModule)
                 and _changes(module.get_submodule(node.target)) for node in module.graph.nodes])
@@ -120,8 +120,8 @@ def _constant(traced, skip):
 
 def split_const_subgraphs(module: Module, skip_folding_node_fn: Callable[[Node], bool] | None = None,
                           device_for_folded_attrs: str = "cpu") -> FoldedGraphModule:
-    """A module that computes what depends on no argument once, when it is first called. skip_folding_node_fn: of which
-    nodes that depend on none are computed each time nevertheless.
+    """A module that computes the values that depend on no argument once, at its first call. skip_folding_node_fn: says
+    for which of these nodes the value is computed at every call nevertheless.
 
     >>> import tinytorch as torch
     >>> from tinytorch.fx.experimental.const_fold import split_const_subgraphs
@@ -143,12 +143,12 @@ def split_const_subgraphs(module: Module, skip_folding_node_fn: Callable[[Node],
         return FoldedGraphModule(traced, traced.graph)
     split = split_module(traced, module, lambda node: 0 if node in constant else 1)
     inner = split.submod_0
-    for name in ("submod_1", "submod_0"):                      # what they call is asked of the whole
+    for name in ("submod_1", "submod_0"):                      # their attributes are read from the whole module
         for node in getattr(split, name).graph.nodes if hasattr(split, name) else ():
             if node.op == "call_module":
                 setattr(split, node.target, getattr(getattr(split, name), node.target))
     call, = split.graph.find_nodes(op="call_module", target="submod_0")
-    constant = copy.deepcopy(inner.graph)                      # of no module, which would lack what it asks for
+    constant = copy.deepcopy(inner.graph)                      # without a module, which would lack its attributes
     for node, given in zip(constant.find_nodes(op="placeholder"), call.args):
         with constant.inserting_before(node):
             made = constant.get_attr(given.target)

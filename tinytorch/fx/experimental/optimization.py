@@ -22,13 +22,13 @@ MklSubgraph, UnionFind = [refused_class(__name__, _name, _REASON) for _name in (
 gen_mkl_autotuner, modules_to_mkldnn, optimize_for_inference, reset_modules, use_mkl_length = [
     refused(__name__, _name, _REASON) for _name in ("gen_mkl_autotuner", "modules_to_mkldnn", "optimize_for_inference",
                                                     "reset_modules", "use_mkl_length")]
-#: Two layers of which the second is folded into the first, and by what.
+#: (first layer, second layer): the function that folds the second into the first.
 _FUSED = [(Conv1d, BatchNorm1d, fuse_conv_bn_eval), (Conv2d, BatchNorm2d, fuse_conv_bn_eval),
           (Conv3d, BatchNorm3d, fuse_conv_bn_eval), (Linear, BatchNorm1d, fuse_linear_bn_eval)]
 
 
 def matches_module_pattern(pattern: Iterable[type], node: Node, modules: dict[str, Module]) -> bool:
-    """Whether a node calls a module of the second class on what a module of the first gives."""
+    """Whether a node calls a module of the second class on the result of a module of the first class."""
     if not node.args:
         return False
     return all([isinstance(n, Node) and n.op == "call_module" and type(modules.get(n.target)) is wanted
@@ -36,7 +36,7 @@ def matches_module_pattern(pattern: Iterable[type], node: Node, modules: dict[st
 
 
 def replace_node_module(node: Node, modules: dict[str, Module], new_module: Module) -> None:
-    """Has a node call another module, which takes the place of its module in `modules` and in its owner."""
+    """Replaces the module that a node calls by another module, in `modules` and in the module's owner."""
     owner, _, name = node.target.rpartition(".")
     modules[node.target] = new_module
     setattr(modules[owner], name, new_module)

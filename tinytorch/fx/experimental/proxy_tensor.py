@@ -19,9 +19,9 @@ def make_fx(f, decomposition_table=None, tracing_mode="real", _allow_non_fake_in
             record_stack_traces=False, proxy_module_inputs=False, _disable_torch_fn_metadata_mode=False):
     """A function that calls f, records the call and returns a GraphModule of it in ATen's operators.
 
-    The tensors among the arguments, in tuples, lists and dicts too, are its inputs; shapes are numbers. Operators that
-    torch takes apart stay whole (linear, batch_norm). RuntimeError where a tensor becomes a value of Python's,
-    NotImplementedError for a tracing mode other than "real" and for a call that computes out of sight.
+    Its inputs are the tensors among the arguments, also those in tuples, lists and dicts; shapes are numbers. Operators
+    that torch takes apart stay whole (linear, batch_norm). RuntimeError where a tensor becomes a Python value,
+    NotImplementedError for a tracing mode other than "real" and for computations that no recording sees.
 
     >>> import tinytorch as torch
     >>> from tinytorch.fx.experimental.proxy_tensor import make_fx
@@ -67,7 +67,7 @@ def make_fx(f, decomposition_table=None, tracing_mode="real", _allow_non_fake_in
 
 
 def _enter_numbers(found, args):
-    """Adds the arguments that are no tensors to the graph, which has their values in it."""
+    """Adds placeholders for the arguments that are not tensors. The graph holds their values as constants."""
     tensors = iter(found.graph.find_nodes(op="placeholder"))
     last = None
     for name, x in zip(found.parameters, args):
@@ -85,7 +85,7 @@ def _enter_numbers(found, args):
 
 
 def get_proxy_mode():
-    """None, or the recorder at work in this thread."""
+    """The recorder that is active in this thread, or None."""
     from ...autograd.torch_function import modes
     return next((mode for mode in reversed(modes()) if type(mode).__name__ == "Recorder"), None)
 

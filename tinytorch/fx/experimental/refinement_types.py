@@ -1,4 +1,4 @@
-"""torch.fx.experimental.refinement_types: what is known to be equal."""
+"""torch.fx.experimental.refinement_types: equations between types."""
 from __future__ import annotations
 
 from typing import Any

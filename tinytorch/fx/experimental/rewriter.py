@@ -1,4 +1,4 @@
-"""torch.fx.experimental.rewriter: a tracer that writes down what `assert` checks."""
+"""torch.fx.experimental.rewriter: a tracer that records `assert` statements."""
 from __future__ import annotations
 
 import ast
@@ -18,10 +18,10 @@ __all__ = ["AST_Rewriter", "RewritingTracer"]
 
 
 class AST_Rewriter(ast.NodeTransformer):
-    """Puts calls in the place of statements that are not seen when a program runs on stand-ins."""
+    """Replaces statements that a run on stand-ins does not show by calls."""
 
     def rewrite(self, fn: Callable) -> FunctionType:
-        """The function with other statements, and the same globals."""
+        """The function with the replaced statements, and the same globals."""
         tree = ast.parse(textwrap.dedent("".join(inspect.getsourcelines(fn)[0])))
         scope = dict(inspect.unwrap(fn).__globals__)
         before = set(scope)
@@ -47,7 +47,7 @@ class RewritingTracer(Tracer):
     """Traces a module or function whose assertions, and annotated assignments, are calls."""
 
     def trace(self, root: Any, concrete_args: dict[str, Any] | None = None) -> Graph:
-        """The graph of what it calls."""
+        """The graph of the calls of a module or function."""
         return super().trace(_rewritten(root), concrete_args)
 
 

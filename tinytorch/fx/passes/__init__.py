@@ -1,4 +1,4 @@
-"""torch.fx.passes: what is found out about a graph, or done to it."""
+"""torch.fx.passes: passes that analyse or change a graph."""
 from ...missing import namespace as _namespace
 
 __getattr__ = _namespace(__name__, (

@@ -1,4 +1,4 @@
-"""torch.fx.passes.graph_manipulation: how much memory nodes take, and other targets for them."""
+"""torch.fx.passes.graph_manipulation: the memory of nodes, and the replacement of their targets."""
 from __future__ import annotations
 
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ __all__ = ["get_size_of_all_nodes", "get_size_of_node", "get_tensor_meta", "repl
 
 
 class size_bytes(NamedTuple):
-    """Bytes of what a node gives, and of that with its parameters."""
+    """The bytes of a node's result, and of its result and parameters together."""
 
     output_size: int
     total_size: int
@@ -20,7 +20,7 @@ class size_bytes(NamedTuple):
 
 def replace_target_nodes_with(fx_module: GraphModule, old_op: str, old_target: Any, new_op: str,
                               new_target: Any) -> None:
-    """Has the nodes of one kind and target be of another."""
+    """Replaces the kind and target of all nodes that have a given kind and target."""
     for node in fx_module.graph.nodes:
         if node.op == old_op and node.target == old_target:
             node.op, node.target = new_op, new_target
@@ -28,7 +28,7 @@ def replace_target_nodes_with(fx_module: GraphModule, old_op: str, old_target: A
 
 
 def get_tensor_meta(node: Node) -> TensorMetadata:
-    """What ShapeProp has found of a node; RuntimeError if nothing."""
+    """The TensorMetadata that ShapeProp noted for a node; RuntimeError if there is none."""
     found = node.meta.get("tensor_meta")
     if not found:
         raise RuntimeError(f"Node {node} has no tensor metadata associated with it! Check that shape propagation has "

@@ -1,4 +1,4 @@
-"""torch.fx.passes.operator_support: which nodes a backend can run."""
+"""torch.fx.passes.operator_support: the nodes that a backend can run."""
 from __future__ import annotations
 
 import abc
@@ -14,11 +14,11 @@ __all__ = ["OpSupports", "OperatorSupport", "OperatorSupportBase", "any_chain", 
 
 
 class OperatorSupportBase(abc.ABC):
-    """Says which nodes can be run."""
+    """Says which nodes a backend can run."""
 
     @abc.abstractmethod
     def is_node_supported(self, submodules: Mapping[str, Module], node: Node) -> bool:
-        """Whether a node can be."""
+        """Whether the backend can run a node."""
 
 
 def _dtype(arg):
@@ -27,8 +27,8 @@ def _dtype(arg):
 
 
 class OperatorSupport(OperatorSupportBase):
-    """A table of what can be run: {target: None, or (dtypes by position, dtypes by keyword)}, where None stands for
-    any dtype; targets are called as `get_node_target` says."""
+    """A table of supported targets: {target: None, or (dtypes by position, dtypes by keyword)}. None stands for any
+    dtype; `get_node_target` returns the names of targets."""
 
     def __init__(self, support_dict: Mapping[str, Any] | None = None) -> None:
         self._support_dict = support_dict or {}
@@ -57,24 +57,24 @@ def create_op_support(is_node_supported: Callable[[Mapping[str, Module], Node], 
 
 
 def chain(*op_support: OperatorSupportBase) -> OperatorSupportBase:
-    """What all of them can run."""
+    """The nodes that all of them can run."""
     return create_op_support(lambda modules, node: all([x.is_node_supported(modules, node) for x in op_support]))
 
 
 def any_chain(*op_support: OperatorSupportBase) -> OperatorSupportBase:
-    """What any of them can run."""
+    """The nodes that at least one of them can run."""
     return create_op_support(lambda modules, node: any([x.is_node_supported(modules, node) for x in op_support]))
 
 
 class OpSupports:
-    """OperatorSupports of one rule."""
+    """OperatorSupports with a single rule."""
 
     @classmethod
     def decline_if_input_dtype(cls, dtype: Any) -> OperatorSupportBase:
-        """Not what has an argument of the dtype."""
+        """All nodes except those with an argument of the dtype."""
         return create_op_support(lambda _, node: all([_dtype(x) != dtype for x in node.all_input_nodes]))
 
     @classmethod
     def decline_if_node_in_names(cls, disallow_set: set[str]) -> OperatorSupportBase:
-        """Not the nodes of these names."""
+        """All nodes except those with these names."""
         return create_op_support(lambda _, node: node.name not in disallow_set)

@@ -1,4 +1,4 @@
-"""torch.fx.passes.shape_prop: what each node of a graph gives for an example."""
+"""torch.fx.passes.shape_prop: the shapes and dtypes of the nodes of a graph for an example."""
 from __future__ import annotations
 
 import traceback
@@ -15,7 +15,7 @@ __all__ = ["ShapeProp", "TensorMetadata"]
 
 
 class TensorMetadata(NamedTuple):
-    """What is known of a tensor."""
+    """The shape, dtype and other properties of a tensor."""
 
     shape: Size
     dtype: dt.dtype
@@ -37,10 +37,10 @@ def _extract_tensor_metadata(result: Tensor, include_contiguity: bool = True) ->
 
 
 class ShapeProp(Interpreter):
-    """Runs a graph node by node, and has each node tell what it gave: `node.meta["tensor_meta"]`, a TensorMetadata or
-    a tuple or list of those, and `node.meta["type"]`.
+    """Runs a graph node by node, and notes each result in its node: `node.meta["tensor_meta"]`, a TensorMetadata or a
+    tuple or list of them, and `node.meta["type"]`.
 
-    RuntimeError names the node in which an error was raised, which is its cause. NotImplementedError for a fake mode.
+    RuntimeError names the node that raised an error, which is its cause. NotImplementedError for a fake mode.
 
     >>> import tinytorch as torch
     >>> from tinytorch.fx.passes.shape_prop import ShapeProp
@@ -56,25 +56,25 @@ class ShapeProp(Interpreter):
             raise NotImplementedError("ShapeProp: fake tensors are not supported; give tensors on the meta device")
 
     def run_node(self, n: Node) -> Any:
-        """What the node gives."""
+        """The result of the node."""
         try:
             result = super().run_node(n)
         except Exception as error:
             traceback.print_exc()
             raise RuntimeError(f"ShapeProp error for: node={n.format_node()} with meta={n.meta}") from error
-        told = []
+        found = []
 
         def tell(x):
             if not isinstance(x, Tensor):
                 return x
-            told.append(x)
+            found.append(x)
             return _extract_tensor_metadata(x)
         meta = map_aggregate(result, tell)
-        if told:
+        if found:
             n.meta["tensor_meta"] = meta
         n.meta["type"] = type(result)
         return result
 
     def propagate(self, *args: Any) -> Any:
-        """Runs the graph on these arguments, and returns what it gives."""
+        """Runs the graph on these arguments, and returns its result."""
         return super().run(*args)

@@ -1,4 +1,4 @@
-"""torch.fx.passes.split_module: a graph in parts, by a number for each of its nodes."""
+"""torch.fx.passes.split_module: the split of a graph into parts by a number for each of its nodes."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -14,7 +14,8 @@ __all__ = ["Partition", "split_module"]
 
 
 class Partition:
-    """One part: the names of its nodes, of those that it is given and that it gives, and of the parts around it."""
+    """One part: the names of its nodes, of its inputs and outputs, and of the parts that it depends on or that depend
+    on it."""
 
     def __init__(self, name: str) -> None:
         self.name, self.submod_name, self.node_names = name, f"submod_{name}", []
@@ -40,7 +41,7 @@ def _attribute(module, name):
 
 
 def _used(parts, part_of, node, user):
-    """Enters that a node is used by another (None: by the result) into the parts that they are in."""
+    """Notes in the parts of both nodes that `user` uses `node`; `user` None stands for the result."""
     source, target = part_of.get(node), part_of.get(user)
     if source == target:
         return
@@ -54,7 +55,7 @@ def _used(parts, part_of, node, user):
 
 
 def _sorted(parts):
-    """The names of the parts, each behind those that it depends on."""
+    """The names of the parts, each after the parts that it depends on."""
     missing = {name: set(part.dependencies) for name, part in parts.items()}
     ready, found = [name for name in parts if not missing[name]], []
     while ready:
@@ -73,16 +74,16 @@ def split_module(m: GraphModule, root_m: Module | None, split_callback: Callable
                  qualname_map: dict[str, str] | None = None, keep_original_order: bool | None = False,
                  keep_original_node_name: bool | None = False, keep_original_input_name: bool = True, *,
                  partition_affix: str | None = None, tuple_return: bool = False) -> GraphModule:
-    """A module that calls modules submod_0, submod_1 ..., of the nodes to which `split_callback` gives these numbers.
-    RuntimeError if parts need each other.
+    """A module that calls the modules submod_0, submod_1 ...; `split_callback` gives the number of the module for each
+    node. RuntimeError if parts depend on each other.
 
-    root_m                    is not looked at
-    qualname_map              gets {name in a part: name in m} of the modules that are called
+    root_m                    changes nothing
+    qualname_map              a dict that gets {name in a part: name in m} for the called modules
     keep_original_order       whether parts are called in the order of m's nodes
-    keep_original_node_name   whether the parts' nodes have the names of m's
-    keep_original_input_name  whether their arguments have, otherwise arg_0, arg_1 ...
-    partition_affix           comes before the numbers
-    tuple_return              whether a part that gives one value gives a tuple of it
+    keep_original_node_name   whether the parts' nodes have the names of m's nodes
+    keep_original_input_name  whether the parts' arguments have the names of m's nodes, or else arg_0, arg_1 ...
+    partition_affix           a text before the numbers
+    tuple_return              whether a part with one result returns it in a tuple
     """
     parts, part_of = {}, {}
     named = {node.name: node for node in m.graph.nodes}

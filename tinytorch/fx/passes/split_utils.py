@@ -1,4 +1,4 @@
-"""torch.fx.passes.split_utils: a graph in parts, by the tags of its nodes."""
+"""torch.fx.passes.split_utils: the split of a graph into parts by the tags of its nodes."""
 from __future__ import annotations
 
 import copy
@@ -18,7 +18,7 @@ __all__ = ["Component", "getattr_recursive", "move_non_tensor_nodes_on_boundary"
 
 
 def getattr_recursive(obj: object, name: str) -> Any:
-    """obj.a.b for the name "a.b", None if there is none."""
+    """obj.a.b for the name "a.b"; None if there is no such attribute."""
     for part in name.split("."):
         obj = obj._modules.get(part) if isinstance(obj, ModuleList) else getattr(obj, part, None)
         if obj is None:
@@ -36,7 +36,7 @@ def setattr_recursive(obj: object, attr: str, value: object) -> None:
 
 @dataclass
 class Component:
-    """One part: its graph and its number; the nodes that it is given and that it gives, of the whole graph."""
+    """One part: its graph, its number, and the nodes of the whole graph that are its inputs and outputs."""
 
     graph: Graph
     order: int
@@ -56,7 +56,7 @@ def _nodes_in(value):
 
 
 class _Splitting:
-    """A module's graph on its way into parts."""
+    """The state of the split of a module's graph."""
 
     def __init__(self, gm, tags):
         self.gm, self.main, self.in_main = gm, Graph(), {}
@@ -64,7 +64,7 @@ class _Splitting:
         self.part_of, self.made, self.asked = {}, {}, {}
 
     def place(self, node):
-        """Puts a node that calls something into its part."""
+        """Adds a node that calls a function, method or module to its part."""
         if not hasattr(node, "tag"):
             raise AssertionError(f"Node does not have tag: {node.format_node()}")
         part = self.part_of[node] = self.parts[node.tag]
@@ -76,7 +76,7 @@ class _Splitting:
         made.tag = node.tag
 
     def _within(self, part, node):
-        """What stands for a node in a part."""
+        """The node of a part for a node of the whole graph."""
         if node.op == "get_attr":
             if node not in part.getattr_maps:
                 part.getattr_maps[node] = part.graph.get_attr(node.target, type_expr=node.type)
@@ -93,7 +93,7 @@ class _Splitting:
         return part.input_placeholders[part.orig_inputs.index(node)]
 
     def call(self, part, return_tuple):
-        """Makes a module of a part, and has the main graph call it; {name: name in the part}."""
+        """Makes a module of a part, and adds its call to the main graph. Returns {name: name in the part}."""
         given = tuple([self.made[node] for node in part.orig_outputs])
         alone = len(given) == 1 and not return_tuple
         part.graph.output(given[0] if alone else given)
@@ -106,11 +106,12 @@ class _Splitting:
 
 def split_by_tags(gm: GraphModule, tags: list[str], return_fqn_mapping: bool = False, return_tuple: bool = False,
                   GraphModuleCls: type[GraphModule] = GraphModule) -> Any:
-    """A module that calls a module for each of the tags, in this order: of the nodes whose attribute `tag` it is. Every
-    node that calls something has a tag; attributes go where they are used.
+    """A module that calls one module for each tag, in the order of the tags. Each has the nodes whose attribute `tag`
+    is its tag. Every node that calls a function, method or module must have a tag; attributes go to the part that uses
+    them.
 
-    return_fqn_mapping  whether (the module, {name: name now} of modules and attributes) is returned
-    return_tuple        whether a part that gives one value gives a tuple of it
+    return_fqn_mapping  whether the result is (module, {old name: new name} of modules and attributes)
+    return_tuple        whether a part with one result returns it in a tuple
     """
     work = _Splitting(gm, tags)
     for node in gm.graph.nodes:
@@ -137,8 +138,8 @@ def split_by_tags(gm: GraphModule, tags: list[str], return_fqn_mapping: bool = F
 
 
 def move_non_tensor_nodes_on_boundary(subgraphs: list[Any]) -> None:
-    """Moves the nodes of parts (with `nodes` and `is_acc`) that give no tensor to the next part, where nobody but that
-    part uses them."""
+    """Moves nodes whose result is not a tensor to the next part, if only that part uses them. Parts have `nodes` and
+    `is_acc`."""
     part_of = {node: part for part in subgraphs for node in part.nodes}
     for part in subgraphs:
         moved: NodeList = []

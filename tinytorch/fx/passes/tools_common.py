@@ -1,4 +1,4 @@
-"""torch.fx.passes.tools_common: orders of graphs, and what their nodes are called in tables."""
+"""torch.fx.passes.tools_common: the order of graphs, and the names of their nodes in tables."""
 from __future__ import annotations
 
 import heapq
@@ -26,14 +26,14 @@ FxNetAccFusionsFinder = refused_class(__name__, "FxNetAccFusionsFinder", "there 
 
 
 def get_acc_ops_name(k: Any) -> str:
-    """What a function or class is called in a table of operators; a text is itself."""
+    """The name of a function or class in a table of operators; a text is returned as it is."""
     if isinstance(k, str):
         return k
     return f"acc_ops.{k.__name__}" if "acc_ops" in (k.__module__ or "") else qualified(k)
 
 
 def get_node_target(submodules: Mapping[str, Module], node: Node) -> str:
-    """What a node calls: "torch.relu", the class of a module, the name of a method.
+    """The name of a node's target: "torch.relu", the class of a module, the name of a method.
 
     >>> import tinytorch as torch
     >>> from tinytorch.fx.passes.tools_common import get_node_target
@@ -50,13 +50,13 @@ def get_node_target(submodules: Mapping[str, Module], node: Node) -> str:
 
 
 def is_node_output_tensor(node: Node) -> bool:
-    """Whether ShapeProp has found that the node gives a tensor."""
+    """Whether the node's result is a tensor, according to ShapeProp."""
     kind = node.meta.get("type")
     return kind is not None and issubclass(kind, Tensor)
 
 
 def ordered(nodes: Iterable[Node]) -> NodeList:
-    """Nodes, each behind those that it uses, otherwise in the order given; AssertionError if they use each other."""
+    """The nodes, each after the nodes that it uses, otherwise in the given order; AssertionError for a cycle."""
     nodes = list(nodes)
     place = {node: i for i, node in enumerate(nodes)}
     missing = {node: len([x for x in node.all_input_nodes if x in place]) for node in nodes}
@@ -76,7 +76,7 @@ def ordered(nodes: Iterable[Node]) -> NodeList:
 
 
 def validate_partition(partition: Iterable[Node]) -> bool:
-    """Whether nodes could be one: none of them uses, by way of others, what they give."""
+    """Whether nodes could become one node: no path leads from them through other nodes back to them."""
     own = set(partition)
     todo, seen = [user for node in own for user in node.users if user not in own], set()
     while todo:
@@ -90,7 +90,8 @@ def validate_partition(partition: Iterable[Node]) -> bool:
 
 
 def stable_topological_sort(gm: GraphModule) -> GraphModule:
-    """Puts every node of a module's graph behind those that it uses, and otherwise leaves their order; the module."""
+    """Moves every node of a module's graph after the nodes that it uses; the order stays the same otherwise. Returns
+    the module."""
     made, copies = Graph(), {}
     for node in ordered(gm.graph.nodes):
         copies[node] = made.node_copy(node, copies.__getitem__)
@@ -100,7 +101,7 @@ def stable_topological_sort(gm: GraphModule) -> GraphModule:
 
 
 def legalize_graph(gm: GraphModule) -> GraphModule:
-    """The same; RuntimeError if nodes use each other."""
+    """Sorts the graph as `stable_topological_sort` does; RuntimeError if it has a cycle."""
     try:
         return stable_topological_sort(gm)
     except AssertionError as error:

@@ -1,1 +1,1 @@
-"""torch.fx.passes.dialect: passes for graphs of one set of operators."""
+"""torch.fx.passes.dialect: passes for graphs with a given set of operators."""

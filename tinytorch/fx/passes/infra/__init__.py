@@ -1,4 +1,4 @@
-"""torch.fx.passes.infra: passes one after the other, and graphs in parts."""
+"""torch.fx.passes.infra: sequences of passes, and the partition of graphs."""
 from ....missing import namespace as _namespace
 
 __getattr__ = _namespace(__name__, ("partitioner", "pass_base", "pass_manager"))

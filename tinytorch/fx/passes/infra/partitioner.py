@@ -30,11 +30,11 @@ class Partition:
         return str(self.nodes)
 
     def add_node(self, node: Node, node_order: int | None = None) -> None:
-        """One more node."""
+        """Adds a node."""
         self.nodes[node] = node_order
 
     def remove_node(self, node: Node) -> None:
-        """One node less."""
+        """Removes a node."""
         del self.nodes[node]
 
     def size(self) -> int:
@@ -43,7 +43,7 @@ class Partition:
 
 
 class _Parts:
-    """Which part a node is in, and which nodes come after it. Parts are numbered by their last node."""
+    """The part of each node, and the nodes that come after it. Parts are numbered by their last node."""
 
     def __init__(self, graph):
         self.after, self.of, self.nodes = {}, {}, {}
@@ -53,8 +53,8 @@ class _Parts:
                 behind |= self.after[user]
 
     def reached(self, nodes, own):
-        """The nodes that come after a set of nodes, through other parts too: what a part is given, all of it waits
-        for."""
+        """The nodes that come after a set of nodes, also through other parts: all nodes of a part wait for each of its
+        inputs."""
         seen, todo = set(), [user for node in nodes for user in node.users if user not in own]
         parts = set()
         while todo:
@@ -70,7 +70,7 @@ class _Parts:
         return seen
 
     def join(self, a, b):
-        """Makes one part of two, unless they would then wait for themselves; the number of what a is in then."""
+        """Joins two parts, unless the joined part would wait for itself. Returns the number of the part of a."""
         own = self.nodes[a].keys() | self.nodes[b].keys()
         if self.reached(own, own) & own:
             return a
@@ -85,10 +85,10 @@ class _Parts:
 class CapabilityBasedPartitioner:
     """Finds the largest parts of a graph whose nodes `operator_support` can run, and makes modules of them.
 
-    allows_single_node_partition  whether a part may be of one node that computes
+    allows_single_node_partition  whether a part may have only one node that computes
     non_compute_ops               names of functions that do not count as computing
-    allowed_single_node_partition_ops  names of functions that may be a part by themselves
-    skip_horizontal_fusion        whether only nodes that use each other are put together
+    allowed_single_node_partition_ops  names of functions that may form a part alone
+    skip_horizontal_fusion        whether a part has only nodes that use each other
     """
 
     def __init__(self, graph_module: GraphModule, operator_support: OperatorSupportBase,
@@ -133,7 +133,7 @@ class CapabilityBasedPartitioner:
 
     @staticmethod
     def _take_items(graph, parts):
-        """Items of a tuple go where the tuple is made, if nothing else is asked of it."""
+        """Moves the nodes that take items of a tuple to the part that makes the tuple, if it has no other users."""
         changed = True
         while changed:
             changed = False
@@ -152,7 +152,7 @@ class CapabilityBasedPartitioner:
         return fuse_by_partitions(self.graph_module, [x.nodes for x in partitions], prefix)
 
     def remove_bookend_non_compute_ops(self, partitions: list[Partition]) -> None:
-        """Takes out of the parts what does not compute and stands at their beginning or end."""
+        """Removes nodes that do not compute from the beginning and the end of the parts."""
         for partition in partitions:
             for which in ("all_input_nodes", "users"):
                 nodes = list(partition.nodes)
@@ -167,7 +167,7 @@ class CapabilityBasedPartitioner:
 
 
 def _moved(parts, node, to):
-    """Puts a node into another part, or into none; whether it was elsewhere."""
+    """Moves a node to another part, or out of all parts. Returns whether it was elsewhere before."""
     here = parts.of.get(node)
     if here == to:
         return False

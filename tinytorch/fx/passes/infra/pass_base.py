@@ -1,4 +1,4 @@
-"""torch.fx.passes.infra.pass_base: what a pass over a graph is."""
+"""torch.fx.passes.infra.pass_base: the base class of passes over a graph."""
 from __future__ import annotations
 
 import abc
@@ -11,14 +11,14 @@ __all__ = ["PassBase", "PassResult"]
 
 
 class PassResult(NamedTuple):
-    """What a pass gives: a module, and whether it was changed."""
+    """The result of a pass: a module, and whether it was changed."""
 
     graph_module: Module
     modified: bool
 
 
 class PassBase(abc.ABC):
-    """A pass over the graph of a module: `call` is to be written, `requires` and `ensures` may be."""
+    """A pass over the graph of a module. Subclasses define `call`, and may define `requires` and `ensures`."""
 
     def __call__(self, graph_module: GraphModule) -> PassResult | None:
         self.requires(graph_module)
@@ -28,10 +28,10 @@ class PassBase(abc.ABC):
 
     @abc.abstractmethod
     def call(self, graph_module: GraphModule) -> PassResult | None:
-        """What the pass does."""
+        """Runs the pass on a module."""
 
     def requires(self, graph_module: GraphModule) -> None:  # noqa: B027
-        """Checks what must be true before it."""
+        """Checks the conditions that must hold before the pass."""
 
     def ensures(self, graph_module: GraphModule) -> None:  # noqa: B027
-        """Checks what must be true behind it."""
+        """Checks the conditions that must hold after the pass."""

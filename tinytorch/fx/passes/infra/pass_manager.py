@@ -1,4 +1,4 @@
-"""torch.fx.passes.infra.pass_manager: passes one after the other, in an order that constraints allow."""
+"""torch.fx.passes.infra.pass_manager: sequences of passes in an order that satisfies constraints."""
 from __future__ import annotations
 
 import functools
@@ -19,7 +19,7 @@ def _name(f):
 
 
 def pass_result_wrapper(fn: Callable | None) -> Callable | None:
-    """The pass as one that returns a PassResult: of the module that it returns, or else of the one it was given."""
+    """A pass that returns a PassResult. Its module is the result of `fn`, or the argument if `fn` returns None."""
     if fn is None:
         return None
 
@@ -86,38 +86,40 @@ class PassManager:
         self._validated = False
 
     def add_pass(self, _pass: Callable) -> None:
-        """One more pass."""
+        """Adds a pass."""
         self.passes.append(_pass)
         self._validated = False
 
     def add_constraint(self, constraint: Callable[[Callable, Callable], bool]) -> None:
-        """One more constraint: a function of two passes that is true if the first may come before the second."""
+        """Adds a constraint: a function of two passes that is true if the first may come before the second."""
         self.constraints.append(constraint)
         self._validated = False
 
     def validate_constraints(self) -> None:
-        """RuntimeError unless the passes are in an order that is allowed."""
+        """RuntimeError unless the order of the passes satisfies the constraints."""
         if not self._validated:
             for constraint in self.constraints:
                 _validate_pass_schedule_constraint(constraint, self.passes)
             self._validated = True
 
     def solve_constraints(self) -> None:
-        """Puts the passes in an order that is allowed; RuntimeError if there is none."""
+        """Sorts the passes so that they satisfy the constraints; RuntimeError if no order does."""
         self.passes = _topological_sort_passes(self.passes, self.constraints)
         self._validated = True
 
     def add_checks(self, check: Callable[[Module], None]) -> None:
-        """A function of the module that is called first, and after each pass if `run_checks_after_each_pass`."""
+        """Sets a function of the module that is called before the first pass, and after each pass if
+        `run_checks_after_each_pass`."""
         if len(inspect.signature(check).parameters) != 1:
             raise TypeError("PassManager check function should only take in one variable, a module")
         self.check = check
 
     def check(self, module: Module) -> None:
-        """Checks nothing unless `add_checks` has given something to check."""
+        """Checks nothing. `add_checks` replaces this method."""
 
     def __call__(self, module: Module) -> PassResult:
-        """Runs the passes. Exception, whose cause is what a pass has raised, names the pass and those before it."""
+        """Runs the passes. If a pass raises, an Exception names it and the passes before it; its cause is the error of
+        the pass."""
         if not self._validated:
             self.solve_constraints()
         self.check(module)

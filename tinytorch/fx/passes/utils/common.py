@@ -1,4 +1,4 @@
-"""torch.fx.passes.utils.common: graphs as modules of their own."""
+"""torch.fx.passes.utils.common: modules made from graphs, and the comparison of graphs."""
 from __future__ import annotations
 
 from ....nn import Module
@@ -20,7 +20,7 @@ class HolderModule(Module):
 
 def lift_subgraph_as_module(gm: GraphModule, subgraph: Graph, comp_name: str = "",
                             class_name: str = "GraphModule") -> tuple[GraphModule, dict[str, str]]:
-    """(a module of the graph, with what it asks for of the module gm; {name in gm: comp_name.name})"""
+    """(a module of the graph with the attributes of gm that it uses, {name in gm: comp_name.name})"""
     holder, names = HolderModule({}), {}
     for node in subgraph.nodes:
         if node.op not in ("call_module", "get_attr"):
@@ -37,5 +37,5 @@ def lift_subgraph_as_module(gm: GraphModule, subgraph: Graph, comp_name: str = "
 
 
 def compare_graphs(left: Graph, right: Graph) -> bool:
-    """Whether the graphs call the same on the same arguments in the same order, up to names."""
+    """Whether the graphs make the same calls with the same arguments in the same order, apart from names."""
     return bool(SubgraphMatcher(left, match_output=True, match_placeholder=True).match(right))

@@ -15,14 +15,14 @@ __all__ = ["erase_nodes", "fuse_as_graphmodule", "fuse_by_partitions", "insert_s
 
 
 def topo_sort(nodes: NodeList) -> NodeList:
-    """The nodes, each behind those that it uses."""
+    """The nodes, each after the nodes that it uses."""
     return ordered(nodes)
 
 
 def fuse_as_graphmodule(gm: GraphModule, nodes: NodeList, module_name: str,
                         partition_lookup_table: dict[Node, int | None] | None = None, *,
                         always_return_tuple: bool = False) -> tuple[GraphModule, tuple, tuple]:
-    """(a module of these nodes of gm, in their order; the nodes that it is given; the nodes that it stands for)"""
+    """(a module of these nodes of gm in their order, the nodes that are its inputs, the nodes that it replaces)"""
     for node in nodes:
         if node.graph.owning_module is not gm:
             raise AssertionError(f"{node} doesn't belong to passed in graph module {gm._get_name()}")
@@ -51,7 +51,7 @@ def fuse_as_graphmodule(gm: GraphModule, nodes: NodeList, module_name: str,
 
 def insert_subgm(gm: GraphModule, sub_gm: GraphModule, orig_inputs: tuple[Node, ...], orig_outputs: tuple[Node, ...],
                  insertion_point: Node | None = None) -> GraphModule:
-    """Has gm call the module sub_gm, behind the last of the nodes that it stands for; gm."""
+    """Adds a call of the module sub_gm to gm, after the last of the nodes that it replaces. Returns gm."""
     name, graph = type(sub_gm).__name__, gm.graph
     gm.add_submodule(name, sub_gm)
     if insertion_point is None:
@@ -70,14 +70,14 @@ def insert_subgm(gm: GraphModule, sub_gm: GraphModule, orig_inputs: tuple[Node, 
 
 
 def erase_nodes(gm: GraphModule, nodes: NodeList) -> None:
-    """Takes nodes out of the graph, from the last on."""
+    """Removes nodes from the graph, beginning with the last."""
     for node in reversed(nodes):
         gm.graph.erase_node(node)
 
 
 def fuse_by_partitions(gm: GraphModule, partitions: list[dict[Node, int | None]], prefix: str = "fused_",
                        always_return_tuple: bool = False) -> GraphModule:
-    """Makes a module of each set of nodes, called prefix0, prefix1 ...; gm."""
+    """Makes a module of each set of nodes, with the names prefix0, prefix1 ... Returns gm."""
     for number, partition in enumerate(partitions):
         nodes = topo_sort(list(partition))
         made, inputs, outputs = fuse_as_graphmodule(gm, nodes, f"{prefix}{number}",

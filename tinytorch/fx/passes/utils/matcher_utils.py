@@ -15,8 +15,8 @@ __all__ = ["InternalMatch", "SubgraphMatcher"]
 
 @dataclass
 class InternalMatch:
-    """What was found: the pattern's last nodes; its nodes with those of the graph; the graph's nodes that stand for
-    the pattern's arguments and for what it returns; nodes of the graph by name, where the pattern has names."""
+    """A match: the pattern's last nodes; {node of the pattern: node of the graph}; the graph's nodes for the pattern's
+    arguments and for its results; and, if the pattern has names, {name: node of the graph}."""
 
     anchors: list[Node]
     nodes_map: dict[Node, Any] = field(default_factory=dict)
@@ -34,18 +34,18 @@ def _attribute(node):
 
 def _in_order(node, declared):
     """All arguments of a call of an operator, in the order of its declaration."""
-    return [node.kwargs[x.name] if x.name in node.kwargs else
-            node.args[i] if not x.by_name and i < len(node.args) else x.default for i, x in enumerate(declared)]
+    by_position = dict(zip([x.name for x in declared if not x.by_name], node.args))
+    return [node.kwargs.get(x.name, by_position.get(x.name, x.default)) for x in declared]
 
 
 class SubgraphMatcher:
     """Finds parts of graphs.
 
-    pattern            the graph of what is looked for; its arguments stand for anything
-    match_output       whether what it returns must be what the graph returns
-    match_placeholder  whether its arguments must be arguments
-    remove_overlapping_matches  whether of parts that share nodes only the first is given
-    ignore_literals    whether numbers and texts stand for any
+    pattern            the graph to look for; its arguments match any node
+    match_output       whether its results must be results of the graph
+    match_placeholder  whether its arguments match only arguments
+    remove_overlapping_matches  whether only the first of several parts that share nodes is returned
+    ignore_literals    whether numbers and texts match any number or text
     """
 
     def __init__(self, pattern: Graph, match_output: bool = False, match_placeholder: bool = False,
@@ -63,8 +63,8 @@ class SubgraphMatcher:
             node for node in self.pattern_returning_nodes if len(node.users) == 1]
 
     def match(self, graph: Graph, node_name_match: str = "") -> list[InternalMatch]:
-        """The parts that look like the pattern, in the graph's order. Nobody else uses what they compute on the way.
-        node_name_match: nodes whose name holds it stand for any node."""
+        """The parts that match the pattern, in the graph's order. No other node uses their intermediate results.
+        node_name_match: nodes of the pattern whose names contain it match any node."""
         self._name = node_name_match
         found = []
         candidates = [(anchor, [node for node in graph.nodes if self._same(anchor, node)])
@@ -96,7 +96,7 @@ class SubgraphMatcher:
         return [node for p, node in match.nodes_map.items() if p.op not in ("placeholder", "output")]
 
     def _closed(self, known):
-        """Whether nobody else uses what is computed on the way."""
+        """Whether no other node uses the intermediate results."""
         own = {node for p, node in known.items() if p.op != "placeholder"}
         return all([user in own for p, node in known.items() if p.op != "placeholder"
                     and p not in self.pattern_returning_nodes for user in node.users])
@@ -112,7 +112,7 @@ class SubgraphMatcher:
 
     # ------------------------------------------------------------- nodes
     def _same(self, p, node):
-        """Whether a node calls what the pattern's does."""
+        """Whether a node makes the same call as a node of the pattern."""
         if p.op == "placeholder" and not self.match_placeholder or self._name and self._name in node.name:
             return True
         if p.op != node.op:
@@ -131,7 +131,7 @@ class SubgraphMatcher:
         return type(wanted) is type(found)
 
     def _match(self, p, node, known):
-        """Whether a node and those that it uses look like the pattern's; `known` gets them."""
+        """Whether a node and the nodes that it uses match those of the pattern, which are then added to `known`."""
         if p in known:
             return known[p] is node
         if any([x is node for x in known.values()]) or not self._same(p, node):

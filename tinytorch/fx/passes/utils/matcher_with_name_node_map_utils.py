@@ -12,7 +12,7 @@ __all__ = ["SubgraphMatcherWithNameNodeMap"]
 
 
 def _split_to_graph_and_name_node_map(gm: GraphModule) -> tuple[GraphModule, dict[str, Node]]:
-    """(the module without the names, nodes by name) of one that returns (results, {name: node})."""
+    """(module without the names, {name: node}) for a module that returns (results, {name: node})."""
     gm = copy.deepcopy(gm)
     output = gm.graph.output_node()
     *results, names = output.args[0]
@@ -35,7 +35,7 @@ class SubgraphMatcherWithNameNodeMap(SubgraphMatcher):
         super().__init__(pattern.graph, match_output, match_placeholder, remove_overlapping_matches, ignore_literals)
 
     def match(self, graph: Graph, node_name_match: str = "") -> list[InternalMatch]:
-        """The parts that look like the pattern, with their nodes by name."""
+        """The parts that match the pattern, with their nodes by name."""
         found = super().match(graph, node_name_match)
         for match in found:
             match.name_node_map = {name: match.nodes_map[node] for name, node in self.name_node_map.items()}

@@ -13,8 +13,8 @@ __all__ = ["SourcePartition", "check_subgraphs_connected", "get_source_partition
 
 @dataclass
 class SourcePartition:
-    """The nodes that come from one call of `source`: those they are given, those that are used elsewhere, and the
-    parameters among them."""
+    """The nodes that come from one call of `source`: its inputs, the nodes that are used elsewhere, and its
+    parameters."""
 
     nodes: list[Node]
     source: Any
@@ -43,8 +43,8 @@ def _origin(node, wanted):
 
 def get_source_partitions(graph: Graph, wanted_sources: list[Any],
                           filter_fn: Callable[[Node], bool] | None = None) -> dict[Any, list[SourcePartition]]:
-    """{source: a SourcePartition for each of its calls}, of those functions and module classes that nodes are said to
-    come from (`node.meta["source_fn_stack"]` or `["nn_module_stack"]`). filter_fn: must be true of all their nodes."""
+    """{source: [a SourcePartition for each of its calls]} for functions and module classes that nodes come from
+    (`node.meta["source_fn_stack"]` or `["nn_module_stack"]`). filter_fn: a condition that all nodes must satisfy."""
     found: dict[Any, dict[str, list[Node]]] = {}
     for node in graph.nodes:
         origin = _origin(node, wanted_sources)
@@ -64,5 +64,5 @@ def _partition(nodes, source):
 
 
 def check_subgraphs_connected(subgraph1: SourcePartition, subgraph2: SourcePartition) -> bool:
-    """Whether a node of the second uses one of the first."""
+    """Whether a node of the second partition uses a node of the first."""
     return any([user in subgraph2.nodes for node in subgraph1.nodes for user in node.users])

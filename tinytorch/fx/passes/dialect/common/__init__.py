@@ -1,1 +1,1 @@
-"""torch.fx.passes.dialect.common: passes for graphs of any operators."""
+"""torch.fx.passes.dialect.common: passes for graphs with any operators."""

@@ -1,4 +1,4 @@
-"""torch.fx.passes.dialect.common.cse_pass: what is computed twice is computed once."""
+"""torch.fx.passes.dialect.common.cse_pass: the elimination of common subexpressions."""
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -15,13 +15,13 @@ __all__ = ["CSEPass", "get_CSE_banned_ops"]
 
 
 def get_CSE_banned_ops() -> set:
-    """The operators that draw, and those that write: each of their calls counts."""
+    """The operators that draw random numbers or write to memory. Each of their calls must stay."""
     return {getattr(ops.aten, name) for name in schema.names() if hasattr(ops.aten, name)
             and any([form.is_impure for form in schema.forms_of(name)])}
 
 
 def _key(value, seen):
-    """A value that is the same for the same arguments. `seen`: the new nodes by the old."""
+    """A key that is equal for equal arguments. `seen`: {old node: new node}."""
     if isinstance(value, Node):
         return "node", id(seen[value])
     if isinstance(value, (tuple, list)):
@@ -34,8 +34,8 @@ def _key(value, seen):
 
 
 class CSEPass(PassBase):
-    """Of nodes that call the same on the same arguments one is left. banned_ops: operators whose calls all stay; give
-    `get_CSE_banned_ops()` for graphs that draw or write.
+    """Keeps one of several nodes that make the same call with the same arguments. banned_ops: operators whose calls all
+    stay; pass `get_CSE_banned_ops()` for graphs that draw random numbers or write to memory.
 
     >>> import tinytorch as torch
     >>> from tinytorch.fx.passes.dialect.common.cse_pass import CSEPass
