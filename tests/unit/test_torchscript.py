@@ -167,7 +167,7 @@ def test_what_cannot_be_traced_or_saved(tmp_path):
     with pytest.raises(RuntimeError, match="TorchScript archives"):
         torch.load(tmp_path / "m.pt")
     torch.save({}, tmp_path / "w.pt")
-    with pytest.raises(RuntimeError, match="no archive of TorchScript"):
+    with pytest.raises(RuntimeError, match="not a TorchScript archive"):
         torch.jit.load(tmp_path / "w.pt")
 
 

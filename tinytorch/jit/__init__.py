@@ -1,6 +1,7 @@
 """torch.jit: `trace` records a call as a program, `save` and `load` write and read it, here and in PyTorch.
 
-`script` makes a program of the source of a function or module (scripting.py). Programs are interpreted (language.py).
+`script` compiles the source of a function or module to a program (scripting.py). Programs are interpreted
+(language.py).
 """
 import importlib as _importlib
 from typing import Final
@@ -19,14 +20,14 @@ _REASON = "nothing is compiled here"
 
 
 class Error(Exception):
-    """What compiled code would raise."""
+    """An error in a program."""
 
 
 JITException = Error
 
 
 class ScriptWarning(Warning):
-    """What the compiler would warn of."""
+    """A warning about a program."""
 
 
 CompilationUnit = _refused_class(__name__, "CompilationUnit", _REASON)
@@ -50,17 +51,18 @@ def isinstance(obj, target_type):
 
 
 def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
-    """The program that a function, or a module with all below it, is: a ScriptFunction, or a module on the parameters
-    and buffers of the one given. A class is given back, once it is seen that programs can have it.
+    """The program of a function, or of a module with its submodules: a ScriptFunction, or a module with the parameters
+    and buffers of the module. A class is returned as it is, after a check that programs can have it.
 
-    The source is read, in the subset of Python that TorchScript has: control flow, loops, lists, dicts, tuples,
-    Optional, methods of the module, classes. What a function names beside its variables has to be an operator, a module
-    of it, a function or class that can be compiled as well, or a constant. Methods marked by `export` are compiled
-    beside `forward`; what `ignore` marks is called as Python, and cannot be saved. Other Python is a NotSupportedError
-    of torch.jit.frontend, and a name that is not known a RuntimeError, with the file and the line.
+    The source may use the subset of Python that TorchScript supports: control flow, loops, lists, dicts, tuples,
+    Optional, methods of the module, classes. A name that is not a variable of the function must be an operator, one of
+    its modules, a function or class that can be compiled too, or a constant. Methods marked by `export` are compiled in
+    addition to `forward`. Python runs the methods that `ignore` marks, and a program with such methods cannot be saved.
+    Other constructs raise a NotSupportedError of torch.jit.frontend, and an unknown name raises a RuntimeError, both
+    with the file and the line.
 
-    A program holds for any sizes and takes both branches, unlike one that `trace` records. With PYTORCH_JIT=0 in the
-    environment what is given is given back.
+    A program works for all sizes and has both branches of a condition, unlike a program that `trace` records. With
+    PYTORCH_JIT=0 in the environment the argument is returned as it is.
 
     >>> import tinytorch as torch
     >>> torch.jit.annotate(int, 3)
@@ -78,7 +80,7 @@ def script(obj=None, optimize=None, _frames_up=0, _rcb=None, example_inputs=None
 
 
 def script_method(fn):
-    """The method, which programs of its module have, as those that `export` marks."""
+    """The method. Programs of its module include it, as they include methods that `export` marks."""
     return export(fn)
 
 
@@ -93,11 +95,11 @@ def interface(obj):
 
 
 def freeze(mod, preserved_attrs=None, optimize_numerics=True):
-    """A module of TorchScript in eval mode as one whose parameters, buffers and attributes are constants of its
-    program: it has no parameters, and cannot be trained. What a method writes to stays an attribute, as do
-    `preserved_attrs`, names of attributes and methods; of methods only those and `forward` stay. RuntimeError for a
-    module in training, or that is no program. Results have the same bits: nothing is folded, whatever
-    `optimize_numerics` says.
+    """A copy of a TorchScript module in eval mode whose parameters, buffers and attributes are constants of its
+    program: it has no parameters, and cannot be trained. Attributes that a method writes to, and the attributes in
+    `preserved_attrs`, stay attributes. The methods that stay are `forward` and those in `preserved_attrs`. RuntimeError
+    for a module in training mode, and for a module that is not TorchScript. The results have the same bits:
+    `optimize_numerics` changes nothing.
 
     >>> import tinytorch as torch
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 1), torch.nn.Dropout()).eval()
@@ -120,7 +122,7 @@ def freeze(mod, preserved_attrs=None, optimize_numerics=True):
 
 
 def optimize_for_inference(mod, other_methods=None):
-    """The module frozen (see `freeze`), if it is not yet: programs are interpreted, and nothing of them is fused."""
+    """The frozen module (see `freeze`). There is no other optimization: programs are interpreted."""
     if getattr(mod, "_frozen", False):
         return mod
     return freeze(mod.eval(), other_methods)
@@ -132,19 +134,20 @@ def _marked(fn, how):
 
 
 def export(fn):
-    """The method, which `script` compiles beside `forward`."""
+    """Marks a method, so that `script` compiles it in addition to `forward`. Returns the method."""
     return _marked(fn, "export")
 
 
 def ignore(drop=False, **kwargs):
-    """The function, which scripts call as Python; such a script cannot be saved. With drop=True it is `unused`."""
+    """Marks a function that Python runs when a script calls it; such a script cannot be saved. With drop=True it marks
+    the function as `unused` does."""
     if callable(drop):
         return _marked(drop, "ignore")
     return lambda fn: _marked(fn, "unused" if drop else "ignore")
 
 
 def unused(fn):
-    """The function, of which scripts have a call that raises."""
+    """Marks a function whose call raises an error in a script. Returns the function."""
     if type(fn) is property:
         _marked(fn.fget, "unused")
         return fn
@@ -162,7 +165,7 @@ def is_tracing():
 
 
 def set_fusion_strategy(strategy):
-    """Nothing: there is nothing to fuse. The strategy before: none."""
+    """Changes nothing: programs are interpreted, not fused. Returns the previous strategy, an empty list."""
     return []
 
 
@@ -196,16 +199,16 @@ class strict_fusion(optimized_execution):
 
 
 def _overload(func):
-    """The function itself: declarations for the compiler."""
+    """The function itself. Overloads of functions are not compiled."""
     return func
 
 
-#: {(module, name): declarations of a method}, of `_overload_method`.
+#: {(module, name): declarations of a method}, which `_overload_method` enters.
 _OVERLOADS: dict = {}
 
 
 def _overload_method(func):
-    """The method itself: one of the forms that the method of this name has, which is defined after them."""
+    """Notes a declaration of an overloaded method, whose definition follows under the same name. Returns the method."""
     _OVERLOADS.setdefault((func.__module__, func.__qualname__), []).append(func)
     return func
 
@@ -221,14 +224,14 @@ def _unwrap_optional(x):
 
 
 def fork(func, *args, **kwargs):
-    """A torch.Future of func(*args, **kwargs), which is computed at once; `wait` gives the result."""
+    """A torch.Future of func(*args, **kwargs), which is computed at once; `wait` returns the result."""
     future = Future()
     future.set_result(func(*args, **kwargs))
     return future
 
 
 def wait(future):
-    """The result of what `fork` gave. TypeError for anything else, RuntimeError for None."""
+    """The result of a future of `fork`. TypeError for any other object, RuntimeError for None."""
     if future is None:
         raise RuntimeError("Future can't be None")
     if not isinstance(future, Future):
@@ -238,8 +241,8 @@ def wait(future):
 
 
 def save(m, f, _extra_files=None):
-    """Writes a module or function that was traced or read to a path or a binary file, as an archive that
-    `torch.jit.load` reads, here and in PyTorch. ValueError for anything else.
+    """Writes a module or function of TorchScript to a path or a binary file, as an archive that `torch.jit.load` reads
+    here and in PyTorch. ValueError for any other object.
 
     >>> import io, tinytorch as torch
     >>> file = io.BytesIO()
@@ -255,13 +258,13 @@ def save(m, f, _extra_files=None):
 def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
     """The module in an archive of TorchScript, written here or by PyTorch, at a path or in a binary file.
 
-    Nothing in the archive is run by Python: its code is interpreted, and names nothing but operators and its own
-    classes; its pickles are read by the unpickler that reads weights. RuntimeError (or pickle.UnpicklingError) for an
-    archive that is damaged, cut off, made to harm, or that uses an operator that is not here; ValueError if there is no
-    such file. See docs/security.md.
+    Python runs nothing in the archive: its code is interpreted, and can name only operators and classes of the
+    archive; its pickles are read by the restricted unpickler that also reads weights. RuntimeError (or
+    pickle.UnpicklingError) for an archive that is damaged, truncated or malicious, or that uses an operator that is not
+    supported; ValueError if there is no such file. See docs/security.md.
 
     map_location  "cpu" or "meta", as in torch.load
-    _extra_files  a dict, which gets the contents of the files that its keys name
+    _extra_files  a dict; the contents of the files that its keys name become its values
     """
     from .archive import read
     return read(f, map_location, _extra_files)
@@ -272,7 +275,7 @@ def _recorder_at_work():
     return any([type(mode).__name__ == "Recorder" and mode.sizes for mode in modes()])
 
 
-#: What is found in which file, when it is used.
+#: The files of names that are imported when they are first used.
 _OF = {"trace": "tracing", "trace_module": "tracing", "TracingCheckError": "tracing", "ScriptModule": "modules",
        "RecursiveScriptModule": "modules", "TopLevelTracedModule": "modules", "TracedModule": "modules",
        "ScriptFunction": "modules", "ScriptMethod": "modules", "ScriptObject": "objects"}

@@ -18,14 +18,14 @@ _enabled = EnabledProxy()
 
 
 def disable() -> None:
-    """Has `torch.jit.script` give back what it is given."""
+    """Makes `torch.jit.script` return its argument."""
     _enabled.enabled = False
 
 
 def enable() -> None:
-    """Has `torch.jit.script` compile what it is given."""
+    """Makes `torch.jit.script` compile its argument."""
     _enabled.enabled = True
 
 
 def _get_script_class(python_class: type) -> None:
-    """None: no class is scripted."""
+    """None: compiled classes are not registered."""

@@ -1,4 +1,4 @@
-"""torch.jit.annotations: types for the compiler, as Python has them."""
+"""torch.jit.annotations: Python's types for annotations."""
 from typing import Any, Dict, List, Optional, Tuple, Union  # noqa: UP035  (these are the names)
 
 from .._jit_internal import BroadcastingList1, BroadcastingList2, BroadcastingList3, Future

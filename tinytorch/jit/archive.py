@@ -1,8 +1,8 @@
-"""TorchScript archives, read and written: a zip of code (language.py), a pickle of the module and the tensors' bytes.
+"""Reads and writes TorchScript archives: zips of code (language.py), a pickle of the module and the tensors' bytes.
 
-What a file names is looked up in tables: classes are those of its own code, functions of its pickles those that
-torch.jit.save writes. A file that is damaged, cut off or made to harm is refused by a RuntimeError (or
-pickle.UnpicklingError) that says what is wrong; nothing of it has run by then.
+Names in a file are looked up in tables: classes are those of the file's code, and functions in its pickles are those
+that torch.jit.save writes. A file that is damaged, truncated or malicious raises a RuntimeError (or a
+pickle.UnpicklingError) that says what is wrong, before any of its code runs.
 """
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from .objects import Member, ScriptObject, Tuple
 
 __all__ = ["read", "write"]
 
-#: Records of code that may be read together, in bytes.
+#: The largest size of all records of code together, in bytes.
 _MOST_CODE = 32 << 20
 
 
 # ------------------------------------------------------------------ to read
 class _Name:
-    """A name in a pickle that is one of the archive's classes, or a function of torch.jit._pickle."""
+    """A name in a pickle: the name of a class of the archive, or of a function of torch.jit._pickle."""
 
     __slots__ = ("name",)
 
@@ -52,12 +52,12 @@ class _Raw:
         self.name, self.state, self.made = name, None, None
 
 
-#: Functions that typed lists are written by: {name: what the list may hold}.
+#: Functions that make typed lists: {name: type of the elements}.
 _LISTS = {"build_intlist": int, "build_doublelist": float, "build_boollist": bool, "build_tensorlist": Tensor}
 
 
 class _Reader(Unpickler):
-    """The restricted unpickler, for instances of the archive's classes."""
+    """The restricted unpickler, which also makes instances of the archive's classes."""
 
     def load_name(self):
         before = self.at
@@ -73,7 +73,7 @@ class _Reader(Unpickler):
     def load_new_object(self):
         args, named = self.arguments(), self.pop()
         if type(named) is not _Name or args or named.name in _LISTS:
-            raise pickle.UnpicklingError("an object of the archive is made of a class of the archive alone")
+            raise pickle.UnpicklingError("only a class of the archive can make an object of the archive")
         self.stack.append(_Raw(named.name))
 
     def load_reduce(self):
@@ -97,7 +97,7 @@ class _Reader(Unpickler):
             made.state = args
             self.stack.append(made)
         else:
-            raise pickle.UnpicklingError(f"{named.name} with other arguments than torch.jit.save gives it")
+            raise pickle.UnpicklingError(f"{named.name} with arguments that torch.jit.save does not write")
 
     def load_build(self):
         if len(self.stack) >= 2 and type(self.stack[-2]) is _Raw:
@@ -129,7 +129,7 @@ def _read(file, name, map_location, extra_files):
     archive = Archive(file, 0, name)
     if "constants.pkl" not in archive:
         raise RuntimeError(f"PytorchStreamReader failed locating file constants.pkl: file not found (in {name}): this "
-                           "is no archive of TorchScript; torch.load reads files of weights")
+                           "is not a TorchScript archive; torch.load reads files of weights")
     try:
         files = {}
         for record in archive.records:
@@ -140,14 +140,14 @@ def _read(file, name, map_location, extra_files):
                 files[module] = _text(archive, record)
         constants = _unpickled(archive, "constants.pkl", "constants", map_location)
         if not isinstance(constants, tuple):
-            raise pickle.UnpicklingError("the constants are no tuple")
+            raise pickle.UnpicklingError("the constants are not a tuple")
         script = Script(files, list(constants))
         raw = _unpickled(archive, "data.pkl", "data", map_location)
         if not isinstance(raw, _Raw):
             raise pickle.UnpicklingError("the archive holds no module")
         module = _Maker(script).made(raw)
         if not isinstance(module, RecursiveScriptModule):
-            raise Refused(f"{raw.name} is no module")
+            raise Refused(f"{raw.name} is not a module")
         for key in extra_files or ():
             if f"extra/{key}" in archive:
                 extra_files[key] = bytes(archive.read(f"extra/{key}"))
@@ -164,7 +164,7 @@ def _text(archive, record):
     try:
         return bytes(archive.read(record)).decode()
     except UnicodeDecodeError:
-        raise Refused(f"{record} is no text") from None
+        raise Refused(f"{record} is not text") from None
 
 
 def _unpickled(archive, record, folder, map_location):
@@ -173,13 +173,13 @@ def _unpickled(archive, record, folder, map_location):
 
 
 class _Maker:
-    """Makes modules and objects of what was read."""
+    """Makes modules and objects from the pickled values."""
 
     def __init__(self, script):
         self.script, self.parameters = script, {}
 
     def made(self, raw):
-        """A value of an archive as a program has it."""
+        """The value in a program for a pickled value."""
         kind = type(raw)
         if kind is _Raw:
             if raw.made is None:
@@ -233,7 +233,7 @@ class _Maker:
                 module._parameters[key] = None
                 continue
             if not isinstance(value, Tensor):
-                raise Refused(f"{raw.name:.80}: the parameter {key!r:.60} is no tensor")
+                raise Refused(f"{raw.name:.80}: the parameter {key!r:.60} is not a tensor")
             if id(value) not in self.parameters:
                 self.parameters[id(value)] = Parameter(value.detach(), value.requires_grad), value
             module._parameters[key] = self.parameters[id(value)][0]
@@ -242,7 +242,7 @@ class _Maker:
                 continue
             if key == "training":
                 if type(value) is not bool:
-                    raise Refused(f"{raw.name:.80}: training is no bool")
+                    raise Refused(f"{raw.name:.80}: training is not a bool")
                 module.training = value
             elif key in script_class.buffers and isinstance(value, (Tensor, type(None))):
                 module._buffers[key] = self.made(value)
@@ -261,10 +261,10 @@ _STORAGES = {dt.float32: "FloatStorage", dt.float64: "DoubleStorage", dt.float16
 
 
 class _Writer:
-    """Writes a pickle as torch's reader in C++ takes it: instances by class and state, tensors by storage."""
+    """Writes a pickle that torch's reader in C++ can read: instances by class and state, tensors by storage."""
 
     def __init__(self, enums=None):
-        self.enums = enums or {}               # {an enumeration of Python's: the name of its class}
+        self.enums = enums or {}               # {Python enumeration: the name of its class}
         self.parts, self.memo, self.storages, self.held = [b"\x80\x02"], {}, {}, []
 
     def finished(self):
@@ -292,7 +292,7 @@ class _Writer:
         elif isinstance(x, (Member, Enum)):
             module, _, name = (x.script_class.name if isinstance(x, Member) else self.enums[type(x)]).rpartition(".")
             self._name(module, name)
-            self.write(x.value)                # no tuple of it: so PyTorch reads it
+            self.write(x.value)                # not in a tuple: PyTorch reads it this way
             put(b"R")
         elif type(x) is list:
             self._remembered(x, self._list)
@@ -374,7 +374,7 @@ class _Writer:
 
 def write(module: RecursiveScriptModule, f: Any, extra_files: dict[str, Any] | None = None) -> None:
     """Writes a module to a path, or to a binary file, as an archive that torch.jit.load reads here and in PyTorch.
-    Nothing is left at the path if it fails."""
+    If writing fails, no file is left at the path."""
     if not isinstance(module, RecursiveScriptModule):
         raise ValueError(f"only modules and functions that were traced or read can be saved, not "
                          f"{type(module).__name__}: use torch.save(module.state_dict(), f)")

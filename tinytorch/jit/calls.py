@@ -1,4 +1,4 @@
-"""Calls in scripts: which operator, function or method of the program each is, or that it can be none."""
+"""Calls in scripts. Each becomes a call of an operator, of a function or of a method of the program, or is refused."""
 from __future__ import annotations
 
 import ast
@@ -24,13 +24,13 @@ from .operators import method, of_numbers
 
 __all__ = ["call", "is_namespace", "kind_of", "known", "statement"]
 
-#: Functions of Python's that scripts have under the same name.
+#: Python's built-in functions that scripts have under the same names.
 _BUILTIN = frozenset((len, range, int, float, bool, str, complex, print, min, max, abs, sum, round, zip, enumerate,
                       list, sorted, reversed, all, any, divmod, ord, chr, hex, bin, oct, hash, dict, tuple))
 
 
 def is_namespace(x: Any) -> bool:
-    """Whether what it has as attributes is known: torch.ops.aten."""
+    """Whether all attributes of an object are known when a script is compiled: torch.ops and what it holds."""
     return isinstance(x, (_Namespace, OpOverloadPacket)) or x is _ops()
 
 
@@ -44,50 +44,69 @@ def _jit():
     return jit
 
 
-# ------------------------------------------------------------------ what is known of a call
+# ------------------------------------------------------------------ calls whose value is known
 def known(text, node: ast.Call, values: bool):
-    """The value of a call that is known when the script is compiled; None of others."""
+    """The value of a call that is known when the script is compiled; None for other calls."""
     function = text.known(node.func, values)
     if function is None:
         return None
     value, jit = function.value, _jit()
-    if value in (jit.is_scripting,):
+    if value is jit.is_scripting:
         return Known(True)
     if value is jit.is_tracing or getattr(value, "__name__", "").startswith("has_torch_function"):
         return Known(False)
-    if value is getattr and len(node.args) in (2, 3):
-        name = text.known(node.args[1], True)
-        if name is None or type(name.value) is not str:
-            raise text.refused(node, "getattr's second argument must be a string literal")
-        owner = text.known(node.args[0], values)
-        if owner is not None and (isinstance(owner.value, (Module, types.ModuleType))):
-            there = hasattr(owner.value, name.value)
-            if len(node.args) == 3 and not there:
-                return text.known(node.args[2], values)
-            return text.known(ast.copy_location(ast.Attribute(node.args[0], name.value, ast.Load()), node), values)
-        return None
-    if value is hasattr and len(node.args) == 2:
-        owner, name = text.known(node.args[0]), text.known(node.args[1])
-        if owner is not None and name is not None and isinstance(owner.value, Module):
-            return Known(hasattr(owner.value, name.value))
-        return None
-    if value is len and len(node.args) == 1:
-        inner = text.known(node.args[0])
-        if inner is not None and isinstance(inner.value, (ModuleList, Sequential, ModuleDict)):
-            return Known(len(inner.value))
-        return None
-    if value is float and len(node.args) == 1 and isinstance(node.args[0], ast.Constant) and isinstance(
-            node.args[0].value, str):
-        return Known(float(node.args[0].value))
-    if value is isinstance and len(node.args) == 2:
-        inner, kind = text.known(node.args[0]), text.known(node.args[1])
-        if inner is not None and kind is not None and inner.node is None or isinstance(
-                getattr(inner, "value", None), Module):
-            return Known(isinstance(inner.value, kind.value))
-        return None
+    for builtin, counts, rule in _KNOWN_BUILTINS:
+        if value is builtin and len(node.args) in counts:
+            return rule(text, node, values)
     if isinstance(value, Method) and value.name == "_get_name":
         return Known(type(value.owner.value).__name__)
     return None
+
+
+def _known_getattr(text, node, values):
+    name = text.known(node.args[1], True)
+    if name is None or type(name.value) is not str:
+        raise text.refused(node, "getattr's second argument must be a string literal")
+    owner = text.known(node.args[0], values)
+    if owner is None or not isinstance(owner.value, (Module, types.ModuleType)):
+        return None
+    if len(node.args) == 3 and not hasattr(owner.value, name.value):
+        return text.known(node.args[2], values)
+    return text.known(ast.copy_location(ast.Attribute(node.args[0], name.value, ast.Load()), node), values)
+
+
+def _known_hasattr(text, node, values):
+    owner, name = text.known(node.args[0]), text.known(node.args[1])
+    if owner is not None and name is not None and isinstance(owner.value, Module):
+        return Known(hasattr(owner.value, name.value))
+    return None
+
+
+def _known_len(text, node, values):
+    inner = text.known(node.args[0])
+    if inner is not None and isinstance(inner.value, (ModuleList, Sequential, ModuleDict)):
+        return Known(len(inner.value))
+    return None
+
+
+def _known_float(text, node, values):
+    arg = node.args[0]
+    if isinstance(arg, ast.Constant) and isinstance(arg.value, str):       # float("inf")
+        return Known(float(arg.value))
+    return None
+
+
+def _known_isinstance(text, node, values):
+    inner, kind = text.known(node.args[0]), text.known(node.args[1])
+    is_constant = inner is not None and kind is not None and inner.node is None
+    if is_constant or isinstance(getattr(inner, "value", None), Module):
+        return Known(isinstance(inner.value, kind.value))
+    return None
+
+
+#: (function, numbers of arguments, rule)
+_KNOWN_BUILTINS = ((getattr, (2, 3), _known_getattr), (hasattr, (2,), _known_hasattr), (len, (1,), _known_len),
+                   (float, (1,), _known_float), (isinstance, (2,), _known_isinstance))
 
 
 # ------------------------------------------------------------------ calls
@@ -96,7 +115,7 @@ def _made(function: str, args, keywords=()):
 
 
 def _arguments(text, node):
-    """The arguments of a call as the script's."""
+    """The arguments of a call in the language of the script."""
     for keyword in node.keywords:
         if keyword.arg is None:
             raise text.refused(node, "keyword-arg expansion is not supported")
@@ -105,7 +124,7 @@ def _arguments(text, node):
 
 
 def call(text, node: ast.Call) -> ast.expr:
-    """A call as the script's."""
+    """A call in the language of the script."""
     function = text.known(node.func)
     if function is None:
         return _of_value(text, node)
@@ -153,8 +172,9 @@ def _of_value(text, node):
     if not isinstance(node.func, ast.Attribute):
         if isinstance(node.func, ast.Lambda):
             raise text.source.unsupported(node.func)
-        text.expr(node.func)                   # which may say more
-        raise text.refused(node, f"{ast.unparse(node.func)} is no function that is known when the script is compiled")
+        text.expr(node.func)                   # this may raise a more precise error
+        raise text.refused(node, f"{ast.unparse(node.func)} is not a function that is known when the script is "
+                                 "compiled")
     args, keywords = _arguments(text, node)
     name = node.func.attr
     if name[:2] == "__" or method(name) is None and not text.program.is_method(name):
@@ -169,12 +189,12 @@ def _of_builtin(text, value, node):
     if value in (dict, list) and not args and not keywords:
         return ast.Dict([], []) if value is dict else ast.List([], ast.Load())
     if value is reversed:
-        raise text.refused(node, "reversed is not supported in a script but of modules")
+        raise text.refused(node, "a script can call reversed() only on modules")
     return _made(value.__name__, args, keywords)
 
 
 def _of_module(text, owner, name, node):
-    """A call of a method of a module, which is compiled."""
+    """A call of a method of a module; the method is compiled."""
     module = owner.value
     function = inspect.getattr_static(type(module), name, None)
     mark = getattr(function, MARK, None)
@@ -196,20 +216,20 @@ def _of_module(text, owner, name, node):
 
 
 def _overloaded(text, compiled, function, declared, node):
-    """The name of the form of a method that takes these arguments, which is compiled."""
+    """The name of the overload of a method that takes these arguments; the overload is compiled."""
     given = {k.arg: k.value for k in node.keywords}
     for i, form in enumerate(declared):
         hints, names = typing.get_type_hints(form), [*inspect.signature(form).parameters][1:]
-        told = {**dict(zip(names, node.args)), **given}
-        kinds = {name: kind_of(text, x) or "Tensor" for name, x in told.items()}
-        if set(told) <= set(names) and all([text.program.annotated(hints.get(name, Tensor)) == kind
-                                            for name, kind in kinds.items()]):
+        arguments = {**dict(zip(names, node.args)), **given}
+        kinds = {name: kind_of(text, x) or "Tensor" for name, x in arguments.items()}
+        if set(arguments) <= set(names) and all([text.program.annotated(hints.get(name, Tensor)) == kind
+                                                 for name, kind in kinds.items()]):
             return compiled.method(f"{function.__name__}__{i}", function, hints)
-    raise text.source.failed(node, f"no form of {function.__name__} takes arguments of these types")
+    raise text.source.failed(node, f"no overload of {function.__name__} takes arguments of these types")
 
 
 def _python_call(text, function, name, args, keywords):
-    """A call that Python runs; its result is of the type that the function declares."""
+    """A call that Python runs. Its result has the type that the function declares."""
     hint = function.__annotations__.get("return", Tensor) if inspect.isfunction(function) else Tensor
     made = _made(f"ops.python.{name}", args, keywords)
     if hint is Tensor:
@@ -239,7 +259,8 @@ def _of_class(text, cls, node):
 
 
 def _of_function(text, function, node):
-    """A call of a function: one of the library's is an operator, or has a text; another is compiled."""
+    """A call of a function. A function of this library becomes an operator, or has a text in functional.py; any other
+    function is compiled."""
     from .functional import FUNCTIONS
     from .modules import ScriptFunction
     if isinstance(function, ScriptFunction):
@@ -278,7 +299,7 @@ def _of_function(text, function, node):
 
 
 def _fitted_arguments(text, stands, node):
-    """The arguments of a call, a number where a list of numbers is asked for as that list."""
+    """The arguments of a call. A number becomes a list where the parameter is a list of numbers."""
     args, keywords = _arguments(text, node)
     names = [*inspect.signature(stands).parameters]
 
@@ -300,47 +321,63 @@ def _fitted_arguments(text, stands, node):
 
 # ------------------------------------------------------------------ operators
 def _operator(text, function, space, name, node):
-    """A call of a function of the library's as one of an operator of ATen's, its arguments in the operator's order."""
-    if None in [keyword.arg for keyword in node.keywords]:
-        raise text.refused(node, "keyword-arg expansion is not supported")
+    """A call of a function of this library as a call of one of ATen's operators, with the arguments in its order."""
     taker = taker_of(function)
-    try:
-        bound = taker.signature.bind(*node.args, **{k.arg: k.value for k in node.keywords})
-    except TypeError as error:
-        raise text.source.failed(node, f"Arguments for call are not valid: {name}: {error}") from None
-    rest = list(bound.arguments.pop(taker.rest, ())) if taker.rest else []
-    more = bound.arguments.pop(taker.more, {}) if taker.more else {}
-    given = {**bound.arguments, **more}
+    given, rest = _bound(text, taker, name, node)
     constants = {key: text.known(x, True) for key, x in given.items()}
     switches = {key: found.value for key, found in constants.items() if found is not None}
     sizes = switches.get("output_size")
-    if isinstance(sizes, (tuple, list)) and None in sizes:     # as long as the input there
-        sizes = ", ".join([f"({ast.unparse(given['input'])}).size({i - len(sizes)})" if n is None else str(n)
-                           for i, n in enumerate(sizes)])
-        given["output_size"], constants["output_size"] = ast.parse(f"[{sizes}]", mode="eval").body, None
+    if isinstance(sizes, (tuple, list)) and None in sizes:
+        given["output_size"], constants["output_size"] = _sizes_of_input(sizes, given["input"]), None
     indices = given.pop("return_indices", None)
     if indices is not None and "return_indices" not in switches:
         raise text.refused(node, "return_indices has to be a constant in a script")
     for operator in operators_of(space, name, (), switches):
         if operator.endswith("_") and switches.get("inplace") is True:
             given = {key: x for key, x in given.items() if key != "inplace"}
-        for form in forms_of(operator):
-            try:
-                made = _form(text, form, taker, given, rest, constants)
-                if name.startswith("adaptive_max_pool") and switches.get("return_indices") is not True:
-                    made = ast.Subscript(made, ast.Constant(0), ast.Load())
-                return made
-            except Misfit:
-                pass
+        made = _first_form(text, operator, taker, given, rest, constants)
+        if made is not None:
+            if name.startswith("adaptive_max_pool") and switches.get("return_indices") is not True:
+                made = ast.Subscript(made, ast.Constant(0), ast.Load())
+            return made
     if not forms_of(operator):
-        raise text.refused(node, f"torch.{space + '.' if space else ''}{name} is no operator of ATen's, and is not "
+        raise text.refused(node, f"torch.{space + '.' if space else ''}{name} is not an ATen operator, and is not "
                                  "supported in a script")
-    raise text.refused(node, f"a call of {name} with these arguments is no operator of ATen's: "
+    raise text.refused(node, f"a call of {name} with these arguments is not an ATen operator: "
                              + ", ".join([f"aten::{form.text}" for form in forms_of(operator)][:3]))
 
 
+def _bound(text, taker, name, node):
+    """({parameter: argument}, the arguments for *args) of a call of a function of this library."""
+    if None in [keyword.arg for keyword in node.keywords]:
+        raise text.refused(node, "keyword-arg expansion is not supported")
+    try:
+        bound = taker.signature.bind(*node.args, **{k.arg: k.value for k in node.keywords})
+    except TypeError as error:
+        raise text.source.failed(node, f"Arguments for call are not valid: {name}: {error}") from None
+    rest = list(bound.arguments.pop(taker.rest, ())) if taker.rest else []
+    more = bound.arguments.pop(taker.more, {}) if taker.more else {}
+    return {**bound.arguments, **more}, rest
+
+
+def _sizes_of_input(sizes, source):
+    """The expression of an output_size in which None stands for the size of the input."""
+    sizes = [f"({ast.unparse(source)}).size({i - len(sizes)})" if n is None else str(n) for i, n in enumerate(sizes)]
+    return ast.parse(f"[{', '.join(sizes)}]", mode="eval").body
+
+
+def _first_form(text, operator, taker, given, rest, constants):
+    """A call of the first form of an operator that takes the arguments; None if no form does."""
+    for form in forms_of(operator):
+        try:
+            return _form(text, form, taker, given, rest, constants)
+        except Misfit:
+            pass
+    return None
+
+
 def _form(text, form, taker, given, rest, constants):
-    """A call of a form of an operator. Misfit if an argument is none of its, or a constant is of another type."""
+    """A call of a form of an operator. Misfit if it has no such argument, or a constant has another type."""
     left, args, keywords, rest = dict(given), [], [], list(rest)
     by_name = False
     for argument in form.arguments:
@@ -359,24 +396,28 @@ def _form(text, form, taker, given, rest, constants):
         else:
             default = taker.defaults.get(name, ...)
             if argument.default is not ... and (default is ... or default is None or _is_same(default, argument)):
-                by_name = True                 # what follows is given by name
+                by_name = True                 # the following arguments are passed by name
                 continue
             value = _by_default(default, argument, texts)
         if by_name or argument.by_name:
             keywords.append(ast.keyword(argument.name, value))
         else:
             args.append(value)
-    for name in list(left):
-        found = constants.get(name)
-        if found is not None and name in taker.defaults and (found.value is taker.defaults[name] or type(
-                found.value) is type(taker.defaults[name]) and found.value == taker.defaults[name]) or name in _UNTOLD:
-            left.pop(name)
-    if left or rest:
+    if rest or not all([name in _DROPPED or _is_default(name, constants.get(name), taker) for name in left]):
         raise Misfit
     return _made(f"torch.{form.name}", args, keywords)
 
 
-_UNTOLD = ("_stacklevel",)
+#: Arguments that have no meaning in a script.
+_DROPPED = ("_stacklevel",)
+
+
+def _is_default(name, found, taker):
+    """Whether a constant argument has the value of its parameter's default, so that the operator need not take it."""
+    if found is None or name not in taker.defaults:
+        return False
+    value, default = found.value, taker.defaults[name]
+    return value is default or type(value) is type(default) and value == default
 
 
 def _is_same(default, argument):
@@ -400,7 +441,7 @@ def _by_default(default, argument, texts):
 
 
 def _argument(text, node, found, argument, texts, default=...):
-    """An argument that was given."""
+    """The expression of an argument that the call passes."""
     if found is None or found.node is not None and not texts:
         if texts:
             raise text.refused(node, f"the argument {argument.name!r} has to be a constant in a script")
@@ -420,11 +461,11 @@ def _argument(text, node, found, argument, texts, default=...):
         return ast.Call(ast.Name("annotate", ast.Load()), [ast.parse(
             f"List[{kind[:kind.rindex('[')]}]", mode="eval").body, ast.List([], ast.Load())], [])
     if found.closed and not text.library and isinstance(value, (bool, int, float, str)):
-        return text.expr(node)                 # which refuses it
+        return text.expr(node)                 # raises: the value of a global variable
     return ast.parse(made, mode="eval").body
 
 
-# ------------------------------------------------------------------ functions with a meaning of their own
+# ------------------------------------------------------------------ functions that scripts treat specially
 def _annotate(text, node):
     kind = text.type(text._evaluated(node.args[0]), node)
     return ast.Call(ast.Name("annotate", ast.Load()), [ast.parse(kind, mode="eval").body, text.expr(node.args[1])], [])
@@ -472,7 +513,7 @@ _SPECIAL: dict[Callable, Callable] = {}
 
 
 def _forked(text, node):
-    """fork(f, ...): a function of its own that calls f, before the statement, and a fork of that."""
+    """fork(f, ...): a function that calls f is defined before the statement, and this function is forked."""
     if not node.args:
         raise text.refused(node, "fork of nothing")
     made = call(text, ast.copy_location(ast.Call(node.args[0], node.args[1:], node.keywords), node))
@@ -496,7 +537,7 @@ def _special():
 
 
 def statement(text, node: ast.Call) -> list | None:
-    """The statements of a call that is one by itself; None of others."""
+    """The statements of a call that is a statement in a script; None for other calls."""
     function = text.known(node.func)
     if function is None:
         return None
@@ -506,9 +547,9 @@ def statement(text, node: ast.Call) -> list | None:
     return None
 
 
-# ------------------------------------------------------------------ types, as far as a class of the program needs them
+# ------------------------------------------------------------------ the types of attributes of classes
 def kind_of(text, node: ast.expr | None) -> str | None:
-    """The type of an expression that `__init__` gives an attribute; None if it is not plain to see."""
+    """The type of an expression that `__init__` assigns to an attribute; None if the expression does not show it."""
     if isinstance(node, ast.Name) and node.id in text.locals:
         hint = text.hints.get(node.id, Tensor if text.assigned.get(node.id) is None else None)
         return None if hint is None else text.type(hint, node)
@@ -517,23 +558,32 @@ def kind_of(text, node: ast.expr | None) -> str | None:
         kind = type(found.value).__name__
         return kind if kind in ("int", "float", "bool", "str") else None
     if isinstance(node, ast.Call):
-        function = text.known(node.func)
-        if function is None:
-            return "Tensor"
-        name = getattr(function.value, "__name__", "")
-        if name in ("int", "float", "bool", "str", "len"):
-            return "int" if name == "len" else name
-        if inspect.isclass(function.value):
-            return text.program.class_type(function.value)
-        return "Tensor" if own_path(getattr(function.value, "__module__", None)) is not None else None
+        return _kind_of_call(text, node)
     if isinstance(node, (ast.List, ast.Tuple)) and node.elts:
         kinds = [kind_of(text, x) for x in node.elts]
         if None in kinds:
             return None
         return f"Tuple[{', '.join(kinds)}]" if isinstance(node, ast.Tuple) else f"List[{kinds[0]}]"
     if isinstance(node, ast.BinOp):
-        kinds = {kind_of(text, node.left), kind_of(text, node.right)}
-        if "Tensor" in kinds:
-            return "Tensor"
-        return "float" if "float" in kinds or isinstance(node.op, ast.Div) else kinds.pop() if len(kinds) == 1 else None
+        return _kind_of_operation(node.op, {kind_of(text, node.left), kind_of(text, node.right)})
     return None
+
+
+def _kind_of_call(text, node):
+    function = text.known(node.func)
+    if function is None:
+        return "Tensor"
+    name = getattr(function.value, "__name__", "")
+    if name in ("int", "float", "bool", "str", "len"):
+        return "int" if name == "len" else name
+    if inspect.isclass(function.value):
+        return text.program.class_type(function.value)
+    return "Tensor" if own_path(getattr(function.value, "__module__", None)) is not None else None
+
+
+def _kind_of_operation(operation, kinds):
+    if "Tensor" in kinds:
+        return "Tensor"
+    if "float" in kinds or isinstance(operation, ast.Div):
+        return "float"
+    return kinds.pop() if len(kinds) == 1 else None

@@ -1,4 +1,4 @@
-"""Types, as scripts have them: of annotations, of comments and of values, in the words of an archive."""
+"""The types of annotations, type comments and values in the notation of an archive."""
 from __future__ import annotations
 
 import ast
@@ -19,7 +19,7 @@ __all__ = ["Unknown", "type_of_annotation", "type_of_value"]
 
 
 class Unknown(Exception):
-    """What it is said of has no type in a script."""
+    """An annotation or a value has no type in a script."""
 
 
 _PLAIN = {int: "int", float: "float", bool: "bool", str: "str", complex: "complex", type(None): "NoneType",
@@ -28,7 +28,7 @@ _PLAIN = {int: "int", float: "float", bool: "bool", str: "str", complex: "comple
 
 
 def type_of_annotation(x: Any, class_type: Callable[[type], str]) -> str:
-    """The type that an annotation says. class_type(cls) gives the name of a class of the program."""
+    """The type of an annotation. class_type(cls) returns the name of a class in the program."""
     if x in (list, dict, tuple, typing.List, typing.Dict, typing.Tuple):       # noqa: UP006
         raise Unknown(f"Attempted to use {getattr(x, '__name__', x)} without a contained type. Please add a contained "
                       f"type, e.g. {getattr(x, '__name__', 'List').capitalize()}[int]")
@@ -37,31 +37,33 @@ def type_of_annotation(x: Any, class_type: Callable[[type], str]) -> str:
             return _PLAIN[x]
     except TypeError:
         raise Unknown(f"Unknown type annotation: '{x}'") from None
-    origin, args = typing.get_origin(x), typing.get_args(x)
-    if x is Future or origin is Future:
-        return f"Future[{type_of_annotation(args[0], class_type) if args else 'Tensor'}]"
-    if origin is list:
-        return f"List[{type_of_annotation(args[0], class_type)}]"
-    if origin is dict:
-        return f"Dict[{', '.join([type_of_annotation(a, class_type) for a in args])}]"
-    if origin is tuple:
-        return f"Tuple[{', '.join([type_of_annotation(a, class_type) for a in args if a != ()])}]"
-    if origin in (typing.Union, types.UnionType):
-        inner = [a for a in args if a is not type(None)]
-        if len(inner) == 1 and len(args) == 2:
-            return f"Optional[{type_of_annotation(inner[0], class_type)}]"
-        return f"Union[{', '.join([type_of_annotation(a, class_type) for a in args])}]"
-    if origin is typing.Final or x is typing.Final:
-        return type_of_annotation(args[0], class_type) if args else "Any"
-    if isinstance(x, type) and issubclass(x, Tensor):
-        return "Tensor"
+    origin = typing.get_origin(x) or x
+    if origin in _GENERIC:
+        return _generic(origin, [type_of_annotation(a, class_type) for a in typing.get_args(x) if a != ()])
     if isinstance(x, type):
-        return class_type(x)
+        return "Tensor" if issubclass(x, Tensor) else class_type(x)
     raise Unknown(f"Unknown type annotation: '{x}'")
 
 
+_GENERIC = (Future, typing.Final, list, dict, tuple, typing.Union, types.UnionType)
+
+
+def _generic(origin, inner):
+    """The type of a generic annotation whose arguments have the types `inner`."""
+    if origin is Future:
+        return f"Future[{inner[0] if inner else 'Tensor'}]"
+    if origin is typing.Final:
+        return inner[0] if inner else "Any"
+    if origin in (list, dict, tuple):
+        return f"{origin.__name__.capitalize()}[{', '.join(inner)}]"
+    if len(inner) == 2 and "NoneType" in inner:
+        inner.remove("NoneType")
+        return f"Optional[{inner[0]}]"
+    return f"Union[{', '.join(inner)}]"
+
+
 def type_of_value(x: Any, class_type: Callable[[type], str]) -> str:
-    """The type of a value that a module has as its attribute."""
+    """The type of a value that is an attribute of a module."""
     if isinstance(x, Tensor):
         return "Tensor"
     if type(x) in _PLAIN:
@@ -85,8 +87,8 @@ def _one(kinds):
 
 
 def signature_of_comment(text: str, names: dict[str, Any]) -> tuple[list, Any]:
-    """(the types of arguments, that of the result) of a comment: "(Tensor, int) -> Tensor". `...` for arguments: they
-    are said of each alone."""
+    """(types of the arguments, type of the result) of a comment such as "(Tensor, int) -> Tensor". `...` in place of
+    the arguments means that each argument has a comment with its type."""
     tree = ast.parse(text.strip(), mode="func_type")
     scope = {**vars(typing), "Tensor": Tensor, **names}
     made = [eval(compile(ast.Expression(x), "<type comment>", "eval"), scope) for x in (*tree.argtypes, tree.returns)]

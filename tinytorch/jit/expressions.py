@@ -1,5 +1,6 @@
-"""Expressions that programs written by hand have and those of PyTorch's printer have not: operators, slices,
-comprehensions, methods of values. Each becomes a call of an operator in the table (operators.py), as the rest does.
+"""Expressions that programs written by hand have, and that PyTorch's printer does not write: operators, slices,
+comprehensions, methods of values. Each becomes a call of an operator in the table (operators.py), as other expressions
+do.
 """
 from __future__ import annotations
 
@@ -27,12 +28,17 @@ def _binary(machine, node, owner):
 
 
 def _operation(kind, suffix):
-    """What the operator of this kind computes."""
+    """The function of two operands that an operator of this kind computes."""
     name = _BINARY[kind]
     plain = operators.found(f"torch.{name}{suffix}")
     if kind is ast.Mod:
-        of_text = operators.found("torch.percentFormat")
-        return lambda a, b: of_text(a, *(b if isinstance(b, tuple) else (b,))) if type(a) is str else plain(a, b)
+        format_text = operators.found("torch.percentFormat")
+
+        def remainder(a, b):
+            if type(a) is str:
+                return format_text(a, *b) if isinstance(b, tuple) else format_text(a, b)
+            return plain(a, b)
+        return remainder
     if kind is ast.Add:
         return lambda a, b: operators.joined(a, b) if isinstance(a, tuple) and isinstance(b, tuple) else plain(a, b)
     return plain
@@ -96,7 +102,7 @@ def _subscript(machine, node, owner):
 
 
 def index_of(machine, node: ast.expr, owner) -> Callable:
-    """A function of the variables that gives an index: `...` is none but there."""
+    """A function of the variables that returns an index. Only in an index `...` is an expression."""
     if isinstance(node, ast.Constant) and node.value is ...:
         return lambda scope: ...
     if isinstance(node, ast.Tuple):
@@ -116,7 +122,7 @@ def item(x: Any, index: Any) -> Any:
 
 
 def _checked(index):
-    """An index of a tensor. RuntimeError for what is none."""
+    """An index of a tensor. RuntimeError for a value that cannot be one."""
     for x in index if isinstance(index, tuple) else (index,):
         if not (x is None or x is ... or isinstance(x, (int, slice, Tensor)) or isinstance(x, list) and all(
                 [isinstance(y, (int, Tensor)) for y in x])):
@@ -143,7 +149,7 @@ def delete(x: Any, index: Any) -> None:
 
 
 def assign_in_place(machine, node: ast.AugAssign, owner) -> Callable:
-    """A statement x += y: of tensors and lists in place, of all else what x is then."""
+    """A statement x += y. Tensors and lists are changed in place; for other values, x gets a new value."""
     value, target = machine.expression(node.value, owner), node.target
     kind = type(node.op)
     if kind not in (ast.Add, ast.Sub, ast.Mult, ast.Div):

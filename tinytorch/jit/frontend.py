@@ -1,4 +1,5 @@
-"""What `torch.jit.script` says of Python that it does not take: the construct by its name, the file and the line."""
+"""The errors of `torch.jit.script` for Python that it does not support: they name the construct, the file and the
+line."""
 from __future__ import annotations
 
 import ast
@@ -12,7 +13,7 @@ __all__ = ["FrontendError", "NotSupportedError", "Source", "UnsupportedNodeError
 
 
 class FrontendError(Exception):
-    """Python that a script cannot have: what, and where."""
+    """A script has a construct that is not supported; the message names it and its place."""
 
     def __init__(self, where: str, reason: str) -> None:
         self.source_range, self.msg = where, reason
@@ -27,7 +28,7 @@ class UnsupportedNodeError(NotSupportedError):
     """A statement or expression of a kind that is not in the language."""
 
 
-#: What torch calls statements that it refuses.
+#: torch's names of the statements that it refuses.
 _CALLED = {"FunctionDef": "function definitions", "For": "for loops", "Delete": "del statements",
            "ClassDef": "class definitions", "With": "with statements", "Raise": "raise statements",
            "Assert": "assertions", "Import": "import statements", "ImportFrom": "import statements",
@@ -48,7 +49,7 @@ def source_of(function: Callable) -> Source:
 
 
 class Source:
-    """The text of a function, as a tree, and where it stands. OSError if there is none."""
+    """The text of a function, its tree and its place. OSError if there is no source."""
 
     def __init__(self, function: Callable) -> None:
         self._function = weakref.ref(inspect.unwrap(function))
@@ -68,7 +69,7 @@ class Source:
 
     @property
     def function(self) -> Callable:
-        """The function, without what wraps it."""
+        """The function, without its wrappers."""
         return self._function()
 
     def place(self, node: ast.AST) -> str:
@@ -82,21 +83,21 @@ class Source:
                 "<--- HERE")
 
     def refused(self, node: ast.AST, reason: str) -> NotSupportedError:
-        """The error of a construct, with the reason."""
+        """The error for a construct, with the reason."""
         return NotSupportedError(self.place(node), reason)
 
     def unsupported(self, node: ast.AST) -> UnsupportedNodeError:
-        """The error of a statement or expression of another kind."""
+        """The error for a statement or expression of a kind that is not in the language."""
         name = _CALLED.get(type(node).__name__, type(node).__name__)
         return UnsupportedNodeError(self.place(node), f"{name} aren't supported")
 
     def failed(self, node: ast.AST, reason: str) -> RuntimeError:
-        """The error of names and types that do not fit."""
+        """The error for a name or a type that does not fit."""
         return RuntimeError(f"\n{reason}:\n{self.place(node)}")
 
     @property
     def variables(self) -> dict[str, Any]:
-        """The names that the function sees beside its own: {name: value}."""
+        """The globals and the variables of enclosing functions that the function sees: {name: value}."""
         found = dict(getattr(self.function, "__globals__", {}))
         code = getattr(self.function, "__code__", None)
         if code is not None:

@@ -1,7 +1,7 @@
 """torch.jit.freeze: a program whose parameters, buffers and attributes are constants of its text.
 
-Each module gets a class of its own, in whose methods what it has is written as a constant, and conditions that follow
-from constants are decided. What a method writes to stays an attribute.
+Each module gets its own class. In its methods, attributes are replaced by constants, and conditions that follow from
+constants are decided. An attribute that a method writes to stays an attribute.
 """
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def freeze(module: RecursiveScriptModule, preserved: list[str]) -> RecursiveScri
 
 
 class _Freezer:
-    """Freezes one module with all below it. kept: attributes of the module that stay ones."""
+    """Freezes one module and its submodules. kept: the attributes of the module that stay attributes."""
 
     def __init__(self, top, methods, kept):
         self.top, self.methods, self.constants = top, methods, list(top._machine.constants)
@@ -49,13 +49,13 @@ class _Freezer:
             for name in called:
                 tree = copy.deepcopy(each.script_class.methods[name].node)
                 self.trees[id(each), name] = _Method(self, each, tree)
-        for method in self.trees.values():     # what is not run is not written to either
+        for method in self.trees.values():     # a branch that never runs writes nothing
             method.decide()
         for method in self.trees.values():
             method.note_writes()
 
     def _calls_itself(self):
-        """Whether a method that stays calls others of the module."""
+        """Whether a method that stays calls other methods of the module."""
         for name in self.methods:
             node = self.top.script_class.methods[name].node
             own = node.args.args[0].arg
@@ -66,7 +66,7 @@ class _Freezer:
         return False
 
     def constant(self, value: Any) -> ast.expr | None:
-        """How a program writes a value; None if it cannot."""
+        """The expression of a constant; None for a value that a program cannot write."""
         if isinstance(value, Tensor):
             if id(value) not in self.places:
                 self.places[id(value)] = len(self.constants)
@@ -85,7 +85,7 @@ class _Freezer:
         script = self.top._machine.script
         old = {m.script_class.name for m in self.modules}
         files = {}
-        for name, text in script.files.items():            # functions and classes that are no modules' stay
+        for name, text in script.files.items():            # functions, and classes that do not belong to modules, stay
             body = [node for node in ast.parse(text).body if f"{name}.{node.name}" not in old]
             if body:
                 files[name] = "\n".join([ast.get_source_segment(text, node) for node in body]) + "\n"
@@ -96,7 +96,7 @@ class _Freezer:
         return self._build(made, self.top, {})
 
     def _fields(self, module):
-        """{attribute that stays: its type}, with the parameters and the buffers among them."""
+        """{attribute that stays: its type}, including parameters and buffers."""
         fields, parameters, buffers = {}, [], []
         for name, kind in module.script_class.fields.items():
             there, value = module.find(name)
@@ -155,13 +155,13 @@ def _listed(names):
 
 
 class _Method(ast.NodeTransformer):
-    """One method, whose names of modules are followed."""
+    """One method. Variables whose values are modules are followed."""
 
     def __init__(self, freezer, module, tree):
         self.freezer, self.tree = freezer, tree
         own = tree.args.args[0]
         own.annotation = ast.parse(freezer.names[id(module)], mode="eval").body
-        self.modules, self.tensors = {own.arg: module}, {}     # variables that are modules, or what those have
+        self.modules, self.tensors = {own.arg: module}, {}     # variables that hold modules, or attributes of modules
         counts = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -182,7 +182,7 @@ class _Method(ast.NodeTransformer):
                 self._follow(getattr(node, inner, None) or [])
 
     def module_of(self, node):
-        """The module that an expression is; None if it is none."""
+        """The module that is the value of an expression; None if the value is not a module."""
         if isinstance(node, ast.Name):
             return self.modules.get(node.id)
         place = self.place_of(node)
@@ -190,7 +190,7 @@ class _Method(ast.NodeTransformer):
         return found if isinstance(found, Module) else None
 
     def place_of(self, node):
-        """(module, name) of an expression that is an attribute of a module."""
+        """(module, name) for an expression that reads an attribute of a module."""
         if isinstance(node, ast.Attribute):
             owner, name = self.module_of(node.value), node.attr
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr" and len(
@@ -202,9 +202,9 @@ class _Method(ast.NodeTransformer):
             return None
         return owner, name
 
-    # ------------------------------------------------------------- what is known
+    # ------------------------------------------------------------- conditions
     def truth(self, node):
-        """Whether a condition holds that follows from constants; None of another."""
+        """The value of a condition that follows from constants; None for other conditions."""
         if isinstance(node, ast.Constant):
             return bool(node.value)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -225,7 +225,8 @@ class _Method(ast.NodeTransformer):
         return None
 
     def decide(self):
-        """Has only that branch of a condition on `training`, which is False, and other constants."""
+        """Keeps only the branch that runs, where a condition follows from `training`, which is False, and other
+        constants."""
         self.tree.body = self._decided(self.tree.body) or [ast.Pass()]
 
     def _decided(self, body):
@@ -252,11 +253,12 @@ class _Method(ast.NodeTransformer):
     def note_writes(self):
         """Notes the attributes that the method sets or writes to."""
         for node in ast.walk(self.tree):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(
-                node, ast.AugAssign) else []
+            targets = getattr(node, "targets", [])
+            if isinstance(node, ast.AugAssign):
+                targets = [node.target]
             for target in targets:
                 if isinstance(target, ast.Name) and isinstance(node, ast.Assign):
-                    continue                   # the variable is another from now on
+                    continue                   # the name is bound to another value
                 self._written(target.value if isinstance(target, ast.Subscript) else target)
             if isinstance(node, ast.Call):
                 name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
@@ -281,11 +283,11 @@ class _Method(ast.NodeTransformer):
 
     # ------------------------------------------------------------- to write
     def write_constants(self):
-        """Writes what does not change as constants."""
+        """Replaces attributes that do not change by constants."""
         self.tree.body = [self.visit(node) for node in self.tree.body]
 
     def visit_Attribute(self, node):
-        """An attribute of a module, if it stays the same."""
+        """The constant for an attribute of a module that does not change."""
         if isinstance(node.ctx, ast.Load):
             place = self.place_of(node)
             if place is not None and (id(place[0]), place[1]) not in self.freezer.written:
@@ -296,7 +298,7 @@ class _Method(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Call(self, node):
-        """The same of one by getattr()."""
+        """The constant for an attribute that getattr() reads."""
         place = self.place_of(node)
         if place is not None and (id(place[0]), place[1]) not in self.freezer.written:
             value = place[0].find(place[1])[1]

@@ -1,7 +1,7 @@
-"""Functions of torch.nn.functional that are no operator of ATen's with these arguments, as scripts have them.
+"""Functions of torch.nn.functional as scripts have them, where no ATen operator takes the same arguments.
 
-They are texts: a script that calls one of them has it in its program. Each is written in the language of scripts, of
-operators of ATen's (`aten.name`).
+Only their texts are used: a script that calls one of these functions includes it in its program. Each is written in the
+language of scripts, with ATen's operators (`aten.name`).
 """
 # ruff: noqa: UP006, UP007, UP035, UP045 (as scripts are written)
 from __future__ import annotations
@@ -261,6 +261,8 @@ def gaussian_nll_loss(input: Tensor, target: Tensor, var: Tensor, full: bool = F
     return loss.sum() if reduction == "sum" else loss
 
 
+# The steps: the three projections, the masks, the additional keys, the scores, and the weighted sum of the values. It
+# is one function because programs show it under this name.
 def multi_head_attention_forward(
         query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int, num_heads: int,
         in_proj_weight: Optional[Tensor], in_proj_bias: Optional[Tensor], bias_k: Optional[Tensor],
@@ -353,7 +355,7 @@ def longer(mask: Optional[Tensor]) -> Optional[Tensor]:
     return None
 
 
-#: {name in torch.nn.functional: what a script has for it}.
+#: {name in torch.nn.functional: the function that a script calls}.
 FUNCTIONS: dict[str, Callable] = {f.__name__: f for f in (
     dropout, alpha_dropout, feature_alpha_dropout, dropout1d, dropout2d, dropout3d, embedding, embedding_bag,
     interpolate, cross_entropy, nll_loss, softmax, log_softmax, softmin, normalize, glu, tanhshrink, softsign,

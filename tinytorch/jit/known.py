@@ -1,4 +1,4 @@
-"""What is known when a script is compiled, and how a script writes it."""
+"""Values that are known when a script is compiled, and their notation in a script."""
 from __future__ import annotations
 
 import ast
@@ -16,13 +16,13 @@ __all__ = ["CONSTANTS", "MARK", "VARIABLE", "Known", "Method", "Several", "is_co
 #: The attribute that `export`, `ignore` and `unused` leave on a function.
 MARK = "_torchscript_modifier"
 _PACKAGE = __name__.partition(".")[0]
-#: What stands for a variable that was given another name.
+#: Stands for a variable that got another name.
 VARIABLE = type("Variable", (), {})()
 
 
 class Known(NamedTuple):
-    """A value that is known when a script is compiled. node: how the script names it, if it does; closed: it is a
-    variable from outside."""
+    """A value that is known when a script is compiled. node: the script's expression for it, if there is one; closed:
+    whether it is a variable from outside the function."""
 
     value: Any
     node: ast.AST | None = None
@@ -30,7 +30,7 @@ class Known(NamedTuple):
 
 
 class Method(NamedTuple):
-    """A method of a module, or of what else is known."""
+    """A method of a module, or of another known value."""
 
     owner: Known
     name: str
@@ -40,8 +40,8 @@ CONSTANTS = (bool, int, float, str, type(None), dt.dtype, device, layout, memory
 
 
 def own_path(module: str | None) -> str | None:
-    """The path of a module of the library below the package, "" for the package; None of another. Under the name of
-    PyTorch, which programs may import it by, it is the same."""
+    """The path of a module of this library inside the package, "" for the package itself; None for other modules. The
+    name `torch`, under which programs may import the package, gives the same path."""
     room, _, rest = (module or "").partition(".")
     return rest if room in (_PACKAGE, "torch") else None
 
@@ -52,7 +52,7 @@ def parsed(text: str) -> ast.expr:
 
 
 def literal(value: Any) -> str | None:
-    """How a script writes a constant; None for what is none."""
+    """The text of a constant in a script; None for a value that is not a constant."""
     if isinstance(value, float):
         return _float(value)
     if value is None or isinstance(value, (bool, int, str)):
@@ -80,13 +80,13 @@ def is_constant(x: Any) -> bool:
 
 
 def member(owner: ast.AST, name: str) -> ast.expr:
-    """owner.name, for names too that are none of Python's."""
+    """The expression owner.name, also for names that are not Python identifiers."""
     if name.isidentifier():
         return ast.Attribute(owner, name, ast.Load())
     return ast.Call(ast.Name("getattr", ast.Load()), [owner, ast.Constant(name)], [])
 
 
 class Several(NamedTuple):
-    """Modules, of a slice of a list of them."""
+    """The modules in a slice of a ModuleList."""
 
     items: list

@@ -1,4 +1,4 @@
-"""The language of TorchScript archives, interpreted: a small Python in which all that can be named is in a table.
+"""An interpreter of the language of TorchScript archives: a small Python in which every name comes from a table.
 
 The text is parsed by `ast` and turned into closures, statement by statement. A name is a local variable, a word of the
 language, a function or class of the archive, or an operator (operators.py); an attribute is one that the class of the
@@ -27,7 +27,7 @@ _DEEPEST = 200
 
 
 class Refused(RuntimeError):
-    """The archive says something that is not in the language, or names what is not in a table."""
+    """The archive has a construct that is not in the language, or a name that is in no table."""
 
 
 class _Return:
@@ -48,7 +48,8 @@ _BREAK, _CONTINUE = object(), object()
 
 
 class Class:
-    """A class of the archive: `methods`, `fields` in order, `constants`, and whether it is a module's."""
+    """A class of the archive: its `methods`, `fields` in order and `constants`, and whether it is the class of a
+    module."""
 
     def __init__(self, name: str) -> None:
         self.name, self.methods, self.fields, self.constants = name, {}, {}, {}
@@ -75,13 +76,13 @@ class Function:
 
     @property
     def text(self):
-        """What the file says of it."""
+        """The text of the function in the file."""
         lines = self.source.split("\n")[self.node.lineno - 1:self.node.end_lineno]
         return textwrap.dedent("\n".join(lines)) + "\n"
 
     @property
     def body(self):
-        """Its statements, compiled when it is called first."""
+        """The statements, compiled at the first call."""
         if self._body is None:
             self._body = self.machine.block(self.node.body, self)
         return self._body
@@ -105,8 +106,8 @@ class Function:
 
 
 class Script:
-    """What the files of an archive say: {full name: Class or Function}. `python`: functions that Python runs, which a
-    program has that was compiled here, and no archive."""
+    """The classes and functions in the files of an archive: {full name: Class or Function}. `python` has functions that
+    Python runs: a program that was compiled here may have some, an archive has none."""
 
     def __init__(self, files: dict[str, str], constants: list, python: dict[str, Callable] | None = None,
                  enums: dict[type, str] | None = None) -> None:
@@ -166,13 +167,13 @@ class Script:
 
 
 def parse(text: str, name: str) -> ast.Module:
-    """The text of a file as a tree. Refused if it is no Python, or nests too deeply."""
+    """The text of a file as a tree. Refused if the text is not Python, or nests too deeply."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        raise Refused(f"{name}: this is no code ({type(error).__name__})") from None
+        raise Refused(f"{name}: this is not code ({type(error).__name__})") from None
     level, depth = [tree], 0
-    while level:                               # without recursion: it may be deeper than Python's own stack
+    while level:                               # without recursion: the tree may be deeper than Python's stack
         depth += 1
         if depth > _DEEPEST:
             raise Refused(f"{name}: expressions nest more than {_DEEPEST} deep")
@@ -181,7 +182,7 @@ def parse(text: str, name: str) -> ast.Module:
 
 
 def _dotted(node):
-    """a.b.c as text; None if it is not such a name."""
+    """The text of a name such as a.b.c; None for other expressions."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -201,11 +202,11 @@ def _shown(node):
 
 # ------------------------------------------------------------------ the machine
 class _Here(threading.local):
-    left = depth = 0                           # the steps that are left to a call, and how many calls are at work
+    left = depth = 0                           # the steps that the call has left, and the number of running calls
 
 
 def line_of(frame: FrameType) -> tuple[str, str] | None:
-    """(the function, the statement) of a program that a frame of Python's runs; None of other frames."""
+    """(function, statement) of the program that a Python frame runs; None for other frames."""
     if frame.f_globals.get("__name__") != __name__:
         return None
     owner, node = getattr(frame.f_locals.get("statement"), "written", (None, None))
@@ -213,7 +214,7 @@ def line_of(frame: FrameType) -> tuple[str, str] | None:
 
 
 class Machine:
-    """Runs the functions of a script. `steps`: how many statements and iterations one call from outside may take."""
+    """Runs the functions of a script. `steps`: the number of statements and iterations that one outer call may take."""
 
     steps = 20_000_000
 
@@ -221,7 +222,7 @@ class Machine:
         self.script, self.constants, self.here = script, constants, _Here()
 
     def call(self, function: Function, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """The result of a function for arguments from outside."""
+        """The result of a function that the user calls."""
         here = self.here
         before = is_grad_enabled()
         if not here.depth:
@@ -233,7 +234,7 @@ class Machine:
             raise RuntimeError(f"{function.name}: calls nest too deeply") from None
         finally:
             here.depth -= 1
-            if is_grad_enabled() is not before:            # a program may change it for itself alone
+            if is_grad_enabled() is not before:            # a program may change grad mode only for itself
                 set_grad_enabled(before)
 
     def step(self):
@@ -290,7 +291,7 @@ class Machine:
         return lambda scope: put(scope, value(scope))
 
     def target(self, target: ast.expr, owner: Any) -> Callable:
-        """A function of the variables and a value, which it assigns to what the expression names."""
+        """A function of the variables and a value, which assigns the value to the target."""
         if isinstance(target, ast.Name):
             name = target.id
             return lambda scope, x: scope.__setitem__(name, x)
@@ -314,7 +315,7 @@ class Machine:
 
     @staticmethod
     def refused(node: ast.AST, owner: Any) -> Refused:
-        """The error of what is not in the language."""
+        """The error for a construct that is not in the language."""
         return Refused(f"{owner.name}: {_shown(node)}")
 
     @staticmethod
@@ -407,7 +408,7 @@ class Machine:
         return run
 
     def _context(self, node, owner):
-        """A function of the variables that enters a context and gives what leaves it."""
+        """A function of the variables that enters a context and returns a function that leaves it."""
         known = operators.CONTEXTS.get(_dotted(node.func)) if isinstance(node, ast.Call) and not node.args else None
         if known is not None:
             def enter(scope):
@@ -559,16 +560,17 @@ class Machine:
 
     @staticmethod
     def _call_of_variable(name, args, kwargs, owner):
-        """A call of a function of the archive that a variable stands for."""
+        """A call of a variable whose value is a function of the archive."""
         def run(scope):
             function = scope.get(name)
             if type(function) is not Function:
-                raise Refused(f"{owner.name}: {name:.60} is no function that is known here")
+                raise Refused(f"{owner.name}: {name:.60} is not a function that is known here")
             return function([x(scope) for x in args], {k: x(scope) for k, x in kwargs.items()})
         return run
 
     def _by_text(self, path, node, args, owner):
-        """getattr(module, "0"): a name that is no name of Python's, of an attribute that its class declares."""
+        """getattr(module, "0"): reads an attribute that the class declares, and whose name is not a Python
+        identifier."""
         if len(args) != 2 or not isinstance(node.args[1], ast.Constant) or not isinstance(node.args[1].value, str):
             raise Refused(f"{owner.name}: {_shown(node)}")
         value, name = args[0], node.args[1].value
@@ -592,7 +594,7 @@ class Machine:
         return value
 
     def _closure(self, node, owner):
-        """A function without arguments, which sees the variables around it and is for `fork` alone."""
+        """A function without arguments, which sees the variables around it. Only `fork` takes it."""
         arguments = node.args
         if arguments.args or arguments.posonlyargs or arguments.kwonlyargs or arguments.vararg or arguments.kwarg or (
                 node.decorator_list) or not node.name.startswith("__forked_function"):
@@ -604,37 +606,23 @@ class Machine:
         return define
 
     def _forked(self, name, owner):
-        """What such a function gives: it is run at once, and `wait` gives its result."""
+        """A call of fork: the function runs at once, and `wait` returns its result."""
         def run(scope):
             found = scope.get(name)
             if type(found) is not _Closure:
-                raise Refused(f"{owner.name}: fork of {name:.60}, which is no function of its own")
+                raise Refused(f"{owner.name}: fork of {name:.60}, which is not a function inside this one")
             self.step()
             result = found.body(dict(scope))
             return result.value if type(result) is _Return else None
         return run
 
     def _kind(self, node, owner):
-        """Whether a value is of an annotated type."""
+        """A function that says whether a value has an annotated type."""
         if isinstance(node, ast.Subscript):
-            outer = _dotted(node.value)
-            inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            if outer == "List":
-                test = self._kind(inner[0], owner)
-                return lambda x: type(x) is list and all([test(y) for y in x])
-            if outer == "Dict":
-                of_key, of_value = [self._kind(x, owner) for x in inner]
-                return lambda x: type(x) is dict and all([of_key(k) and of_value(v) for k, v in x.items()])
-            if outer == "Optional":
-                test = self._kind(inner[0], owner)
-                return lambda x: x is None or test(x)
-            if outer == "Union":
-                tests = [self._kind(x, owner) for x in inner]
-                return lambda x: any([test(x) for test in tests])
-            if outer == "Tuple":
-                tests = [self._kind(x, owner) for x in inner]
-                return lambda x: isinstance(x, tuple) and len(x) == len(tests) and all(
-                    [test(y) for test, y in zip(tests, x)])
+            make = _CONTAINER_TESTS.get(_dotted(node.value))
+            if make is not None:
+                inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+                return make(*[self._kind(x, owner) for x in inner])
         path = _dotted(node)
         if path in operators.KINDS:
             kind = operators.KINDS[path]
@@ -673,6 +661,24 @@ class Machine:
             raise Refused(f"{owner.name}: there is no function {path:.60} in the archive")
         return run
 
+
+def _is_list(test):
+    return lambda x: type(x) is list and all([test(y) for y in x])
+
+
+def _is_dict(of_key, of_value):
+    return lambda x: type(x) is dict and all([of_key(k) and of_value(v) for k, v in x.items()])
+
+
+def _is_tuple(*tests):
+    return lambda x: isinstance(x, tuple) and len(x) == len(tests) and all([test(y) for test, y in zip(tests, x)])
+
+
+#: {type of a container in annotations: makes the test of a value from the tests of its elements}
+_CONTAINER_TESTS: dict[str | None, Callable] = {
+    "List": _is_list, "Dict": _is_dict, "Tuple": _is_tuple,
+    "Optional": lambda test: lambda x: x is None or test(x),
+    "Union": lambda *tests: lambda x: any([test(x) for test in tests])}
 
 _STATEMENTS = {ast.Assign: Machine._assign, ast.AnnAssign: Machine._annotated, ast.Return: Machine._return,
                ast.If: Machine._if, ast.For: Machine._for, ast.While: Machine._while, ast.With: Machine._with,

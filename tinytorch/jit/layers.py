@@ -1,5 +1,5 @@
-"""Methods of layers as scripts have them, where the layer's own are not in the language of scripts: texts, as the
-functions of functional.py are.
+"""Methods of layers as scripts have them, where the layer's method is not in the language of scripts. Only their texts
+are used, as those of functional.py.
 """
 # ruff: noqa: UP006, UP007, UP035, UP045 (as scripts are written)
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Conv3d:
 
 def missing_rows(input: Tensor, output_size: Optional[List[int]], stride: List[int], padding: List[int],
                  kernel_size: List[int], dilation: List[int], output_padding: List[int]) -> List[int]:
-    """What a transposed convolution adds at the end to give the size that is asked for."""
+    """The output padding with which a transposed convolution has a given output size."""
     if output_size is None:
         return output_padding
     dims = len(kernel_size)
@@ -353,7 +353,7 @@ _LAYERS = (Sequential, Linear, LayerNorm, GroupNorm, _BatchNorm, _InstanceNorm, 
            ConvTranspose2d, ConvTranspose3d, _CircularPadNd, Upsample, EmbeddingBag, MultiheadAttention,
            TransformerEncoderLayer, TransformerEncoder, TransformerDecoderLayer, TransformerDecoder, Transformer, LSTM,
            GRU, LSTMCell, GRUCell, RNNCell)
-#: {(name of the layer's class, method): the method as a script has it}.
+#: {(name of the layer's class, method): the method in a script}.
 METHODS: dict[tuple[str, str], Callable] = {
     (layer.__name__, name): method for layer in _LAYERS for name, method in vars(layer).items() if callable(method)}
 METHODS["RNN", "forward"] = GRU.forward

@@ -1,7 +1,8 @@
 """The body of one function as a script: every name resolved, loops over modules unrolled, known conditions decided.
 
-`FunctionText.lines` is the text. What is known when it is compiled (modules, functions, constants) is `Known`; of all
-else there is only the expression, whose types PyTorch infers when it reads the text, and which run here as they come.
+`FunctionText.lines` is the text. Values that are known when a function is compiled (modules, functions, constants) are
+`Known`. Of other values there are only the expressions: PyTorch infers their types when it reads the text, and here
+they are computed without types.
 """
 from __future__ import annotations
 
@@ -29,9 +30,15 @@ _UNUSED = "ops.prim.RaiseException('Cannot call @unused methods', 'builtins.Runt
 
 
 class FunctionText(Resolver):
-    """One function. program: what it is compiled for; self_type: of a method, the type of self; owner: of a module's,
-    its class; plain: a function that becomes a method; fields: gets the attributes that `self` is given; hints: types
-    of the arguments that are not those of the source."""
+    """The text of one function.
+
+    program    the Program that it belongs to
+    self_type  the type of `self` for a method
+    owner      the ModuleClass for a method of a module
+    plain      whether a function without `self` becomes a method
+    fields     a dict that gets the types of the attributes that `self` is assigned
+    hints      types of the arguments that replace the annotations in the source
+    """
 
     def __init__(self, program, function: Callable, name: str, self_type: str | None = None, owner: Any = None,
                  plain: bool = False, fields: dict[str, str] | None = None,
@@ -47,7 +54,7 @@ class FunctionText(Resolver):
         self.function = self.source.function
         if isinstance(node, ast.ClassDef):
             raise self.source.failed(node, "expected a function")
-        self.bound, self.fresh, self.before = {}, 0, []        # before: statements that come before this one
+        self.bound, self.fresh, self.before = {}, 0, []        # before: statements to insert before this one
         parameters = [*node.args.posonlyargs, *node.args.args]
         self.self_name = parameters[0].arg if self_type and not plain and parameters else None
         if self.self_name and owner is not None:
@@ -66,11 +73,11 @@ class FunctionText(Resolver):
 
     @property
     def called(self) -> str:
-        """What errors call the function: M.forward."""
+        """The name of the function in errors: M.forward."""
         return f"{self.owner.kind}.{self.name}" if self.owner is not None else self.name
 
     def _ended(self, body, node):
-        """A body that ends in an exception, so that PyTorch sees a result on all ways through it."""
+        """The body with an exception at its end, so that PyTorch sees a result on every path."""
         if not _raises(body[-1]) or len(body) > 1 and isinstance(body[-2], ast.Return):
             return body
         hint = self.hints.get("return", Tensor if len(body) == 1 else None)
@@ -84,7 +91,7 @@ class FunctionText(Resolver):
         return body
 
     def refused(self, node, reason):
-        """An error of the source, to be raised."""
+        """The error for a construct of the source, which the caller raises."""
         return self.source.refused(node, reason)
 
     # ------------------------------------------------------------- the head
@@ -111,7 +118,7 @@ class FunctionText(Resolver):
         return found
 
     def _declared(self, name, annotation):
-        """The annotation of a parameter: the object, if it is not text."""
+        """The annotation of a parameter: the object itself if the annotation is not text."""
         hint = self.function.__annotations__.get(name)
         return self._evaluated(annotation) if hint is None or isinstance(hint, (str, typing.ForwardRef)) else hint
 
@@ -127,7 +134,7 @@ class FunctionText(Resolver):
                                                  f"({error})") from None
 
     def type(self, hint, node):
-        """An annotation as a type of the program."""
+        """The type of an annotation in the program."""
         try:
             return self.program.annotated(hint)
         except Unknown as error:
@@ -142,39 +149,39 @@ class FunctionText(Resolver):
         defaults = dict(zip([a.arg for a in parameters][len(parameters) - len(arguments.defaults):],
                             arguments.defaults))
         defaults |= {a.arg: d for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults) if d is not None}
-        told = []
+        declared = []
         if plain:
-            told.append(f"self: {self.self_type}")
+            declared.append(f"self: {self.self_type}")
         for a in (*parameters, *arguments.kwonlyargs):
             if a.arg == self.self_name:
-                told.append(f"{a.arg}: {self.self_type}")
+                declared.append(f"{a.arg}: {self.self_type}")
                 continue
             kind = self.type(self.hints.get(a.arg, Tensor), a)
             if a.arg not in defaults:
-                told.append(f"{a.arg}: {kind}")
+                declared.append(f"{a.arg}: {kind}")
                 continue
             default = self._default(a.arg, defaults[a.arg])
             if kind == "Tensor" and default == "None" or kind == "Tensor" and a.arg not in self.hints:
                 raise self.source.failed(a, f'Expected a default value of type Tensor (inferred) on parameter '
                                             f'"{a.arg}".Because "{a.arg}" was not annotated with an explicit type it '
                                             "is assumed to be type 'Tensor'.")
-            told.append(f"{a.arg}: {kind}={default}")
+            declared.append(f"{a.arg}: {kind}={default}")
         result = f" -> {self.type(self.hints['return'], node)}" if "return" in self.hints else ""
         if self.name == "__init__" and not result:
             result = " -> NoneType"
-        return f"def {self.name}({', '.join(told)}){result}:"
+        return f"def {self.name}({', '.join(declared)}){result}:"
 
     def _default(self, name, node):
         value = inspect.signature(self.function).parameters[name].default
         text = literal(value)
         if text is None:
-            raise self.source.failed(node, f"the default of {name!r} is a {type(value).__name__}, which no script can "
-                                           "have")
+            raise self.source.failed(node, f"the default of {name!r} is a {type(value).__name__}, which a script "
+                                           "cannot have")
         return text
 
     # ------------------------------------------------------------- statements
     def block(self, body):
-        """Statements as those of the script."""
+        """The statements of a block in the language of the script."""
         made, outer = [], self.before
         for node in body:
             method = getattr(self, f"_do_{type(node).__name__}", None)
@@ -184,7 +191,7 @@ class FunctionText(Resolver):
             found = method(node)
             made += self.before + found
             if isinstance(node, ast.Raise) or found and isinstance(found[-1], (ast.Return, ast.Break, ast.Continue)):
-                break                          # nothing comes after it
+                break                          # later statements never run
         self.before = outer
         return made
 
@@ -235,7 +242,7 @@ class FunctionText(Resolver):
         return [ast.Assign([self._target(target)], value, lineno=0)]
 
     def _setter(self, target):
-        """The method that sets a property of a module; None if the target is none."""
+        """The method that sets a property of a module; None if the target is not a property."""
         owner = self.known(target.value) if isinstance(target, ast.Attribute) else None
         if owner is None or not isinstance(owner.value, Module):
             return None
@@ -259,7 +266,7 @@ class FunctionText(Resolver):
         return [ast.Assign([self._target(node.target)], value, lineno=0)]
 
     def _field(self, target, value, kind):
-        """Notes the type of an attribute that `self` of a class is given."""
+        """Notes the type of an attribute that is assigned to `self` in a class."""
         if self.fields is None or not isinstance(target, ast.Attribute) or not (
                 isinstance(target.value, ast.Name) and target.value.id == self.self_name):
             return
@@ -336,13 +343,13 @@ class FunctionText(Resolver):
         return made
 
     def _bind(self, target, item):
-        """Has a loop's variable stand for an item: a Known, an expression, or a tuple of items."""
+        """Binds a loop's variable to an item: a Known, an expression, or a tuple of items."""
         if isinstance(target, (ast.Tuple, ast.List)):
             if not isinstance(item, list) or len(item) != len(target.elts):
-                raise self.refused(target, "Provided a tuple of another length than the items of the loop")
+                raise self.refused(target, "the tuple of variables and the items of the loop have different lengths")
             return [made for part, x in zip(target.elts, item) for made in self._bind(part, x)]
         if isinstance(item, list):
-            raise self.refused(target, "a pair of modules is no value: name its parts")
+            raise self.refused(target, "a pair of modules is not a value: give its parts names")
         if isinstance(item, Known):
             self.bound[target.id] = item
             return []
@@ -362,7 +369,7 @@ class FunctionText(Resolver):
         call = node.exc
         kind = self.known(call.func if isinstance(call, ast.Call) else call)
         if kind is None or not (isinstance(kind.value, type) and issubclass(kind.value, BaseException)):
-            raise self.refused(node, "only exceptions of classes of Python's can be raised")
+            raise self.refused(node, "only exceptions of Python's classes can be raised")
         text = ast.Constant("")
         if isinstance(call, ast.Call) and call.args:
             parts = [self.expr(x) for x in call.args]
@@ -375,7 +382,7 @@ class FunctionText(Resolver):
         for item in node.items:
             known = self.known(item.context_expr.func) if isinstance(item.context_expr, ast.Call) else None
             if known is None or getattr(known.value, "__name__", "") != "no_grad" or item.optional_vars is not None:
-                raise self.refused(node, "with statements are supported of torch.no_grad() alone")
+                raise self.refused(node, "only torch.no_grad() is supported in a with statement")
         self.program.uses_no_grad()
         made = parsed("__torch__.torch.autograd.grad_mode.no_grad()")
         return [ast.With([ast.withitem(made)], self.block(node.body) or [ast.Pass()], lineno=0)]
@@ -387,12 +394,12 @@ class FunctionText(Resolver):
 
     # ------------------------------------------------------------- expressions
     def expr(self, node, as_owner=False):
-        """An expression as the script's."""
+        """An expression in the language of the script."""
         known = self.known(node)
         if known is not None:
             return self._constant(node, known, as_owner)
         if isinstance(node, ast.Constant):
-            raise self.source.failed(node, f"a constant of type {type(node.value).__name__} is no value in a script")
+            raise self.source.failed(node, f"a constant of type {type(node.value).__name__} is not a value in a script")
         method = getattr(self, f"_of_{type(node).__name__}", None)
         if method is None:
             raise self.source.unsupported(node)
@@ -403,7 +410,7 @@ class FunctionText(Resolver):
         if known.node is not None and (as_owner or not isinstance(value, Module)):
             return known.node
         if isinstance(value, Module):
-            raise self.source.failed(node, f"a module ({type(value).__name__}) is no value in a script: call it")
+            raise self.source.failed(node, f"a module ({type(value).__name__}) is not a value in a script: call it")
         if isinstance(value, Enum):
             return parsed(f"{self.program.class_type(type(value))}.{value.name}")
         closed = known.closed and not self.library and isinstance(value, (bool, int, float, str, tuple, list))
@@ -472,7 +479,7 @@ class FunctionText(Resolver):
         return [made for x in nodes for made in (self.starred(x) if isinstance(x, ast.Starred) else [self.expr(x)])]
 
     def starred(self, node):
-        """The items of *x: of a tuple that is written there, or of a variable whose one value or type is one."""
+        """The items of *x. x is a tuple, or a variable whose only value or whose type is a tuple."""
         value = node.value
         if isinstance(value, ast.Tuple):
             return self._elements(value.elts)
@@ -483,7 +490,7 @@ class FunctionText(Resolver):
         return [ast.Subscript(items, ast.Constant(i), ast.Load()) for i in range(count)]
 
     def _count_of(self, node):
-        """How many items a variable has that is a tuple; None if that is not plain to see."""
+        """The number of items of a variable that is a tuple; None if it is not known."""
         if not isinstance(node, ast.Name) or node.id not in self.locals:
             return None
         if node.id in self.hints and not self.assigned.get(node.id):
@@ -512,7 +519,7 @@ class FunctionText(Resolver):
         before, made = dict(self.bound), []
         for item in items:
             if self._bind(generator.target, item):
-                raise self.refused(node, "a comprehension over modules and values beside them isn't supported")
+                raise self.refused(node, "a comprehension over modules together with other values isn't supported")
             made.append(self.expr(node.elt))
         self.bound = before
         return ast.List(made, ast.Load())
@@ -534,7 +541,7 @@ class FunctionText(Resolver):
         return node.generators[0]
 
     def _own_variables(self, generator):
-        """A comprehension's variables under names of their own: those of a script live in all of the function."""
+        """Renames the variables of a comprehension: in a script, they would be visible in the whole function."""
         before, iterated = dict(self.bound), self.expr(generator.iter)
         self.fresh += 1
         name = f"_item_{self.fresh}"
@@ -542,7 +549,7 @@ class FunctionText(Resolver):
         return ast.Name(name, ast.Store()), before, iterated
 
     def _parts(self, target, item):
-        """Has the names in a comprehension's target stand for the parts of its item."""
+        """Binds the names in the target of a comprehension to the parts of its item."""
         if isinstance(target, ast.Name):
             self.bound[target.id] = Known(VARIABLE, item)
             return
@@ -584,7 +591,7 @@ def _loaded(node):
 
 
 def _assignments(node):
-    """How often each name is assigned to, but in comprehensions: {name: count}."""
+    """The number of assignments to each name outside comprehensions: {name: count}."""
     counts, within = {}, set()
     for part in ast.walk(node):
         if isinstance(part, (ast.ListComp, ast.DictComp, ast.GeneratorExp, ast.SetComp)):

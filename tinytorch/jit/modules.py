@@ -1,4 +1,4 @@
-"""Modules and functions that run a program of TorchScript: what `torch.jit.trace` and `torch.jit.load` give."""
+"""Modules and functions that run a TorchScript program: the results of `torch.jit.trace`, `script` and `load`."""
 from __future__ import annotations
 
 import io
@@ -14,17 +14,17 @@ from .objects import Object
 __all__ = ["RecursiveScriptModule", "ScriptFunction", "ScriptModule", "TopLevelTracedModule", "TracedModule"]
 
 
-#: What writes and reads archives: archive.py enters it.
+#: The functions that write and read archives, which archive.py registers.
 KEEPERS: dict[str, Callable] = {}
 
 
 class ScriptModule(Module):
-    """A module that a program describes; to derive from, a module like any other."""
+    """A module that a program describes. A class that derives from it is a usual module."""
 
 
 class RecursiveScriptModule(ScriptModule, Object):
-    """A module of a TorchScript program: its methods run the program, its parameters and buffers are those of any
-    module. `code` is the text of `forward`, `graph` the graph that was recorded, if it was traced here.
+    """A module of a TorchScript program. Its methods run the program; its parameters and buffers are those of a usual
+    module. `code` is the text of `forward`, and `graph` the recorded graph of a module that was traced here.
 
     >>> import tinytorch as torch
     >>> traced = torch.jit.trace(torch.nn.Linear(2, 1), torch.ones(1, 2))
@@ -46,9 +46,9 @@ class RecursiveScriptModule(ScriptModule, Object):
         own["script_class"], own["_machine"], own["_values"], own["_graphs"] = script_class, machine, {}, {}
         for name in script_class.methods:
             if name != "forward" and name[0] != "_" and hasattr(RecursiveScriptModule, name):
-                own[name] = ScriptMethod(self, name)       # a method of the program before one of every module
+                own[name] = ScriptMethod(self, name)       # a method of the program hides a method of Module
 
-    # ------------------------------------------------------------- attributes, as the program sees them
+    # ------------------------------------------------------------- attributes of the program
     def find(self, name):
         """(whether there is an attribute of the program, its value)."""
         for table in (self._parameters, self._buffers, self._modules, self._values):
@@ -87,7 +87,7 @@ class RecursiveScriptModule(ScriptModule, Object):
         else:
             super().__setattr__(name, value)
 
-    # ------------------------------------------------------------- to run
+    # ------------------------------------------------------------- calls
     def forward(self, *args, **kwargs):
         """The program's `forward`."""
         return self._run("forward", args, kwargs)
@@ -101,7 +101,7 @@ class RecursiveScriptModule(ScriptModule, Object):
         _check(method, 1, args, kwargs)
         return self._machine.call(method, (self, *[_own(x) for x in args]), {k: _own(x) for k, x in kwargs.items()})
 
-    # ------------------------------------------------------------- as a container, if the module is one
+    # ------------------------------------------------------------- containers
     def __len__(self):
         return len(self._contained())
 
@@ -125,7 +125,7 @@ class RecursiveScriptModule(ScriptModule, Object):
                             "by number")
         return self._modules
 
-    # ------------------------------------------------------------- to look at
+    # ------------------------------------------------------------- names, graphs and code
     @property
     def original_name(self):
         """The name of the class."""
@@ -138,7 +138,7 @@ class RecursiveScriptModule(ScriptModule, Object):
 
     @property
     def inlined_graph(self):
-        """The same."""
+        """The graph of `forward`: see `graph`."""
         return self._graph_of("forward")
 
     def _graph_of(self, name):
@@ -172,7 +172,7 @@ class RecursiveScriptModule(ScriptModule, Object):
     def extra_repr(self):
         return f"original_name={self.original_name}"
 
-    # ------------------------------------------------------------- to keep
+    # ------------------------------------------------------------- files
     def save(self, f, _extra_files=None):
         """Writes the module to a path or a file, as `torch.jit.save` does."""
         KEEPERS["write"](self, f, _extra_files)
@@ -202,18 +202,18 @@ class RecursiveScriptModule(ScriptModule, Object):
 
 
 class TracedModule(RecursiveScriptModule):
-    """A module that was recorded."""
+    """A traced module."""
 
 
 class TopLevelTracedModule(TracedModule):
-    """What `torch.jit.trace` gives for a module: see RecursiveScriptModule."""
+    """The result of `torch.jit.trace` for a module: see RecursiveScriptModule."""
 
     def _get_name(self):
         return "TopLevelTracedModule"
 
 
 class ScriptMethod:
-    """A method of a module's program, to be called."""
+    """A method of a module's program, which can be called."""
 
     def __init__(self, module, name):
         self._module, self.name = module, name
@@ -238,7 +238,7 @@ class ScriptMethod:
 
 
 class ScriptFunction:
-    """What `torch.jit.trace` gives for a function: it runs the graph that was recorded.
+    """The result of `torch.jit.trace` for a function: it runs the recorded graph.
 
     >>> import tinytorch as torch
     >>> double = torch.jit.trace(lambda x: x * 2, torch.ones(2))
@@ -269,7 +269,7 @@ class ScriptFunction:
             "def forward(self)", f"def {self.name}()")
 
     def save(self, f, _extra_files=None):
-        """Writes the function to a path or a file, as a module of which it is `forward`."""
+        """Writes the function to a path or a file, as a module whose `forward` it is."""
         self._module.save(f, _extra_files)
 
     def save_to_buffer(self, _extra_files=None):
@@ -289,7 +289,7 @@ def _written_down(module, name, args, kwargs):
 
 
 def _own(x):
-    """A list or dict as the program gets it: a copy, so that the caller's is not written to."""
+    """A copy of a list or dict, so that the program does not write to the caller's."""
     if type(x) is list:
         return [_own(y) for y in x]
     if type(x) is dict:
@@ -303,7 +303,7 @@ def source_of(method) -> str:
 
 
 def _check(method, skip, args, kwargs):
-    """RuntimeError for arguments of another number than the method has, or other than it declares."""
+    """RuntimeError if the number or the types of the arguments differ from the declaration of the method."""
     names = method.parameters[skip:]
     if len(args) > len(names):
         raise RuntimeError(f"{method.name}() expected at most {len(names) + skip} argument(s) but received "

@@ -1,7 +1,7 @@
-"""What a program of an archive works on beside tensors, numbers and containers: instances of its classes.
+"""Instances of the classes of an archive. A program works on them, and on tensors, numbers and containers.
 
-Attributes are looked up in the tables of an instance alone, never by getattr(): a program reaches what its class
-declares, and nothing of Python's.
+Attributes are looked up only in the tables of an instance, never by getattr(): a program reaches the attributes that
+its class declares, and no other Python object.
 """
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Member", "Object", "ScriptObject", "Tuple", "attribute_of", "set_att
 
 
 class Object:
-    """Something of a class of the archive: `script_class`."""
+    """An instance of a class of the archive, its `script_class`."""
 
 
 class ScriptObject(Object):
@@ -36,7 +36,8 @@ class ScriptObject(Object):
 
 
 class Member:
-    """A member of an enumeration of the archive. It is the member of that name of an enumeration of Python's too."""
+    """A member of an enumeration of the archive. It equals the member with the same name of the Python enumeration that
+    the program was compiled from."""
 
     __slots__ = ("script_class", "name", "value")
 
@@ -68,7 +69,7 @@ class Tuple(tuple):
         return f"{self.script_class.name.rpartition('.')[2]}({inner})"
 
 
-#: What a program may ask of a tensor.
+#: The attributes of tensors that a program may read.
 _OF_TENSORS = frozenset("dtype device shape requires_grad ndim T mT H mH real imag data grad is_cuda is_cpu is_sparse "
                         "is_quantized is_meta is_leaf layout itemsize nbytes".split())
 
@@ -101,7 +102,8 @@ def attribute_of(value: Any, name: str) -> Any:
 
 
 def set_attribute(value: Any, name: str, new: Any) -> None:
-    """value.name = new in a program. RuntimeError if it is no instance, or its class does not declare the name."""
+    """value.name = new in a program. RuntimeError if `value` is not an instance, or its class does not declare the
+    name."""
     if not isinstance(value, Object) or name not in value.script_class.fields:
         raise RuntimeError(f"{type(value).__name__} has no attribute {name!r:.60} to set")
     value.put(name, new)

@@ -1,5 +1,5 @@
-"""The operators that a program of an archive may call: ATen's, by the table of schemas, and those of TorchScript's own
-numbers, texts, lists and dicts, listed here."""
+"""The operators that a program of an archive may call: ATen's operators in the table of schemas, and TorchScript's
+operators on numbers, texts, lists and dicts, which are listed here."""
 from __future__ import annotations
 
 import math
@@ -22,10 +22,10 @@ from ..tensor import Tensor
 
 __all__ = ["CONTEXTS", "KINDS", "LONGEST", "as_float", "failed", "found", "item", "iterated", "key"]
 
-#: How many elements a list or letters a text may have, and how many elements a tensor that is made of sizes alone.
+#: The largest number of elements of a list or letters of a text, and of elements of a tensor.
 LONGEST = 1 << 24
 _MOST_ELEMENTS = 1 << 31
-#: Operators of the table that a file may not call: they read files, or look at memory that the tensor does not have.
+#: Operators of the table that a file may not call: they read files, or access memory outside the tensor.
 _KEPT = frozenset("from_file set_ resize_ resize_as_ resize as_strided as_strided_ as_strided_scatter backward "
                   "share_memory_ _pin_memory pin_memory is_pinned record_stream retain_grad".split())
 KINDS = {"Tensor": Tensor, "int": int, "float": float, "bool": bool, "str": str, "complex": complex, "Device": device,
@@ -35,7 +35,7 @@ CONTEXTS = {"torch.no_grad": no_grad, "torch.enable_grad": enable_grad, "torch.a
 
 
 def failed(text: str, kind: str | None) -> Exception:
-    """What a program raises: torch.jit.Error, of the class `kind` in torch's words."""
+    """The torch.jit.Error for an exception of a program; `kind` names the exception's class."""
     from . import Error
     name = (kind or "RuntimeError").removeprefix("builtins.")
     return Error("The following operation failed in the TorchScript interpreter.\nTraceback of TorchScript (most "
@@ -44,7 +44,7 @@ def failed(text: str, kind: str | None) -> Exception:
 
 # ------------------------------------------------------------------ numbers
 def _wrapped(n):
-    """An int of 64 bits, as those of TorchScript are."""
+    """The number as an int of 64 bits, which wraps around as TorchScript's ints do."""
     return n if -1 << 63 <= n < 1 << 63 else (n + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
@@ -110,7 +110,7 @@ def _to_int(x):
 
 # ------------------------------------------------------------------ containers
 def key(x: Any) -> Any:
-    """A key of a dict, which is a text, a number or a tensor, by which torch means the object."""
+    """A key of a dict: a text, a number or a tensor. Tensors are compared by identity, as in torch."""
     if not isinstance(x, (str, int, float, complex, bool, Tensor)):
         raise RuntimeError(f"a key of a dict cannot be of {type(x).__name__}")
     return x
@@ -132,7 +132,7 @@ def item(x: Any, index: Any) -> Any:
 
 
 def iterated(x: Any) -> Iterable[Any]:
-    """What a loop goes through."""
+    """The items that a loop iterates over."""
     if isinstance(x, (list, tuple, range, str)):
         return x
     if isinstance(x, dict):
@@ -143,7 +143,7 @@ def iterated(x: Any) -> Iterable[Any]:
 
 
 def put(x: Any, index: Any, value: Any) -> Any:
-    """x with the item `index` set, of a list or dict."""
+    """Sets the item `index` of a list or dict, and returns the list or dict."""
     if isinstance(x, dict):
         x[key(index)] = value
         return x
@@ -182,7 +182,7 @@ def _slice(x, start=None, end=None, step=1):
 
 
 def _format(text, *values):
-    """text.format(*values) for {} alone: nothing of the values can be reached by it."""
+    """text.format(*values), only for fields without names: others could read attributes of the values."""
     parts = text.split("{}")
     if len(parts) - 1 > len(values):
         raise failed(f"Too few arguments for format string: {text:.60}", "RuntimeError")
@@ -224,8 +224,8 @@ def _text(value):
 
 
 def _check_flat(x):
-    """RuntimeError for a container of containers of containers: what is shared in it may be compared, or written, as
-    often as there are ways to it."""
+    """RuntimeError for a container that nests three deep. A shared element is compared, or written, once for each
+    path to it, and the number of paths grows exponentially with the depth."""
     for y in x.values() if isinstance(x, dict) else x:
         if isinstance(y, (list, tuple, dict)) and any([isinstance(z, (list, tuple, dict)) for z in (
                 y.values() if isinstance(y, dict) else y)]):
@@ -283,15 +283,16 @@ def _device(x):
 
 def _tensor(data, dtype=None, device=None, requires_grad=False):
     from ..ops.creation.factories import tensor
-    told = None if dtype is None else fitted(dtype, "ScalarType")
-    return tensor(data, dtype=told, requires_grad=requires_grad)
+    dtype = None if dtype is None else fitted(dtype, "ScalarType")
+    return tensor(data, dtype=dtype, requires_grad=requires_grad)
 
 
 def _set_grad(on):
     set_grad_enabled(bool(on))
 
 
-#: Operators on lists, dicts and texts, and on whatever there is: of these names a tensor has none, or does the same.
+#: Operators on lists, dicts, texts and any other values. A tensor has no operator of these names, or one that does the
+#: same.
 _ANY: dict[str, Callable] = {
     "__is__": _is, "__isnot__": lambda a, b: not _is(a, b), "__not__": lambda x: not x, "append": _append,
     "_set_item": put, "__contains__": _contains, "len": len, "extend": _extend,
@@ -316,7 +317,7 @@ _ANY: dict[str, Callable] = {
     "values": lambda x: list(x.values()) if isinstance(x, dict) else x.values(),
     "_get_tracing_state": lambda: None, "is_tracing": lambda: False,
 }
-#: Those of numbers and texts; of a tensor it is ATen's.
+#: Operators on numbers and texts. For tensors, ATen's operator of the same name is called.
 _PLAIN: dict[str, Callable] = {
     "add": _arithmetic(operator.add), "sub": _arithmetic(operator.sub), "mul": _arithmetic(operator.mul),
     "add_": lambda a, b: (_extend(a, b), a)[1], "mul_": lambda a, b: a.__imul__(b),
@@ -351,10 +352,10 @@ _PRIM: dict[str, Callable] = {
     "is_mps": lambda x: False, "is_mkldnn": lambda x: False, "is_xpu": lambda x: False, "is_mtia": lambda x: False,
     "is_ipu": lambda x: False, "is_maia": lambda x: False, "is_vulkan": lambda x: False,
     "ndim": lambda x: x.dim(), "itemsize": lambda x: x.itemsize,
-    "RaiseException": _raise, "min": lambda a, *b: min(a, *b) if b else min(a), "max": lambda a, *b: max(
-        a, *b) if b else max(a), "abs": abs, "unchecked_unwrap_optional": lambda x: x, "rangelist": lambda n: list(
-            range(_small(n))), "grad": lambda x: x.grad, "T": lambda x: x.T,
-    "mT": lambda x: x.mT, "H": lambda x: x.H, "mH": lambda x: x.mH, "real": lambda x: x.real, "imag": lambda x: x.imag,
+    "RaiseException": _raise, "min": lambda a, *b: min(a, *b), "max": lambda a, *b: max(a, *b), "abs": abs,
+    "unchecked_unwrap_optional": lambda x: x, "rangelist": lambda n: list(range(_small(n))),
+    "grad": lambda x: x.grad, "T": lambda x: x.T, "mT": lambda x: x.mT,
+    "H": lambda x: x.H, "mH": lambda x: x.mH, "real": lambda x: x.real, "imag": lambda x: x.imag,
     "index": lambda x: -1, "type": lambda x: fitted(x, "Device").type, "is_leaf": lambda x: x.is_leaf,
     "nbytes": lambda x: x.nbytes, "StringIndex": item,
     "tolist": lambda x, *rest: x.tolist(),
@@ -379,7 +380,7 @@ def _warned(text):
     warn(_text(text))
 
 
-# ------------------------------------------------------------------ the layers that torch has in one piece
+# ------------------------------------------------------------------ layers that torch runs as one operator
 def _attention(query, key, value, embed_dim, num_head, qkv_weight, qkv_bias, proj_weight, proj_bias, mask=None,
                need_weights=True, average_attn_weights=True, mask_type=None):
     from ..nn.functional import multi_head_attention_forward
@@ -424,19 +425,19 @@ _ANY |= {"_convolution_mode": _convolved, "_native_multi_head_attention": _atten
 
 #: Words of the language that are operators of the same name.
 _AS_WORDS = frozenset("abs min max round sum sorted any all ord chr hash dict divmod".split())
-#: Methods of tensors that are conversions: {name: dtype}.
+#: Methods of tensors that convert: {name: dtype}.
 _CASTS = {"half": dt.float16, "bfloat16": dt.bfloat16, "float": dt.float32, "double": dt.float64, "char": dt.int8,
           "short": dt.int16, "int": dt.int32, "long": dt.int64, "byte": dt.uint8, "bool": dt.bool,
           "cfloat": dt.complex64, "cdouble": dt.complex128}
 
 
 def of_numbers(name: str) -> bool:
-    """Whether there is an operator of numbers of this name."""
+    """Whether there is an operator on numbers with this name."""
     return name in _PLAIN
 
 
 def method(name: str) -> Callable | None:
-    """What a method of a value does: of a tensor, a list, a dict or a text; None if it is in no table."""
+    """The function for a method of a tensor, a list, a dict or a text; None if no table has it."""
     dtype = _CASTS.get(name)
     if dtype is not None:
         return lambda x: aten("to", (x, dtype), {})
@@ -445,14 +446,22 @@ def method(name: str) -> Callable | None:
     return _operator(name)
 
 
+def _size(x, dim=None):
+    return _shape_of(x) if dim is None else int(x.size(dim))
+
+
+def _stride(x, dim=None):
+    return [int(n) for n in x.stride()] if dim is None else int(x.stride(dim))
+
+
 _METHODS = {"tolist": lambda x: x.tolist(), "type": lambda x, dtype: aten("to", (x, dtype), {}),
-            "size": lambda x, dim=None: _shape_of(x) if dim is None else int(x.size(dim)),
-            "stride": lambda x, dim=None: [int(n) for n in x.stride()] if dim is None else int(x.stride(dim))}
+            "size": _size, "stride": _stride}
 
 
 # ------------------------------------------------------------------ ATen's
 def found(path: str) -> Callable | None:
-    """What an operator of this name does: torch.add, ops.prim.dtype, ops.aten.relu, int; None if it is in no table."""
+    """The function for the name of an operator (torch.add, ops.prim.dtype, ops.aten.relu, int); None if no table has
+    it."""
     if "." not in path:
         return _WORDS.get(path) or (_operator(path) if path in _AS_WORDS else None)
     space, _, name = path.rpartition(".")
@@ -462,6 +471,8 @@ def found(path: str) -> Callable | None:
 
 
 def _operator(name):
+    """The function for an operator. Its call takes the first of these paths that applies: an operator of
+    `_OF_TENSORS` on a tensor, a method of a text, the plain function on numbers and containers, ATen's operator."""
     if name in _ANY:
         return _ANY[name]
     plain, known = _PLAIN.get(name), name not in _KEPT and bool(forms_of(name)) and runs(name)
@@ -495,7 +506,7 @@ def _operator(name):
     return call
 
 
-#: What signs of Python's compute of tensors.
+#: ATen's operators for Python's operators on tensors.
 _OF_TENSORS = {"__and__": "bitwise_and", "__or__": "bitwise_or", "__xor__": "bitwise_xor",
                "__lshift__": "bitwise_left_shift", "__rshift__": "bitwise_right_shift", "floordiv": "floor_divide"}
 
@@ -513,22 +524,13 @@ def _of_text(name, args):
             raise RuntimeError(f"{name} of a text takes no {type(x).__name__}")
     if name == "replace" and len(args[0]) * max(len(args[2]), 1) > LONGEST:
         raise RuntimeError(f"a text of more than {LONGEST} letters")
-    result = getattr(args[0], name)(*args[1:])           # of the fixed names of _TEXT
+    result = getattr(args[0], name)(*args[1:])           # the name is one of _TEXT
     return list(result) if isinstance(result, list) else result
 
 
 def aten(name: str, args: tuple, kwargs: dict[str, Any]) -> Any:
     """An operator of the table. RuntimeError for arguments that fit none of its forms."""
-    matched = form_for(name, args, kwargs)
-    if matched is None and len(args) > 1 and all([type(x) is int for x in args[1:]]):          # x.view(2, 3)
-        matched = form_for(name, (args[0], list(args[1:])), kwargs)
-    if matched is None and args and all([type(x) is int for x in args]):       # torch.zeros(2, 3)
-        matched = form_for(name, (list(args),), kwargs)
-    if matched is None:
-        told = ", ".join([type(x).__name__ for x in args] + [f"{k}={type(x).__name__}" for k, x in kwargs.items()])
-        forms = "".join([f"\n  aten::{form.text}" for form in forms_of(name)])
-        raise RuntimeError(f"Arguments for call are not valid: aten::{name}({told}). The forms are:{forms}")
-    form, values = matched
+    form, values = form_for(name, args, kwargs) or _form_for_sizes(name, args, kwargs)
     for argument, value in zip(form.arguments, values):
         if argument.name in ("size", "repeats", "pad", "output_size") and isinstance(value, list) and all(
                 [type(n) is int for n in value]) and math.prod([max(n, 1) for n in value]) > _MOST_ELEMENTS:
@@ -540,8 +542,22 @@ def aten(name: str, args: tuple, kwargs: dict[str, Any]) -> Any:
     return result
 
 
+def _form_for_sizes(name, args, kwargs):
+    """The form and values for sizes that are not in a list. RuntimeError if the arguments fit no form."""
+    matched = None
+    if len(args) > 1 and all([type(x) is int for x in args[1:]]):          # x.view(2, 3)
+        matched = form_for(name, (args[0], list(args[1:])), kwargs)
+    if matched is None and args and all([type(x) is int for x in args]):   # torch.zeros(2, 3)
+        matched = form_for(name, (list(args),), kwargs)
+    if matched is None:
+        types = ", ".join([type(x).__name__ for x in args] + [f"{k}={type(x).__name__}" for k, x in kwargs.items()])
+        forms = "".join([f"\n  aten::{form.text}" for form in forms_of(name)])
+        raise RuntimeError(f"Arguments for call are not valid: aten::{name}({types}). The forms are:{forms}")
+    return matched
+
+
 def listed(result: Any, form) -> Any:
-    """A result as TorchScript has it: lists of tensors, plain tuples, numbers."""
+    """A result with TorchScript's types: lists of tensors, plain tuples, numbers."""
     if isinstance(result, (tuple, list)) and not form.tuple:
         return [int(x) if isinstance(x, np.integer) else x for x in result]
     if isinstance(result, tuple):

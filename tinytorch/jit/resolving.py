@@ -1,4 +1,4 @@
-"""What the source of a script names: modules, functions and constants, and what follows from them before it runs."""
+"""The names in the source of a script: modules, functions and constants, and conclusions from them before it runs."""
 from __future__ import annotations
 
 import ast
@@ -22,8 +22,8 @@ class Resolver:
     """Looks up names for a `FunctionText`, which has its program, source, variables and locals."""
 
     def known(self, node, values=False):
-        """What is known of an expression; None if it is computed by the script. `values`: attributes that may change
-        are taken for what they are now."""
+        """The value of an expression that is known when the script is compiled; None if the script computes it.
+        `values`: whether attributes that may change count as known, with their present values."""
         method = getattr(self, f"_know_{type(node).__name__}", None)
         return None if method is None else method(node, values)
 
@@ -38,8 +38,9 @@ class Resolver:
             return None
         if name in self.variables:
             return Known(self.variables[name], closed=True)
-        builtins = self.variables.get("__builtins__")
-        builtins = builtins if isinstance(builtins, dict) else vars(builtins) if builtins else {}
+        builtins = self.variables.get("__builtins__") or {}
+        if not isinstance(builtins, dict):
+            builtins = vars(builtins)
         if name in builtins:
             return Known(builtins[name])
         raise self.source.failed(node, f"undefined value {name}")
@@ -89,6 +90,11 @@ class Resolver:
                                            "attribute exists on the Python module, but we failed to convert Python "
                                            f"type: '{type(value).__name__}' to a TorchScript type. "
                                            f"{compiled.failed.get(name, '')})")
+        return self._class_member(owner, name, node)
+
+    def _class_member(self, owner, name, node):
+        """An attribute of a module that its class has: a method, a property or a constant."""
+        module = owner.value
         found = inspect.getattr_static(type(module), name, self)
         if self.program.has_method(module, name):
             return Known(Method(owner, name))
@@ -138,7 +144,9 @@ class Resolver:
 
     def _know_IfExp(self, node, values):
         truth = self.truth(node.test)
-        return None if truth is None else self.known(node.body if truth else node.orelse, values)
+        if truth is None:
+            return None
+        return self.known(node.body if truth else node.orelse, values)
 
     def _know_Tuple(self, node, values):
         parts = [self.known(x, values) for x in node.elts]
@@ -147,7 +155,7 @@ class Resolver:
         return Known(tuple([p.value for p in parts]))
 
     def truth(self, node):
-        """Whether a condition holds; None if that is for the script to find out."""
+        """Whether a condition holds; None if the script has to compute it."""
         if isinstance(node, ast.BoolOp):
             found = [self.truth(x) for x in node.values]
             short = isinstance(node.op, ast.Or)
@@ -180,7 +188,7 @@ class Resolver:
         return None if compare is None else bool(compare(left.value, right.value))
 
     def _of_none(self, node, negated):
-        """Whether a parameter or buffer of a module is there, which it is."""
+        """The truth of a comparison of a parameter or buffer with None: a parameter that is known is not None."""
         if isinstance(node, ast.Attribute):
             owner = self.known(node.value)
             if owner is not None and isinstance(owner.value, Module) and (
@@ -193,16 +201,18 @@ class Resolver:
         return [Known(child, member(owner.node, name)) for name, child in owner.value._modules.items()]
 
     def items(self, node):
-        """The items of a loop that is to be unrolled; None of any other."""
+        """The items of a loop that is to be unrolled; None for any other loop."""
         known = self.known(node)
-        if known is not None and isinstance(known.value, (ModuleList, Sequential)):
-            return self._children(known)
-        if known is not None and isinstance(known.value, ModuleDict):
-            return [Known(name) for name in known.value._modules]
-        if known is not None and isinstance(known.value, Several):
-            return known.value.items
-        if known is not None and self.library and known.node is None and isinstance(known.value, (tuple, list)):
-            return [Known(x) for x in known.value]
+        if known is not None:
+            value = known.value
+            if isinstance(value, (ModuleList, Sequential)):
+                return self._children(known)
+            if isinstance(value, ModuleDict):
+                return [Known(name) for name in value._modules]
+            if isinstance(value, Several):
+                return value.items
+            if self.library and known.node is None and isinstance(value, (tuple, list)):
+                return [Known(x) for x in value]
         if not isinstance(node, ast.Call):
             return None
         if isinstance(node.func, ast.Attribute):
@@ -213,22 +223,32 @@ class Resolver:
                 owner = self.known(node.func.value.value)
                 return self._named_items(owner, node.func)
         function = self.known(node.func)
-        name = function.value if function is not None else None
-        if name is enumerate and node.args:
-            inner = self.items(node.args[0])
-            return None if inner is None else [[Known(i), x] for i, x in enumerate(inner)]
-        if name is reversed and node.args:
-            inner = self.items(node.args[0])
-            return None if inner is None else inner[::-1]
-        if name is zip:
-            inner = [self.items(x) for x in node.args]
-            if inner.count(None) == len(inner):
-                return None
-            count = min([len(x) for x in inner if x is not None])
-            made = [[ast.Subscript(self.expr(arg), ast.Constant(i), ast.Load()) for i in range(count)] if x is None
-                    else x for arg, x in zip(node.args, inner)]
-            return [list(each) for each in zip(*made)]
-        return None
+        if function is None:
+            return None
+        return self._items_of_builtin(function.value, node.args)
+
+    def _items_of_builtin(self, function, args):
+        """The items of enumerate(...), reversed(...) or zip(...) over modules; None for any other call."""
+        if function is zip:
+            return self._zipped([self.items(x) for x in args], args)
+        if function is not enumerate and function is not reversed or not args:
+            return None
+        inner = self.items(args[0])
+        if inner is None:
+            return None
+        if function is reversed:
+            return inner[::-1]
+        return [[Known(i), x] for i, x in enumerate(inner)]
+
+    def _zipped(self, inner, args):
+        """The items of zip(...). An argument that is not a sequence of modules is indexed."""
+        counts = [len(x) for x in inner if x is not None]
+        if not counts:
+            return None
+        for k, arg in enumerate(args):
+            if inner[k] is None:
+                inner[k] = [ast.Subscript(self.expr(arg), ast.Constant(i), ast.Load()) for i in range(min(counts))]
+        return [list(each) for each in zip(*inner)]
 
     def _named_items(self, owner, func):
         children = self._children(owner)

@@ -1,8 +1,8 @@
 """torch.jit.script: functions, modules and classes as programs in the language of archives (language.py).
 
-A script stays the text that it is: names are resolved when it is compiled, to operators, to functions and classes of
-the program, and to modules; loops over modules are unrolled, and conditions that are known are decided (lowering.py).
-Here is what is compiled, in which class and file it is, and what modules have as attributes.
+A script is compiled to text. Names are resolved to operators, to functions and classes of the program, and to modules;
+loops over modules are unrolled, and known conditions are decided (lowering.py). This file decides which functions,
+methods and classes are compiled, to which file of the program each belongs, and which attributes modules have.
 """
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 
 from ..nn import Module
 from ..tensor import Tensor
-from . import archive  # noqa: F401  (which enters what keeps modules)
+from . import archive  # noqa: F401  (registers the writer of archives in modules.py)
 from .declared import Unknown, type_of_annotation, type_of_value
 from .known import MARK, literal, own_path
 from .language import Script
@@ -46,15 +46,16 @@ _NO_GRAD = '''class no_grad:
 
 
 class Program:
-    """What is compiled together: functions, classes, and the classes of modules."""
+    """A program: functions, classes, and the classes of modules, which are compiled together."""
 
     def __init__(self) -> None:
-        self.files, self.names, self.held = {}, {}, []         # {id: full name}, and what has those ids
+        self.files, self.names, self.held = {}, {}, []         # {id: full name}, and the objects with these ids
         self.classes, self.python, self.taken, self.working = {}, {}, set(), set()
 
     # ------------------------------------------------------------- functions
     def function(self, function: Callable, called: Callable | None = None) -> str:
-        """The full name of a function, which is compiled if it is not yet. `called`: it stands for that."""
+        """The full name of a function, which is compiled at its first use. `called`: the function of the user that it
+        replaces."""
         key = id(function)
         if key in self.names:
             return self.names[key]
@@ -69,7 +70,7 @@ class Program:
         return name
 
     def name(self, module: str | None, name: str) -> str:
-        """A full name that is not taken."""
+        """A full name that is not in use."""
         parts = [re.sub(r"\W", "_", part) for part in (module or "").split(".") if part and part != "__main__"]
         if own_path(module) is not None:
             parts[0] = "torch"
@@ -81,7 +82,7 @@ class Program:
         return made
 
     def add(self, name: str, lines: Iterable[str]) -> None:
-        """Puts the text of a function or class into its file."""
+        """Adds the text of a function or class to its file."""
         self.files.setdefault(name.rpartition(".")[0], []).append("\n".join(lines) + "\n")
 
     def python_function(self, function: Callable) -> str:
@@ -91,16 +92,16 @@ class Program:
         return name
 
     def uses_no_grad(self) -> None:
-        """Has the class of torch.no_grad in the program."""
+        """Adds the class of torch.no_grad to the program."""
         self.files.setdefault("__torch__.torch.autograd.grad_mode", [_NO_GRAD])
 
     # ------------------------------------------------------------- classes
     def class_type(self, cls: type) -> str:
-        """The full name of a class, which is compiled if it is not yet. Unknown if it cannot be one."""
+        """The full name of a class, which is compiled at its first use. Unknown if a program cannot have it."""
         if id(cls) in self.names:
             return self.names[id(cls)]
         if issubclass(cls, Module):
-            raise Unknown(f"a module of class {cls.__name__} is no value in a script")
+            raise Unknown(f"a module of class {cls.__name__} is not a value in a script")
         if cls.__module__ == "builtins" or not inspect.isclass(cls):
             raise Unknown(f"Unknown type annotation: '{cls.__name__}'")
         name = self.names[id(cls)] = self.name(cls.__module__, cls.__name__)
@@ -139,7 +140,7 @@ class Program:
         return any([name in vars(cls) for cls in self.classes.values()])
 
     def annotated(self, hint: Any) -> str:
-        """An annotation as a type of the program."""
+        """The type of an annotation in the program."""
         return type_of_annotation(hint, self.class_type)
 
     # ------------------------------------------------------------- modules
@@ -156,7 +157,7 @@ class Program:
         return layer_method(type(module), name) is not None
 
     def script(self) -> Script:
-        """The program, to be run."""
+        """The program as a Script, which can run."""
         enums = {cls: name for name, cls in self.classes.items() if issubclass(cls, Enum)}
         return Script({name: "".join(parts) for name, parts in self.files.items()}, [], self.python, enums)
 
@@ -166,7 +167,7 @@ _USUAL = frozenset(vars(Module()))
 
 
 class ModuleClass:
-    """The class of one module: its attributes, and the methods that are asked for."""
+    """The class of one module: its attributes, and the methods that the program uses."""
 
     def __init__(self, program: Program, module: Module) -> None:
         self.program, self.module, self.methods, self.failed = program, module, {}, {}
@@ -187,7 +188,7 @@ class ModuleClass:
         for key, x in vars(module).items():
             if key in _USUAL or key.startswith("__"):
                 continue
-            if self.library:                   # what its methods ask for is known here
+            if self.library:                   # its methods use only what is known here
                 self.values[key] = x
                 continue
             try:
@@ -202,12 +203,12 @@ class ModuleClass:
                 self.failed[key] = error
 
     def is_constant(self, key: str) -> bool:
-        """Whether an attribute keeps its value: it is declared so, or of a layer of the library."""
+        """Whether an attribute keeps its value: it is declared constant, or belongs to a layer of this library."""
         return key in self.constants or self.library
 
     def method(self, name: str, function: Callable | None = None, hints: dict[str, Any] | None = None) -> str:
-        """Compiles a method, if it is not yet, and gives its name. function: what it does, of an accessor; hints: the
-        types of its arguments, of one of several forms."""
+        """Compiles a method at its first use, and returns its name. function: the function of a property's getter or
+        setter; hints: the types of the arguments of an overload."""
         if name not in self.methods:
             self.methods[name] = None          # while it is being compiled
             function = function or layer_method(type(self.module), name) or getattr(type(self.module), name, None)
@@ -219,7 +220,7 @@ class ModuleClass:
         return name
 
     def text(self) -> str:
-        """The class as it is written."""
+        """The text of the class."""
         module = self.module
         own = [(key, "Tensor" if x is not None else "NoneType") for key, x in module._parameters.items()]
         buffers = [(key, "Tensor" if x is not None else "NoneType") for key, x in module._buffers.items()]
@@ -230,10 +231,11 @@ class ModuleClass:
         lines = [f"class {self.kind}(Module):",
                  "  __parameters__ = [" + "".join([f"{json.dumps(k)}, " for k, t in own if t == "Tensor"]) + "]",
                  "  __buffers__ = [" + "".join([f"{json.dumps(k)}, " for k, t in buffers if t != "NoneType"]) + "]"]
-        values = [] if self.library else [(key, self.types[key]) if key not in self.constants else (
-            key, f"Final[{self.types[key]}] = {literal(x)}") for key, x in self.values.items()]
-        told = [*own, *buffers, ("training", "bool"), *values, *children]
-        for key, declared in told:
+        values = []
+        if not self.library:
+            values = [(key, f"Final[{self.types[key]}] = {literal(x)}" if key in self.constants else self.types[key])
+                      for key, x in self.values.items()]
+        for key, declared in [*own, *buffers, ("training", "bool"), *values, *children]:
             lines.append(f"  {key} : {declared}" if _is_word(key) else
                          f"  __annotations__[{json.dumps(key)}] = {declared}")
         for made in self.methods.values():
@@ -246,7 +248,7 @@ _MARKS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 def hints_of(cls: type) -> dict[str, Any]:
-    """The annotations of a class, as far as they can be resolved; of a layer of the library, none that matters."""
+    """The annotations of a class, as far as they can be resolved. Those of a layer of this library are not needed."""
     if cls not in _HINTS:
         try:
             _HINTS[cls] = {} if is_layer(cls) else typing.get_type_hints(cls)
@@ -265,12 +267,13 @@ def _marks(cls):
 
 
 def is_layer(cls: type) -> bool:
-    """Whether a class of modules is the library's."""
+    """Whether a class of modules belongs to this library."""
     return (own_path(cls.__module__) or "").startswith("nn.")
 
 
 def layer_method(cls: type, name: str) -> Callable | None:
-    """What stands for the method of a layer of the library whose own is not in the language; None if nothing does."""
+    """The text in layers.py for a method of a layer of this library that is not in the language; None if there is
+    none."""
     from .layers import METHODS
     for base in cls.__mro__:
         if (base.__name__, name) in METHODS and is_layer(base):
@@ -282,7 +285,7 @@ def layer_method(cls: type, name: str) -> Callable | None:
 
 # ------------------------------------------------------------------ to compile
 def _exported(module):
-    """The names of the methods of a module that its program has: forward, and those that are marked."""
+    """The names of the methods that the program of a module has: `forward` and the methods that are marked."""
     names = [name for name, (_, mark) in _marks(type(module)).items() if mark == "export"]
     forward = type(module).forward is not Module.forward or "forward" in vars(module)
     if forward and getattr(type(module).forward, MARK, None) not in ("ignore", "unused"):
@@ -291,14 +294,14 @@ def _exported(module):
 
 
 def script_module(module: Module) -> RecursiveScriptModule:
-    """The program of a module, on its parameters and buffers."""
+    """A module that runs the program of a module on its parameters and buffers."""
     program = Program()
     top = program.module(module)
     for each in module.modules():
         compiled = program.module(each)
         for name in _exported(each) if each is module else [n for n in _exported(each) if n != "forward"]:
             compiled.method(name)
-    for each in module.modules():              # those that nobody calls have a program as well, if they can
+    for each in module.modules():              # a submodule that is never called gets a program too, if possible
         _try_forward(program, each)
     for each in module.modules():
         made = program.module(each)
@@ -360,7 +363,7 @@ def script(obj: Any) -> Any:
         return script_module(obj.__self__)
     if not callable(obj):
         raise RuntimeError(f"{obj} cannot be compiled")
-    if not inspect.isroutine(obj):             # an object that is called
+    if not inspect.isroutine(obj):             # a callable object
         raise RuntimeError(f"an object of class {type(obj).__name__} cannot be compiled: a function, a module or a "
                            "class can")
     return _script_function(obj)
@@ -385,7 +388,7 @@ def _script_function(function):
 
 
 def compiled_class(cls: type) -> type:
-    """The class itself, once it is seen that a program can have it."""
+    """The class itself, after a check that a program can have it."""
     if issubclass(cls, Module):
         raise RuntimeError(f"Type '{cls}' cannot be compiled since it inherits from nn.Module, consider passing an "
                            "instance instead")

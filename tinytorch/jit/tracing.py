@@ -8,7 +8,7 @@ from ..capture.twice import TracerWarning, changed, difference, larger, leaves, 
 from ..errors import warn
 from ..nn import Module
 from ..tensor import Tensor
-from . import archive  # noqa: F401  (which enters what keeps modules)
+from . import archive  # noqa: F401  (registers the writer of archives in modules.py)
 from .language import Script
 from .modules import RecursiveScriptModule, ScriptFunction, TopLevelTracedModule, TracedModule
 from .writer import ModuleWriter
@@ -17,7 +17,7 @@ __all__ = ["TracingCheckError", "trace", "trace_module"]
 
 
 class TracingCheckError(Exception):
-    """What was recorded is not what the function does: see the message."""
+    """The recorded program differs from the function; the message shows where."""
 
     def __init__(self, graph_diff_error, tensor_compare_error, extra_msg=None):
         self.message = "Tracing failed sanity checks!\n"
@@ -40,19 +40,20 @@ def trace(func: Callable, example_inputs: Any = None, optimize: Any = None, chec
           check_inputs: list | None = None, check_tolerance: float = 1e-5, strict: bool = True,
           _force_outplace: bool = False, _module_class: Any = None, _compilation_unit: Any = None,
           example_kwarg_inputs: dict[str, Any] | None = None, _store_inputs: bool = True) -> Any:
-    """Calls a function or module with example inputs, a tensor or a tuple of them, and gives back the program of ATen's
-    operators that it ran: a ScriptFunction, or a module with the parameters of the one given.
+    """Calls a function or module with example inputs, a tensor or a tuple of tensors, and returns the program of ATen's
+    operators that ran: a ScriptFunction, or a module with the parameters of the module.
 
-    Sizes of tensors stay sizes; what else depends on the inputs is a constant of the program. A TracerWarning says
-    where a tensor becomes a value of Python's. With `check_trace` the call is recorded again with other numbers, and
-    with one more row: TracingCheckError if the program is another for other numbers though no value was read,
-    TracerWarning if it is for another size, or if it computes something else than the function.
+    Sizes of tensors stay sizes; other values that depend on the inputs become constants of the program. A TracerWarning
+    says where a tensor becomes a Python value. With `check_trace` the call is recorded again with other numbers, and
+    with one more row. TracingCheckError if the program differs for other numbers although no value was read;
+    TracerWarning if the program differs for another size, or if its results differ from those of the function.
 
-    strict                whether dicts and lists that are returned are refused
+    strict                whether a dict or list as the result is refused
     example_kwarg_inputs  example inputs by name
-    check_inputs          more inputs to compare the program with the function for
+    check_inputs          more inputs for the comparison of the program with the function
 
-    NotImplementedError for what computes out of sight (derivatives, vmap, NumPy's functions on what was recorded).
+    NotImplementedError for computations that no recording sees (derivatives, vmap, NumPy's functions on recorded
+    tensors).
 
     >>> import tinytorch as torch
     >>> traced = torch.jit.trace(lambda x: x.view(x.size(0), -1).sum(1), torch.ones(2, 3, 4))
@@ -86,7 +87,7 @@ def trace_module(mod: Module, inputs: dict[str, Any], optimize: Any = None, chec
                  check_inputs: list[dict] | None = None, check_tolerance: float = 1e-5, strict: bool = True,
                  _force_outplace: bool = False, _module_class: Any = None, _compilation_unit: Any = None,
                  example_inputs_is_kwarg: bool = False, _store_inputs: bool = True) -> Any:
-    """The same of several methods of a module: `inputs` is {name of the method: its example inputs}.
+    """Traces several methods of a module (see `trace`): `inputs` is {name of the method: its example inputs}.
 
     >>> import tinytorch as torch
     >>> class Net(torch.nn.Module):
@@ -99,9 +100,9 @@ def trace_module(mod: Module, inputs: dict[str, Any], optimize: Any = None, chec
         raise AttributeError("expected torch.nn.Module as the first argument")
     if not isinstance(inputs, dict):
         raise AttributeError("expected a dictionary of (method_name, input) pairs")
-    told = {name: ((), x) if example_inputs_is_kwarg else (_tuple(x), {}) for name, x in inputs.items()}
+    calls = {name: ((), x) if example_inputs_is_kwarg else (_tuple(x), {}) for name, x in inputs.items()}
     checks = {name: [(_tuple(each[name]), {}) for each in check_inputs or () if name in each] for name in inputs}
-    return _traced(mod, told, checks, check_trace=check_trace, check_tolerance=check_tolerance, strict=strict)
+    return _traced(mod, calls, checks, check_trace=check_trace, check_tolerance=check_tolerance, strict=strict)
 
 
 def _tuple(x):
@@ -180,7 +181,7 @@ def _check_result(x, strict):
 
 # ------------------------------------------------------------------ the program
 def _program(module, recordings):
-    """A module that runs what was recorded, on the parameters and buffers of the one given."""
+    """A module that runs the recordings on the parameters and buffers of a module."""
     writer = ModuleWriter()
     writer.write(module, recordings)
     script = Script(writer.files, writer.constants)
@@ -207,32 +208,33 @@ def _program(module, recordings):
 
 # ------------------------------------------------------------------ to compare
 def _compare(function, module, made, name, given, checks, first, attributes, tolerance):
-    """Raises or warns where the program is not what the function does."""
-    told = first.values_read
+    """Raises or warns where the program differs from the function."""
+    warned = first.values_read
     others = changed(given)
     with undone(module):
         try:
             second = _recorded(function, others, attributes)
         except (RuntimeError, ValueError, IndexError, AssertionError, TypeError):
-            others = given                     # which are not for other numbers: for the same, then
+            others = given                     # the function does not take other numbers
             second = _recorded(function, others, attributes)
     found = difference(first, second)
-    if found is not None and not told:
-        raise TracingCheckError(f"Graph diff:{found}" if found[0] == "\n" else None,
-                                None if found[0] == "\n" else found)
-    grown = larger(given) if not told else None
+    if found is not None and not warned:
+        if found[0] == "\n":
+            raise TracingCheckError(f"Graph diff:{found}", None)
+        raise TracingCheckError(None, found)
+    grown = larger(given) if not warned else None
     if grown is not None:
         with undone(module):
             try:
                 third = _recorded(function, grown, attributes)
             except Exception:
-                third = None                   # no inputs of that size are for it
+                third = None                   # the function does not take inputs of this size
         found = None if third is None else difference(first, third)
         if found is not None:
-            warn(f"The graph that was traced depends on the size of the inputs, and holds for the example's alone: for "
-                 f"one more row it differs:{found}", TracerWarning)
+            warn(f"The traced graph depends on the size of the inputs, and is right only for the size of the example. "
+                 f"With one more row it differs:{found}", TracerWarning)
             return
-    if told:
+    if warned:
         return
     for inputs in [others, *checks]:
         with undone(module):

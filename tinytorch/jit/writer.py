@@ -32,14 +32,14 @@ def _is_word(name):
 
 
 class ModuleWriter:
-    """Writes the classes of a module and of those below it. `files`: {name of a file: text}; `constants`: those that
-    the code names."""
+    """Writes the classes of a module and of its submodules. `files`: {name of a file: text}; `constants`: the constants
+    that the code refers to."""
 
     def __init__(self) -> None:
         self.files, self.constants, self.names = {}, [], {}
 
     def write(self, module: Module, methods: dict[str, Recording]) -> str:
-        """The name of the class of a module that has these methods."""
+        """Writes the class of a module with these methods, and returns its name."""
         for child in module.children():
             if id(child) not in self.names:
                 self.write(child, {})
@@ -85,7 +85,7 @@ class _Method:
         self.lines = "\n".join(self.lines).split("\n")
 
     def name(self, wanted):
-        """A name that is not taken."""
+        """A name that is not in use."""
         wanted = re.sub(r"\W", "_", wanted, flags=re.ASCII) or "_"
         wanted = wanted if not wanted[0].isdigit() else f"_{wanted}"
         made, n = wanted, 0
@@ -98,8 +98,8 @@ class _Method:
     def _arguments(self, inputs):
         args, kwargs = inputs
         found = []
-        told = self.recording.parameters
-        for name, x in [*zip(told, args), *kwargs.items()]:
+        parameters = self.recording.parameters
+        for name, x in [*zip(parameters, args), *kwargs.items()]:
             if isinstance(x, Node):
                 self.names[x] = self.name(name)
                 found.append((self.names[x], "Tensor"))
@@ -109,7 +109,7 @@ class _Method:
         return found
 
     def _unpack(self, given, x):
-        """Has names for what an argument holds; its type."""
+        """Names the tensors in an argument, and returns its type."""
         if isinstance(x, Node):
             return "Tensor"
         if isinstance(x, dict):
@@ -211,7 +211,7 @@ class _Method:
         return ", ".join(names) + ","
 
     def _text(self, x, kind):
-        """An argument of a type of the schema as code."""
+        """The code of an argument whose type in the schema is `kind`."""
         if isinstance(x, Node):
             return self.names[x]
         if x is None:
