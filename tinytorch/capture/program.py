@@ -1,11 +1,11 @@
 """A recorded call as a program: slots for arrays, and steps that are calls of functions on ndarrays.
 
-`steps.py` makes it while the call runs eagerly; `replay.py` runs it again in Python with the bits of eager. Whoever
-lowers it to something else may rely on what stands here.
+`steps.py` makes it while the call runs eagerly; `replay.py` runs it again in Python with the same bits. Code that
+lowers a program may rely on the statements below.
 
-The order of the steps is the order of the calls, draws of random numbers among them. Every step is a call of a function
-that eager itself calls, with the same arguments: so step.call(*args, **kwargs), with arrays in the place of their Refs,
-computes what eager does, and gives new memory where eager does and views where eager does.
+The order of the steps is the order of the calls, including draws of random numbers. Every step is a call of a function
+that eager execution calls too, with the same arguments. So step.call(*args, **kwargs), with arrays in place of their
+Refs, computes the same as eager execution, and returns new memory or views where eager execution does.
 """
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ from ..tensor import Tensor
 __all__ = ["CONSTANT", "Earlier", "GRAD", "INPUT", "MADE", "Output", "Program", "Ref", "Slot", "Step", "TENSOR",
            "filled", "refs"]
 
-#: Where the value of a slot comes from.
+#: The sources of the value of a slot.
 INPUT, TENSOR, GRAD, CONSTANT, MADE = "input", "tensor", "grad", "constant", "made"
 
 
 class Ref(NamedTuple):
-    """In the arguments and results of a step: the value of this slot stands here."""
+    """Stands for the value of a slot in the arguments and results of a step."""
 
     slot: int
 
 
 @dataclass(slots=True)
 class Slot:
-    """A value that steps read and make: an ndarray, or (shape None) an object that one rule hands to another.
+    """A value that steps read and make: an ndarray, or (shape None) an object that one rule passes to another.
 
-    index     its place in Program.slots
-    origin    INPUT     the array of a tensor among the arguments; another at each call, of the same layout
-              TENSOR    the array of a tensor that the callable knows (parameter, buffer, constant of the user's): the
-                        guard says that `value._array` is the array that it was, `array`
-              GRAD      the array of the gradient that the leaf `value` has at entry: another at each call
-              CONSTANT  an array that does not depend on the arguments: `array`. It may be written to by no step
+    index     its index in Program.slots
+    origin    INPUT     the array of a tensor among the arguments; a different array of the same layout at each call
+              TENSOR    the array of a tensor that the callable refers to (a parameter, a buffer, a constant of the
+                        user): the guard checks that `value._array` is still `array`
+              GRAD      the array of the gradient of the leaf `value` at entry; a different array at each call
+              CONSTANT  an array that does not depend on the arguments: `array`. No step may write to it
               MADE      the result of step `made`
-    shape, dtype, strides     of the array, the same at each call; strides in bytes
-    root      the slot in whose memory it lies: its own index if no slot before it lies in that memory. Views have the
-              slot of the first, however many views lie between
-    offset    of its first element from that of the root's array, in bytes
+    shape, dtype, strides     those of the array, the same at each call; strides in bytes
+    root      the index of the first slot that has the same memory: its own index if there is none before it. A view of
+              a view has the root of the first
+    offset    the distance of its first element from the root's first element, in bytes
     value     the Tensor of TENSOR and GRAD
     array     the ndarray of TENSOR and CONSTANT
     made      the number of the step that made it, or None
-    leaves    whether the caller gets it, or something that lives on: its memory must be new at each call, and nobody's
-              buffer. That of a root is true if any view of it leaves
+    leaves    whether the caller, or an object that outlives the call, gets it: its memory must be new at each call, and
+              must not be a reused buffer. A root leaves if any view of it leaves
     """
 
     index: int
@@ -70,46 +70,47 @@ class Slot:
 class Step:
     """One call: results = call(*args, **kwargs).
 
-    kind      forward     `call` is the forward of `op`; args by position, arrays and attributes, as `op.params` names
-                          them (with `keep` at the end if op.keep_flag). Its result is the output, or (output, aux) if
-                          op.aux; the output is a tuple if op.multi
+    kind      forward     `call` is the forward of `op`; args are arrays and attributes by position, in the order of
+                          `op.params` (with `keep` at the end if op.keep_flag). Its result is the output, or
+                          (output, aux) if op.aux; the output is a tuple if op.multi
               rule        `call` is the derivative rule op.rules[argument] as it was written: its first argument is the
-                          gradient, the others are what its parameters name (op.py). The result is a gradient, not yet
-                          summed to the shape of the argument
+                          gradient, the others are the values that its parameters name (op.py). The result is a
+                          gradient, not yet summed to the shape of the argument
               joint       `call` is the derivative rule of all arguments at once, op.rules["joint"], as it was written:
-                          its first argument is the gradient (a list of them, some None, for an op.multi), the second
-                          the list of whether the gradient of each argument is wanted, the others are what its
-                          parameters name. The result is a sequence with a gradient or None for each argument
+                          its first argument is the gradient (for an op.multi a list of gradients, some None), the
+                          second a list that says whether the gradient of each argument is wanted, the others are the
+                          values that its parameters name. The result is a sequence with a gradient or None for each
+                          argument
               sum         a gradient is summed down: call(g, shape), or call(g) where its first dimension goes
-              add         two gradients that meet are added: call(a, b) gives a new array
-              add_        the same in the memory of the first one: call(a, b, out=a), which gives a
-              numpy       a function, ufunc or method of ufunc of NumPy's, which may have `out=`
+              add         two gradients of one tensor are added: call(a, b) returns a new array
+              add_        two gradients are added in the memory of the first: call(a, b, out=a), which returns a
+              numpy       a NumPy function, ufunc or method of a ufunc, which may have `out=`
               part        the real or the imaginary part of an array, a view: call is an operator.attrgetter
-              check       call(array) is a truth value that must be `results`; else the program does not hold for these
-                          numbers, and the call is run eagerly. No step before it has an effect outside of the program
+              check       call(array) is a truth value that must be `results`; otherwise the program is not right for
+                          these numbers, and the call runs eagerly. No step before it has an effect outside the program
               method      a method of ndarrays: call is the function of the class ndarray with that name
-              getitem     call(array, index); setitem: call(array, index, value), which gives None
+              getitem     call(array, index); setitem: call(array, index, value), which returns None
               view        a view of the root: call(root array, shape, dtype, offset, strides)
-              fill        call(array, *arguments) fills it with random numbers
-              maker       a public function that makes a tensor of no tensors (zeros, randn, tensor): call(*args,
-                          **kwargs) gives the array
+              fill        call(array, *arguments) fills the array with random numbers
+              maker       a public function that makes a tensor from no tensors (zeros, randn, tensor): call(*args,
+                          **kwargs) returns the array
               accumulate  call(leaf, array) adds to, or sets, leaf.grad; args = (Tensor, Ref). If `fresh`, leaf.grad is
-                          None before, and a Tensor of that very array (or of a copy, if it is shared) afterwards
+                          None before, and afterwards a Tensor of this array (or of a copy, if the array is shared)
               set_grad    call(leaf, None): leaf.grad is set to None
-              update      call(optimiser, group): one step of a group of parameters, from their .grad, with options,
-                          state and counts that are read at each call; args = (optimiser, number of the group)
+              update      call(optimiser, group): one step for a group of parameters, from their .grad. Options, state
+                          and counts are read at each call; args = (optimiser, number of the group)
     call      the function
-    args, kwargs   with Ref where the value of a slot stands, at any depth of lists, tuples, dicts and slices; anything
-              else is the same at each call
-    results   Ref, or nested tuples and lists of them with None where nobody reads what stands there
+    args, kwargs   the arguments, with Refs in place of the values of slots, at any depth of lists, tuples, dicts and
+              slices. Everything else is the same at each call
+    results   a Ref, or nested tuples and lists of Refs, with None for results that no step reads
     op        the Op of forward, rule and joint (None otherwise)
-    argument  of a rule: the name of the argument that it is of
-    name      of what is called, for people
-    reads, writes, makes    numbers of slots: which it reads, whose memory it writes to (among them the slots that it
-              was given; what views of the same root show changes too), which it makes. `writes` is what was seen
-              while recording; for what is lowered the rule of the operation says it
-    draws     whether it may draw random numbers: the order of such steps may not change
-    scalar    whether the result is a number of NumPy's, of which an array is made
+    argument  for a rule, the name of the argument whose gradient it computes
+    name      the name of the called function, for people
+    reads, writes, makes    the indices of the slots that it reads, that it writes to (slots among its arguments; a
+              write also changes the views of the same root), and that it makes. `writes` was observed during the
+              recording; code that lowers a step takes it from the rule of the operation
+    draws     whether it may draw random numbers. Such steps must stay in order
+    scalar    whether the result is a NumPy number, of which an array is made
     """
 
     kind: str
@@ -129,18 +130,18 @@ class Step:
 
 
 class Earlier(NamedTuple):
-    """An output that is one of those before it."""
+    """An output that is the same tensor as an earlier output."""
 
     number: int
 
 
 class Output(NamedTuple):
-    """In the result of a program: a tensor of the array of this slot.
+    """Stands for a tensor, with the array of a slot, in the result of a program.
 
-    known          the tensor that it is, if it is one that was there before (an argument: its number, or a Tensor), or
-                   Earlier(n): it is the output n itself, once more
-    base           the number of the output that it is a view of, or None. Outputs are numbered without those known
-    requires_grad  whether it requires gradients: then it is a result of the one node that stands for the program
+    known          for a tensor that existed before the call, the number of the argument or the Tensor; Earlier(n) for
+                   a tensor that is output n; else None
+    base           the number of the output that it is a view of, or None. Only outputs with known=None are numbered
+    requires_grad  whether it requires gradients: then it is a result of the node that stands for the whole program
     """
 
     slot: int
@@ -151,18 +152,18 @@ class Output(NamedTuple):
 
 @dataclass
 class Program:
-    """What a call of one signature does.
+    """The steps of a call with one signature.
 
-    inputs     the slots of the tensors among the arguments, in order (None for one that no step reads)
-    tensors    the slots of origin TENSOR; grads: those of origin GRAD
-    outputs    the result, nested as it was, with Output in the place of tensors
-    bumps      (version cell of a tensor that is known, or the number of an argument; how many in-place writes the call
-               counts beside those that its steps count)
-    backward   the program of the gradients, if the result requires them: its inputs are the gradients of the outputs
-               that require them, in order, then the arrays of `saved`; its outputs go to `edges`, in order
-    spent      whether the results that require gradients have been differentiated already: another backward is an error
+    inputs     the slots of the tensors among the arguments, in order (None for a tensor that no step reads)
+    tensors    the slots of origin TENSOR; grads: the slots of origin GRAD
+    outputs    the result in its nested structure, with Outputs in place of tensors
+    bumps      (version cell of a known tensor, or number of an argument; the number of in-place writes that the call
+               counts in addition to those that its steps count)
+    backward   the program of the gradients, if the result requires gradients. Its inputs are the gradients of the
+               outputs that require them, in order, and then the arrays of `saved`; its outputs go to `edges`, in order
+    spent      whether the results have been differentiated already, so that another backward is an error
     saved      the slots that `backward` reads
-    edges      the leaves (a Tensor), or inputs (their number) that get gradients
+    edges      the leaves (a Tensor) or inputs (their number) that get gradients
     """
 
     slots: list[Slot] = field(default_factory=list)
@@ -197,7 +198,7 @@ class Program:
 
 
 def refs(value: Any) -> Iterator[int]:
-    """The slots that are named in nested arguments."""
+    """The indices of the slots in nested arguments."""
     if value.__class__ is Ref or value.__class__ is Output:
         yield value.slot
     elif isinstance(value, (tuple, list)):
@@ -211,7 +212,7 @@ def refs(value: Any) -> Iterator[int]:
 
 
 def filled(value: Any, values: list[Any]) -> Any:
-    """Nested arguments with the values of slots in the place of their Refs."""
+    """Nested arguments with the values of slots in place of their Refs."""
     if value.__class__ is Ref:
         return values[value.slot]
     if value.__class__ is tuple or value.__class__ is list:

@@ -1,12 +1,13 @@
-"""Recording of a call: what it does, as a graph of ATen's operators (`fx.Graph`).
+"""Records a call as a graph of ATen's operators (`fx.Graph`).
 
-A recorder stands at the seam as a mode does (autograd/torch_function.py) and sees every public call as data. A call
-that is a form of an operator (schema.py) becomes a node and runs unseen; of any other, what it calls is seen. Factories
-and random draws are calls like others. Tensors are told apart as objects: a node stands for the tensor that it gave,
-and writing in place, to a view too, is a node that changes what is there, as it does when the graph runs.
+A recorder is a handler of the seam, as a mode is (autograd/torch_function.py), and gets every public call as data. A
+call that is a form of an operator (schema.py) becomes a node, and the calls inside it are not recorded. Of any other
+call, the calls inside it are recorded. Factories and random draws are recorded like other calls. Tensors are identified
+as objects: a node stands for the tensor that it returned. A write in place, also to a view, is a node that changes the
+memory, as it does when the graph runs.
 
-What a recording cannot see is Python between calls. `reads` is called where a tensor becomes a value of Python's, and
-tensors that no call gave are constants. `twice.py` tells whether either has made a difference.
+A recording does not see Python between calls. `reads` is called where a tensor becomes a Python value, and tensors that
+no recorded call returned are constants. `twice.py` finds out whether either of them depends on the inputs.
 """
 from __future__ import annotations
 
@@ -32,12 +33,12 @@ from .schema import Form, bind, forms_of
 
 __all__ = ["Recorder", "TracedSize", "operators_of"]
 
-#: Where a slice without an end ends.
+#: The end of a slice without an end.
 _END = sys.maxsize
 
 
 class TracedSize(int):
-    """A size of a tensor that was read while a recording that keeps sizes goes on: arithmetic with it is recorded."""
+    """A size of a tensor that was read during a recording that keeps sizes. Arithmetic with it is recorded."""
 
     def __new__(cls, value: int, recorder: Recorder, node: Node) -> TracedSize:
         made = int.__new__(cls, value)
@@ -96,7 +97,7 @@ for _function in (operator.eq, operator.ne, operator.lt, operator.le, operator.g
 
 
 class TracedShape(Size):
-    """A shape of such sizes: parts of it have them too."""
+    """A shape of TracedSizes. Its slices are TracedShapes too."""
 
     __slots__ = ()
 
@@ -124,16 +125,16 @@ class TracedShape(Size):
 
 
 class Recorder:
-    """Records the calls in a `with` into `graph`.
+    """Records the calls in a `with` block into `graph`.
 
-    attributes  {id of a tensor: its path}, the parameters and buffers that get_attr nodes are to name
-    sizes       whether sizes that are read are nodes too, so that the graph holds for other shapes
+    attributes  {id of a tensor: its path}, the parameters and buffers that get_attr nodes name
+    sizes       whether reads of sizes become nodes too, so that the graph is right for other shapes
     reads       reads(what, tensor) is called where a tensor becomes a value: "bool", "int", "float", "index", "number",
-                "list", "numpy", "len" or "iter"; "constant tensor" where torch.tensor made one of values
-    constants   the tensors that no call gave: {name of the get_attr node: tensor}
+                "list", "numpy", "len" or "iter"; "constant tensor" where torch.tensor made a tensor of values
+    constants   the tensors that no recorded call returned: {name of the get_attr node: tensor}
     """
 
-    sees_all = True                            # what the library calls itself, too
+    sees_all = True                            # also calls inside this library
 
     def __init__(self, attributes: dict[int, str] | None = None, sizes: bool = False,
                  reads: Callable[[str, Tensor | None], None] = lambda what, tensor: None) -> None:
@@ -142,7 +143,7 @@ class Recorder:
         self._known, self._arrays, self._held = {}, {}, []
         self._paths, self._inside = {}, []
 
-    # ------------------------------------------------------------- as a mode
+    # ------------------------------------------------------------- the handler of the seam
     def __enter__(self) -> Recorder:
         self.open += 1
         state.modes.append(self)
@@ -168,7 +169,8 @@ class Recorder:
         if space == "" and (name in _MAKERS or is_maker(func)):
             return self._made(func, args, kwargs)
         if name in _REFUSED:
-            raise NotImplementedError(f"a call of {name} cannot be recorded: derivatives are computed out of sight")
+            raise NotImplementedError(f"a call of {name} cannot be recorded: no recording sees the computation of "
+                                      "derivatives")
         return self._call(func, space, name, args, kwargs)
 
     def _read(self, what, func, args, kwargs):
@@ -179,17 +181,17 @@ class Recorder:
 
     # ------------------------------------------------------------- nodes
     def is_known(self, tensor: Tensor) -> bool:
-        """Whether a recorded call gave it."""
+        """Whether a recorded call returned the tensor."""
         return id(tensor) in self._known or id(tensor._array) in self._arrays
 
     def name(self, tensor: Tensor, node: Node) -> None:
-        """The node stands for the tensor from now on."""
-        self._held.append((tensor, tensor._array))             # so that no other gets the same id
+        """Makes the node stand for the tensor from now on."""
+        self._held.append((tensor, tensor._array))             # the reference keeps the id from being reused
         self._known[id(tensor)] = self._arrays[id(tensor._array)] = node
-        node.meta.setdefault("val", _told(tensor))
+        node.meta.setdefault("val", _shape_and_dtype(tensor))
 
     def node_of(self, tensor: Tensor) -> Node:
-        """The node that stands for a tensor; a constant's, if no call gave it."""
+        """The node that stands for a tensor; the node of a constant if no recorded call returned the tensor."""
         found = self._known.get(id(tensor)) or self._arrays.get(id(tensor._array))
         if found is not None:
             return found
@@ -197,7 +199,8 @@ class Recorder:
         if path is None:
             if type(tensor._array) is not np.ndarray:
                 raise NotImplementedError(f"a tensor of another kind ({type(tensor._array).__name__}) cannot be "
-                                          "recorded: vmap, sparse and nested tensors are computed out of sight")
+                                          "recorded: no recording sees computations with vmap, sparse and nested "
+                                          "tensors")
             if tensor._node is not None:
                 raise RuntimeError("Cannot insert a Tensor that requires grad as a constant. Consider making it a "
                                    "parameter or input, or detaching the gradient")
@@ -208,8 +211,9 @@ class Recorder:
         return self._paths[path]
 
     def _constant(self, tensor, of_values=False):
-        """A node for a tensor that no call gave. In a call of the library's that is no operator it was computed out of
-        sight, unless it is an argument, or was made of numbers of Python's (`of_values`)."""
+        """A node for a tensor that no recorded call returned. Inside a call of this library that is not an operator,
+        such a tensor comes from a computation that was not recorded, unless it is an argument or was made of Python
+        numbers (`of_values`)."""
         if self._inside and not of_values and not any([id(tensor) in given for _, given in self._inside]):
             raise self._out_of_sight(self._inside[-1][0])
         kind = "param" if tensor.requires_grad else "tensor"
@@ -220,7 +224,7 @@ class Recorder:
         return node
 
     def value(self, x: Any) -> Any:
-        """An argument as a node's: nodes for tensors and sizes that are known."""
+        """The argument of a node for an argument of a call: nodes replace tensors and known sizes."""
         if isinstance(x, Tensor):
             return self.node_of(x)
         if type(x) is TracedSize:
@@ -242,7 +246,7 @@ class Recorder:
         return self.graph.call_function(target, args, kwargs, name=packet and packet.__name__)
 
     def operator(self, form: Form, values: Iterable[Any]) -> Node:
-        """A new node that is a form of an operator, without the arguments that have their default."""
+        """A new node that calls a form of an operator, without the arguments that have their defaults."""
         args, kwargs, last = [], {}, 0
         for argument, value in zip(form.arguments, values):
             usual = argument.default is not ... and (value is argument.default or type(value) is type(
@@ -256,7 +260,7 @@ class Recorder:
         return self.node(target_of(form), args[:last], kwargs)
 
     def aten(self, name: str, *args: Any, form: str = "", **kwargs: Any) -> Node:
-        """A new node that is the form of an operator with these arguments."""
+        """A new node that calls the form `form` of an operator with these arguments."""
         return self.node(target_of(next(f for f in forms_of(name) if f.form == form)), args, kwargs)
 
     # ------------------------------------------------------------- calls
@@ -282,19 +286,19 @@ class Recorder:
         parts = self.parts_of(form, func, args, kwargs)
         if parts is not NotImplemented:
             return parts
-        given = [self.value(x) for x in values]    # before the call, which may write to them
+        given = [self.value(x) for x in values]    # before the call, because it may write to them
         result = func(*_plain(args), **_plain(kwargs))
         self._add_dtype(form, given, result)
         self.named(result, self.operator(form, given), form)
         return result
 
     def parts_of(self, form: Form, func: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """What a call of an operator gives that is to be recorded as what it calls; NotImplemented if it is to be a
-        node, as each is here."""
+        """The result of a call of an operator that is recorded as the operators that it calls. NotImplemented, which is
+        the result for every operator here, makes the call one node. Subclasses may override it."""
         return NotImplemented
 
     def _rewritten(self, func, rewrite, args, kwargs):
-        state.modes.append(self)               # what is asked of a tensor is recorded, too
+        state.modes.append(self)               # reads of a tensor's attributes are recorded too
         try:
             found = rewrite(*args, **kwargs)
         finally:
@@ -309,23 +313,23 @@ class Recorder:
         return result
 
     def _add_dtype(self, form, given, result):
-        """A factory's dtype is told where it is not that of a program that has changed nothing."""
+        """Adds the dtype to a factory's node if it is not the dtype without a change of the default dtype."""
         for i, argument in enumerate(form.arguments):
             if argument.name == "dtype" and given[i] is None and isinstance(result, Tensor) and not any(
                     ["Tensor" in a.kind for a in form.arguments]) and result.dtype not in (dt.float32, dt.int64):
                 given[i] = result.dtype
 
     def named(self, result: Any, node: Node, form: Form | None = None) -> None:
-        """Has nodes stand for the tensors of a result."""
+        """Makes nodes stand for the tensors of a result."""
         if isinstance(result, Tensor):
-            if form is not None and len(form.results) > 1:             # of which the function here gives the first
+            if form is not None and len(form.results) > 1:             # the function here returns the first one
                 node = self.node(operator.getitem, (node, 0))
             self.name(result, node)
             return
         if isinstance(result, (tuple, list)):
             if form is not None and form.tuple and len(result) != len(form.results):
-                raise NotImplementedError(f"aten::{form.name} gives {len(form.results)} results, and the function "
-                                          f"{len(result)} of them: this call cannot be recorded")
+                raise NotImplementedError(f"aten::{form.name} has {len(form.results)} results, and the function "
+                                          f"returns {len(result)} of them: this call cannot be recorded")
             node.meta["count"] = len(result)
         for i, x in enumerate(result if isinstance(result, (tuple, list)) else ()):
             if isinstance(x, Tensor):
@@ -341,12 +345,12 @@ class Recorder:
         computed = self.node_of(result)
         func(*_plain(args), **_plain(kwargs))
         if out.shape != before:
-            raise NotImplementedError(f"{name}: out= that gets another shape cannot be recorded")
+            raise NotImplementedError(f"{name}: out= whose shape changes cannot be recorded")
         self.name(out, self.aten("copy_", node, computed))
         return out
 
     def _through(self, func, args, kwargs):
-        """A call that is no operator: what it calls is recorded."""
+        """A call that is not an operator: the calls inside it are recorded."""
         before, given = len(self.graph.nodes), [x for x in _tensors((args, kwargs)) if self.is_known(x)]
         versions, drawn = [x._version_counter[0] for x in given], default_generator.get_state()
         self._inside.append((func, {id(x) for x in _tensors((args, kwargs))}))
@@ -369,16 +373,16 @@ class Recorder:
 
     @staticmethod
     def cannot_record(name: str, why: str) -> None:
-        """NotImplementedError: what a function of the library says that is no operator."""
+        """Raises NotImplementedError for a function of this library that has no operator."""
         raise NotImplementedError(f"a call of {name} cannot be recorded: {why}")
 
     @staticmethod
     def _out_of_sight(func):
-        return NotImplementedError(f"a call of {_label(func)} cannot be recorded: it is no operator of ATen's with "
-                                   "these arguments, and computes out of sight")
+        return NotImplementedError(f"a call of {_label(func)} cannot be recorded: with these arguments it is not an "
+                                   "ATen operator, and no recording sees its computation")
 
     def _made(self, func, args, kwargs):
-        """A tensor of values of Python's: a constant, of which each run has its own copy."""
+        """A tensor made of Python values: a constant, which each run copies."""
         if any([self.is_known(x) for x in _tensors((args, kwargs))]) and not isinstance(args[0], Tensor):
             self.reads("number", None)
         if not isinstance(args[0], Tensor):
@@ -387,7 +391,7 @@ class Recorder:
         if not self.is_known(result):
             kept = result.detach().clone() if isinstance(args[0], Tensor) or not result.requires_grad else result
             node = self._constant(result, _is_of_numbers(args[0]))
-            self.constants[node.target] = kept             # the call may write to what it got
+            self.constants[node.target] = kept             # the program may write to the tensor
             self.name(result, self.aten("lift_fresh_copy", node))
         elif isinstance(args[0], Tensor) and result is not args[0]:
             self.name(result, self.aten("clone", args[0]))
@@ -412,7 +416,7 @@ class Recorder:
         return result
 
     def sizes_of(self, tensor: Tensor, shape: Size) -> Size:
-        """A shape whose sizes are nodes, where they are recorded and the tensor is known."""
+        """A shape whose sizes have nodes, if the recorder keeps sizes and knows the tensor."""
         if not self.sizes or not self.is_known(tensor):
             return shape
         return tuple.__new__(TracedShape, [self._size(tensor, i, n) for i, n in enumerate(shape)])
@@ -422,7 +426,7 @@ class Recorder:
         return TracedSize(n, self, node)
 
 
-# ------------------------------------------------------------------ calls with a form of their own
+# ------------------------------------------------------------------ calls with special rules
 def _size(self, func, tensor, dim=None):
     result = func(tensor) if dim is None else func(tensor, dim)
     if not self.sizes or not self.is_known(tensor):
@@ -443,14 +447,28 @@ def _items(index):
     return list(index) if isinstance(index, tuple) else [index]
 
 
+def _dims_of_index(x):
+    """The number of dimensions that one part of an index takes."""
+    if isinstance(x, Tensor):
+        return x.dim() if x.dtype in (dt.bool, dt.uint8) else 1
+    return int(isinstance(x, (int, slice, list, np.ndarray)) and not isinstance(x, bool))
+
+
+def _sliced(self, node, dim, part):
+    """The node of a slice of a dimension; the node itself for a slice of the whole dimension."""
+    if (part.start, part.stop, part.step) == (None, None, None):
+        return node
+    start = 0 if part.start is None else part.start
+    stop = _END if part.stop is None else part.stop
+    step = [] if part.step in (None, 1) else [part.step]
+    return self.aten("slice", node, dim, *[_sized(self, e) for e in (start, stop, *step)], form="Tensor")
+
+
 def _viewed(self, tensor, index):
-    """(the node of tensor[index] as far as it is a view, the indices that are tensors, None for those dimensions that
-    are taken whole)."""
+    """(node of the view in tensor[index], indices that are tensors, with None for each dimension without one)."""
     node, dim, indices = self.node_of(tensor), 0, []
     items = _items(index)
-    used = sum([1 if isinstance(x, (int, slice, list, np.ndarray)) and not isinstance(x, bool) else
-                x.dim() if isinstance(x, Tensor) and x.dtype in (dt.bool, dt.uint8) else isinstance(x, Tensor)
-                for x in items])
+    used = sum([_dims_of_index(x) for x in items])
     for x in items:
         if isinstance(x, np.generic):
             x = x.item()
@@ -467,10 +485,7 @@ def _viewed(self, tensor, index):
         elif isinstance(x, int):
             node = self.aten("select", node, dim, x, form="int")
         elif isinstance(x, slice):
-            if (x.start, x.stop, x.step) != (None, None, None):
-                ends = [0 if x.start is None else x.start, _END if x.stop is None else x.stop]
-                ends += [] if x.step in (None, 1) else [x.step]
-                node = self.aten("slice", node, dim, *[_sized(self, e) for e in ends], form="Tensor")
+            node = _sliced(self, node, dim, x)
             dim += 1
         elif isinstance(x, Tensor):
             indices += [None] * (dim - len(indices)) + [x]
@@ -525,7 +540,7 @@ def _setitem(self, func, tensor, index, value):
 
 
 def _cast(self, func, tensor, *args, **kwargs):
-    """to(), float() and their like: a conversion to the dtype that the result has."""
+    """to(), float() and similar methods: a conversion to the dtype of the result."""
     result = func(tensor, *args, **kwargs)
     if not isinstance(result, Tensor):
         return result
@@ -567,23 +582,24 @@ _SPECIAL = {"__getitem__": _getitem, "__setitem__": _setitem, "size": _size, "nu
             "__rdiv__": _reflected("rdiv"), "__rpow__": _reflected("rpow"), "__rsub__": _reflected("rsub"),
             "__rfloordiv__": _reflected("rfloordiv"), "requires_grad_": _pass, "register_hook": _pass,
             "retain_grad": _pass, "__repr__": _pass, "__format__": _pass, "data_ptr": _pass, "__hash__": _pass}
-#: Functions that make a value of a tensor, and of what kind.
+#: Functions that make a Python value of a tensor: {function: kind of the value}.
 _READS = {"__bool__": "bool", "__int__": "int", "__float__": "float", "__index__": "index", "__complex__": "number",
           "item": "number", "tolist": "list", "numpy": "numpy", "__array__": "numpy", "__len__": "len",
           "__contains__": "bool", "is_nonzero": "bool", "equal": "bool", "allclose": "bool"}
-#: Functions that make a tensor of memory of another library's; of values, those that handlers see as makers.
+#: Functions that make a tensor of another library's memory. Functions that make a tensor of values are those that
+#: handlers see as makers.
 _MAKERS = {"from_numpy", "asarray", "frombuffer", "from_dlpack"}
 _REFUSED = {"backward", "grad"}
 _PROPERTIES = {"T": "numpy_T", "mT": "mT", "mH": "mH", "H": "matrix_H", "real": "real", "imag": "imag",
                "data": "detach"}
 _PREFIX = {"special": "special_", "linalg": "linalg_", "fft": "fft_"}
-#: Functions whose operator has another name.
+#: Functions whose operators have other names.
 _CALLED = {"cross_entropy": "cross_entropy_loss", "nll_loss": "nll_loss_nd", "grid_sample": "grid_sampler",
            "__invert__": "bitwise_not", "ndimension": "dim", "__matmul__": "matmul", "__rmatmul__": None}
 
 
 def operators_of(space: str | None, name: str, args: tuple, kwargs: dict[str, Any]) -> list[str]:
-    """The operators that a function may be, the likelier first."""
+    """The names of the operators that a call of a function may be, the likeliest first."""
     if space is None:
         return []
     if space == "nn.functional":
@@ -608,14 +624,16 @@ def operators_of(space: str | None, name: str, args: tuple, kwargs: dict[str, An
 
 
 def _is_of_functional(func):
-    """Whether it is nn.functional's, where torch has one of the same name with other arguments (torch.dropout)."""
+    """Whether a function belongs to nn.functional and torch has a function of the same name with other arguments
+    (torch.dropout)."""
     parameters = list(inspect.signature(func).parameters)
     return parameters[1:2] != ["p"] or "training" in parameters
 
 
 def _place(func):
-    """Where a function is found, and its name. What the library calls itself is in no such place, and counts as torch's
-    if it is an operation's; (None, name) for others, which may share a name with an operator: torch.masked.argmax."""
+    """(namespace, name) of a function. An internal function of this library is in no namespace; it counts as torch's if
+    it belongs to an operation. (None, name) for other functions, whose names may be those of operators
+    (torch.masked.argmax)."""
     if not isinstance(func, FunctionType):
         return None, getattr(func, "__name__", "")
     space, name = place(func)
@@ -640,7 +658,7 @@ def _label(func):
 
 
 def _plain(x):
-    """The same with sizes as numbers, which nobody records."""
+    """Replaces TracedSizes in nested arguments by numbers, which are not recorded."""
     if type(x) is TracedSize:
         return int(x)
     if isinstance(x, (list, tuple)):
@@ -656,7 +674,7 @@ def _plain(x):
 
 
 def _is_of_numbers(x):
-    """Whether it is a number of Python's, or nested lists of them."""
+    """Whether a value is a Python number, or nested lists of Python numbers."""
     if isinstance(x, (list, tuple)):
         return all([_is_of_numbers(y) for y in x])
     return isinstance(x, (bool, int, float, complex))
@@ -673,6 +691,6 @@ def _tensors(x):
             yield from _tensors(y)
 
 
-def _told(tensor):
-    """What a node tells of its tensor: shape and dtype."""
+def _shape_and_dtype(tensor):
+    """The shape and dtype of a tensor, for the `meta` of its node."""
     return tuple([int(n) for n in tensor._array.shape]), dt.of(tensor._array)

@@ -1,9 +1,10 @@
-"""The order and the names of the arguments of ATen's operators, as torch declares them (schemas.txt), and how the
-functions here take them.
+"""The order and names of the arguments of ATen's operators, as torch declares them (schemas.txt), and the functions of
+this library that take them.
 
-A schema `dropout(Tensor input, float p, bool train) -> Tensor` belongs to a function here whose parameters are called
-so, but for `_ALIASES`. `bind` finds for a call of such a function the form of the operator and its arguments, which is
-what a recording writes; `run` runs a form with arguments in the schema's order, as a program does that was read.
+A schema `dropout(Tensor input, float p, bool train) -> Tensor` belongs to a function whose parameters have the same
+names, except for those in `_ALIASES`. `bind` finds the form of the operator and its arguments for a call of such a
+function, so that a recording can write them. `run` runs a form with arguments in the schema's order, for programs that
+are read from files.
 """
 from __future__ import annotations
 
@@ -35,11 +36,11 @@ from ..tensor import Tensor
 
 __all__ = ["Argument", "Form", "Misfit", "bind", "fitted", "forms_of", "taker_of", "texts_of"]
 
-#: Arguments that say how fast a result is to be computed, or where, and not what it is: any value will do.
+#: Arguments that change the speed or the place of a computation, but not its result. Any value is accepted.
 _IDLE = {"cudnn_enabled", "cudnn_enable", "benchmark", "deterministic", "allow_tf32", "pin_memory", "non_blocking"}
 
 
-#: What torch writes as a number: {type: the values in the order of the numbers}.
+#: Types whose values torch writes as numbers: {type: the values in the order of the numbers}.
 SCALAR_TYPES = [dt.uint8, dt.int8, dt.int16, dt.int32, dt.int64, dt.float16, dt.float32, dt.float64, dt.complex32,
                 dt.complex64, dt.complex128, dt.bool, None, None, None, dt.bfloat16]
 MEMORY_FORMATS = [contiguous_format, preserve_format, channels_last, channels_last_3d]
@@ -48,8 +49,8 @@ _NUMBERS_OF = {"ScalarType": SCALAR_TYPES, "MemoryFormat": MEMORY_FORMATS, "Layo
 
 
 class Argument(NamedTuple):
-    """One argument: its type as torch writes it ("int[2]", "Tensor?"), whether it is given by name alone, and its
-    default, `...` if it has none."""
+    """One argument: its type in torch's notation ("int[2]", "Tensor?"), whether it is keyword-only, and its default,
+    `...` if it has none."""
 
     name: str
     kind: str
@@ -82,8 +83,8 @@ class Form:
 
     @property
     def is_impure(self) -> bool:
-        """Whether a call changes something: a tensor in place, or the random stream. Where the schema does not say so
-        (batch_norm, dropout), the function does that runs it."""
+        """Whether a call changes a tensor in place or the random stream. Where the schema does not say so (batch_norm,
+        dropout), the declaration of the function that runs the form says it."""
         return self.mutates or "Generator" in self.text or _changes_something(self)
 
     def __repr__(self):
@@ -92,8 +93,8 @@ class Form:
 
 @functools.cache
 def _changes_something(form):
-    """Whether the function that runs a form draws, or writes to an argument. A parameter that the form lacks (inplace,
-    max_norm) would have to ask for that."""
+    """Whether the function that runs a form draws random numbers, or writes to an argument. Effects that need a
+    parameter which the form lacks (inplace, max_norm) do not count."""
     function = _function("aten", form.name)
     record = getattr(function, "record", None)
     if record is None:
@@ -104,7 +105,7 @@ def _changes_something(form):
 
 
 def _split(text):
-    """Parts of a list between commas that are in no brackets."""
+    """The parts of a list between commas outside brackets."""
     parts, depth, begin = [], 0, 0
     for i, letter in enumerate(text + ","):
         depth += (letter in "([") - (letter in ")]")
@@ -127,7 +128,7 @@ def _default(text, kind):
 
 
 def _text(name):
-    """Of a file beside this one, which may be in an archive."""
+    """The text of a file in the folder of this module, which may be in an archive."""
     return __spec__.loader.get_data(os.path.join(os.path.dirname(__file__), name)).decode()
 
 
@@ -150,14 +151,14 @@ def forms_of(name: str) -> tuple[Form, ...]:
     return tuple([Form(line) for line in _table().get(name, ())])
 
 
-# ------------------------------------------------------------------ arguments of the types that a schema names
+# ------------------------------------------------------------------ values for the types of a schema
 class Misfit(TypeError):
-    """A value is not of the type that a schema asks for."""
+    """A value does not have the type in the schema."""
 
 
 _REDUCTIONS = ("none", "mean", "sum")
 _BAGS = ("sum", "mean", "max")
-#: Texts that are numbers in schemas: {(operator, or "": any, argument): the texts in the order of the numbers}.
+#: Texts that are numbers in schemas: {(operator, or "" for any, argument): the texts in the order of the numbers}.
 _NUMBERED = {("", "reduction"): _REDUCTIONS, ("embedding_bag", "mode"): _BAGS,
              ("grid_sampler", "interpolation_mode"): ("bilinear", "nearest", "bicubic"),
              ("grid_sampler", "padding_mode"): ("zeros", "border", "reflection")}
@@ -166,41 +167,52 @@ _PLAIN = {"ScalarType": dt.dtype, "Layout": layout, "Device": (device, str), "Me
 
 
 def fitted(value: Any, kind: str, numbers: bool = False) -> Any:
-    """`value` as an argument of the type `kind`. `numbers`: they will do for tensors. Misfit if it is none."""
+    """`value` as an argument of the type `kind`. `numbers`: whether numbers are accepted for tensors. Misfit for a
+    value of another type."""
     if kind[-1] == "?":
         return None if value is None else fitted(value, kind[:-1], numbers)
     if kind[-1] == "]":
-        inner, _, size = kind[:-1].rpartition("[")
-        if size and not isinstance(value, (list, tuple)) and inner in ("int", "float", "bool"):
-            return [fitted(value, inner)] * int(size)
-        if not isinstance(value, (list, tuple)):
-            raise Misfit
-        return [fitted(x, inner, numbers) for x in value]
+        return _fitted_list(value, kind, numbers)
     if isinstance(value, np.generic):
         value = value.item()
-    if type(value) is int and kind in _NUMBERS_OF:         # as programs of TorchScript have it
-        found = _NUMBERS_OF[kind][value] if 0 <= value < len(_NUMBERS_OF[kind]) else None
-        if found is None:
-            raise Misfit
-        return found
     if kind == "Tensor":
         if isinstance(value, Tensor) or numbers and isinstance(value, (int, float, complex)):
             return value
-    elif kind == "int":
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value
-    elif kind == "float":
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
-            return float(value)
-    elif kind in ("Scalar", "number"):
-        if isinstance(value, (int, float, complex)):
-            return value
-    elif kind == "complex":
-        if isinstance(value, (int, float, complex)) and not isinstance(value, bool):
-            return complex(value)
-    elif kind == "ScalarType" and value in (bool, int, float, complex):
+        raise Misfit
+    rule = _NUMBERS.get(kind)
+    if rule is not None:
+        accepted, truth, convert = rule
+        if not isinstance(value, accepted) or isinstance(value, bool) and not truth:
+            raise Misfit
+        return value if convert is None else convert(value)
+    return _fitted_other(value, kind)
+
+
+#: {type of numbers in a schema: (accepted types, whether True and False are accepted, conversion or None)}
+_NUMBERS = {"int": (int, False, None), "float": ((int, float), False, float),
+            "complex": ((int, float, complex), False, complex),
+            "Scalar": ((int, float, complex), True, None), "number": ((int, float, complex), True, None)}
+
+
+def _fitted_list(value, kind, numbers):
+    inner, _, size = kind[:-1].rpartition("[")
+    if isinstance(value, (list, tuple)):
+        return [fitted(x, inner, numbers) for x in value]
+    if size and inner in ("int", "float", "bool"):
+        return [fitted(value, inner)] * int(size)
+    raise Misfit
+
+
+def _fitted_other(value, kind):
+    """A value of a type that is neither a tensor nor a number. TorchScript programs have numbers for some of them."""
+    if type(value) is int and kind in _NUMBERS_OF:
+        choices = _NUMBERS_OF[kind]
+        if not 0 <= value < len(choices) or choices[value] is None:
+            raise Misfit
+        return choices[value]
+    if kind == "ScalarType" and value in (bool, int, float, complex):
         return {bool: dt.bool, int: dt.int64, float: dt.get_default_dtype(), complex: dt.complex64}[value]
-    elif kind in _PLAIN and isinstance(value, _PLAIN[kind]):
+    if kind in _PLAIN and isinstance(value, _PLAIN[kind]):
         return device(value) if kind == "Device" else value
     raise Misfit
 
@@ -210,23 +222,23 @@ def texts_of(name: str, argument: str) -> tuple[str, ...] | None:
     return _NUMBERED.get((name, argument)) or _NUMBERED.get(("", argument))
 
 
-# ------------------------------------------------------------------ functions here
-#: Arguments and the parameters here that mean the same, where they are called otherwise.
+# ------------------------------------------------------------------ the functions of this library
+#: Arguments in schemas, and the parameters of this library's functions that have other names for them.
 _ALIASES = {"self": ("input", "self", "tensor", "sorted_sequence", "a", "x"), "train": ("training",),
             "split_size": ("split_size_or_sections",), "split_sizes": ("split_size_or_sections",),
             "test_element": ("test_elements",), "element": ("elements",), "random_samples": ("_random_samples",),
             "the_template": ("tensor",), "size": ("sizes",), "t": ("data",), "dims_self": ("dims",)}
-#: The same of single operators, where the general ones would mislead.
+#: The same for single operators, where `_ALIASES` is wrong.
 _ALIASES_OF = {"embedding": {"indices": ("input",)}, "embedding_bag": {"indices": ("input",)},
                "polygamma": {"self": ("input",)}, "special_polygamma": {"self": ("input",)},
                "where": {"self": ("input",)}, "searchsorted": {"self": ("input",)},
                "cross_entropy_loss": {}, "nll_loss_nd": {}}
-#: Parameters that change nothing of a result, or that a form cannot have been called with unless they are not given.
+#: Parameters that do not change a result, or that a form can only have without a value.
 _UNTOLD = {"_stacklevel", "requires_grad"}
 
 
 class _Taker:
-    """The parameters of a function here."""
+    """The parameters of a function of this library."""
 
     def __init__(self, function):
         parameters = inspect.signature(function).parameters
@@ -241,7 +253,7 @@ class _Taker:
         return {}
 
     def parameter(self, form, argument):
-        """The parameter that stands for an argument of a form; None if there is none."""
+        """The parameter for an argument of a form; None if there is none."""
         if form not in self._mappings:
             self._mappings[form] = self._mapping(form)
         return self._mappings[form].get(argument.name)
@@ -262,7 +274,7 @@ class _Taker:
 
 @functools.lru_cache(4096)
 def taker_of(function: Callable) -> _Taker:
-    """The parameters of a function here."""
+    """The parameters of a function of this library."""
     return _Taker(function)
 
 
@@ -271,8 +283,8 @@ def _same(a, b):
 
 
 def bind(name: str, function: Callable, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Form, list] | None:
-    """The form of the operator `name` that a call of `function`, a function here, is, and its arguments in the order of
-    the schema; None if it is none of them."""
+    """(form of the operator `name`, its arguments in the order of the schema) for a call of `function`, a function of
+    this library; None if the call is not a form of this operator."""
     forms = forms_of(name)
     if not forms:
         return None
@@ -292,7 +304,7 @@ def bind(name: str, function: Callable, args: Sequence[Any], kwargs: dict[str, A
             except Misfit:
                 pass
     kwargs = {key: value for key, value in kwargs.items() if key in given}
-    return form_for(name, args, kwargs)        # arguments in torch's order, which the function tells apart itself
+    return form_for(name, args, kwargs)        # arguments in torch's order, for a function that sorts them itself
 
 
 def _filled(form, taker, given, rest, numbers, strict):
@@ -325,8 +337,8 @@ def _value(form, argument, value, numbers=False):
 
 
 def _by_default(form, argument, taker, name, strict):
-    """The value of an argument that was not given: what it is without here; else what torch declares. `strict`: torch
-    must declare one."""
+    """The value of an argument that the call does not pass: the default of the function, or else the default in the
+    schema. `strict`: whether the schema must have one."""
     if argument.name in _IDLE:
         return None if argument.kind[-1] == "?" else argument.name in ("cudnn_enabled", "cudnn_enable", "allow_tf32")
     if taker.defaults.get(name) is not None:
@@ -341,10 +353,10 @@ def _by_default(form, argument, taker, name, strict):
     raise Misfit
 
 
-# ------------------------------------------------------------------ to run a form
+# ------------------------------------------------------------------ running a form
 def arguments_of(form: Form, args: Sequence[Any], kwargs: dict[str, Any], numbers: bool = True) -> list:
-    """The arguments of a form in its order, from a call that names them as the schema does. Misfit if it is none.
-    `numbers`: they will do for tensors."""
+    """The arguments of a form in its order, from a call that uses the schema's names. Misfit if the call does not fit
+    the form. `numbers`: whether numbers are accepted for tensors."""
     values, given = [], dict(kwargs)
     if len(args) > len(form.arguments):
         raise Misfit
@@ -372,7 +384,7 @@ def arguments_of(form: Form, args: Sequence[Any], kwargs: dict[str, Any], number
 
 
 def form_for(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Form, list] | None:
-    """The form of an operator, called as its schemas say, and its arguments in order; None if there is none."""
+    """(form of an operator, its arguments in order) for a call that fits one of its schemas; None if it fits none."""
     for numbers in (False, True):
         for form in forms_of(name):
             try:
@@ -385,7 +397,7 @@ def form_for(name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Fo
 def _bag(weight, indices, offsets, scale, mode, sparse, weights, last, padding_idx=None):
     result = _F.embedding_bag(indices, weight, offsets, scale_grad_by_freq=scale, mode=_BAGS[mode], sparse=sparse,
                               per_sample_weights=weights, include_last_offset=last, padding_idx=padding_idx)
-    return result, None, None, None            # what torch's derivative needs of it
+    return result, None, None, None            # torch returns here what its derivative needs
 
 
 def _bag_forward(weight, indices, offsets, scale, mode, sparse, weights, last, padding_idx):
@@ -393,7 +405,7 @@ def _bag_forward(weight, indices, offsets, scale, mode, sparse, weights, last, p
 
 
 def _norm_of_batch(x, weight, bias, mean, var, training, momentum, eps):
-    """A batch norm, and the statistics it is left with; what torch's derivative needs is empty."""
+    """A batch norm and its statistics. The result that torch's derivative needs is empty."""
     mean, var = mean.clone(), var.clone()
     result = _F.batch_norm(x, mean, var, weight, bias, training, momentum, eps)
     return result, x.new_empty(0), x.new_empty(0), mean, var
@@ -431,7 +443,7 @@ def _upsample(mode):
 
 
 class _Module:
-    """A module of this package, imported when it is used."""
+    """A module of this package, which is imported at its first use."""
 
     def __init__(self, name):
         self._name = name
@@ -442,7 +454,7 @@ class _Module:
 
 _F, _T = _Module("..nn.functional"), _Module("..")
 
-#: Operators that no function here is, or none with the same parameters: called with the arguments in order.
+#: Operators without a function of this library with the same parameters: {name: function of the arguments in order}.
 _RUN: dict[str, Callable] = {
     "embedding_bag": _bag, "slice": _slice, "elu": _elu,
     "alias": lambda x: x._alias(), "lift_fresh": lambda x: x, "lift": lambda x: x.clone(),
@@ -494,18 +506,18 @@ _RUN: dict[str, Callable] = {
 
 @functools.cache
 def unsupported() -> frozenset[str]:
-    """The names of ATen's operators that nothing here runs."""
+    """The names of ATen's operators that this library cannot run."""
     return frozenset(_text("unsupported.txt").split())
 
 
 def runs(name: str) -> bool:
-    """Whether something here does the work of the operator."""
+    """Whether this library can run the operator."""
     return name in _RUN or name == "to" or _found(name) is not None
 
 
 def _found(name):
-    """The function that does the work of an operator, of one in place (silu_) that which takes inplace=True; None if
-    nothing does."""
+    """The function that runs an operator; for an operator in place (silu_) it may be a function that takes
+    inplace=True. None if there is none."""
     function = _function("aten", name)
     if function is None and name[-1:] == "_":
         inner = vars(importlib.import_module("..nn.functional", __package__)).get(name[:-1])
@@ -516,7 +528,12 @@ def _found(name):
 
 @functools.lru_cache(4096)
 def _runner(form):
-    """What runs a form: a function of its arguments in order."""
+    """The function that runs a form, with the form's arguments in order.
+
+    It leaves out arguments that have the schema's default where the function has no parameter for them, or has the same
+    default. It turns numbers back into texts, passes the others by name, or to the function's *args. Leading arguments
+    go by position, since some functions take their tensors only by position.
+    """
     if form.name == "to":
         return lambda *values: _to(values[0], form, values)
     if form.name in _RUN:
@@ -535,7 +552,7 @@ def _runner(form):
             default = argument.default
             if value is default or default is not ... and _same(value, default) or value == [] and default == []:
                 if name is None or argument.by_name or value is None or value == []:
-                    continue                   # the function has the same default, or one that means it
+                    continue                   # the function has the same default, or an equivalent one
             if text is not None and name in taker.defaults and isinstance(taker.defaults[name], str):
                 value = text[value]
             if name is not None and not (taker.rest and not argument.by_name):
@@ -547,7 +564,7 @@ def _runner(form):
         if taker.rest:
             return function(*args, **kwargs)
         leading = []
-        for name in taker.signature.parameters:            # some take their tensors by place alone
+        for name in taker.signature.parameters:            # some take their tensors only by position
             if name not in kwargs or taker.signature.parameters[name].kind is inspect.Parameter.KEYWORD_ONLY:
                 break
             leading.append(kwargs.pop(name))
@@ -556,12 +573,13 @@ def _runner(form):
 
 
 def run(form: Form, values: Sequence[Any]) -> Any:
-    """What a form gives for arguments in its order."""
+    """The result of a form for arguments in its order."""
     return _runner(form)(*values)
 
 
 def called(form: Form, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """The same for a call that names arguments, or leaves them out, as the schema does. TypeError for another."""
+    """The result of a form for a call that may name or omit arguments as the schema allows. TypeError for other
+    calls."""
     try:
         values = arguments_of(form, args, kwargs)
     except Misfit:

@@ -1,7 +1,8 @@
-"""The arrays of tensors while a call is recorded as a program: each stands for an ndarray, and says what is done to it.
+"""The arrays of tensors while a call is recorded as a program. Each stands for an ndarray, and records its uses.
 
-A Traced has the ndarray that eager has there as its `value`, and every function of NumPy's that reaches it is a step of
-the recording, writes among them. What would make a number of Python's of it ends the recording: see `Unrecordable`.
+The `value` of a Traced is the ndarray of eager execution. Every NumPy function that gets a Traced becomes a step of the
+recording, and so does every write. An operation that would make a Python number of it ends the recording: see
+`Unrecordable`.
 """
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ _SEQUENCES = (list, tuple)
 
 
 def plain(x: Any) -> Any:
-    """Nested arguments with ndarrays in the place of what stands for them."""
+    """Nested arguments with ndarrays in place of Traced arrays."""
     kind = type(x)
     if kind is Traced:
         return x.value
@@ -59,7 +60,7 @@ def _number(what):
 
 
 class Traced(StandIn):
-    """What stands for the ndarray `value` in a recording."""
+    """Stands for the ndarray `value` in a recording."""
 
     __slots__ = ("value", "recording", "__weakref__")
 
@@ -72,7 +73,7 @@ class Traced(StandIn):
     device = property(lambda self: _cpu())
 
     def read(self, what, function, *args, **kwargs):
-        """A number of Python's is made of it."""
+        """Makes a Python number of the array."""
         if self.recording.here():
             self.recording.ends(f"{what} of a tensor")
         return function(*args, **kwargs)
@@ -94,18 +95,18 @@ class Traced(StandIn):
     def __repr__(self):
         return f"Traced({self.value!r})"
 
-    # -------------------------------------------------------------- what others are asked
+    # -------------------------------------------------------------- checks of the kernels
     def check_static(self, name):
         if self.recording.here():
             raise Unrecordable(f"{name}, the shape of whose result depends on numbers")
 
     def check_mask(self):
         if self.dtype == bool and self.recording.here():
-            raise Unrecordable("an index by a mask, which picks as many elements as it says")
+            raise Unrecordable("an index by a mask, whose result has a size that depends on numbers")
 
     def check_storage(self, force=False):
         if self.recording.here():
-            raise Unrecordable("an array of NumPy's made of a tensor")
+            raise Unrecordable("a NumPy array made of a tensor")
 
     def truth(self):
         raise Unrecordable("the truth value of a tensor")
@@ -167,7 +168,7 @@ def _cpu():
 _REAL, _IMAG = operator.attrgetter("real"), operator.attrgetter("imag")
 _ABOUT_MEMORY = {np.may_share_memory, np.shares_memory, np.shape, np.ndim, np.size, np.result_type, np.can_cast,
                  np.iscomplexobj, np.isrealobj}
-#: Functions whose result is as large as numbers say, or is no array.
+#: Functions whose result is not an array, or has a size that depends on numbers.
 _BY_NUMBERS = {np.nonzero, np.flatnonzero, np.argwhere, np.unique, np.extract, np.compress, np.trim_zeros, np.bincount,
                np.array_equal, np.array_equiv, np.allclose, np.union1d, np.intersect1d, np.setdiff1d, np.delete,
                np.array2string, np.array_str, np.array_repr, np.save, np.savetxt, np.interp,

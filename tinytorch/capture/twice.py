@@ -1,7 +1,8 @@
-"""Recording a call, and recording it again with other inputs: what differs then has been baked in.
+"""Records a call, and records it again with other inputs. Whatever differs then was baked into the graph.
 
-Control flow that depends on values, Python's counters, numbers that a tensor became and constants computed out of sight
-are all invisible in one recording. In two, made with other inputs of the same shapes, they are nodes that differ.
+One recording does not show control flow that depends on values, Python counters, tensors that became numbers, and
+constants from computations that were not recorded. In two recordings, with different inputs of the same shapes, they
+are nodes that differ.
 """
 from __future__ import annotations
 
@@ -27,35 +28,35 @@ if TYPE_CHECKING:
 __all__ = ["BakedIn", "Recording", "TracerWarning", "changed", "difference", "larger", "leaves", "mapped", "names_of",
            "parameters_of", "record", "record_twice", "undone", "words"]
 
-#: What may be said of a tensor that became a value, in torch's words.
+#: torch's words for the kinds of values that a tensor may become.
 _READ = {"bool": "a Python boolean", "int": "a Python integer", "float": "a Python float", "index": "a Python index",
          "number": "a Python number", "list": "a Python list", "numpy": "a NumPy array"}
 
 
 class TracerWarning(Warning):
-    """What tracing warns of: something that would be a constant of the program."""
+    """Tracing turns a value that may depend on the inputs into a constant of the program."""
 
     @staticmethod
     def ignore_lib_warnings():
-        """Nothing: none are given for the library's own code."""
+        """Changes nothing: there are no such warnings for this library's code."""
 
 
 TracerWarning.__module__ = "torch.jit"
 
 
 class BakedIn(RuntimeError):
-    """Something that depends on the inputs, or on the number of calls, would be a constant of the graph."""
+    """A value that depends on the inputs, or on the number of calls, would be a constant of the graph."""
 
 
 class Recording(NamedTuple):
-    """A call that was recorded.
+    """A recorded call.
 
-    graph      whose placeholders are the tensors among the arguments, in order, and whose output is what was returned
-    constants  {path of a get_attr node: the tensor}, those that were neither arguments nor in `attributes`
-    inputs     the arguments: (args, kwargs) with the nodes in place of tensors
-    parameters the names of the arguments without a name, in order
-    result     what was returned
-    reads      the kind of each value that a tensor became, as `reads` of the recorder tells it
+    graph      its placeholders are the tensors among the arguments, in order, and its output is the result
+    constants  {path of a get_attr node: tensor} for tensors that are neither arguments nor in `attributes`
+    inputs     the arguments: (args, kwargs) with nodes in place of tensors
+    parameters the names of the parameters for the positional arguments, in order
+    result     the result of the call
+    reads      the kind of each value that a tensor became, as `reads` of the recorder gets it
     """
 
     graph: Graph
@@ -67,12 +68,13 @@ class Recording(NamedTuple):
 
     @property
     def values_read(self) -> list[str]:
-        """The kinds of values that tensors became, each once; constants that were made of values are compared."""
+        """The kinds of values that tensors became, without repetition. Constants that were made of values do not count:
+        they are compared."""
         return [kind for kind in dict.fromkeys(self.reads) if not kind.startswith("constant")]
 
 
 def words(kind: str) -> str:
-    """What torch's tracer warns of when a tensor becomes a value of this kind."""
+    """The warning of torch's tracer for a tensor that becomes a value of this kind."""
     if kind.startswith("constant"):
         return (f"torch.{kind.split()[1]} results are registered as constants in the trace. You can safely ignore this "
                 "warning if you use this function to create tensors out of constant variables that would be the same "
@@ -104,7 +106,7 @@ def leaves(x: Any) -> Iterator[Tensor]:
 
 
 def mapped(x: Any, function: Callable[[Tensor], Any]) -> Any:
-    """The same with function(tensor) for every tensor."""
+    """Nested tuples, lists and dicts with function(tensor) in place of every tensor."""
     if isinstance(x, Tensor):
         return function(x)
     if isinstance(x, (list, tuple)) and not isinstance(x, Size):
@@ -116,13 +118,14 @@ def mapped(x: Any, function: Callable[[Tensor], Any]) -> Any:
 
 
 def _own(tensor):
-    """A leaf like it on memory of its own: what is recorded may write to its arguments."""
+    """A copy of a tensor as a leaf: the recorded call may write to its arguments."""
     with no_grad():
         return tensor.detach().clone().requires_grad_(tensor.requires_grad)
 
 
 def _other(array):
-    """Numbers of the same kind in other places, floating ones with other signs; indices stay within their range."""
+    """The numbers of an array in another order, floating-point numbers also with other signs. Indices stay within their
+    range."""
     flat = np.ascontiguousarray(array).reshape(-1)[::-1]
     if array.dtype.kind in "fc":
         flat = flat * array.dtype.type(-0.75) + array.dtype.type(0.01)
@@ -137,7 +140,8 @@ def changed(inputs: Any) -> Any:
 
 
 def larger(inputs: Any) -> Any:
-    """Inputs whose first dimension, where it is that of the first tensor, is longer by one; None if there are none."""
+    """The inputs with first dimensions longer by one, for tensors whose first dimension has the size of the first
+    tensor's; None if there are none."""
     found = [x for x in leaves(inputs) if x._array.ndim]
     if not found or any([type(x._array) is not np.ndarray for x in found]):
         return None
@@ -155,18 +159,18 @@ def _like(x, array):
     return wrap(np.array(array)).requires_grad_(x.requires_grad)
 
 
-# ------------------------------------------------------------------ to record
+# ------------------------------------------------------------------ recording
 def record(function: Callable, args: tuple = (), kwargs: dict[str, Any] | None = None, *,
            attributes: dict[int, str] | None = None, sizes: bool = False,
            reads: Callable[[str], None] = lambda kind: None, suffix: str = "",
            kind: type[Recorder] = Recorder) -> Recording:
     """Records function(*args, **kwargs): see Recording. The arguments are not written to.
 
-    attributes  {id of a tensor: path}, those that the graph is to ask for as attributes
+    attributes  {id of a tensor: path} for tensors that the graph reads as attributes
     sizes       whether sizes of tensors are nodes
     reads       reads(kind) is called where a tensor becomes a value; an error that it raises ends the recording
-    suffix      of the names of placeholders
-    kind        of the recorder
+    suffix      the end of the names of placeholders
+    kind        the class of the recorder
     """
     found = []
 
@@ -191,7 +195,7 @@ def record(function: Callable, args: tuple = (), kwargs: dict[str, Any] | None =
 
 
 def parameters_of(function: Callable, args: tuple) -> list[str]:
-    """A name for each argument: that of the parameter."""
+    """The name of the parameter for each positional argument."""
     from ..nn import Module
     target = function.forward if isinstance(function, Module) else function
     try:
@@ -213,8 +217,8 @@ def names_of(parameters: list[str], args: tuple, kwargs: dict[str, Any]) -> list
 
 def record_twice(function: Callable, args: tuple = (), kwargs: dict[str, Any] | None = None, *, others: tuple = None,
                  strict: bool = True, **options: Any) -> Recording:
-    """`record`, and again with other inputs, (args, kwargs) of `others` or the same with other numbers. BakedIn if the
-    graphs differ, or a tensor became a value of Python's; with strict=False a warning of it.
+    """Records a call twice, the second time with the inputs `others`, (args, kwargs), or with other numbers. BakedIn if
+    the graphs differ, or if a tensor became a Python value; strict=False only warns of the latter.
 
     >>> import tinytorch as torch
     >>> from tinytorch.capture.twice import record_twice
@@ -235,7 +239,7 @@ that the trace might not generalize to other inputs!
         with fork_rng():
             second = record(function, *(others or changed((tuple(args), kwargs or {}))), **options)
         found = difference(first, second)
-        described = [] if found is None else [f"what was recorded with other inputs differs:{found}"]
+        described = [] if found is None else [f"the recording with other inputs differs:{found}"]
     if described and strict:
         raise BakedIn(described[0])
     for text in described:
@@ -245,7 +249,7 @@ that the trace might not generalize to other inputs!
 
 @contextlib.contextmanager
 def undone(module: Module) -> Iterator[None]:
-    """A context within which what is drawn, and what is written to parameters and buffers, is undone at its end."""
+    """A context that restores the random stream, and the parameters and buffers of a module, at its end."""
     held = [(x, x.detach().clone()) for x in [*module.parameters(), *module.buffers()]]
     with fork_rng():
         try:
@@ -257,7 +261,7 @@ def undone(module: Module) -> Iterator[None]:
                         x.detach().copy_(before)
 
 
-# ------------------------------------------------------------------ to compare
+# ------------------------------------------------------------------ comparison
 def _same(a, b, places, constants):
     if isinstance(a, Node):
         return isinstance(b, Node) and places.get(a) is b
@@ -279,7 +283,7 @@ def difference(first: Recording, second: Recording) -> str | None:
             x, y = first.constants[a.target]._array, second.constants[b.target]._array
             if x is not y and not (x.shape == y.shape and x.dtype == y.dtype and bool(np.array_equal(
                     x, y, equal_nan=dt.of(x).is_floating_point))):
-                return f" the tensor {a.target} was computed out of sight, and is another"
+                return f" the tensor {a.target} comes from a computation that was not recorded, and differs"
         elif (a.op, a.target) != (b.op, b.target) or not _same((a.args, dict(a.kwargs)), (b.args, dict(b.kwargs)),
                                                               places, None):
             return f"\n    {a.format_node()}\n    {b.format_node()}"
