@@ -341,8 +341,13 @@ def _reduceat(level, ufunc, x, indices, axis=0, dtype=None, out=None):
 
 
 def _matmul(level, ufunc, a, b, out=None, **options):
-    """The products. The products of a batch of matrices with a single matrix are computed as one product of
-    matrices."""
+    """The products. The first of these cases that applies is computed:
+
+    - a batch of vectors with a single matrix, or a batch of anything with a single vector: one call of NumPy's;
+    - a batch of matrices with a single matrix: one product of matrices, with the rows of all matrices;
+    - a single vector or matrix with a batch of vectors: one product with the transposed matrix;
+    - anything else: a broadcast product, in which vectors become matrices of one row or column.
+    """
     batched_a, batched_b = (type(x) is Batched and x.level == level for x in (a, b))
     if not a.ndim or not b.ndim:
         raise ValueError("matmul: an operand does not have enough dimensions")
@@ -360,7 +365,10 @@ def _matmul(level, ufunc, a, b, out=None, **options):
         return np.matmul(b.physical, a.T, **options)
     column, row = b.ndim == 1, a.ndim == 1
     x, y = (p.physical if batched else p for p, batched in ((a, batched_a), (b, batched_b)))
-    x, y = x[..., None, :] if row else x, y[..., None] if column else y
+    if row:
+        x = x[..., None, :]
+    if column:
+        y = y[..., None]
     ndim = max(a.ndim + row, b.ndim + column)
     x, y = (p.reshape(p.shape[:1] + (1,) * (ndim + 1 - p.ndim) + p.shape[1:]) if batched else p
             for p, batched in ((x, batched_a), (y, batched_b)))
@@ -370,7 +378,9 @@ def _matmul(level, ufunc, a, b, out=None, **options):
         result = np.matmul(x, y, **options)
     if column:
         result = result[..., 0]
-    return (result[..., 0] if column else result[..., 0, :]) if row else result
+    if row:
+        return result[..., 0] if column else result[..., 0, :]
+    return result
 
 
 def _vecdot(level, ufunc, a, b, **options):

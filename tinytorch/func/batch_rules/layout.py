@@ -93,7 +93,8 @@ def _cumprod_gradient(level, run, g, saved, edges):
 
 # ------------------------------------------------------------------ along a dimension, an index for each element
 def _of_elements(compute, o):
-    """Of arrays of the same number of dimensions; the result has a shape that is given, or that of one of them."""
+    """The rule of a function of arrays with the same number of dimensions. The result has the shape of an argument
+    `shape`, or the shape of one of the arrays. Samples without dimensions become rows of one element."""
     arrays = [i for i, name in enumerate(o.params) if name in ("input", "g", "index", "src")]
     dim, shape_at = o.params.index("dim"), o.params.index("shape") if "shape" in o.params else None
     like = arrays[0 if "src" in o.params else -1]
@@ -107,7 +108,9 @@ def _of_elements(compute, o):
         for i in arrays:
             if isinstance(given[i], np.ndarray):
                 x = spread(given[i], level, size)
-                given[i] = x.reshape(size, x.size // size if size else 1) if flat else x
+                if flat:
+                    x = x.reshape(size, x.size // size if size else 1)
+                given[i] = x
         given[dim] = 1 if flat else axis_of(given[dim], max_ndim(*found))
         if shape_at is not None:
             given[shape_at] = (size, 1) if flat else (size, *shape)

@@ -46,8 +46,9 @@ def _factor_gradient(level, run, g, saved, edges):
     size = size_of(level, g, saved)
 
     def of_all(x):
-        return tuple(map(of_all, x)) if x.__class__ in (tuple, list) else spread(x, level, size) if isinstance(
-            x, np.ndarray) else x
+        if x.__class__ in (tuple, list):
+            return tuple(map(of_all, x))
+        return spread(x, level, size) if isinstance(x, np.ndarray) else x
     return batch(list(run(list(of_all(g)), of_all(saved), edges)), level)
 
 

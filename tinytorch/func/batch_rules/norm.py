@@ -40,10 +40,12 @@ def _layer_norm(compute, level, input, weight, bias, size, eps, center):
 
 def _row_gradients(wanted, g, x, weight, width, mean, rate):
     """(The gradient of rows `x` of all samples, the normed rows), of arrays (samples, rows, width)."""
-    flat = [v if v is None else v.reshape(v.shape[0] * v.shape[1], v.shape[2])
-            for v in (g if weight is None else g * weight, x, mean, rate)]
-    g_input = kernels.layer_norm_backward(flat[0], (True, False, False), flat[1], None, width, *flat[2:])[0].reshape(
-        x.shape) if wanted else None
+    g_input = None
+    if wanted:
+        g = g if weight is None else g * weight
+        flat = [v if v is None else v.reshape(v.shape[0] * v.shape[1], v.shape[2]) for v in (g, x, mean, rate)]
+        g_input = kernels.layer_norm_backward(flat[0], (True, False, False), flat[1], None, width, *flat[2:])[0]
+        g_input = g_input.reshape(x.shape)
     return g_input, (x if mean is None else x - mean) * rate
 
 
@@ -61,9 +63,13 @@ def _layer_norm_gradient(level, run, g, saved, edges):
                         for v, n in ((g, width), (input, width), (mean, 1), (rate, 1))]
     w = None if weight is None else aligned(norm.wide(weight).reshape(-1), level, 2)
     g_input, normed = _row_gradients(wanted[0], g, x, w, width, mean, rate)
-    found = (None if g_input is None else g_input.reshape(count, *input.shape),
-             (g * normed).sum(1).reshape(count, *weight.shape) if wanted[1] else None,
-             g.sum(1).reshape(count, *bias.shape) if wanted[2] else None)
+    found = [None, None, None]
+    if wanted[0]:
+        found[0] = g_input.reshape(count, *input.shape)
+    if wanted[1]:
+        found[1] = (g * normed).sum(1).reshape(count, *weight.shape)
+    if wanted[2]:
+        found[2] = g.sum(1).reshape(count, *bias.shape)
     return [None if d is None else batch(norm._as(like.dtype)(d), level)
             for d, like in zip(found, (input, weight, bias))]
 
@@ -89,13 +95,12 @@ def _group_norm(compute, level, input, weight, bias, groups, eps):
 def _group_norm_gradient(level, run, g, saved, edges):
     input, weight, _, groups, _, _, (mean, rate, bias) = saved
     wanted, count = [edge is not None for edge in edges], size_of(level, g, saved)
-    like = next(x for x in (input, g) if x is not None)        # the input is not kept for the bias alone
+    like = g if input is None else input       # the input is not kept if only the bias needs a gradient
     shape, axes = like.shape, (1, *range(3, like.ndim + 1))
     g, x, mean, rate = [x if x is None else norm.wide(spread(x, level, count)) for x in (g, input, mean, rate)]
     found = [None, None, g.sum(axes) if wanted[2] else None]
     if (wanted[0] or wanted[1]) and (x is None or not x.size):
-        weights = np.full((count, shape[1]), math.nan if shape[0] else 0, g.dtype)     # from the mean over nothing
-        found = [v if want else None for v, want in zip((np.zeros_like(g), weights, np.zeros_like(weights)), wanted)]
+        found = _gradients_of_nothing(wanted, g, shape, count)
     elif wanted[0] or wanted[1]:
         rows = (count, shape[0] * groups, -1)
         w = None if weight is None else aligned(_of_channels(norm.wide(weight), like.ndim), level, like.ndim)
@@ -108,6 +113,13 @@ def _group_norm_gradient(level, run, g, saved, edges):
             found[1] = (g * normed.reshape(x.shape)).sum(axes)
     dtypes = [like.dtype, weight if weight is None else weight.dtype, bias and bias[1]]
     return [None if d is None else batch(norm._as(dtype)(d), level) for d, dtype in zip(found, dtypes)]
+
+
+def _gradients_of_nothing(wanted, g, shape, count):
+    """The gradients of the input, weight and bias for an input without elements."""
+    weights = np.full((count, shape[1]), math.nan if shape[0] else 0, g.dtype)     # NaN from the mean over nothing
+    found = np.zeros_like(g), weights, np.zeros_like(weights)
+    return [v if want else None for v, want in zip(found, wanted)]
 
 
 # ------------------------------------------------------------------ channels

@@ -23,7 +23,13 @@ class _Together:
 
 
 def _layer(call, kernel, backward, states, of_kernel, name):
-    """The rules of one of the layers, of `states`, whose `kernel` and `backward` take the weights `of_kernel`."""
+    """Registers the rules of one kind of layer. `states`: the number of its states; `kernel` and `backward`: its
+    functions; `of_kernel`: the places of the weights that `backward` takes.
+
+    The forward rule puts the samples of a batch side by side as one larger batch, and runs the kernel once. It computes
+    in ordinary operations instead if sequences have lengths, the weights are a batch, the batch is empty, the numbers
+    have half precision, or there is a second batch inside. The rule of the gradients does what the forward did.
+    """
     first, decomposition = call.op.first, call.op.decomposition
 
     @forward_rule(call)
