@@ -43,10 +43,8 @@ class Repeat:
         >>> Repeat([[Group(Call("blocks.0", "Block", 0))], [Group(Call("blocks.1", "Block", 0))]]).label
         'Block x2'
         """
-        names = [m.call.cls if isinstance(m, Group) and m.call else m.name if isinstance(m, Step) else m.label
-                 for m in self.turns[0]]
         groups = [m.call.cls for m in self.turns[0] if isinstance(m, Group) and m.call]
-        shown = groups or names
+        shown = groups or [m.name if isinstance(m, Step) else m.label for m in self.turns[0]]
         text = ", ".join(shown[:3]) + (" ..." if len(shown) > 3 else "")
         return f"{text} x{len(self.turns)}"
 

@@ -62,31 +62,36 @@ class _Members:
     def in_place_of(self, repeat):
         """The tensors that come into the second turn and go out of it, in the places of those of the other turns."""
         turn_of = {m: k for k, turn in enumerate(repeat["turns"]) for m in turn}
-        number = {}                            # the number of an operation in its turn
+        flows = self._flows_by_place(repeat)
+        reads, makes, enter, leave = {}, {}, {}, {}
+        for tensor, reader, maker, a, b in flows:
+            if turn_of.get(b) == 1 and turn_of.get(a) != 1:
+                reads[reader] = tensor
+            if turn_of.get(a) == 1 and turn_of.get(b) != 1:
+                makes[maker] = tensor
+        for tensor, reader, maker, a, b in flows:
+            if a is None and reader in reads and (tensor not in enter or turn_of[b] == 1):
+                enter[tensor] = reads[reader]
+            if b is None and maker in makes:
+                leave[tensor] = makes[maker]
+        before = {tensor for tensor, _, _, a, b in flows if turn_of.get(b) == 1 and a is not None}
+        after = {tensor for tensor, _, _, a, b in flows if turn_of.get(a) == 1 and b is not None}
+        return {"enter": enter, "leave": leave, "turn in": sorted(before), "turn out": sorted(after)}
+
+    def _flows_by_place(self, repeat):
+        """[(tensor, place that reads it, place that makes it, member of its start, member of its end)] of the wires of
+        a repeat. A place is (number of the operation in its turn, its argument or output)."""
+        number = {}
         for turn in repeat["turns"]:
             for i, op in enumerate([op for m in turn for op in self._operations(m)]):
                 number[op] = i
-        data, flows = self.data, self.flows(repeat["id"])
-        reads, makes, enter, leave = {}, {}, {}, {}
-        for wire, a, b in flows:
-            w = data["wires"][wire]
-            tensor = data["tensors"][w["tensor"]]
-            if turn_of.get(b) == 1 and turn_of.get(a) != 1:
-                reads[number.get(w["to"]), w["argument"]] = w["tensor"]
-            if turn_of.get(a) == 1 and turn_of.get(b) != 1:
-                makes[number.get(tensor["from"]), tensor["output"]] = w["tensor"]
-        for wire, a, b in flows:
-            w = data["wires"][wire]
-            tensor = data["tensors"][w["tensor"]]
-            if a is None and (number.get(w["to"]), w["argument"]) in reads:
-                found = reads[number.get(w["to"]), w["argument"]]
-                if w["tensor"] not in enter or turn_of[b] == 1:
-                    enter[w["tensor"]] = found
-            if b is None and (number.get(tensor["from"]), tensor["output"]) in makes:
-                leave[w["tensor"]] = makes[number.get(tensor["from"]), tensor["output"]]
-        before = [data["wires"][w]["tensor"] for w, a, b in flows if turn_of.get(b) == 1 and a is not None]
-        after = [data["wires"][w]["tensor"] for w, a, b in flows if turn_of.get(a) == 1 and b is not None]
-        return {"enter": enter, "leave": leave, "turn in": sorted(set(before)), "turn out": sorted(set(after))}
+        flows = []
+        for wire, a, b in self.flows(repeat["id"]):
+            w = self.data["wires"][wire]
+            tensor = self.data["tensors"][w["tensor"]]
+            reader, maker = (number.get(w["to"]), w["argument"]), (number.get(tensor["from"]), tensor["output"])
+            flows.append((w["tensor"], reader, maker, a, b))
+        return flows
 
     def _operations(self, number):
         element = self.data["elements"][number]
@@ -100,18 +105,11 @@ def _plan(data, children, flows):
     elements, inside = data["elements"], set(children)
     edges: dict[tuple, list] = {}              # (tensor, member or None, member or None): wires
     for wire, a, b in flows:
-        a, b = (a if a in inside else None), (b if b in inside else None)
+        a = a if a in inside else None
+        b = b if b in inside else None
         if a != b:
             edges.setdefault((data["wires"][wire]["tensor"], a, b), []).append(wire)
-    uses: dict[int, list] = {}
-    for _, a, b in edges:
-        uses.setdefault(a, []).append(b)
-    beside: dict[int, list] = {}
-    for number in children:
-        users = uses.get(number, [])
-        if elements[number]["kind"] in ("parameter", "input") and len(users) == 1 and users[0] is not None and (
-                elements[users[0]]["kind"] == "op"):
-            beside.setdefault(users[0], []).append(number)
+    beside = _beside(elements, children, edges)
     aside = {n for numbers in beside.values() for n in numbers}
     vertices: list[dict] = [{"child": n} for n in children if n not in aside]
     at: dict[Any, int] = {v["child"]: i for i, v in enumerate(vertices)}
@@ -129,7 +127,29 @@ def _plan(data, children, flows):
             lines.append((tensor, start, end, wires))
     ends = {i for i, v in enumerate(vertices) if "child" in v and elements[v["child"]]["kind"] in ("output", "error")}
     rows = _rows(vertices, lines, ends)
-    chains, trunk = [], {}                     # of each tensor, one branching wire from row to row
+    chains = _chains(vertices, rows, lines)
+    return {"vertices": vertices, "layers": _ordered(rows, chains), "edges": chains,
+            "beside": {k: sorted(v) for k, v in beside.items()}}
+
+
+def _beside(elements, children, edges):
+    """{operation: the parameters and inputs that it alone uses}, which are drawn beside it."""
+    uses: dict[int, list] = {}
+    for _, a, b in edges:
+        uses.setdefault(a, []).append(b)
+    beside: dict[int, list] = {}
+    for number in children:
+        users = uses.get(number, [])
+        if elements[number]["kind"] in ("parameter", "input") and len(users) == 1 and users[0] is not None and (
+                elements[users[0]]["kind"] == "op"):
+            beside.setdefault(users[0], []).append(number)
+    return beside
+
+
+def _chains(vertices, rows, lines):
+    """The path of each line from row to row. The lines of a tensor share their way: each row between has one vertex
+    for the tensor, which is added to `vertices` and `rows`."""
+    chains, trunk = [], {}
     for tensor, start, end, wires in lines:
         chain = [start]
         for row in range(rows[start] + 1, rows[end]):
@@ -139,8 +159,7 @@ def _plan(data, children, flows):
                 rows.append(row)
             chain.append(trunk[tensor, row])
         chains.append({"tensor": tensor, "chain": [*chain, end], "wires": wires})
-    return {"vertices": vertices, "layers": _ordered(rows, chains), "edges": chains,
-            "beside": {k: sorted(v) for k, v in beside.items()}}
+    return chains
 
 
 def _rows(vertices, lines, ends):
@@ -151,6 +170,18 @@ def _rows(vertices, lines, ends):
     for _, start, end, _ in lines:
         after.setdefault(start, []).append(end)
         before.setdefault(end, []).append(start)
+    rows = _depths(vertices, before, after)
+    for v, made in enumerate(vertices):
+        if "in" not in made and v not in before and v in after:
+            rows[v] = min([rows[u] for u in after[v]]) - 1
+    last = max([rows[v] for v, made in enumerate(vertices) if "out" not in made and v not in ends], default=-1) + 1
+    rows = [last if v in ends else row for v, row in enumerate(rows)]
+    highest = max([rows[v] for v, made in enumerate(vertices) if "out" not in made], default=0)
+    return [highest + 1 if "out" in made else row for row, made in zip(rows, vertices)]
+
+
+def _depths(vertices, before, after):
+    """The length of the longest path to each vertex from the tensors that come in, which have row 0."""
     has_ports = any(["in" in v for v in vertices])
     rows = [-1] * len(vertices)
     waiting = {v: len(before.get(v, ())) for v in range(len(vertices))}
@@ -162,13 +193,7 @@ def _rows(vertices, lines, ends):
             waiting[u] -= 1
             if not waiting[u]:
                 ready.append(u)
-    for v, made in enumerate(vertices):
-        if "in" not in made and v not in before and v in after:
-            rows[v] = min([rows[u] for u in after[v]]) - 1
-    last = max([rows[v] for v, made in enumerate(vertices) if "out" not in made and v not in ends], default=-1) + 1
-    rows = [last if v in ends else row for v, row in enumerate(rows)]
-    highest = max([rows[v] for v, made in enumerate(vertices) if "out" not in made], default=0)
-    return [highest + 1 if "out" in made else row for row, made in zip(rows, vertices)]
+    return rows
 
 
 def _ordered(rows, chains):

@@ -140,9 +140,10 @@ def _rows(lives):
     for (nbytes, name, shape, dtype, path, maker, needed_by), equal in found.items():
         count, of = len(equal), [life for _, life in equal]
         freed = [life.freed for life in of]
-        row = (nbytes * count, name, "x".join(map(str, shape)) or "()", dtype,
-               f"{path} x{count}" if count > 1 else equal[0][0], maker, needed_by,
-               min([life.born for life in of]), "" if None in freed else max(freed))
+        module = f"{path} x{count}" if count > 1 else equal[0][0]
+        last = "" if None in freed else max(freed)
+        row = (nbytes * count, name, "x".join(map(str, shape)) or "()", dtype, module, maker, needed_by,
+               min([life.born for life in of]), last)
         rows.append((row, of))
     return rows
 
@@ -155,6 +156,6 @@ def _saved(life):
 
 
 def _event(event):
-    origin = event.origin
+    file, line = (event.origin.file, event.origin.line) if event.origin else ("", 0)
     return {"phase": event.phase, "name": event.name, "module": event.module, "bytes": event.nbytes,
-            "most": event.most, "file": origin.file if origin else "", "line": origin.line if origin else 0}
+            "most": event.most, "file": file, "line": line}

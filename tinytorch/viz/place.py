@@ -186,15 +186,7 @@ class Places:
 
     def _across(self, boxes, plan, head):
         """The x of each box: rows without overlap, wires as straight as they can be."""
-        layers, links = plan["layers"], [[] for _ in boxes]
-        for edge in plan["edges"]:
-            t, chain = edge["tensor"], edge["chain"]
-            for a, b in zip(chain, chain[1:]):
-                out = boxes[a].outs.get(t, boxes[a].w / 2)
-                into = boxes[b].ins.get(t, boxes[b].w / 2)
-                weight = 1 + 2 * (not plan["vertices"][a]) + 2 * (not plan["vertices"][b])
-                links[a].append((b, into - out, weight))
-                links[b].append((a, out - into, weight))
+        layers, links = plan["layers"], _links(boxes, plan)
         x = [0.0] * len(boxes)
         for layer in layers:
             at = 0.0
@@ -214,11 +206,9 @@ class Places:
                     x[v] = at
         if layers and "out" in plan["vertices"][layers[-1][0]]:        # the text at the top is left of the wires
             left = min([x[v] for layer in layers[:-1] for v in layer], default=0.0)
-            short = left + head - x[layers[-1][0]]
-            if short > 0:
-                for layer in layers:
-                    for v in layer:
-                        x[v] += short if layer is layers[-1] else 0
+            short = max(left + head - x[layers[-1][0]], 0)
+            for v in layers[-1]:
+                x[v] += short
         return x
 
     def _down(self, boxes, layers):
@@ -257,6 +247,21 @@ class Places:
 
 def _order(pairs):
     return list(dict.fromkeys([tensor for _, tensor in sorted(pairs)]))
+
+
+def _links(boxes, plan):
+    """For each box [(other box, distance of the two ends, weight)]: a wire is straight if the x of its boxes differ by
+    the distance. Wires between the bends of long wires weigh more, so that these become straight first."""
+    links = [[] for _ in boxes]
+    for edge in plan["edges"]:
+        t, chain = edge["tensor"], edge["chain"]
+        for a, b in zip(chain, chain[1:]):
+            out = boxes[a].outs.get(t, boxes[a].w / 2)
+            into = boxes[b].ins.get(t, boxes[b].w / 2)
+            weight = 1 + 2 * (not plan["vertices"][a]) + 2 * (not plan["vertices"][b])
+            links[a].append((b, into - out, weight))
+            links[b].append((a, out - into, weight))
+    return links
 
 
 def _space(boxes, v):

@@ -77,7 +77,9 @@ def unfolded(data: dict, unfold: str | Iterable[str]) -> dict:
         while number is not None:
             holder = data["elements"][number]
             repeat = holder["kind"] == "repeat"
-            opened[number] = "open" if not repeat else "all" if "all" in names else opened.get(number, "one")
+            opened[number] = opened.get(number, "one") if repeat else "open"
+            if repeat and "all" in names:
+                opened[number] = "all"
             inner = [m for m in holder["turns"][1] if "members" in data["elements"][m]] if repeat else []
             if len(inner) == 1:                # if the turn is one module, its inside
                 opened[inner[0]] = "open"
@@ -161,8 +163,9 @@ def wire(points: list, edge: dict, places: Places, side: int, end: tuple) -> str
     if side and not any([w["grad"] for w in wires]):
         return ""
     kept = [w["kept"] for w in wires]
-    kind = "" if side else "kept" if "kept" in kept else "alias" if "alias" in kept else ""
-    kind += " of-" + places.elements[places.tensors[edge["tensor"]]["from"]]["kind"] if kind else ""
+    kind = next((word for word in ("kept", "alias") if word in kept and not side), "")
+    if kind:
+        kind += " of-" + places.elements[places.tensors[edge["tensor"]]["from"]]["kind"]
     if len(points) == 2:                       # the wire comes from a box beside
         (x0, y0), (x1, y1) = points
         middle = (x0 + x1) / 2

@@ -68,9 +68,10 @@ def drawn(memory: Memory, theme: str = "", style: str = "") -> str:
         parts.append(line("axis", x(backward), TOP))
         if x(backward) - LEFT > width_of("forward "):
             parts.append(text(LEFT, y(0) + 16, "forward"))
-        before_end = right - x(backward) > width_of("backward ")
-        parts.append(text(x(backward) + 4 if before_end else right, y(0) + 16, "backward",
-                          "start" if before_end else "end"))
+        if right - x(backward) > width_of("backward "):
+            parts.append(text(x(backward) + 4, y(0) + 16, "backward", "start"))
+        else:
+            parts.append(text(right, y(0) + 16, "backward", "end"))
     at = memory.at_peak
     name = short(f"{size(memory.peak)} in {at.phase} of {at.name}" + (f" ({at.module})" if at.module else ""), _LONGEST)
     middle, half = x(events.index(at) + 0.5), width_of(name) / 2 + 4
