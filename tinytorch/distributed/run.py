@@ -109,7 +109,9 @@ def command(said: argparse.Namespace, program: str) -> list[str]:
     if said.hostfile:
         start += ["--hostfile", said.hostfile]
     start += shlex.split(said.mpi_args)
-    how = ["-m"] if said.module else ["--no-python"] if said.no_python else []
+    how = ["-m"] if said.module else []
+    if said.no_python and not said.module:
+        how = ["--no-python"]
     return [*start, sys.executable, str(Path(__file__).with_name("rank.py")), str(said.nproc_per_node), *how,
             said.training_script, *said.training_script_args]
 

@@ -193,8 +193,11 @@ def _mpi():
 def _from_environment(init_method, world_size, rank):
     """(number of ranks, rank) as the caller or the environment gives them; -1 for values that are not given."""
     if init_method == "env://" or init_method is None:
-        size_said, rank_said = os.environ.get("WORLD_SIZE", -1), os.environ.get("RANK", -1)
-        return int(size_said if world_size == -1 else world_size), int(rank_said if rank == -1 else rank)
+        if world_size == -1:
+            world_size = os.environ.get("WORLD_SIZE", -1)
+        if rank == -1:
+            rank = os.environ.get("RANK", -1)
+        return int(world_size), int(rank)
     return world_size, rank
 
 

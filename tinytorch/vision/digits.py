@@ -90,7 +90,9 @@ def _blot(points):
     base = (np.arange(count)[:, None] * _SIDE + corner[..., 1]) * _SIDE + corner[..., 0]
     ink = np.zeros(count * _SIDE * _SIDE)
     for dx, dy in ((0, 0), (1, 0), (0, 1), (1, 1)):
-        weight = (part[..., 0] if dx else 1 - part[..., 0]) * (part[..., 1] if dy else 1 - part[..., 1])
+        horizontal = part[..., 0] if dx else 1 - part[..., 0]
+        vertical = part[..., 1] if dy else 1 - part[..., 1]
+        weight = horizontal * vertical
         ink += np.bincount((base + dy * _SIDE + dx).ravel(), weight.ravel(), ink.size)
     return ink.reshape(count, _SIDE, _SIDE)
 

@@ -249,7 +249,9 @@ class QMNIST(MNIST):
     }
 
     def __init__(self, root, what=None, compat=True, train=True, **kwargs):
-        self.what = verify_str_arg(("train" if train else "test") if what is None else what, "what", (*self.subsets,))
+        if what is None:
+            what = "train" if train else "test"
+        self.what = verify_str_arg(what, "what", (*self.subsets,))
         self.compat = compat
         self.data_file = self.training_file = self.test_file = f"{self.what}.pt"
         super().__init__(root, train, **kwargs)

@@ -41,7 +41,9 @@ class STL10(VisionDataset):
         elif not self._check_integrity():
             raise RuntimeError("Dataset not found or corrupted. You can use download=True to download it")
         (images, _), (labels, _), *_ = self.test_list if split == "test" else self.train_list
-        parts = [] if split == "unlabeled" else [self._read(images, labels, folds if "train" in split else None)]
+        parts = []
+        if split != "unlabeled":
+            parts.append(self._read(images, labels, folds if "train" in split else None))
         if "unlabeled" in split:
             parts.append(self._read(self.train_list[2][0]))
         self.data, self.labels = (np.concatenate(part) if len(part) > 1 else part[0] for part in zip(*parts))

@@ -24,6 +24,7 @@ class SyntheticDigits(GreyImages):
                  seed=0, size=None):
         super().__init__(root, transform=transform, target_transform=target_transform)
         self.train = train
-        images, labels = draw_digits(size if size is not None else 60_000 if train else 10_000,
-                                     2 * seed + (0 if train else 1))
+        if size is None:
+            size = 60_000 if train else 10_000
+        images, labels = draw_digits(size, 2 * seed + (not train))
         self.data, self.targets = wrap(images), wrap(labels)
