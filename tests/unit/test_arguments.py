@@ -161,9 +161,9 @@ def test_what_fits_goes_the_same_way_as_what_is_looked_at():
     for args, kwargs in calls:
         looked_at = made(function)
         looked_at(x)
-        anyhow = looked_at.__closure__[looked_at.__code__.co_freevars.index("anyhow")].cell_contents
+        fallback = looked_at.__closure__[looked_at.__code__.co_freevars.index("fallback")].cell_contents
         found = outcome(later, args, dict(kwargs))
-        assert found == outcome(lambda *args, **kwargs: anyhow(None, args, kwargs), args, dict(kwargs)), (args, kwargs)
+        assert found == outcome(lambda *args, **kwargs: fallback(None, args, kwargs), args, dict(kwargs)), (args, kwargs)
         assert found == outcome(made(function), args, dict(kwargs)), (args, kwargs)
 
 

@@ -20,6 +20,6 @@ __getattr__ = _namespace(__name__, ("functional", "profiler", "profiler_util"))
 
 
 def _is_checkpoint_valid():
-    """Whether reentrant checkpointing can be done in the backward that runs: not where single inputs are asked for."""
+    """Whether this backward can run a reentrant checkpoint: it cannot if only some inputs' gradients are wanted."""
     task = mode.graph_task
     return task is None or task.inputs is None

@@ -20,17 +20,17 @@ from .grad_mode import mode
 from .hooks import Gradient, through_node_hooks
 from .node import AccumulateGrad
 
-#: What `_grad_dtype` of a leaf is whose gradient has the dtype of the leaf.
+#: The `_grad_dtype` of a leaf whose gradient has the dtype of the leaf.
 OWN = "own"
 
 
-#: Held by whoever calls accumulate_grad, so that none of several threads' gradients is lost, but not while hooks run.
-#: Taken once for all leaves of a backward: taking it takes a fifth of the time of accumulating.
+#: Callers of accumulate_grad hold this lock, so that no gradient of several threads is lost. They release it while
+#: hooks run. A backward takes it once for all leaves, because taking it costs a fifth of the time of accumulating.
 lock = RLock()
 
 
 def _unlock():
-    """In a forked process: the lock may have been held by a thread that is not there."""
+    """Make a new lock in a forked process: a thread that does not exist there may have held the old one."""
     global lock
     lock = RLock()
 
@@ -40,7 +40,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def is_widened(g: Gradient | None) -> bool:
-    """Whether a gradient is of records, with which NumPy cannot compute."""
+    """Whether a gradient is stored as records (bfloat16 and the like), with which NumPy cannot compute."""
     return g is not None and (g._array if isinstance(g, Tensor) else g).dtype.kind == dt.WIDENED
 
 
@@ -50,7 +50,7 @@ def plus(a: Gradient, b: Gradient) -> Gradient:
             a.__class__, b.__class__):
         total = a + b
         if isinstance(total, Tensor) and total._array.strides != a._array.strides:
-            total._array = operand_order(total._array, a._array, b._array)         # torch goes by the first one
+            total._array = operand_order(total._array, a._array, b._array)         # torch takes the first one's order
         return total
     if a.dtype != dt.BFLOAT16:
         return (wrap(a) + wrap(b))._array
@@ -75,15 +75,22 @@ def accumulate_with_hooks(leaf: Tensor, g: Gradient, create_graph: bool) -> None
 
 
 def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype: Any = OWN) -> None:
-    """Add `g` to leaf.grad: taken over if nobody else holds it, else copied; later ones in place. `dtype` is what
-    leaf.grad is to have, None for that of `g`."""
+    """Add `g` to leaf.grad. `dtype` is the dtype of leaf.grad, None for that of `g`.
+
+    The first gradient becomes leaf.grad itself if nobody else holds its array, and is copied otherwise; later gradients
+    are added in place. With `create_graph` leaf.grad is a new, recorded tensor. Sparse gradients have their own
+    function. All of this is one function, because it runs once for each parameter in every backward.
+    """
     if not leaf._requires_grad:
-        return                                 # taken out of the graph since
+        return                                 # it was taken out of the graph since
     array: Any
     if g.__class__ is np.ndarray:
         array = g
     else:
-        array = g._array if isinstance(g, Tensor) else g if g.__class__ is late_bound.sparse_array else np.asarray(g)
+        if isinstance(g, Tensor):
+            array = g._array
+        else:
+            array = g if g.__class__ is late_bound.sparse_array else np.asarray(g)
         if array.__class__ is late_bound.sparse_array:
             return _accumulate_sparse(leaf, g if isinstance(g, Tensor) and create_graph else array.tensor(),
                                       create_graph)
@@ -95,7 +102,8 @@ def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype
         g = g if isinstance(g, Tensor) else wrap(array)
         leaf._grad = wrap(np.empty_like(leaf._array, dtype)).copy_(g) if grad is None else grad + g
     elif grad is None:
-        # References: the caller's `g`, ours, `array`, the call itself. Any more, a view, a tensor's: it is shared.
+        # These hold references: the caller's `g`, our `g`, `array`, and the call. If there are more, or the array is a
+        # view or a tensor's array, then it is shared.
         if array is not g or array.base is not None or getrefcount(array) > _alone \
                 or array.strides != leaf._array.strides and mode.enforce_grad_layout:
             if type(array) is type(leaf._array) is np.ndarray and leaf._array.flags.c_contiguous:
@@ -108,7 +116,7 @@ def accumulate_grad(leaf: Tensor, g: Gradient, create_graph: bool = False, dtype
             array = fresh
         leaf._grad = wrap(array)
     else:
-        if grad._array.__class__ is late_bound.sparse_array:         # what is dense takes its place
+        if grad._array.__class__ is late_bound.sparse_array:         # a dense sum replaces the sparse gradient
             leaf._grad = wrap(array) + grad
             return
         try:
@@ -129,7 +137,7 @@ def _accumulate_sparse(leaf, g, create_graph):
     elif create_graph:
         leaf._grad = grad + g
     elif grad._array.__class__ is late_bound.sparse_array:
-        grad._array = g._array + grad._array      # which adds in the other order: see SparseArray
+        grad._array = g._array + grad._array      # SparseArray adds in the reverse order
         grad._version_counter[0] += 1
     else:
         g._array.added_to(grad._array)
@@ -148,14 +156,15 @@ AccumulateGrad.__call__ = _accumulate          # type: ignore[method-assign]
 
 # ------------------------------------------------------------------ whether a gradient is held by somebody else
 class _Leaf:
-    """As much of a leaf as accumulate_grad wants."""
+    """The attributes of a leaf that accumulate_grad reads."""
 
     def __init__(self):
         self._array, self._requires_grad, self._grad = np.zeros(1), True, None
 
 
 def _taken_over(shared):
-    """Whether a gradient, handed on as the engine does it, becomes a leaf's own; `shared`: somebody else holds it."""
+    """Whether leaf.grad takes a gradient's array over when it is passed as the engine passes it. `shared`: another
+    variable holds the array too."""
     leaf: Any = _Leaf()
     pending = {0: np.ones(1)}
     address = id(pending[0])
@@ -166,13 +175,14 @@ def _taken_over(shared):
 
 
 def _references_alone():
-    """The references that accumulate_grad counts to a gradient that nobody else holds: 4, but versions of Python differ
-    in whether they count those of a call. 0 where counting does not tell, so that every gradient is copied."""
+    """The number of references that accumulate_grad counts to a gradient that nobody else holds. It is about 4, and
+    differs between versions of Python, because some do not count the references of a call. It is 0, so that every
+    gradient is copied, where the count does not tell."""
     global _alone
     for _alone in range(1, 9):                 # noqa: F824
         if _taken_over(False):
             break
-    # Often enough for the interpreter to have replaced its instructions by quicker ones, which may count otherwise.
+    # This runs often enough for the interpreter to specialise its instructions, which may change the count.
     return _alone if all([_taken_over(False) and not _taken_over(True) for _ in range(32)]) else 0
 
 

@@ -1,4 +1,4 @@
-"""Anomaly mode: which forward call made the node whose backward fails or gives nan."""
+"""Anomaly mode: errors of backward, and gradients that are nan, name the forward call that made the failing node."""
 from __future__ import annotations
 
 import sys
@@ -14,7 +14,7 @@ from .places import note_places, open_modules, origin_text, place, unnote_places
 
 
 def _note_forward(node, result, args):
-    """Watches new nodes: notes the Python stack that made them, and the node in whose backward that was."""
+    """The watcher of new nodes: notes the Python stack, and the node in whose backward the new node was made."""
     node.metadata["traceback_"] = _stack()
     node.metadata["modules_"], node.metadata["place_"] = open_modules(), place(sys._getframe(2))
     if mode.current_node is not None:
@@ -24,7 +24,7 @@ def _note_forward(node, result, args):
 def _stack():
     """The lines of the Python stack outside this package."""
     package = __name__.split(".")[0]
-    import traceback  # where it is used: it takes a millisecond
+    import traceback  # imported here, because that takes a millisecond
     frames = traceback.walk_stack(None)
     kept = [(f, n) for f, n in frames if f.f_globals.get("__name__", "").split(".")[0] != package]
     return traceback.StackSummary.extract(reversed(kept)).format()
@@ -35,7 +35,8 @@ def _place_of(node):
 
 
 def watched(step: Callable) -> Callable:
-    """`step` of the engine, telling about the forward call of a node that fails; nan counts as failure."""
+    """The engine's `step` for anomaly mode: for a node that fails, it warns where the node was made. A gradient that is
+    nan counts as a failure."""
     def watched_step(node, g, edges, create_graph):
         before, mode.current_node = mode.current_node, node
         try:
@@ -55,9 +56,9 @@ def _check_nan(node, g, grads):
     for i, d in enumerate(grads):
         array = d._array if isinstance(d, Tensor) else d
         if array is not None and array.dtype.kind in dt.NATIVE + dt.COMPLEX and np.isnan(array).any():
-            from .reports import told_of_gradient  # of what few programs meet
+            from .reports import gradient_text  # imported here, because few programs need it
             raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output." + origin_text(node)
-                               + told_of_gradient(node, g, mode.graph_task))
+                               + gradient_text(node, g, mode.graph_task))
 
 
 def _explain(node):
@@ -75,7 +76,7 @@ def _explain(node):
 
 
 def _switch(on, check_nan):
-    """Each step may be repeated: where an interrupt came between two, the next switch makes up for it."""
+    """Switch anomaly mode. Each statement may run twice: after an interrupt, the next switch repeats them all."""
     if on:
         watch(_note_forward)
         note_places(_place_of)
@@ -88,10 +89,10 @@ def _switch(on, check_nan):
 
 
 class set_detect_anomaly:
-    """Switches anomaly mode of this thread on or off at once; as a context manager it restores what there was.
+    """Switches anomaly mode of this thread on or off at once; as a context manager it restores the former mode.
 
-    In anomaly mode the error of a failing backward tells which forward call it belongs to, and with
-    `check_nan` a gradient that is nan is such an error.
+    In anomaly mode a failing backward names the forward call that its error belongs to. With `check_nan` a gradient
+    that is nan is such an error.
     """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
@@ -99,7 +100,7 @@ class set_detect_anomaly:
         _switch(bool(mode), check_nan)
 
     def __enter__(self) -> None:
-        """It is on already."""
+        """The mode is on already."""
 
     def __exit__(self, *exc_info: object) -> None:
         _switch(*self._before)
@@ -143,5 +144,5 @@ def is_anomaly_enabled() -> bool:
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether anomaly mode, if on, looks for nan."""
+    """Whether anomaly mode, when it is on, looks for nan."""
     return mode.check_nan

@@ -1,8 +1,8 @@
 """Autocast: public functions that cast their arguments while it is switched on (`torch.autocast`).
 
-What the processor's autocast of torch casts down is products and convolutions, to bfloat16 (or float16); what it casts
-up, to float32, is losses, decompositions, Fourier transforms and some more. All other functions take what they are
-given. The seam (seam.py) is up while autocast is on, and shows each call to `cast_call`.
+torch's autocast for the CPU casts arguments of products and convolutions down, to bfloat16 (or float16). It casts
+arguments of losses, decompositions, Fourier transforms and some others up, to float32. All other functions take their
+arguments unchanged. The seam (seam.py) is up while autocast is on, and shows each call to `cast_call`.
 """
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class _State(threading.local):
     enabled, dtype, caching, depth, inside = False, dt.bfloat16, True, 0, False
 
     def __init__(self):
-        self.cache = {}                        # {id of a parameter: (the parameter, it cast)}
+        self.cache = {}                        # {id of a parameter: (the parameter, its cast)}
 
 
 state = _State()
-#: Of other devices, on which nothing runs: (switched on, dtype).
+#: The settings for other devices, on which nothing runs: (switched on, dtype).
 _others = {**dict.fromkeys(["cuda", "xpu", "mps", "ipu", "mtia", "privateuseone"], (False, dt.float16)),
            **dict.fromkeys(["hpu", "xla", "maia"], (False, dt.bfloat16))}
 
@@ -53,7 +53,7 @@ def _cast(x, dtype):
 def _widest(args, kwargs):
     found = [x for group in (*args, *kwargs.values()) for x in (group if isinstance(group, (tuple, list)) else (group,))
              if isinstance(x, Tensor)]
-    for x in found:                            # what comes after a float32 may be of any dtype
+    for x in found:                            # after a float32, any dtype is accepted
         if x.dtype is dt.float32:
             return dt.float32
         if x.dtype.is_floating_point and x.dtype not in (dt.float64, state.dtype):
@@ -62,7 +62,7 @@ def _widest(args, kwargs):
 
 
 def _target(about, args, kwargs):
-    """The dtype to which a call casts, None for none: such as one that writes to `out`."""
+    """The dtype to which a call's arguments are cast; None if they are not, as in a call that writes to `out`."""
     if kwargs.get("out") is not None:
         return None
     if about.autocast == "widest":
@@ -73,21 +73,20 @@ def _target(about, args, kwargs):
 
 
 def lowered(*operands: Tensor) -> tuple[Tensor, ...]:
-    """The operands of a product that is a part of a function (which says "parts"), as autocast has them."""
+    """The operands of a product inside of a function with autocast="parts", cast if autocast is on."""
     if not state.enabled or state.inside:
         return operands
     return tuple([_cast(x, state.dtype) for x in operands])
 
 
 def cast_call(function: Callable, about: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """The result of a public function with its arguments cast. What it calls itself casts no further. UNSEEN where
-    autocast is off, or already at work, and of functions in which it goes on: those that call what users wrote, and
-    those whose parts are cast, not what they are given."""
+    """The result of a public function with its arguments cast. Functions that it calls itself cast no further. UNSEEN
+    where autocast is off or another call is casting, and for functions whose inner calls cast ("within", "parts")."""
     if not state.enabled or state.inside or about.autocast in ("within", "parts"):
         return UNSEEN
     target = _target(about, args, kwargs)
     try:
-        state.inside = True                    # in here: an interrupt before leaves nothing
+        state.inside = True                    # inside of `try`: an interrupt before it leaves nothing set
         if target is None:
             return function(*args, **kwargs)
         return function(*[_cast(x, target) for x in args], **{k: _cast(x, target) for k, x in kwargs.items()})
@@ -97,7 +96,7 @@ def cast_call(function: Callable, about: Any, args: tuple, kwargs: dict[str, Any
 
 # ------------------------------------------------------------------ the switches, by torch's names
 def is_autocast_available(device_type: str) -> bool:
-    """Whether there is autocast for a kind of device, be there such a device or not."""
+    """Whether there is autocast for a kind of device, whether or not there is such a device."""
     kind = device(device_type).type
     return kind == "cpu" or kind in _others
 
@@ -110,7 +109,7 @@ def _kind(device_type, text="unknown device type for autocast in get_autocast_di
 
 
 def _argument(function, name, position, value, kind):
-    """TypeError in torch's words unless the value is of that class."""
+    """TypeError with torch's message unless the value is of that class."""
     if not isinstance(value, kind):
         said = "torch.dtype" if kind is dt.dtype else kind.__name__
         raise TypeError(f"{function}(): argument '{name}' (position {position}) must be {said}, not "
@@ -118,7 +117,7 @@ def _argument(function, name, position, value, kind):
 
 
 def _setting(name, value, kind):
-    """The value; TypeError in torch's words unless it is of that class."""
+    """The value; TypeError with torch's message unless it is of that class."""
     if not isinstance(value, kind):
         said = "torch.dtype" if kind is dt.dtype else kind.__name__
         raise TypeError(f"{name} must be a {said} (got {type(value).__name__})")
@@ -126,14 +125,14 @@ def _setting(name, value, kind):
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """Whether autocast is on for a kind of device, without one for CUDA."""
+    """Whether autocast is on for a kind of device; by default for CUDA."""
     _argument("is_autocast_enabled", "device_type", 1, device_type, str)
     kind = _kind(device_type)
     return state.enabled if kind == "cpu" else _others[kind][0]
 
 
 def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
-    """Switch autocast on or off for a kind of device; set_autocast_enabled(enabled) is for CUDA."""
+    """Switch autocast on or off for a kind of device; set_autocast_enabled(enabled) switches it for CUDA."""
     if enabled is None:
         _argument("set_autocast_enabled", "enabled", 1, device_type, bool)
         device_type, enabled = "cuda", device_type
@@ -148,14 +147,14 @@ def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
 
 
 def get_autocast_dtype(device_type: str) -> dt.dtype:
-    """To what autocast casts products: bfloat16 on the CPU unless set."""
+    """The dtype that autocast casts products to: bfloat16 on the CPU unless set."""
     _argument("get_autocast_dtype", "device_type", 1, device_type, str)
     kind = _kind(device_type, "unsupported scalarType")
     return state.dtype if kind == "cpu" else _others[kind][1]
 
 
 def set_autocast_dtype(device_type: str, dtype: dt.dtype) -> None:
-    """Set to what autocast casts products."""
+    """Set the dtype that autocast casts products to."""
     _argument("set_autocast_dtype", "device_type", 1, device_type, str)
     _argument("set_autocast_dtype", "dtype", 2, dtype, dt.dtype)
     kind = _kind(device_type)
@@ -178,52 +177,52 @@ def set_autocast_cpu_enabled(enabled: bool) -> None:
 
 
 def get_autocast_cpu_dtype() -> dt.dtype:
-    """To what autocast casts products on the CPU."""
+    """The dtype that autocast casts products to on the CPU."""
     return state.dtype
 
 
 def set_autocast_cpu_dtype(dtype: dt.dtype) -> None:
-    """Set to what autocast casts products on the CPU."""
+    """Set the dtype that autocast casts products to on the CPU."""
     state.dtype = _setting("dtype", dtype, dt.dtype)
 
 
 def get_autocast_gpu_dtype() -> dt.dtype:
-    """To what autocast would cast products on CUDA."""
+    """The dtype that autocast would cast products to on CUDA."""
     return _others["cuda"][1]
 
 
 def set_autocast_gpu_dtype(dtype: dt.dtype) -> None:
-    """Remembered: there is no CUDA."""
+    """Set the dtype for CUDA. It has no effect, since there is no CUDA."""
     set_autocast_dtype("cuda", _setting("dtype", dtype, dt.dtype))
 
 
 def is_autocast_cache_enabled() -> bool:
-    """Whether weights that were cast are kept until the outermost autocast ends."""
+    """Whether cast weights are kept until the outermost autocast ends."""
     return state.caching
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
-    """Keep weights that were cast until the outermost autocast ends, or do not."""
+    """Set whether cast weights are kept until the outermost autocast ends."""
     state.caching = _setting("enabled", enabled, bool)
 
 
 def clear_autocast_cache() -> None:
-    """Forget the weights that were cast."""
+    """Drop the cast weights that are kept."""
     state.cache.clear()
 
 
 def autocast_nesting() -> int:
-    """How many autocasts are around what runs now."""
+    """The number of autocast contexts around the running code."""
     return state.depth
 
 
 def autocast_increment_nesting() -> int:
-    """One autocast more around what runs now: how many there are."""
+    """Enter one more autocast context; returns the number of contexts."""
     state.depth += 1
     return state.depth
 
 
 def autocast_decrement_nesting() -> int:
-    """One autocast less: how many are left."""
+    """Leave one autocast context; returns the number of contexts that are left."""
     state.depth -= 1
     return state.depth

@@ -1,5 +1,5 @@
-"""Backward inside of backward, as deep as there is memory: each `DEPTH` of them go on in a thread of their own, because
-Python counts the calls that a thread is in and raises a RecursionError at 1,000."""
+"""Backward inside of backward, to any depth that memory allows. Python counts the nested calls of a thread and raises a
+RecursionError at 1,000, so every `DEPTH` nested backwards continue in a new thread."""
 from __future__ import annotations
 
 import contextvars
@@ -13,15 +13,16 @@ from . import casts
 from .grad_mode import all_threads, mode
 from .torch_function import state
 
-#: How many run in one thread.
+#: The number of nested backwards in one thread.
 DEPTH = 16
 
-#: What is a thread's own, and to be the same where it goes on: objects of threading.local.
+#: The thread-local objects whose values a new thread takes over.
 OWN: list[threading.local] = [state, casts.state, _here, errstate.outside]
 
 
 def elsewhere(function: Callable, *args: Any) -> Any:
-    """function(*args) in a new thread, in the modes of this one, which waits; its result, or its error raised."""
+    """function(*args) in a new thread, in the modes of this one, which waits. Returns its result, or raises its
+    error."""
     found = [(local, dict(vars(local))) for local in (mode, *OWN)]
     outcome: list[tuple[Any, BaseException | None]] = []
     context = contextvars.copy_context()
@@ -30,7 +31,7 @@ def elsewhere(function: Callable, *args: Any) -> Any:
         for local, values in found:
             vars(local).update({name: value for name, value in values.items() if name != "_leaving"})
         grad, mode.grad_now = mode.grad_now, True
-        mode.grad = grad                       # which other threads have to know of
+        mode.grad = grad                       # the setter enters this thread in `all_threads`
         all_threads.note(bool(mode.places))
         try:
             outcome.append((context.run(function, *args), None))

@@ -1,8 +1,7 @@
-"""The text of the checking door (public.py) for calls whose arguments fit: without a loop over them.
+"""Generated code of the checking door (public.py) for calls whose arguments fit, without a loop over them.
 
-To go over the annotations and arguments of a call in loops takes half as long as adding two small arrays, and longer
-than that with keywords. So the first call of a door exchanges its code for one that was made for the kinds of its
-parameters.
+Going over the annotations and arguments of a call in loops takes half as long as adding two small arrays, and longer
+with keywords. So the first call of a door replaces its code by code made for the kinds of its parameters.
 """
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from functools import cache
 from types import CodeType
 from typing import Any
 
-#: How an argument is looked at, by the kind of its parameter. Those of other kinds are ANY: they fit.
+#: How an argument is checked, by the kind of its parameter. Arguments of kind ANY always fit.
 TENSOR, INT, INTS, INT_OR_INTS, OTHER, ANY = "TENSOR", "INT", "INTS", "INT_OR_INTS", "OTHER", "ANY"
 
 _LISTED = "a{i}.__class__ in LISTS and are_ints(a{i})"
@@ -28,8 +27,8 @@ _FITS = {
 
 @cache
 def code(kinds: tuple[str, ...], looks: bool, free: tuple[str, ...]) -> CodeType:
-    """That of `call` of a door whose positional parameters are of these kinds, with these free variables. `looks`: at
-    the dtype of the first tensor."""
+    """The code of a door's `call` for positional parameters of these kinds, with these free variables. `looks`: it
+    checks the dtype of the first tensor."""
     cases = []
     for count in range(1, len(kinds) + 1):
         given = "".join([f"a{i}, " for i in range(count)])
@@ -38,25 +37,25 @@ def code(kinds: tuple[str, ...], looks: bool, free: tuple[str, ...]) -> CodeType
         {"if" if count == 1 else "elif"} n == {count}:
             {given}= args
             if not ({fits or True}):
-                return anyhow(public, args, kwargs)""")
+                return fallback(public, args, kwargs)""")
     unlike = """
         if a0._array.dtype.kind not in plain:
-            return anyhow(public, args, kwargs)""" if looks else ""
+            return fallback(public, args, kwargs)""" if looks else ""
     text = f"""
 def make({", ".join(free)}):
     def call(*args, **kwargs):
         if seam.up:
-            return anyhow(public, args, kwargs)
+            return fallback(public, args, kwargs)
         n = len(args){"".join(cases)}
         else:
-            return anyhow(public, args, kwargs){unlike}
+            return fallback(public, args, kwargs){unlike}
         try:
             if not kwargs:
-                return function(*args)         # which makes no dictionary
+                return function(*args)         # this form makes no dictionary
             for name in kwargs:
                 value = kwargs[name]
                 kind = value.__class__
-                if name not in keywords or value is dt.bfloat16 or not (    # which may be computed in float32
+                if name not in keywords or value is dt.bfloat16 or not (    # bfloat16 may be computed in float32
                         LEAST <= value <= LARGEST if kind is int and int in keywords[name] else
                         kind in keywords[name] or kind in LISTS and Ints in keywords[name] and are_ints(value)):
                     break
@@ -65,7 +64,7 @@ def make({", ".join(free)}):
         except Exception:
             failed(args, kwargs)
             raise
-        return anyhow(public, args, kwargs)
+        return fallback(public, args, kwargs)
         {", ".join(free)}
     return call
 """

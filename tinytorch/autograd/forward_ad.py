@@ -1,10 +1,10 @@
 """torch.autograd.forward_ad: dual numbers.
 
-Inside a dual level a tensor may carry a tangent; what is computed from it carries the tangent that
-the chain rule gives. The tangent is computed when it is asked for, by `unpack_dual`, from the tape
-that the operations leave (see transform_levels.py), so every differentiable operation has a forward mode.
-Because the tape is what carries a tangent, a dual tensor requires grad. `no_grad` does not stop tangents,
-`inference_mode` does.
+Inside a dual level a tensor may carry a tangent, and results computed from it carry the tangent that the
+chain rule gives. `unpack_dual` computes the tangent when it is asked for, from the tape that the
+operations leave (see transform_levels.py), so every differentiable operation has a forward mode. Because
+the tape carries the tangent, a dual tensor requires grad. `no_grad` does not stop tangents, `inference_mode`
+does.
 """
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _DualLevel(Level):
 
     def __enter__(self):
         super().__enter__()
-        if not self.before:                    # a `no_grad` outside
+        if not self.before:                    # there is a `no_grad` outside
             mode.grad = mode.off
         if mode.inference:
             mode.grad = False
@@ -46,7 +46,7 @@ def _check_level(level, function):
 
 
 def enter_dual_level() -> int:
-    """Enter a dual level and return its number, 0: there is one at a time. RuntimeError if one is open already."""
+    """Enter a dual level and return its number, 0: only one can be open. RuntimeError if one is open already."""
     if mode.dual_level is not None:
         raise RuntimeError("Nested forward mode AD is not supported at the moment")
     mode.dual_level = _DualLevel()
@@ -55,14 +55,14 @@ def enter_dual_level() -> int:
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Leave the dual level: tensors lose their tangents. RuntimeError if none is open."""
+    """Leave the dual level: tensors lose their tangents. RuntimeError if no level is open."""
     if level is not None and level != (-1 if mode.dual_level is None else 0):
         raise RuntimeError("Trying to exit a forward AD level that was not the last one that was created. "
                            "This is not supported.")
     if mode.dual_level is None:
         raise RuntimeError("Dual level must be a positive number.")
     mode.dual_level.__exit__()
-    mode.dual_level.duals.clear()                    # they lead back to the level: no reference cycles
+    mode.dual_level.duals.clear()                    # they refer to the level, so this avoids reference cycles
     mode.dual_level.tangents.clear()
     mode.dual_level = None
 
@@ -88,7 +88,7 @@ class dual_level(_GradContext):
 
 
 def check_size(shape: tuple[int, ...], tangent: Tensor) -> None:
-    """RuntimeError for a tangent that has not the shape of its tensor."""
+    """RuntimeError for a tangent whose shape is not that of its tensor."""
     if tangent.shape != shape:
         raise RuntimeError("Trying to set a forward gradient that has a different size than that of the original "
                            f"Tensor, this is not supported. Tensor is of size {list(shape)} while the given "
@@ -156,12 +156,12 @@ def _tangent_of(tensor):
         return None
     tangent = _without_level(lambda t: push([t], mode.dual_level.duals, mode.dual_level.tangents)[0], tensor)
     if tangent is None and _made_of_duals(tensor):
-        tangent = wrap(np.zeros_like(tensor._array))        # made of duals, by what has a derivative of zero
+        tangent = wrap(np.zeros_like(tensor._array))        # computed from duals, with a derivative of zero
     return tangent
 
 
 def _made_of_duals(tensor):
-    """Whether a tensor was made of a dual one, and not by operands alone whose tangents are dropped."""
+    """Whether a tensor was computed from a dual one. Operands whose tangents are dropped do not count."""
     duals, seen = {edge_of(dual) for dual in mode.dual_level.duals}, set()
     stack = [edge_of(tensor)]
     while stack:
@@ -175,12 +175,12 @@ def _made_of_duals(tensor):
 
 
 def has_tangent(tensor: Tensor) -> bool:
-    """Whether a tensor carries a tangent of the dual level that is open."""
+    """Whether a tensor carries a tangent of the open dual level."""
     return _tangent_of(tensor) is not None
 
 
 def _without_level(function, tensor):
-    """function(tensor) as if the dual level had ended, and in the grad mode outside it."""
+    """function(tensor) as if the dual level had ended, in the grad mode outside of it."""
     level, before = mode.dual_level, mode.grad_now
     level.alive, mode.grad = False, level.before
     try:
@@ -194,9 +194,9 @@ def _is_fwd_grad_enabled():
 
 
 class _set_fwd_grad_enabled(_GradContext):
-    """Switches the tangents of dual tensors on or off at once; as a context manager it restores what there was.
+    """Switches the tangents of dual tensors on or off at once; as a context manager it restores the former setting.
 
-    Off, nothing is recorded inside a dual level, so backward does not see these operations either.
+    While they are off, nothing is recorded inside a dual level, so backward does not see these operations either.
     """
 
     __slots__ = ("enabled",)

@@ -1,6 +1,6 @@
 """torch.autograd.Function: operations whose derivative the user writes.
 
-Each call leaves one node. Its `ctx`, what forward and backward share, is all that the node saves; the
+Each call makes one node. Its `ctx`, which forward and backward share, is all that the node saves. The
 node's op, one for each subclass, has a joint rule that calls the user's `backward` with Tensors.
 """
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "Inpl
 
 
 class FunctionCtx:
-    """What `forward` hands to `backward`: `save_for_backward`, and any attributes of the user's."""
+    """What `forward` passes to `backward`: `save_for_backward`, and any attributes that the user sets."""
 
     _to_save: tuple[Tensor | None, ...]
     _saved: Any                                # KeptTensors, or FREED
@@ -45,19 +45,19 @@ class FunctionCtx:
     needs_input_grad = saved_for_forward = ()
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keep tensors (or None) for backward, where they are `ctx.saved_tensors`. Call it at most once."""
+        """Keep tensors (or None) for backward, which reads them as `ctx.saved_tensors`. Call it at most once."""
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Keep tensors for `jvp`, where they are `ctx.saved_for_forward`."""
+        """Keep tensors for `jvp`, which reads them as `ctx.saved_for_forward`."""
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
-        """Tell which inputs forward has modified in place. They must be outputs as well."""
+        """Name the inputs that forward has modified in place. They must be outputs as well."""
         self._dirty = tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
-        """Tell which outputs have no derivative."""
+        """Name the outputs that have no derivative."""
         self._non_differentiable = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
@@ -66,13 +66,13 @@ class FunctionCtx:
 
     @property
     def to_save(self) -> tuple[Tensor | None, ...]:
-        """What `save_for_backward` was given, while forward runs."""
+        """The arguments of `save_for_backward`, while forward runs."""
         return self._to_save
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What `save_for_backward` was given (in jvp what `save_for_forward` was). RuntimeError if one has been
-        modified in place since."""
+        """The arguments of `save_for_backward` (in jvp those of `save_for_forward`). RuntimeError if a tensor among
+        them has been modified in place since."""
         if self._in_jvp:
             return self.saved_for_forward
         if self._saved is FREED:
@@ -93,16 +93,16 @@ class FunctionCtx:
 
 
 class BackwardCFunction(FunctionCtx):
-    """What a node of a Function shares with the `ctx` that its `forward` and `backward` are given."""
+    """The base of a Function's `ctx` and of its node: `forward` and `backward` receive an instance as `ctx`."""
 
     _forward_cls: Any                          # the Function
 
     def apply(self, *grads: Tensor | None) -> Any:
-        """What the Function's `backward` makes of gradients."""
+        """The Function's `backward`, called with gradients."""
         return backward_of(self._forward_cls)(self, *grads)
 
     def apply_jvp(self, *tangents: Tensor | None) -> Any:
-        """What the Function's `jvp` makes of tangents."""
+        """The Function's `jvp`, called with tangents."""
         return self._forward_cls.jvp(self, *tangents)
 
 
@@ -117,15 +117,15 @@ def backward_of(cls: Any) -> Callable:
 
 
 class Function:
-    """Base class of operations with a derivative of their own: subclass it, call `Sub.apply(...)`.
+    """Base class of operations whose derivative the user writes: subclass it, call `Sub.apply(...)`.
 
     forward(ctx, *args)         computes; nothing in it is recorded. Or forward(*args) beside
     setup_context(ctx, inputs, output)
-    backward(ctx, *grads)       a gradient, or None, for each argument of forward, from those of its outputs
-    jvp(ctx, *tangents)         a tangent, or None, for each output, from those of the arguments (forward mode)
+    backward(ctx, *grads)       a gradient, or None, for each argument of forward, from the outputs' gradients
+    jvp(ctx, *tangents)         a tangent, or None, for each output, from the arguments' tangents (forward mode)
 
-    All are static methods. What backward does is recorded under `create_graph`. torch.func takes a Function with a
-    setup_context only, and torch.func.vmap one that has `generate_vmap_rule = True` (forward is run as it is) or
+    All are static methods. Operations in backward are recorded under `create_graph`. torch.func accepts a Function that
+    has a setup_context, and torch.func.vmap a Function with `generate_vmap_rule = True` (forward runs unchanged) or
     vmap(info, in_dims, *args)  (output, out_dims) for arguments with batch dimensions
 
     >>> import tinytorch as torch
@@ -146,7 +146,7 @@ class Function:
 
     generate_vmap_rule = False
     _ctx_class: type[BackwardCFunction]
-    _ops: tuple[Op, Op]                        # of its nodes with one output, and with several
+    _ops: tuple[Op, Op]                        # the ops of nodes with one output, and with several
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warn(f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you "
@@ -191,6 +191,8 @@ class Function:
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward on `args` and, if one of them requires grad, record it."""
+        # In order: transforms of torch.func are asked first; forward runs unrecorded on a new ctx; marks on ctx are
+        # checked; then the outputs get a node, or lose their history.
         separate = cls.setup_context is not Function.setup_context
         forward = cls.forward
         if mode.grad_levels or mode.vmap_levels:
@@ -217,7 +219,7 @@ class Function:
         _check_marks(ctx, args, outputs)
         if mode.dual_level is not None and cls.jvp is Function.jvp and any(
                 [needed and has_tangent(a) for a, needed in zip(args, ctx.needs_input_grad)]):
-            cls.jvp(ctx)                       # which says that there is none
+            cls.jvp(ctx)                       # raises: the Function has no jvp
         if mode.grad_now and any(ctx.needs_input_grad):
             results = _record(cls, ctx, args, edges, outputs, multi)
         else:
@@ -257,35 +259,36 @@ def _record(cls, ctx, args, edges, outputs, multi):
         mode.grad_now(node, tuple([o._array if isinstance(o, Tensor) else o for o in outputs]), args)
     ctx._inputs = [(a._array.shape, a._array.dtype) if isinstance(a, Tensor) else None for a in args]
     if any([input is not None and input[1] == dt.BFLOAT16 for input in ctx._inputs]):
-        node.extras()                          # backward looks at what comes out of this node: bfloat16
+        node.extras()                          # makes backward check whether this node's gradients are bfloat16
     ctx._outputs = [(o._array.shape, o._array.dtype) if isinstance(o, Tensor) else None for o in outputs]
     ctx._kinds = [_kind(o, args, ctx) for o in outputs]
-    results = []
-    for k, o in enumerate(outputs):
-        if not isinstance(o, Tensor):
-            results.append(o)
-            continue
-        kind = ctx._kinds[k]
-        if kind is CONSTANT:
-            results.append(_unrecorded(o, _among(o, args), _among(o, ctx._dirty)))
-            continue
-        edge = output_edge(node, k)
-        if kind is DIRTY:
-            _rewrite(o, edge)
-        else:
-            if kind is AS_IS:
-                o = _alias(o)
-            o._node, o._requires_grad = edge, True
-            if o._view_info is not None:
-                o._view_info.made = MULTI if multi else FUNCTION
-        results.append(o)
+    results = [_with_node(o, k, node, args, ctx, multi) for k, o in enumerate(outputs)]
     ctx._saved = [None if t is None else KeptTensor(t, node, _number(t, outputs, args, ctx)) for t in ctx._to_save]
     ctx._to_save = ctx._dirty = ctx._non_differentiable = ()     # they would keep the node alive
     node.saved, node.versions = (ctx, None, None), ()
     return results
 
 
-#: What an output is: without derivative, an input that was modified, an input as it is, a view, or anything else.
+def _with_node(o, k, node, args, ctx, multi):
+    """Output number `k` of a Function with its history, by its kind."""
+    if not isinstance(o, Tensor):
+        return o
+    kind = ctx._kinds[k]
+    if kind is CONSTANT:
+        return _unrecorded(o, _among(o, args), _among(o, ctx._dirty))
+    edge = output_edge(node, k)
+    if kind is DIRTY:
+        _rewrite(o, edge)
+        return o
+    if kind is AS_IS:
+        o = _alias(o)
+    o._node, o._requires_grad = edge, True
+    if o._view_info is not None:
+        o._view_info.made = MULTI if multi else FUNCTION
+    return o
+
+
+#: Kinds of outputs: without derivative, an input that was modified, an input returned unchanged, a view, a new tensor.
 CONSTANT, DIRTY, AS_IS, A_VIEW, NEW = "constant", "dirty", "as is", "view", "new"
 
 
@@ -294,11 +297,13 @@ def _kind(o, args, ctx):
         return CONSTANT
     if _among(o, ctx._dirty):
         return DIRTY
-    return AS_IS if _among(o, args) else A_VIEW if o._is_view() else NEW
+    if _among(o, args):
+        return AS_IS
+    return A_VIEW if o._is_view() else NEW
 
 
 def _number(t, outputs, args, ctx):
-    """Which output `t` is; None for an input (unless it is dirty) and for anything else."""
+    """The number of the output that `t` is; None for an input (unless it is dirty) and for any other tensor."""
     if _among(t, args) and not _among(t, ctx._dirty):
         return None
     return next((k for k, o in enumerate(outputs) if o is t), None)
@@ -317,7 +322,7 @@ def _rewrite(tensor, edge):
 
 
 def _alias(tensor):
-    """A tensor for an input that forward returned as it is: a view of it."""
+    """A tensor for an input that forward returned unchanged: a view of it."""
     kind = type(tensor)
     alias = instance_of(Tensor if kind.__torch_function__ is disabled else kind)
     alias._array, alias._version_counter = tensor._array, tensor._version_counter
@@ -352,7 +357,7 @@ def _make_op(cls, multi):
 
 
 def _run_backward(cls, ctx, grads, wanted):
-    """The gradients of the inputs: Tensors if that is recorded, else ndarrays."""
+    """The gradients of the inputs: Tensors if they are recorded, else ndarrays."""
     given = []
     for g, output in zip(grads, ctx._outputs):
         if g is None and ctx._materialize and output is not None:
@@ -375,13 +380,13 @@ def _run_backward(cls, ctx, grads, wanted):
 
 
 def _type_name(x):
-    """The name of a type as C prints it: with its module, unless that is builtins."""
+    """The name of a type as C++ prints it: with its module, unless that is builtins."""
     module, name = type(x).__module__, type(x).__name__
     return name if module in ("builtins", "__main__") else f"{module}.{name}"
 
 
 def _checked(name, i, g, input, wanted):
-    """The gradient that backward returned at position i, in the dtype of the input. RuntimeError if it cannot be."""
+    """The gradient that backward returned at position i, in the dtype of the input. RuntimeError if it is invalid."""
     if g is None:
         return None
     if input is None:
@@ -404,8 +409,8 @@ def _checked(name, i, g, input, wanted):
 
 # ------------------------------------------------------------------ forward mode
 def _linear(cls, ctx, grads, wanted):
-    """In place of the gradients of the inputs, which forward mode differentiates with respect to `grads` to get the
-    tangents of the outputs (see transform_levels.py), tensors whose derivative is `jvp`."""
+    """Tensors whose derivative is `jvp`, in place of the gradients of the inputs. Forward mode differentiates them with
+    respect to `grads` to get the tangents of the outputs (see transform_levels.py)."""
     edges = [None if g is None else g._node or g for g in grads]
     node = new_node(PUSH, edges, (ctx, None, None), (), tuple([input and input[0] for input in ctx._inputs]))
     results: list[Any] = [None] * len(wanted)
@@ -417,13 +422,13 @@ def _linear(cls, ctx, grads, wanted):
 
 
 def _run_jvp(tangents, wanted, ctx):
-    """The tangents of the outputs: Tensors if that is recorded, else ndarrays."""
+    """The tangents of the outputs: Tensors if they are recorded, else ndarrays."""
     given = []
     for t, input in zip(tangents, ctx._inputs):
         if t is None and ctx._materialize and input is not None and input[1].kind in dt.DIFFERENTIABLE:
             t = np.zeros(*input)
         t = as_tensor(t)
-        given.append(t.clone() if DIRTY in ctx._kinds and t is not None else t)      # it is about to be modified
+        given.append(t.clone() if DIRTY in ctx._kinds and t is not None else t)      # jvp modifies it in place
     ctx._in_jvp = True
     try:
         with as_outside():
@@ -439,7 +444,7 @@ def _run_jvp(tangents, wanted, ctx):
 
 
 def _checked_tangent(k, t, ctx, given):
-    """The tangent that jvp returned for output k. RuntimeError if it cannot be."""
+    """The tangent that jvp returned for output k. RuntimeError if it is invalid."""
     if t is not None and not isinstance(t, Tensor):
         raise RuntimeError(f"expected Variable or None (got {type(t).__name__}) for grad output {k}.")
     kind = ctx._kinds[k]
@@ -465,7 +470,7 @@ def _refuse(x):
     return x
 
 
-#: What stands in a Function's place while tangents are computed: its backward is the Function's jvp.
+#: The op of a Function's node while tangents are computed: its backward is the Function's jvp.
 PUSH = Op(_refuse, name="jvp", multi=True, joint=lambda g, wanted, x: _run_jvp(g, wanted, x))
 
 
@@ -473,13 +478,13 @@ def _fail(g):
     raise RuntimeError("trying to differentiate twice a function that was marked with @once_differentiable")
 
 
-#: What a once-differentiable backward returns under create_graph: differentiating it fails.
+#: The op of the results of a once-differentiable backward under create_graph: differentiating them raises.
 ERROR = Op(_refuse, name="error", rules={"x": _fail}, backward_name="torch::autograd::Error")
 
 
 def once_differentiable(function: Callable) -> Callable:
-    """Decorator for a `backward` that is not differentiable itself: it runs without being recorded, and
-    differentiating its results raises RuntimeError."""
+    """Decorator for a `backward` that is not differentiable itself: it runs unrecorded, and differentiating its
+    results raises RuntimeError."""
     @functools.wraps(function)
     def backward(ctx, *grads):
         with no_grad():
@@ -501,19 +506,19 @@ def _marked(result):
 
 
 class InplaceFunction(Function):
-    """The old base class of functions that may work in place; a plain Function."""
+    """The old base class of functions that may work in place. It adds nothing to Function."""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
 
 
-#: The class of classes of functions, and of what `grad_fn` shows of one.
+#: The metaclass of functions, and of the classes of their nodes.
 FunctionMeta = type(Function)
 
 
 class NestedIOFunction(Function):
-    """A function of nested tuples of tensors, as it was before: NotImplementedError when it is applied."""
+    """The old class of functions of nested tuples of tensors: `apply` raises NotImplementedError."""
 
     @classmethod
     def apply(cls, *args, **kwargs):

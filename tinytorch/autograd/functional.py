@@ -1,8 +1,8 @@
-"""torch.autograd.functional: products with Jacobians and Hessians, and these matrices themselves.
+"""torch.autograd.functional: products with Jacobians and Hessians, and the matrices themselves.
 
-Everything is a backward, or a backward through a recorded backward. `func` takes tensors and
-returns a tensor or a tuple of them. Results have a history only with `create_graph`. With `strict`
-an input that the result does not depend on is a RuntimeError instead of a zero.
+All of them run a backward, or a backward through a recorded backward. `func` takes tensors and returns
+a tensor or a tuple of tensors. Results have a history only with `create_graph`. With `strict` an input
+that the result does not depend on is a RuntimeError instead of a zero.
 """
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SCALAR_INPUT = ("The vector v can only be None if the input to the user-provide
 # ------------------------------------------------------------------ products
 def vjp(func: Callable, inputs: _TensorOrTensors, v: _TensorOrTensors | None = None, create_graph: bool = False,
         strict: bool = False) -> tuple[_TensorOrTensors, _TensorOrTensors]:
-    """(func(*inputs), product of `v`, shaped like the outputs, with the Jacobian).
+    """(func(*inputs), product of `v` with the Jacobian); `v` has the shapes of the outputs.
 
     `v` may be left out for a single output of one element.
 
@@ -52,7 +52,7 @@ def vjp(func: Callable, inputs: _TensorOrTensors, v: _TensorOrTensors | None = N
 
 def jvp(func: Callable, inputs: _TensorOrTensors, v: _TensorOrTensors | None = None, create_graph: bool = False,
         strict: bool = False) -> tuple[_TensorOrTensors, _TensorOrTensors]:
-    """(func(*inputs), product of the Jacobian with `v`, shaped like the inputs).
+    """(func(*inputs), product of the Jacobian with `v`); `v` has the shapes of the inputs.
 
     `v` may be left out for a single input of one element.
 
@@ -76,7 +76,7 @@ def jvp(func: Callable, inputs: _TensorOrTensors, v: _TensorOrTensors | None = N
 
 def vhp(func: Callable, inputs: _TensorOrTensors, v: _TensorOrTensors | None = None, create_graph: bool = False,
         strict: bool = False) -> tuple[Tensor, _TensorOrTensors]:
-    """(func(*inputs), product of `v`, shaped like the inputs, with the Hessian); func returns one element.
+    """(func(*inputs), product of `v` with the Hessian); `v` has the shapes of the inputs, func returns one element.
 
     >>> import tinytorch as torch
     >>> torch.autograd.functional.vhp(lambda x: (x ** 3).sum(), torch.ones(2), torch.ones(2))
@@ -90,7 +90,7 @@ def vhp(func: Callable, inputs: _TensorOrTensors, v: _TensorOrTensors | None = N
 
 def hvp(func: Callable, inputs: _TensorOrTensors, v: _TensorOrTensors | None = None, create_graph: bool = False,
         strict: bool = False) -> tuple[Tensor, _TensorOrTensors]:
-    """(func(*inputs), product of the Hessian with `v`). For a symmetric Hessian `vhp` gives the same, faster.
+    """(func(*inputs), product of the Hessian with `v`). For a symmetric Hessian `vhp` returns the same, faster.
 
     >>> import tinytorch as torch
     >>> torch.autograd.functional.hvp(lambda x: (x ** 3).sum(), torch.ones(2), torch.ones(2))
@@ -107,7 +107,7 @@ def hvp(func: Callable, inputs: _TensorOrTensors, v: _TensorOrTensors | None = N
 
 
 def _first_derivative(func, inputs, v, create_graph, strict, name):
-    """What vhp and hvp begin with: (several inputs?, inputs, v, outputs, gradients of the output)."""
+    """The first steps of vhp and hvp: (several inputs?, inputs, v, outputs, gradients of the output)."""
     with enable_grad():
         many, inputs = _tensors(inputs, "inputs", name)
         inputs = _tracked(inputs, create_graph)
@@ -125,8 +125,8 @@ def jacobian(func: Callable, inputs: _TensorOrTensors, create_graph: bool = Fals
              vectorize: bool = False, strategy: str = "reverse-mode") -> Tensor | Sequence:
     """The Jacobian of `func`, of shape output.shape + input.shape; in tuples by output and input if there are several.
 
-    `vectorize` computes all rows at once. `strategy` "forward-mode" runs func once and one pass for all elements of an
-    input; it needs `vectorize`, and allows neither `create_graph` (NotImplementedError) nor `strict` (RuntimeError).
+    `vectorize` computes all rows at once. `strategy` "forward-mode" runs func once, and one pass for all elements of
+    an input; it needs `vectorize`, and allows neither `create_graph` (NotImplementedError) nor `strict` (RuntimeError).
 
     >>> import tinytorch as torch
     >>> torch.autograd.functional.jacobian(torch.square, torch.tensor([1., 3.]))
@@ -178,7 +178,7 @@ def _rows(i, output, inputs, create_graph, strict):
 
 
 def _rows_at_once(output, inputs, create_graph):
-    """The same for all elements of the output at once."""
+    """`_rows` for all elements of the output at once."""
     found = rows_of_grad((output,), inputs, (_directions(output),), True, create_graph, True)
     shapes = [output.shape + x.shape for x in inputs]
     return tuple([wrap(np.zeros(shape, x._array.dtype)) if g is None else g.reshape(shape)
@@ -186,7 +186,7 @@ def _rows_at_once(output, inputs, create_graph):
 
 
 def _directions(x):
-    """For each element of `x` a row like it with a single one there."""
+    """A batch with one row for each element of `x`: that element is one, all others are zero."""
     return wrap(dt.cast(np.eye(x._array.size), x._array.dtype).reshape(-1, *x._array.shape))
 
 
@@ -221,9 +221,10 @@ def _forward_jacobian(func, inputs, strict, vectorize):
 
 def hessian(func: Callable, inputs: _TensorOrTensors, create_graph: bool = False, strict: bool = False,
             vectorize: bool = False, outer_jacobian_strategy: str = "reverse-mode") -> Tensor | Sequence:
-    """The Hessian of `func`, which returns one element: input.shape twice; in tuples of tuples for several inputs.
+    """The Hessian of `func`, which returns one element: of shape input.shape + input.shape; in tuples of tuples for
+    several inputs.
 
-    The other arguments are those of `jacobian`, which it takes of the gradient.
+    The other arguments are those of `jacobian`, which is applied to the gradient.
 
     >>> import tinytorch as torch
     >>> torch.autograd.functional.hessian(lambda x: (x ** 3).sum(), torch.tensor([1., 2.]))
@@ -250,7 +251,7 @@ def hessian(func: Callable, inputs: _TensorOrTensors, create_graph: bool = False
 
 # ------------------------------------------------------------------ arguments and results
 def _tensors(x, what, function):
-    """(whether it is a tuple, the tuple). TypeError for what is no tensor."""
+    """(whether it is a tuple, the tuple). TypeError for an element that is no tensor."""
     many = isinstance(x, tuple)
     for i, t in enumerate(x if many else (x,)):
         if not isinstance(t, Tensor):
@@ -261,7 +262,7 @@ def _tensors(x, what, function):
 
 
 def _tracked(inputs, create_graph):
-    """New tensors to differentiate by, so that the same tensors captured by the function are constants."""
+    """New tensors to differentiate by, so that the original tensors are constants where the function captures them."""
     return tuple(x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in inputs)
 
 
@@ -290,7 +291,7 @@ def _check_scalar(outputs, many, function):
 
 
 def _grad(outputs, inputs, grads, create_graph, retain_graph=None):
-    """Gradients of those outputs that have any; None where there are none."""
+    """Gradients from the outputs that require grad; None for inputs that they do not reach."""
     pairs = [(y, g) for y, g in zip(outputs, grads) if y is not None and y.requires_grad]
     if not pairs:
         return (None,) * len(inputs)
@@ -298,7 +299,7 @@ def _grad(outputs, inputs, grads, create_graph, retain_graph=None):
 
 
 def _dummies(tensors):
-    """Where the derivative of a backward, which is linear, is taken: the values do not matter."""
+    """The points where the derivative of a backward is taken. A backward is linear, so their values do not matter."""
     return tuple(_zeros(x).requires_grad_() for x in tensors)
 
 
@@ -307,7 +308,7 @@ def _zeros(x):
 
 
 def _basis(x):
-    """The tensors like `x` with a single one."""
+    """For each element of `x`, the tensor in which that element is one, and all others are zero."""
     for k in range(x.numel()):
         e = np.zeros_like(x._array, order="C")
         e.reshape(-1)[k] = dt.cast(np.ones(()), e.dtype)
@@ -337,7 +338,7 @@ _UNTRACKED_HESSIAN = ("The hessian of the user-provided function with respect to
                       "This is not allowed in strict mode. You should ensure that your function is thrice "
                       "differentiable and that the hessian depends on the inputs.")
 
-# What a gradient that is missing, and one that has no history, means at each stage.
+# At each stage: the message for a missing gradient, and for a gradient without history.
 _NO_HISTORY = ("The {} of the user-provided function is independent of input {{}}. This is not allowed in strict mode "
                "when create_graph=True.")
 _BACK = (_USER + "input {}. This is not allowed in strict mode.", _NO_HISTORY.format("jacobian"))
@@ -360,7 +361,7 @@ def _check_tracked(tensors, message, strict):
 
 
 def _filled(grads, like, strict, create_graph, missing, no_history):
-    """The gradients with zeros for those that are missing; RuntimeErrors in strict mode."""
+    """The gradients, with zeros in place of missing ones; RuntimeErrors in strict mode."""
     for i, g in enumerate(grads):
         if strict and g is None:
             raise RuntimeError(missing.format(i))
@@ -369,16 +370,17 @@ def _filled(grads, like, strict, create_graph, missing, no_history):
     return tuple(_zeros(x) if g is None else g for g, x in zip(grads, like))
 
 
-# ------------------------------------------------------------------ what libraries take from here
+# ------------------------------------------------------------------ private functions of torch that libraries use
 def _as_tuple(inp, arg_name=None, fn_name=None):
-    """(whether it is a tuple, it as one), TypeError unless it holds tensors alone; the tuple if no names are given."""
+    """(whether `inp` is a tuple, the tuple); TypeError for an element that is no tensor. Without names, the tuple
+    alone."""
     if arg_name is None and fn_name is None:
         return inp if isinstance(inp, tuple) else (inp,)
     return _tensors(inp, arg_name, fn_name)
 
 
 def _grad_postprocess(inputs, create_graph):
-    """Tensors, or tuples of them, without their history unless `create_graph`."""
+    """Tensors, or tuples of tensors, without their history unless `create_graph`."""
     if create_graph or not inputs:
         return inputs
     if isinstance(inputs[0], Tensor):
@@ -387,15 +389,15 @@ def _grad_postprocess(inputs, create_graph):
 
 
 def _tuple_postprocess(res, to_unpack):
-    """The tuple of one whose element is meant: of `res` unless to_unpack, or to_unpack[0]; of its members unless
-    to_unpack[1]."""
+    """Undo the tuples that `_as_tuple` made: `res` stays a tuple if to_unpack, or to_unpack[0], is true, and its
+    members stay tuples if to_unpack[1] is true."""
     outer, inner = to_unpack if isinstance(to_unpack, tuple) else (to_unpack, True)
     res = res if inner else tuple([x[0] for x in res])
     return res if outer else res[0]
 
 
 def _construct_standard_basis_for(tensors, tensor_numels):
-    """For each tensor the part of the identity that belongs to it, a column for each of its elements."""
+    """For each tensor its block of the identity matrix, with a column for each of its elements."""
     total, start, found = sum(tensor_numels), 0, []
     for x, count in zip(tensors, tensor_numels, strict=True):
         rows = x.new_zeros(total, count)

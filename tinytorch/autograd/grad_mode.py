@@ -20,13 +20,13 @@ from .node import Node
 
 
 class _AllThreads:
-    """Which threads are in a mode that operations must look at.
+    """The threads that are in a mode which operations must look at.
 
-    `in_special_mode` holds the threads that do not record, and those in which something watches what is recorded. The
-    set is nearly always empty, and to see that takes a fifth of the time of a look at a thread's own variable.
-    `noting_writes` says whether any thread notes where tensors are written to (places.py). Saying twice that a thread
-    is in a mode changes nothing, so an interrupt between two statements leaves nothing that the next change of mode
-    does not put right.
+    `in_special_mode` holds the threads that do not record, and the threads in which something watches what is recorded.
+    The set is nearly always empty, and testing it takes a fifth of the time of reading a thread-local variable.
+    `noting_writes` says whether any thread notes where tensors are written to (places.py). Entering or leaving a mode
+    twice changes nothing, so whatever an interrupt between two statements leaves behind, the next change of mode puts
+    right.
     """
 
     __slots__ = ("in_special_mode", "noting_writes", "_noting", "_lock")
@@ -38,13 +38,13 @@ class _AllThreads:
         self._lock = threading.RLock()
 
     def note(self, noting):
-        """This thread notes writes, or does not any more."""
+        """Set whether this thread notes writes."""
         with self._lock:
             (self._noting.add if noting else self._noting.discard)(get_ident())
             self.noting_writes = bool(self._noting)
 
     def forget(self, thread):
-        """A thread has ended, in whatever mode."""
+        """Remove a thread that has ended, in whatever mode."""
         self.in_special_mode.discard(thread)
         with self._lock:
             self._noting.discard(thread)
@@ -60,36 +60,36 @@ def _forget(thread):
 
 
 class _Mode(threading.local):
-    grad_now: Any = True           # what `grad` is, in half the time: to read, not to set
+    grad_now: Any = True           # the value of `grad`, read in half the time; assign to `grad`, not to this
     inference = False
-    off: Any = False               # what `grad` is when it is off: `for_tangents` while forward mode is at work
+    off: Any = False               # the value of `grad` when grad mode is off: `for_tangents` in forward mode
     grad_in_inference = False      # whether grad mode is on in inference mode, where nothing is recorded all the same
-    recorder: Any = True           # what `grad` is when it is on
-    watchers: tuple[Callable, ...] = ()    # the functions that watch
+    recorder: Any = True           # the value of `grad` when grad mode is on
+    watchers: tuple[Callable, ...] = ()    # functions that are called with new nodes
     saved_tensors_hooks: Any = None        # the innermost (pack, unpack)
-    saved_tensors_hooks_disabled: str | None = None    # why they are
+    saved_tensors_hooks_disabled: str | None = None    # the message of the error if hooks are disabled
     anomaly, check_nan = False, True
-    #: What makes of the engine's step of one node the one that is taken: anomaly mode ...
+    #: Functions that wrap the engine's step of one node, as anomaly mode does.
     steppers: tuple[Callable, ...] = ()
     places: tuple[Callable, ...] = ()      # while writes are noted: functions that tell where a node was made
-    current_node: Any = None       # in anomaly mode: the node that backward is at
-    graph_task: Any = None         # the backward that is running (see engine.py)
-    dual_level: Any = None         # of forward-mode AD, if one is open (forward_ad.py)
-    fwd_grad_enabled = True        # whether it has tangents
+    current_node: Any = None       # the node that backward is running, in anomaly mode
+    graph_task: Any = None         # the running backward (see engine.py)
+    dual_level: Any = None         # the open level of forward-mode AD (forward_ad.py)
+    fwd_grad_enabled = True        # whether that level has tangents
     enforce_grad_layout = True     # whether .grad has the strides of its leaf even if that takes a copy
-    grad_levels = 0                # how many transforms of torch.func are at work that differentiate
-    vmap_levels: tuple = ()        # the vmaps at work, the outermost first (func/vmap_levels.py)
+    grad_levels = 0                # the number of open transforms of torch.func that differentiate
+    vmap_levels: tuple = ()        # the open vmaps, the outermost first (func/vmap_levels.py)
     computing_jvp = False          # whether backward runs for a tangent (transform_levels.py)
-    pushing = False                # the same, and when that is derived: nodes made for tangents alone count then
+    pushing = False                # whether tangents are computed: then nodes made for tangents alone count
 
     def __init__(self):
         self._leaving = Leaving(_forget)
 
     @property
     def grad(self):
-        """False: nothing is recorded. True: operations are. While something watches what is recorded
-        (saved_tensors_hooks, detect_anomaly): the function to call with every new node. `for_tangents` is one that
-        records for forward mode alone."""
+        """False: nothing is recorded. True: operations are recorded. A function: it is called with every new node,
+        because something watches what is recorded (saved_tensors_hooks, detect_anomaly); `for_tangents` is such a
+        function, and records for forward mode alone."""
         return self.grad_now
 
     @grad.setter
@@ -109,9 +109,9 @@ mode = _Mode()
 
 
 def watch(function: Callable[[Node, Any, Sequence[Any]], None], first: bool = False) -> None:
-    """Call function(node, result, args) for every node that this thread records, with the array or the tuple that its
-    operation gave and what that was given, until `unwatch(function)`. Once, however often it is asked for. `first`:
-    before the others that watch now."""
+    """Call function(node, result, args) for every node that this thread records, until `unwatch(function)`. `result` is
+    the array, or the tuple of arrays, that the operation returned, `args` are its arguments. A function that is added
+    twice is called once. `first`: before the functions that watch already."""
     others = [watcher for watcher in mode.watchers if watcher != function]
     _set_watchers((function, *others) if first else (*others, function))
 
@@ -122,12 +122,12 @@ def unwatch(function: Callable[[Node, Any, Sequence[Any]], None]) -> None:
 
 def _set_watchers(watchers):
     mode.watchers = watchers
-    mode.recorder = _tell_watchers if watchers else True
+    mode.recorder = _notify_watchers if watchers else True
     if mode.grad_now:
         mode.grad = mode.recorder
 
 
-def _tell_watchers(node, result, args):
+def _notify_watchers(node, result, args):
     for watcher in mode.watchers:
         watcher(node, result, args)
 
@@ -138,8 +138,8 @@ INFERENCE_WRITE = (
 
 
 class InferenceCell(list):
-    """The version cell of an inference tensor, and what such a tensor is known by. Reading the version is
-    what saving a tensor for backward does: outside inference mode that is refused."""
+    """The version cell of an inference tensor, by which such a tensor is recognised. Saving a tensor for backward reads
+    its version, and that is refused outside inference mode."""
 
     __slots__ = ()
     counts = False
@@ -159,7 +159,7 @@ class InferenceCell(list):
 
 
 class OwnCell(list):
-    """That of an inference tensor which was detached outside inference mode: it may be written to, and counts."""
+    """The version cell of an inference tensor that was detached outside inference mode: it may be written to."""
 
     __slots__ = ()
 
@@ -168,7 +168,7 @@ def _new_cell():
     return InferenceCell([0]) if mode.inference else [0]
 
 
-#: The threads in inference mode.
+#: The threads in inference mode, and the lock of this set.
 _inference_lock = threading.RLock()
 _inference_threads: set[int] = set()
 
@@ -180,13 +180,13 @@ def _note_inference(value, thread=None):
         new_tensor_state.cell = _new_cell if _inference_threads else None
 
 
-#: The nodes that carry tangents and no gradients: what was computed without grad mode inside a level of forward mode.
-#: Its `data` is the set itself, which is read in a tenth of the time.
+#: The nodes that carry tangents and no gradients: results computed without grad mode inside a level of forward mode.
+#: The attribute `data` is the plain set, which is read in a tenth of the time.
 for_tangents_alone: Any = weakref.WeakSet()
 
 
 def for_tangents(node: Node, result: Any, args: Sequence[Any]) -> None:
-    """What `mode.grad` is where grad mode is off and tangents pass all the same."""
+    """The value of `mode.grad` where grad mode is off and tangents are computed all the same."""
     for_tangents_alone.add(node)
 
 
@@ -196,7 +196,7 @@ def carries_tangents(tensor: Tensor) -> bool:
 
 
 def differentiates() -> bool:
-    """Whether gradients will be wanted of what is computed now: of a write to a leaf, say, which is refused then."""
+    """Whether results computed now will have gradients. If so, a write to a leaf, for example, is refused."""
     return not all_threads.in_special_mode or bool(mode.grad_now) and mode.grad_now is not for_tangents
 
 
@@ -250,7 +250,7 @@ class _GradContext:
         raise NotImplementedError
 
     def clone(self) -> _GradContext:
-        """Another of the same kind."""
+        """Another context manager of the same kind."""
         return type(self)()
 
     def __enter__(self) -> Any:
@@ -334,7 +334,7 @@ class no_grad(_ModeFunction):
 
 
 class unrecorded(no_grad):
-    """`no_grad` that tangents do not pass either: for what has a derivative of its own, or none."""
+    """`no_grad` that stops tangents too: for functions whose derivative is given elsewhere, or that have none."""
 
     __slots__ = ()
 
@@ -343,7 +343,7 @@ class unrecorded(no_grad):
 
 
 class enable_grad(_ModeFunction):
-    """Records inside even when an enclosing `no_grad` does not."""
+    """Operations inside are recorded, even within an enclosing `no_grad`."""
 
     __slots__ = ()
 
@@ -352,7 +352,7 @@ class enable_grad(_ModeFunction):
 
 
 class set_grad_enabled(_GradContext):
-    """Sets grad mode to `mode` at once; as a context manager it restores the old one on exit.
+    """Sets grad mode to `mode` at once; as a context manager it restores the former mode on exit.
 
     >>> import tinytorch as torch
     >>> with torch.set_grad_enabled(False):
@@ -388,9 +388,9 @@ class set_grad_enabled(_GradContext):
 
 
 class inference_mode(_GradContext):
-    """Like `no_grad`, and tensors made inside can never enter a recorded graph.
+    """Like `no_grad`; in addition, tensors made inside can never enter a recorded graph.
 
-    `mode=False` switches it off again for the enclosed code, and recording on.
+    `mode=False` switches inference mode off for the enclosed code, and recording on.
     """
 
     __slots__ = ("mode", "_outside")
@@ -428,7 +428,7 @@ class inference_mode(_GradContext):
 
 
 class set_multithreading_enabled(_GradContext):
-    """Accepted as in torch, where it concerns backward's own threads; backward here has none."""
+    """Accepted as in torch, where it concerns backward's own threads. Backward here has no threads of that kind."""
 
     __slots__ = ("mode", "_multithreading")
 
@@ -450,13 +450,13 @@ class set_multithreading_enabled(_GradContext):
 
 
 def is_multithreading_enabled() -> bool:
-    """What `set_multithreading_enabled` was told last."""
+    """The last value passed to `set_multithreading_enabled`."""
     return set_multithreading_enabled._enabled
 
 
 class enforce_grad_layout_policy(_GradContext):
-    """Sets at once whether a first gradient that lies in memory otherwise than its leaf is copied to lie as that does
-    (as is usual), or taken as it is; as a context manager it restores the old way on exit.
+    """Sets at once whether a first gradient whose memory order differs from its leaf's is copied into the leaf's order
+    (the default), or kept unchanged; as a context manager it restores the former setting on exit.
 
     >>> import tinytorch as torch
     >>> x = torch.ones(2, 3).t().requires_grad_()

@@ -25,7 +25,7 @@ __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
 
 class GradcheckError(RuntimeError):
-    """Raised by gradcheck and gradgradcheck where the derivatives differ."""
+    """Raised by gradcheck and gradgradcheck if the derivatives differ."""
 
 
 def gradcheck(func: Callable, inputs: _TensorOrTensors, *, eps: float = 1e-6, atol: float = 1e-5, rtol: float = 1e-3,
@@ -37,13 +37,13 @@ def gradcheck(func: Callable, inputs: _TensorOrTensors, *, eps: float = 1e-6, at
 
     eps, atol, rtol       step of the differences; tolerances of the comparison
     raise_exception       False: return False instead of raising GradcheckError
-    nondet_tol            how much two backward passes may differ
+    nondet_tol            by how much two backward passes may differ
     check_undefined_grad  outputs without a gradient must count as zeros
     check_grad_dtypes     gradients must have the dtype of their input
-    check_batched_grad    accepted: batched gradients are computed one by one here, as is check_batched_forward_grad
+    check_batched_grad    accepted and not used, like check_batched_forward_grad: gradients are not batched here
     check_forward_ad      check forward mode too; check_backward_ad=False checks forward mode alone
     fast_mode             compare a random projection of the Jacobian
-    masked                has a meaning for sparse tensors only
+    masked                accepted and not used: it applies to sparse tensors
 
     ValueError if no input requires grad. Inputs should be of double precision.
 
@@ -83,8 +83,8 @@ def gradgradcheck(func: Callable, inputs: _TensorOrTensors, grad_outputs: _Tenso
                   raise_exception: bool = True, nondet_tol: float = 0.0, check_undefined_grad: bool = True,
                   check_grad_dtypes: bool = False, check_batched_grad: bool = False, check_fwd_over_rev: bool = False,
                   check_rev_over_rev: bool = True, fast_mode: bool = False, masked: bool = False) -> bool:
-    """True if the second derivatives of func(*inputs) agree with differences of the first: `gradcheck` of the
-    gradients as functions of the inputs and of the gradients of the outputs (random, unless `grad_outputs`).
+    """True if the second derivatives of func(*inputs) agree with differences of the first ones: it runs `gradcheck` on
+    the gradients as functions of the inputs and of the outputs' gradients (random, unless `grad_outputs` is given).
 
     check_fwd_over_rev           check forward mode through the backward too
     gen_non_contig_grad_outputs  the random gradients have gaps in memory
@@ -119,7 +119,7 @@ def gradgradcheck(func: Callable, inputs: _TensorOrTensors, grad_outputs: _Tenso
 
 
 class _Check:
-    """One function at one point. Errors are GradcheckErrors."""
+    """The checks of one function at one point. A failed check raises GradcheckError."""
 
     def __init__(self, func, inputs, eps, atol, rtol, nondet_tol, check_dtypes, fast):
         self.func, self.inputs, self.eps, self.atol, self.rtol = func, inputs, eps, atol, rtol
@@ -129,14 +129,14 @@ class _Check:
         self.outputs = _differentiable(self.all_outputs)
         self._requires_grad = [y.requires_grad for y in self.all_outputs]
         random = np.random.default_rng(0)
-        # What is compared: along every element of an input, or along one random direction.
+        # The directions and weights of the comparison: every element of an input, or one random direction.
         self.directions = [[_unit(random, x._array)] if fast else list(_basis(x._array)) for x in self.wanted]
         self.weights = [[_unit(random, y._array.real)] if fast else list(_basis(y._array.real)) for y in self.outputs]
         self._slopes = {}
 
     # -------------------------------------------------------------- numerical
     def slopes(self, j):
-        """For each direction of input `j`, and for each part it has: the derivatives of all outputs."""
+        """For each direction of input `j`, and for its real and imaginary part: the derivatives of all outputs."""
         if j not in self._slopes:
             factors = (1, 1j) if self.wanted[j].is_complex() else (1,)
             self._slopes[j] = [[self._slope(self.wanted[j]._array, d * f) for f in factors] for d in self.directions[j]]
@@ -161,13 +161,13 @@ class _Check:
                 for a, b in zip(*values)]
 
     def _tracked_slopes(self, j, i):
-        """The slopes of output `i` of those that have gradients."""
+        """The slopes of output `i`, counted among the outputs that require grad."""
         k = [n for n, tracked in enumerate(self._requires_grad) if tracked][i]
         return [[slope[k] for slope in parts] for parts in self.slopes(j)]
 
     # -------------------------------------------------------------- the checks
     def no_derivative(self):
-        """A function none of whose outputs requires grad must be constant."""
+        """Raise if the outputs change with the inputs, although no output requires grad."""
         for j in range(len(self.wanted)):
             if any(slope.any() for parts in self.slopes(j) for outputs in parts for slope in outputs):
                 raise GradcheckError("Numerical gradient for function expected to be zero")
@@ -180,7 +180,7 @@ class _Check:
                     numerical = np.array([
                         self._weighted(sum(f * _part(slope, unit) for f, slope in zip((1, 1j), parts)), i)
                         for parts in self._tracked_slopes(j, i)])
-                    if self.fast:              # a complex direction has both parts already
+                    if self.fast:              # a complex random direction has both parts already
                         numerical = numerical.real
                         d, = self.directions[j]
                         analytical = np.array([[(d.conj() * row[j]).sum().real for row in rows]])
@@ -189,7 +189,7 @@ class _Check:
                     self._compare(analytical, numerical, i, j, part and f"{part} part of complex outputs", x)
 
     def _weighted(self, slope, i):
-        """The sums of the slopes of output `i` by its weights: without random ones, each element."""
+        """The sums of the slopes of output `i` times its weights; without fast mode each element is one sum."""
         return [(slope * w).sum() for w in self.weights[i]] if self.fast else slope.reshape(-1)
 
     def _rows(self, i, unit):
@@ -213,8 +213,8 @@ class _Check:
         return rows
 
     def _pulled(self, y, weights):
-        """The gradients of all inputs, for each of the weights: for all at once, unless functions or hooks of the
-        user's see them."""
+        """The gradients of all inputs for each of the weights. They are computed for all weights at once, unless
+        the user's functions or hooks would see batches."""
         watched = any([node.hooks is not None or node.op.function is not None or node.op.one_by_one
                        if isinstance(node, Node) else node._hooks for node in reached_by([y], None)])
         if len(weights) > 1 and not watched:
@@ -231,9 +231,7 @@ class _Check:
         push = pusher(outputs, handles)
         for j, x in enumerate(self.wanted):
             for unit, part in ((1j, "imaginary"), (1, "real")) if x.is_complex() else ((1, ""),):
-                columns = [
-                    push([wrap(np.asarray(d * unit if k == j else np.zeros_like(other._array), other._array.dtype))
-                          for k, other in enumerate(self.wanted)]) for d in self.directions[j]]
+                columns = self._columns(push, j, unit)
                 for i, y in enumerate(self.outputs):
                     found = [np.zeros_like(y._array) if column[i] is None else column[i]._array for column in columns]
                     if self.check_dtypes and any(f.dtype != y._array.dtype for f in found):
@@ -244,9 +242,18 @@ class _Check:
                     self._compare(analytical, numerical, i, j, part and f"{part} part of complex inputs", x,
                                   "computed with forward mode ")
 
+    def _columns(self, push, j, unit):
+        """The tangents of the outputs for each direction of input `j` times `unit`."""
+        columns = []
+        for d in self.directions[j]:
+            tangents = [np.asarray(d * unit if k == j else np.zeros_like(x._array), x._array.dtype)
+                        for k, x in enumerate(self.wanted)]
+            columns.append(push([wrap(t) for t in tangents]))
+        return columns
+
     def _compare(self, analytical, numerical, i, j, part, x, how=""):
         atol = self.atol
-        if self.fast:                          # a projection adds up the tolerances of all elements
+        if self.fast:                          # a projection sums up the tolerances of all elements
             d, = self.directions[j]
             atol *= (np.abs(d.real).sum() + np.abs(d.imag).sum()) * self.weights[i][0].sum()
         if numerical.shape == analytical.shape and np.allclose(numerical, analytical, self.rtol, atol, equal_nan=False):
@@ -260,7 +267,7 @@ class _Check:
         raise GradcheckError(text)
 
     def linear_in_gradient(self):
-        """Zero gradients of the outputs must give zero gradients of the inputs, of their dtype and size."""
+        """Zero gradients of the outputs must give zero gradients of the inputs, in the inputs' dtype and size."""
         if not self.outputs:
             return
         zeros = [wrap(np.zeros_like(y._array)) for y in self.outputs]
@@ -275,7 +282,7 @@ class _Check:
                 raise GradcheckError("grad is incorrect size")
 
     def undefined_gradients(self):
-        """Outputs whose gradient is undefined, one at a time, must count as zeros."""
+        """Outputs whose gradient is undefined, one at a time, must count as outputs with a gradient of zeros."""
         for left_out in range(len(self.outputs) if len(self.outputs) > 1 else 0):
             outputs = [y for k, y in enumerate(_differentiable(self.func(*self.inputs))) if k != left_out]
             zeros = [wrap(np.zeros_like(y._array)) for y in outputs]
@@ -294,7 +301,9 @@ _NOTES = 'Please look at "Notes about undefined output gradients" in "tools/auto
 
 # ------------------------------------------------------------------ parts
 def _as_tuple(x):
-    return x if isinstance(x, tuple) else tuple(x) if isinstance(x, list) else (x,)
+    if isinstance(x, list):
+        return tuple(x)
+    return x if isinstance(x, tuple) else (x,)
 
 
 def _differentiable(outputs):
@@ -329,7 +338,7 @@ def _basis(like):
 
 
 def _unit(random, like):
-    """A random direction of positive numbers and length one."""
+    """A random direction of length one, with positive parts."""
     u = random.random(like.shape)
     if like.dtype.kind == dt.COMPLEX:
         u = u + 1j * random.random(like.shape)

@@ -1,4 +1,4 @@
-"""torch.autograd.graph: nodes, edges, hooks on several tensors, and hooks on what is saved."""
+"""torch.autograd.graph: nodes, edges, hooks on several tensors, and hooks on saved tensors."""
 from __future__ import annotations
 
 import contextlib
@@ -23,11 +23,11 @@ __all__ = ["GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_s
 
 
 class Node(ABC):
-    """What `grad_fn` is."""
+    """The class of `grad_fn`, for isinstance: nodes of the tape are registered as its subclasses."""
 
     @abstractmethod
     def name(self) -> str:
-        """The name of what computed the tensor, as in "MulBackward0"."""
+        """The name of the operation that computed the tensor, as in "MulBackward0"."""
 
     @property
     @abstractmethod
@@ -41,11 +41,11 @@ class Node(ABC):
 
     @abstractmethod
     def register_hook(self, fn: Callable) -> RemovableHandle:
-        """Call fn(grad_inputs, grad_outputs) when the node has been run."""
+        """Call fn(grad_inputs, grad_outputs) when the node has run."""
 
     @abstractmethod
     def register_prehook(self, fn: Callable) -> RemovableHandle:
-        """Call fn(grad_outputs) before the node is run."""
+        """Call fn(grad_outputs) before the node runs."""
 
 
 Node.register(_Node)
@@ -54,7 +54,7 @@ Node.register(Step)
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """The place of the graph where the gradient of `tensor` is computed: `grad` and `backward` take it for the
+    """The place in the graph where the gradient of `tensor` arrives. `grad` and `backward` accept it in place of the
     tensor, which need not be kept alive. RuntimeError if the tensor requires no grad.
 
     >>> import tinytorch as torch
@@ -70,8 +70,8 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
-    """Count a write to `tensor` (or to each of several), as an in-place operation does. Those of inference tensors are
-    not counted. RuntimeError for anything else."""
+    """Count a write to `tensor` (or to each of several), as an in-place operation does. Writes to inference tensors are
+    not counted. RuntimeError for any other object."""
     tensors = [tensor] if isinstance(tensor, Tensor) else tensor
     if not isinstance(tensors, Iterable):
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
@@ -83,10 +83,10 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
 
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: str = "all") -> RemovableHandle:
-    """Call a function of the gradients of several tensors, in each backward that computes some of them.
+    """Call a function with the gradients of several tensors, in each backward that computes some of them.
 
-    mode "all": fn(gradients) once all those that this backward reaches are there, None for the others
-    mode "any": fn(gradient) with the first
+    mode "all": fn(gradients) when all gradients that this backward computes are there, None for the others
+    mode "any": fn(gradient) with the first gradient
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
@@ -95,7 +95,7 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: s
 
 
 class _Gathering:
-    """The gradients of several tensors as they come in during one backward."""
+    """The gradients of several tensors, collected during one backward."""
 
     def __init__(self, tensors, fn, first_only):
         self.edges = [weakref.ref(edge_of(t)) for t in tensors]      # the hooks must not keep the graph alive
@@ -121,8 +121,8 @@ class _Gathering:
         return hook
 
     def _start(self):
-        """A new backward: find out how many gradients it will compute."""
-        self.task = weakref.ref(mode.graph_task)     # it holds the graph
+        """Begin a new backward: count the gradients that it will compute."""
+        self.task = weakref.ref(mode.graph_task)     # weak, because a task holds the graph
         self.called, self.grads = False, [None] * len(self.edges)
         if not self.first_only:
             reached = reached_by(mode.graph_task.roots, mode.graph_task.inputs)
@@ -132,7 +132,7 @@ class _Gathering:
 
 
 class _Handles(RemovableHandle):
-    """Several handles as one."""
+    """Several handles that are removed together."""
 
     def __init__(self, handles):
         self.handles = handles
@@ -143,7 +143,7 @@ class _Handles(RemovableHandle):
 
 
 class _SavedCopies:
-    """What one `allow_mutation_on_saved_tensors` keeps: a copy of each saved tensor, and of each version of it one."""
+    """The copies that one `allow_mutation_on_saved_tensors` keeps: one for each version of each saved tensor."""
 
     open: _SavedCopies | None = None           # the one whose context has been entered
 
@@ -154,7 +154,7 @@ class _SavedCopies:
         cell = tensor._version_counter
         array = tensor._array
         key = id(cell), tensor._version, address_of(array), bits_of(array), tensor.shape, tensor.stride()
-        if key not in self.copies:             # the cell stays with its copy, so that its id is not given away
+        if key not in self.copies:             # the cell is kept too, so that no other object gets its id
             self.copies[key] = tensor.detach().clone(), cell
         return key
 
@@ -170,9 +170,9 @@ class _SavedCopies:
 
 @contextlib.contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[_SavedCopies]:
-    """Context manager: tensors that were saved for backward may be written to in place; backward, which must run
-    inside as well (else AssertionError), sees what they were. Each is copied when it is saved, and the copies are
-    kept until the end. RuntimeError if nested.
+    """Context manager: tensors that were saved for backward may be written to in place. Backward, which must run
+    inside as well (else AssertionError), reads their values from before the write. Each tensor is copied when it is
+    saved, and the copies are kept until the end. RuntimeError if nested.
 
     >>> import tinytorch as torch
     >>> with torch.autograd.graph.allow_mutation_on_saved_tensors():
@@ -192,7 +192,7 @@ def allow_mutation_on_saved_tensors() -> Iterator[_SavedCopies]:
         with saved_tensors_hooks(copies.pack, copies.unpack):
             yield copies
     finally:
-        _SavedCopies.open = None               # at first: an interrupt may come later
+        _SavedCopies.open = None               # first, because an interrupt may come later
         copies.clear()
 
 
@@ -201,7 +201,7 @@ def _flag(name):
         if not isinstance(enabled, bool):
             raise RuntimeError(f"enabled must be a bool, but got {type(enabled).__name__}")
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = "Nothing: there are no streams. RuntimeError for no bool."
+    function.__doc__ = "Accepted and without effect: there are no streams. RuntimeError if `enabled` is no bool."
     return function
 
 
@@ -210,6 +210,6 @@ set_warn_on_accumulate_grad_stream_mismatch = _flag("set_warn_on_accumulate_grad
 
 
 def region_activation_memory_budget(budget):
-    """RuntimeError: it is for functions that are compiled."""
+    """RuntimeError: it applies to compiled functions only."""
     raise RuntimeError("torch.autograd.graph.region_activation_memory_budget can only be used inside a torch.compile "
                        "region; it has no effect in eager mode.")

@@ -12,17 +12,17 @@ from ..kernels.errstate import as_outside
 from ..tensor import Tensor, wrap
 from . import late_bound
 
-#: In plain backward an ndarray (or a NumPy number), under create_graph and in hooks a Tensor.
+#: An ndarray (or a NumPy number) in a plain backward, a Tensor under create_graph and in hooks.
 Gradient: TypeAlias = Any
 
 
 class RemovableHandle:
-    """What registering a hook returns: `remove()` takes the hook out again (as does leaving `with`)."""
+    """The handle of a registered hook: `remove()` removes the hook, as does leaving a `with` block of the handle."""
 
     next_id = 0
 
     def __init__(self, hooks_dict: dict, *, extra_dict: dict | Iterable[dict] = ()) -> None:
-        # extra_dict: a dict or a list of dicts that may hold something under the hook's id as well
+        # extra_dict: a dict or a list of dicts that may hold an entry under the hook's id as well
         extra = [extra_dict] if isinstance(extra_dict, dict) else extra_dict or ()
         self.dicts, self.id = (hooks_dict, *extra), RemovableHandle.next_id
         RemovableHandle.next_id += 1
@@ -36,8 +36,9 @@ class RemovableHandle:
         return (hooks, self.id, tuple(extra)) if extra else (hooks, self.id)
 
     def __setstate__(self, state: tuple) -> None:
-        hooks, self.id, *extra = state         # torch's handle of hooks that are gone has None
-        self.dicts = (OrderedDict() if hooks is None else hooks, *(extra[0] if extra else ()))
+        hooks, self.id, *extra = state         # in torch's handles, None stands for hooks that are gone
+        others = extra[0] if extra else ()
+        self.dicts = (OrderedDict() if hooks is None else hooks, *others)
         RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
 
     def __enter__(self) -> RemovableHandle:
@@ -70,7 +71,8 @@ def as_tensor(g: Gradient | None) -> Tensor | None:
 
 
 def checked_gradient(g: Gradient, shape: tuple[int, ...], source: str, i: int = 0) -> Gradient:
-    """The gradient that `source` returned for its input number `i`. RuntimeError unless `shape` expands to its own."""
+    """The gradient that `source` returned for its input number `i`. RuntimeError unless `shape` broadcasts to its
+    shape."""
     lead = len(g.shape) - len(shape)
     if lead < 0 or any(n not in (1, m) for n, m in zip(shape, g.shape[lead:])):
         raise RuntimeError(f"{source} returned an invalid gradient at index {i} - got {list(g.shape)} but expected "
@@ -79,12 +81,12 @@ def checked_gradient(g: Gradient, shape: tuple[int, ...], source: str, i: int = 
 
 
 def _like(g, tensor):
-    """`tensor` in the form of `g`: as an ndarray in plain backward."""
+    """`tensor` in the form of `g`: an ndarray in a plain backward."""
     return tensor if tensor is None or isinstance(g, Tensor) else tensor._array
 
 
 def through_tensor_hooks(hooks: dict[int, Callable], g: Gradient | None) -> Gradient | None:
-    """Pass a gradient through the hooks of its tensor; one that returns something replaces it."""
+    """Pass a gradient through the hooks of its tensor. A hook's result, if it is not None, replaces the gradient."""
     tensor = as_tensor(g)
     for hook in list(hooks.values()):
         with as_outside():
@@ -100,7 +102,7 @@ def _name_of(hook):
 
 
 def check_replacement(name: str, result: object, before: Any) -> None:
-    """The error for what the hook of that name puts in the place of a gradient, if it is not as that was."""
+    """Raise if a hook's replacement for a gradient is no tensor, or differs from the gradient in dtype or shape."""
     if not isinstance(result, Tensor):
         raise TypeError(f"expected Variable, but hook returned '{type(result).__name__}'")
     if result._array.dtype != before._array.dtype:
@@ -112,8 +114,8 @@ def check_replacement(name: str, result: object, before: Any) -> None:
 
 def through_node_hooks(hooks: dict[int, Callable], grads: Sequence[Gradient | None],
                        *others: Sequence[Gradient | None]) -> Sequence[Gradient | None]:
-    """Pass a tuple of gradients (ndarrays or Tensors; None for none) through hooks of a node, each called
-    with it and with `others`; a tuple that one returns replaces it."""
+    """Pass a tuple of gradients (ndarrays or Tensors; None for none) through hooks of a node. Each hook is called with
+    the tuple and with `others`; a tuple that it returns replaces the gradients."""
     if not hooks:
         return grads
     tensors = tuple([as_tensor(g) for g in grads])

@@ -24,12 +24,12 @@ from .promotion import FLOATS, NUMBERS, check_broadcast, result_dtype
 from .saved import PACKED
 from .views import assign, check_fits, check_in_place, check_overlap, check_written, may_share, overlaps_itself
 
-_PLAIN = dt.NATIVE + dt.COMPLEX               # kinds that NumPy computes in itself
+_PLAIN = dt.NATIVE + dt.COMPLEX               # kinds of dtypes that NumPy itself computes in
 
 
 def _check_first(self, compute, args, kwargs):
-    """Raise what torch finds before it refuses to write to `self`: arguments of the wrong type, or to an inference
-    tensor anything."""
+    """Raise the errors that torch raises before it refuses to write to `self`: a TypeError for arguments of the wrong
+    type and, if `self` is an inference tensor, any error of the computation."""
     try:
         with unrecorded():
             result = compute(self.detach(), *args, **kwargs)
@@ -45,7 +45,7 @@ def _check_first(self, compute, args, kwargs):
 
 def _check_operand(self, other, common):
     """RuntimeError if `self` and the other operand have a common shape or (with `common`) dtype that `self` cannot
-    hold: what torch looks at before it looks for an implementation for that dtype."""
+    hold. torch checks this before it looks for a kernel for the dtype."""
     if isinstance(other, (Tensor, *NUMBERS)):
         shape = np.shape(other)
         check_broadcast(self._array.shape, shape)
@@ -54,7 +54,7 @@ def _check_operand(self, other, common):
 
 
 def _records(self, tensors):
-    """Whether an in-place operation on `self` with these operands is recorded, or each sample's own."""
+    """Whether an in-place operation on `self` with these operands is recorded, or runs inside of vmap."""
     return (not all_threads.in_special_mode or mode.grad_now) and (
         any([x._requires_grad for x in (self, *tensors)])
         or self._view_info is not None and self._view_info.base._requires_grad) or mode.vmap_levels
@@ -68,61 +68,77 @@ def _rows_apart(array):
 
 
 def by_rows(method: Callable, self: Tensor, args: tuple = (), kwargs: Mapping[str, Any] | None = None) -> bool:
-    """Whether `method` was done to one row of `self` after the other: where rows share memory, as those of `unfold` do,
-    each reads what the ones before it wrote, as in torch. Not where something is recorded."""
+    """Run `method` on one row of `self` after the other, and return whether that was done. Where rows share memory, as
+    those of `unfold` do, each row then reads the values that earlier rows wrote, as in torch. Recorded operations are
+    not run by rows."""
     array, kwargs = self._array, kwargs or {}
     tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
     if not overlaps_itself(array) or _records(self, tensors) or not all([type(x) is Tensor for x in tensors]):
         return False
     try:
         spread = {id(x): np.broadcast_to(x._array, array.shape) for x in tensors}
-    except ValueError:                         # the method itself says so
+    except ValueError:                         # the method itself raises for shapes that do not broadcast
         return False
     spread[id(self)] = array
     for row in _rows_apart(array):
-        method(wrap(array[row]), *[wrap(spread[id(x)][row]) if id(x) in spread else x for x in args],
-               **{key: wrap(spread[id(x)][row]) if id(x) in spread else x for key, x in kwargs.items()})
+        def part(x):
+            return wrap(spread[id(x)][row]) if id(x) in spread else x
+        method(wrap(array[row]), *map(part, args), **{key: part(x) for key, x in kwargs.items()})
     self._version_counter[0] += 1
     if all_threads.noting_writes:
         note_place(self._version_counter)
     return True
 
 
+def _lie_alike(self, tensors):
+    """Whether every operand has the shape of `self` and a contiguous array; None if an operand is no plain tensor, or
+    shares memory with `self`."""
+    array, alike = self._array, True
+    for x in (self, *tensors):
+        if type(x) is not Tensor or type(x._array) is not np.ndarray:
+            return None
+        if x is not self and x._array.ndim:
+            if may_share(array, x._array):
+                return None
+            alike = alike and x._array.shape == array.shape and x._array.flags.c_contiguous
+    return alike
+
+
 def by_pieces(method: Callable, self: Tensor, args: tuple = (), kwargs: Mapping[str, Any] | None = None) -> bool:
-    """Whether `method` was done to one piece of `self` after the other: not where something is recorded, nor where an
-    operand shares memory with it."""
+    """Run `method` on one piece of `self` after the other, and return whether that was done. It is not done where the
+    operation is recorded, nor where an operand shares memory with `self`.
+
+    If all operands lie alike, pieces are taken of their elements in order, else along the first axis.
+    """
     array, kwargs = self._array, kwargs or {}
     tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
     if _records(self, tensors):
         return False
-    alike = True                               # every operand lies just as `self` does
-    for x in (self, *tensors):
-        if type(x) is not Tensor or type(x._array) is not np.ndarray:
-            return False
-        if x is not self and x._array.ndim:
-            if may_share(array, x._array):
-                return False
-            alike = alike and x._array.shape == array.shape and x._array.flags.c_contiguous
+    alike = _lie_alike(self, tensors)
+    if alike is None:
+        return False
     whole = _parts(array, alike)
     if len(whole) < 2:
         return False
     try:
         spread = {id(x): x._array if alike else np.broadcast_to(x._array, array.shape)
                   for x in tensors if x._array.ndim}
-    except ValueError:                         # the method itself says so
+    except ValueError:                         # the method itself raises for shapes that do not broadcast
         return False
     spread.pop(id(self), None)
 
     def part(x, k):
         operand = spread.get(id(x))
-        return x if operand is None else wrap((operand.reshape(-1) if alike else operand)[whole[k]])
+        if operand is None:
+            return x
+        return wrap((operand.reshape(-1) if alike else operand)[whole[k]])
     divisors = [x for x in tensors if id(x) in spread and x._array.dtype.kind in dt.INTEGER]
     # Pieces that hold an integer zero come first: a division that refuses it does so before anything is written.
     order = sorted(range(len(whole)), key=lambda k: all([part(x, k)._array.all() for x in divisors]))
     for k in order:
         piece = wrap((array.reshape(-1) if alike else array)[whole[k]])
-        method(piece, *[piece if x is self else part(x, k) for x in args],
-               **{key: piece if x is self else part(x, k) for key, x in kwargs.items()})
+        operands = [piece if x is self else part(x, k) for x in args]
+        method(piece, *operands, **{key: piece if x is self else part(x, k) for key, x in kwargs.items()})
     self._version_counter[0] += 1
     if all_threads.noting_writes:
         note_place(self._version_counter)
@@ -130,7 +146,7 @@ def by_pieces(method: Callable, self: Tensor, args: tuple = (), kwargs: Mapping[
 
 
 def _parts(array, flat):
-    """Where the pieces of an array begin and end: among all elements if it is `flat`, else along its first axis."""
+    """The slices of an array's pieces: of all its elements in order if `flat`, else along its first axis."""
     if not array.flags.c_contiguous or not flat and array.ndim < 2:
         return []
     if flat:
@@ -145,9 +161,13 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
              number: int | None = None) -> Callable:
     """The method `f_` of a function `f`: computes, then writes the result into its first argument.
 
-    `expanded(memory, values, *args, **kwargs)` does so where elements of that lie at the same place. `common`: the
-    result has the common dtype of the operands. `number`: which of the arguments after the first is read as a number,
-    before anything is written, so that it may lie in the tensor itself.
+    `expanded(memory, values, *args, **kwargs)` writes where several elements of the argument lie at the same place.
+    `common`: the result has the common dtype of the operands. `number`: the index of the argument after the first that
+    is read as a number before anything is written, so that it may lie in the tensor itself.
+
+    A call of the method goes through these cases in order: the seam answers; `self` is no tensor, or must not be
+    written to (`check_in_place`); operands that share memory with `self` are refused or copied; a large tensor is
+    written in pieces, and a tensor whose rows overlap row by row; else `function` computes and `assign` writes.
     """
     public: Any = None
 
@@ -180,7 +200,7 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
             if has_override(None, args, kwargs):
                 return answer(public, (self, *args), kwargs)
             raise
-        if shared and "index" in inspect.signature(function).parameters:       # what an index finds is not read first
+        if shared and "index" in inspect.signature(function).parameters:       # an index reads while it writes
             for x in shared:
                 check_overlap(self, x, True)
         if result._node is not None and result._node.op.over is not None:
@@ -192,10 +212,10 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
             return function(self, *args, **kwargs)
         except NoValues:
             raise
-        except TypeError as error:             # what is no argument for it is told in the name of the method
+        except TypeError as error:             # torch names the in-place method in the message
             raise TypeError(re.sub(rf"^{name}(?=\(\))", name + "_", str(error))) from None
         except NotImplementedError as error:
-            if len(args) == 1 and not kwargs and str(error).startswith('"'):     # it names a routine
+            if len(args) == 1 and not kwargs and str(error).startswith('"'):     # the message names a kernel
                 _check_operand(self, args[0], common)
                 check_written(self._array)
             raise
@@ -206,7 +226,7 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
         if isinstance(other, (Tensor, *NUMBERS)) or has_override(None, (other,)):
             return method(self, other)
         return NotImplemented
-    vars(method).pop("record", None)           # of the function that it is the in-place form of
+    vars(method).pop("record", None)           # functools.wraps copied the record of `function`
     name, elementwise = function.__name__, getattr(function, "elementwise", False)
     method.as_operator = as_operator           # type: ignore[attr-defined]
     method.__name__ = method.__qualname__ = name + "_"
@@ -215,7 +235,7 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
 
 
 def _by_output(result):
-    """Let the node of `result`, about to overwrite the op's input, save that result instead."""
+    """Let the node of `result`, which is about to overwrite the op's input, save the result instead of the input."""
     node = result._node
     if node.versions is not PACKED:
         over = node.op.over
@@ -224,12 +244,12 @@ def _by_output(result):
         node.versions = (*node.versions[2:], result._version_counter, result._version_counter[0])
 
 
-#: The least int that int64 does not hold: a larger one is looked at more closely.
+#: The least int that is too large for int64: ints from here on take the path that checks them.
 _LONG = 1 << 63
 
 
 def updates(ufunc: np.ufunc, function: Callable) -> Callable:
-    """The in-place form of a function of two operands: `ufunc` straight into the tensor where nothing is recorded."""
+    """The in-place form of a function of two operands: `ufunc` writes into the tensor where nothing is recorded."""
     recorded: Any = in_place(function)
     method = _updating(ufunc, recorded)
     method.as_operator = _updating(ufunc, recorded.as_operator)
@@ -239,6 +259,9 @@ def updates(ufunc: np.ufunc, function: Callable) -> Callable:
 
 
 def _updating(ufunc, recorded):
+    # The short path (`ufunc` writes into the tensor) needs all of: no option, nothing to record, an operand of the same
+    # dtype or a number that fits it, and elements that lie apart. Any other call goes to `recorded`, which also raises
+    # the errors. The checks stand in one function, because a call of a helper is a tenth of a small operation.
     quietly = quiet()
     public: Any = None
 
@@ -253,14 +276,14 @@ def _updating(ufunc, recorded):
             try:
                 check_in_place(self)
             except RuntimeError:
-                return recorded(self, other)   # says so, unless there is something worse
+                return recorded(self, other)   # raises this error, unless torch reports another one first
             tracked = self._requires_grad or (self._view_info is not None and self._view_info.base._requires_grad)
         else:
             tracked = False
         if isinstance(other, Tensor):
             operand = other._array
             fits = operand.dtype is array.dtype and array.dtype.kind in _PLAIN and (
-                other is self or not may_share(array, operand))     # those that share memory need a look
+                other is self or not may_share(array, operand))     # `recorded` checks operands that share memory
             tracked = tracked or recording and (
                 other._requires_grad or other._view_info is not None and other._view_info.base._requires_grad)
         else:
@@ -274,7 +297,7 @@ def _updating(ufunc, recorded):
             try:
                 run(ufunc, array, operand, array)
                 break
-            except (ValueError, OverflowError):              # shapes that do not fit, a number too large
+            except (ValueError, OverflowError):              # shapes that do not broadcast, a number that is too large
                 return recorded(self, other)
             except RuntimeError as error:
                 run = another(error)

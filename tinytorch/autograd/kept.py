@@ -1,4 +1,4 @@
-"""The tensors that the ctx of a Function keeps for its backward."""
+"""The tensors that the ctx of a Function keeps for backward."""
 from __future__ import annotations
 
 import weakref
@@ -12,7 +12,7 @@ from .saved import Packed, modified, refuse_hooks
 
 
 def output_edge(node: Node, k: int) -> Node:
-    """Where the gradient of output `k` goes."""
+    """The edge that takes the gradient of output `k`."""
     return new_node(SELECT, (node,), (k, None, None), (), node.shape[k]) if node.op.multi else node
 
 
@@ -21,12 +21,12 @@ def refuse_none(pack: Callable, unpack: Callable) -> NoReturn:
 
 
 class KeptTensor:
-    """A tensor that a ctx keeps, with its version. Of an output it keeps the array: the tensor would keep its own
-    node alive."""
+    """A tensor that a ctx keeps, with its version. For an output only the array is kept, because the tensor would keep
+    its own node alive."""
 
     __slots__ = ("kept", "cell", "version", "source", "number")
-    kept: Any                                  # a Tensor, the array of one, or Packed
-    source: Any                                # a node or the reference to one, a leaf, or None
+    kept: Any                                  # a Tensor, the array of an output, or Packed
+    source: Any                                # a node or a reference to it, a leaf, or None
 
     def __init__(self, tensor: Tensor, node: Node, number: int | None) -> None:
         self.cell, self.version, self.number = tensor._version_counter, tensor._version_counter[0], number
@@ -38,10 +38,10 @@ class KeptTensor:
             self.pack(*mode.saved_tensors_hooks)
 
     def pack(self, pack: Callable, unpack: Callable) -> None:
-        """Put what the user's functions make of it in the place of the tensor."""
+        """Replace the tensor by the result of the user's pack function."""
         kept = self.kept
         refuse_hooks(False, kept.__class__ is Packed)
-        self.cell = None                       # what is packed is not watched
+        self.cell = None                       # the version of a packed tensor is not compared
         if isinstance(kept, Tensor) and kept._requires_grad and kept._node is None:
             self.source = kept
         self.kept = Packed(kept if isinstance(kept, Tensor) else wrap(kept), pack, unpack)

@@ -1,4 +1,4 @@
-"""What the tape is made of: Op (an operation and its derivative rules) and Node (one use of it)."""
+"""The parts of the tape: Op (an operation and its derivative rules) and Node (one use of it)."""
 from __future__ import annotations
 
 import copy
@@ -17,20 +17,20 @@ from .hooks import RemovableHandle, add_hook, checked_gradient
 #: is a topological order: an operation can only read tensors that exist already.
 next_sequence_nr = count(0, -1).__next__
 
-#: What `versions` becomes once backward has released the saved arrays.
+#: The value of `versions` after backward has released the saved arrays.
 FREED = ("freed",)
 
 #: Where a node's `saved` holds the op's output and its aux, whatever the number of arguments.
 ANS, AUX = -2, -1
-#: The versions of a node that saves no tensor, but must not be run twice.
+#: The versions of a node that saves no tensor, but must not run twice.
 UNWATCHED = ([0], 0)
 
 _SHAPE, _ARGS = object(), object()
-#: What the parameters of rules stand for that are no arguments of the op.
+#: Parameters of rules that are no arguments of the op, and the values that they receive.
 _PLACES = {"ans": ANS, "aux": AUX, "shape": _SHAPE, "args": _ARGS}
 
 
-#: The views that show the same memory in another way: whether they conjugate and negate.
+#: The views that show the same memory in another way: (whether they conjugate, whether they negate).
 BITS = {"conj": (True, False), "neg_view": (False, True)}
 
 
@@ -39,63 +39,64 @@ class Op:
 
     name      torch's, with the number that the overload has in the name of its node: "sum" (SumBackward0), "sum.1"
     first     position of the first tensor argument
-    aux       forward returns (output, what backward needs besides)
+    aux       forward returns (output, other values that backward needs)
     multi     forward returns a tuple of outputs
     view      the output shares the input's memory
-    rules     {argument: rule}; see op.py for what a rule may ask for; as an attribute with "joint" among them
+    rules     {argument: rule}; op.py lists the parameters of rules; as an attribute it has "joint" too
     joint     one rule for all inputs: joint(g, wanted, ...) -> a gradient per tensor argument
     inputs    with a joint rule: how many arguments, from `first` on, can have a gradient (None: all)
     decomposition   the same function in ordinary ops, for higher derivatives of a joint rule
-    stand_ins       {argument: function(aux)}: arrays that it gets for arguments that are not saved
-    kernel          what torch calls the routine that it lacks for a dtype, where it is not the op's own name
+    stand_ins       {argument: function(aux)}: arrays for the decomposition's arguments that are not saved
+    kernel          torch's name of the kernel in messages about a dtype, where it is not the op's own name
     backward_name   of its nodes, where it does not follow from the name
     """
 
     name: str
     backward_name: str
-    node_classes: dict[str, type[Node]]        # of a Function's: those of its nodes by their names
-    function: Any = None       # the autograd.Function that this is, if it is one
+    node_classes: dict[str, type[Node]]        # the classes of a Function's nodes by their names
+    function: Any = None       # the autograd.Function, if the op is one
     of_batches: Any = None     # the forward that takes batches too, once vmap has been used (func/dispatch.py)
-    run_of_batches: Any = None  # and the rules that do
-    original: Op | None = None  # the op that this one is under another name
+    run_of_batches: Any = None  # the rules that take batches too
+    original: Op | None = None  # the op that this one was renamed from
     of_wide_scalar = False     # whether it is an operation made by `with_wide_scalar`
     computes_in = dt.NATIVE + dt.COMPLEX       # kinds of dtypes that the forward takes without conversion
-    # What a registration says besides:
-    batches: Any = None        # how the forward takes those of vmap: see `op` in op.py
-    ufunc: Any = None          # NumPy's function that the forward is of arrays with few elements: see `unary` in op.py
-    is_product = False         # of two operands: not computed element by element, nor in the order of their memory
-    converts = False           # between dtypes: its rule takes records as they are
-    over: Op | None = None     # the op that its in-place form is, where that has a rule of its own: by the output
-    wide_scalar: Any = None    # the same for a tensor in half precision and a number, if that is taken in float32
-    of_number: Any = None      # function(input, number), where `other` is a number that is not to become a tensor
-    of_first_number: Any = None  # function(number, input, other), `input` being the number as a tensor: another op
-    beside_integer: Any = None  # function(input, other, dtype) of a tensor of integers and another, not converted yet
+    # Attributes that a registration may set:
+    batches: Any = None        # how the forward takes batches of vmap: see `op` in op.py
+    ufunc: Any = None          # NumPy's function for arrays with few elements, in place of the forward: see `unary`
+    is_product = False         # two operands: not computed element by element, nor in their memory order
+    converts = False           # it converts between dtypes: its rule takes records unconverted
+    over: Op | None = None     # the op of its in-place form, where that has another rule: by the output
+    wide_scalar: Any = None    # the op for a tensor in half precision and a number, if the number is taken in float32
+    of_number: Any = None      # function(input, number), where `other` is a number that does not become a tensor
+    of_first_number: Any = None  # function(number, input, other) for another op; `input` is the number as a tensor
+    beside_integer: Any = None  # function(input, other, dtype) for a tensor of integers and a floating one, unconverted
     out_beside_number = True   # `out` may be given where `input` is a number
-    one_by_one = False         # its rules take no gradients of many calls at once: those of sparse tensors
-    answers = False            # it compares: torch looks for the kernel before it looks at `out`
-    number_counts = True       # a number beside a tensor is an operand to reckon with in the result's memory order
-    elementwise = False        # the result's memory is in the order of that of the tensors
+    one_by_one = False         # its rules cannot take gradients of many calls at once: rules of sparse tensors
+    answers = False            # it compares: torch looks for the kernel before it checks `out`
+    number_counts = True       # a number beside a tensor counts as an operand for the result's memory order
+    elementwise = False        # the result's memory is in the order of the tensors' memory
     foreach = of_zero = False  # of one operand: see `unary` in op.py
-    without_tangent = ()       # numbers of the operands whose tangents torch drops: a result of those alone has none
-    enters = False             # it takes a tensor into a transform: a node's `saved[AUX]` says what else it stands for
+    without_tangent = ()       # numbers of operands whose tangents torch drops: they give the result no tangent
+    enters = False             # it takes a tensor into a transform: `saved[AUX]` names the leaf that the tensor was
     steps = False              # torch rounds to bfloat16 after each operation in its rules, not at their end
-    saved_outputs: Any = None  # of an op of many: the numbers of those that `ans` holds (None: of all)
-    called: dict[str, str] = {}  # arguments, or "result" -> what torch calls what nodes have saved of them
-    apart = False              # what several rules read is kept only if one of their arguments wants a gradient
+    saved_outputs: Any = None  # of an op of many outputs: the numbers of the outputs in `ans` (None: all)
+    called: dict[str, str] = {}  # argument, or "result" -> torch's name for the saved value, where it differs
+    apart = False              # a value that several rules read is kept only if one of their arguments wants a gradient
     own_order: bool = False    # whether the forward lays out its result without regard to the operands
-    in_bfloat16: Any = None    # the forward for bfloat16, where torch rounds in its middle; True: the same
-    #: Records other than bfloat16 that torch has it for: computed as widened, and rounded.
+    in_bfloat16: Any = None    # the forward for bfloat16, where torch rounds in its middle; True: `forward` itself
+    #: Dtypes of records other than bfloat16 for which torch has the op: computed as widened, and rounded.
     stored: tuple[np.dtype, ...] = ()
-    on_records: Any = None     # its forward for arrays of those, where torch rounds in its middle
-    begins: Op | None = None   # the op with which begins what torch has as one node, if this is its end: see `as_one`
+    on_records: Any = None     # the forward for arrays of such records, where torch rounds in its middle
+    begins: Op | None = None   # the first of several ops that are one node in torch, if this is the last: see `as_one`
     shown_as: Any = None       # function(node) -> what `next_functions` shows, where torch has several nodes: see Step
     _widened: Op | None = None
 
-    through = staticmethod(lambda forward: None)       # a forward that takes batches too, made of one that does not
+    through = staticmethod(lambda forward: None)       # makes a forward that takes batches from one that does not
 
-    # How many there have been: in a list, for a class that is written to has Python forget where it found the others.
+    # How many ops have been made. It is in a list, because a write to a class attribute empties Python's caches for
+    # attributes of that class.
     made = [0]
-    #: Every op there is, in order; one of a Function dies with its class.
+    #: Every op, in order of creation; the op of a Function is dropped with its class.
     registry: weakref.WeakKeyDictionary[Op, None] = weakref.WeakKeyDictionary()
 
     def __init__(self, forward: Callable, name: str | None = None, first: int = 0, aux: bool = False,
@@ -108,7 +109,7 @@ class Op:
         self._set_name(name or forward.__name__.strip("_"))
         self.kernel, self.backward_name = kernel, backward_name or self.backward_name
         self.params = code.co_varnames[:code.co_argcount]
-        self.keep_flag = self.params[-1:] == ("keep",)     # forward asks whether it is being recorded
+        self.keep_flag = self.params[-1:] == ("keep",)     # the forward asks whether the call is recorded
         if self.keep_flag:
             self.params = self.params[:-1]
         self.first, self.aux, self.multi, self.view, self.inputs = first, aux, multi, view, inputs
@@ -140,7 +141,7 @@ class Op:
         self.backward_name = self.name.title().replace("_", "") + "Backward" + (overload or "0")
 
     def takes_tangent(self, k: int) -> bool:
-        """Whether a tangent of operand number `k` is one of the result, if only of zeros."""
+        """Whether the result has a tangent if operand number `k` has one; the tangent may be zero."""
         return k not in self.without_tangent and (self.joint is not None or k >= len(self.backs)
                                                   or self.backs[k] is not None or not any(self.backs))
 
@@ -153,7 +154,7 @@ class Op:
         return op
 
     def widened(self) -> Op:
-        """The same operation for bfloat16: computed in float32, and the result rounded."""
+        """The same operation for bfloat16: computed in float32, and its result rounded."""
         if self._widened is None:
             forward, aux = self.forward, self.aux
 
@@ -166,8 +167,8 @@ class Op:
         return self._widened
 
     def of_records(self, record: np.dtype) -> Op:
-        """The same operation for records other than bfloat16: computed as widened, and the result rounded, as it is
-        after each operation in the rules."""
+        """The same operation for records other than bfloat16: computed as widened, and its result rounded. In its
+        rules, the result of each operation is rounded."""
         forward, run = self.forward, self.run_of_batches or self.run
 
         def by_steps(g, saved, edges):
@@ -179,8 +180,8 @@ class Op:
         return op
 
     def with_wide_scalar(self) -> Op:
-        """The same operation of a tensor in half precision and a number, or a float32 tensor of one: computed in
-        float32, and the result and the gradients rounded."""
+        """The same operation for a tensor in half precision and a number, or a float32 tensor of one element. It is
+        computed in float32, and its result and gradients are rounded."""
         forward = self.forward
 
         def compute(input, other):
@@ -195,7 +196,7 @@ class Op:
         return op
 
     def _places(self, rule, given):
-        """Where in `saved` each parameter of a rule stands, after the ones the engine passes itself."""
+        """The places in `saved` of a rule's parameters, after the first `given`, which the engine passes itself."""
         code, params = rule.__code__, self.params
         names = code.co_varnames[given:code.co_argcount]
         return names and tuple([_PLACES[name] if name in _PLACES else params.index(name) for name in names])
@@ -224,7 +225,8 @@ class Op:
             g, wanted, *[saved[:ANS] if i is _ARGS else saved[i] for i in at])), at
 
     def _all_rules(self):
-        """The rules of all tensor arguments as one function."""
+        """The rules of all tensor arguments as one function. Rules of two and three arguments are written out, since a
+        loop would slow down most nodes."""
         if self.joint is not None:
             joint = self.joint
             return lambda g, saved, edges: joint(g, [edge is not None for edge in edges], saved)
@@ -234,19 +236,25 @@ class Op:
             return lambda g, saved, edges: (back(g, saved, edges[0]),)
         if len(backs) == 2 and None not in backs and self.forward.__defaults__ is None:
             one, two = backs
-            return lambda g, saved, edges: (None if edges[0] is None else one(g, saved, edges[0]),
-                                            None if edges[1] is None else two(g, saved, edges[1]))
+
+            def run_two(g, saved, edges):
+                first = None if edges[0] is None else one(g, saved, edges[0])
+                return first, None if edges[1] is None else two(g, saved, edges[1])
+            return run_two
         if len(backs) == 3 and None not in backs and self.forward.__defaults__ is None:
             one, two, three = backs
-            return lambda g, saved, edges: (None if edges[0] is None else one(g, saved, edges[0]),
-                                            None if edges[1] is None else two(g, saved, edges[1]),
-                                            None if edges[2] is None else three(g, saved, edges[2]))
+
+            def run_three(g, saved, edges):
+                first = None if edges[0] is None else one(g, saved, edges[0])
+                second = None if edges[1] is None else two(g, saved, edges[1])
+                return first, second, None if edges[2] is None else three(g, saved, edges[2])
+            return run_three
         return lambda g, saved, edges: [None if edge is None or back is None else back(g, saved, edge)
                                         for edge, back in zip(edges, backs)]
 
     def run_recorded(self, g: Any, saved: Sequence[Any], edges: Sequence[Any]) -> Sequence[Any]:
-        """`run` while it is recorded: in torch's order, by the names of the arguments (of which the first is `self`).
-        In the order of what is recorded, gradients of these gradients add up."""
+        """`run` while the rules are recorded: in torch's order, by the names of the arguments (the first is `self`).
+        Gradients of these gradients are added up in the order in which the rules were recorded."""
         if self.joint is not None or len(self.backs) == 1:
             return (self.run_of_batches or self.run)(g, saved, edges)
         names = ["self" if name == "input" else name for name in self.params[self.first:]]
@@ -259,9 +267,9 @@ class Op:
     def kept(self, mask: int) -> frozenset[int]:
         """The places of `saved` that are kept for backward when the tensor arguments in bit set `mask` want gradients.
 
-        As in torch, what the rule of one argument alone reads is kept if that argument wants a gradient; the output,
-        and what several rules read (unless they stand `apart`), whichever does. Which writes in between are errors
-        depends on it.
+        As in torch, a value that only one argument's rule reads is kept if that argument wants a gradient; the output,
+        and values that several rules read (unless `apart` is set), are kept if any argument does. This decides which
+        writes between forward and backward are errors.
         """
         if mask not in self._kept:
             if self.joint is not None:
@@ -284,7 +292,7 @@ class Op:
 
 def _of_single_number(back, position):
     """The rule for the argument at a position, rounded to the half precision of g after each operation. The second
-    argument, a single number, is in float32: its gradient is summed before it is converted back."""
+    argument is a single number in float32: its gradient is summed before it is converted back."""
     def rule(g, saved, edge):
         if isinstance(g, Tensor):
             d = back(g, saved, edge)
@@ -297,8 +305,8 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 def run_by_steps(run: Callable, g: Any, saved: Sequence[Any], edges: Sequence[Any]) -> list:
-    """The rules of an op for arrays of records, computed as with tensors: rounded after each operation."""
-    many = g.__class__ is list or g.__class__ is tuple         # of an op of many outputs; other tuples are indices
+    """The rules of an op on arrays of records, run on tensors, so that results are rounded after each operation."""
+    many = g.__class__ is list or g.__class__ is tuple         # gradients of many outputs; other tuples are indices
 
     def wrapped(x, depth):
         if depth and (x.__class__ is list or x.__class__ is tuple):
@@ -309,7 +317,7 @@ def run_by_steps(run: Callable, g: Any, saved: Sequence[Any], edges: Sequence[An
 
 
 class Extras:
-    """What few nodes have: hooks, and a dictionary for the user.
+    """Attributes that few nodes need: hooks, and a dictionary for the user.
 
     tensor_hooks  of the output: {id: hook(gradient)}; of a leaf: {id: hook(leaf)}, once its .grad is written
     kept          weak references to the tensors that keep the gradient (`retain_grad`)
@@ -330,18 +338,18 @@ class Extras:
 
 
 class _NodeHooks:
-    """`register_hook` and `register_prehook` of anything with `extras()`."""
+    """`register_hook` and `register_prehook` for a class with `extras()`."""
 
     __slots__ = ()
     extras: Callable[..., Extras]
 
     def register_hook(self, hook: Callable) -> RemovableHandle:
-        """Call hook(grad_inputs, grad_outputs) when this node has been run; a tuple that it returns
-        replaces grad_inputs. Returns a handle with `remove()`."""
+        """Call hook(grad_inputs, grad_outputs) when this node has run; a tuple that it returns replaces
+        grad_inputs. Returns a handle with `remove()`."""
         return add_hook(self.extras().post, hook)
 
     def register_prehook(self, hook: Callable) -> RemovableHandle:
-        """Call hook(grad_outputs) before this node is run; a tuple that it returns replaces them.
+        """Call hook(grad_outputs) before this node runs; a tuple that it returns replaces grad_outputs.
         Returns a handle with `remove()`."""
         return add_hook(self.extras().pre, hook)
 
@@ -353,22 +361,22 @@ class _NodeHooks:
 class Node(_NodeHooks):
     """A recipe for one step of backward.
 
-    op        what was done: holds the derivative rules
+    op        the operation, with its derivative rules
     edges     where each tensor argument's gradient goes: a Node, a leaf Tensor, or None
-    saved     the op's arguments by position, its output, its aux; arrays no rule names are None
+    saved     the op's arguments by position, its output, its aux; None in place of arrays that no rule names
     versions  (version cell, version) of every saved tensor, flat
-    sequence_nr  falls with creation
+    sequence_nr  a number that falls with each new node
     shape     of the output (a tuple of shapes for an op of many outputs)
     hooks     Extras, or None
 
-    What was saved can be looked at as `_saved_self`, `_saved_other`, `_saved_result` ...; the node of
-    a `Function` has the attributes of its `ctx` as well.
+    Saved values are attributes: `_saved_self`, `_saved_other`, `_saved_result` ...; the node of a
+    `Function` has the attributes of its `ctx` as well.
     """
 
     __slots__ = ("op", "edges", "saved", "versions", "sequence_nr", "shape", "hooks", "__weakref__")
     op: Op
     edges: Sequence[Any]
-    saved: Any                                 # a sequence; None when it has been freed
+    saved: Any                                 # a sequence; None after backward has released it
     versions: Sequence[Any]
     sequence_nr: int
     shape: Any
@@ -392,8 +400,8 @@ class Node(_NodeHooks):
 
     @property
     def next_functions(self) -> tuple[tuple[Node | AccumulateGrad | None, int], ...]:
-        """(node, output number) of each input; leaves appear as AccumulateGrad, and what is one node here and several
-        in torch is shown as those."""
+        """(node, output number) of each input. Leaves appear as AccumulateGrad, and a node for which torch has several
+        appears as those."""
         if self.op.begins is not None:
             return _beginning(self, self.op.begins).next_functions
         if self.op.shown_as is not None:
@@ -415,7 +423,7 @@ Edge = Node | Tensor | None
 
 
 def new_node(op: Op, edges: Sequence[Edge], saved: Sequence[Any], versions: Sequence[Any], shape: Any) -> Node:
-    """A Node with these attributes. (It has no __init__, because the wrappers of op.py make theirs quicker.)"""
+    """A Node with these attributes. (Node has no __init__, because the wrappers of op.py set attributes quicker.)"""
     node = Node()
     node.op, node.edges, node.saved, node.versions, node.shape = op, edges, saved, versions, shape
     node.sequence_nr = next_sequence_nr()
@@ -456,7 +464,7 @@ class AccumulateGrad(_NodeHooks):
 
 
 def accumulator(leaf: Tensor) -> AccumulateGrad:
-    """The AccumulateGrad of a leaf: the same one for as long as somebody holds it."""
+    """The AccumulateGrad of a leaf: the same object for as long as somebody holds it."""
     reference = leaf._accumulator
     node = None if reference is None else reference()
     if node is None or node.variable is not leaf:
@@ -466,16 +474,16 @@ def accumulator(leaf: Tensor) -> AccumulateGrad:
 
 
 class Step:
-    """A node that torch has inside of what is one node of the tape here, as the TBackward0 between a linear layer and
-    its weight. It is made for `next_functions`, and to be looked at: a hook on it is refused, because nothing runs it.
+    """A node that torch has where the tape here has one node for several, as the TBackward0 between a linear layer and
+    its weight. It exists for `next_functions` only: a hook on it is refused, because nothing runs it.
 
-    What an op is shown as (`Op.shown_as`) is a tuple: the number of an edge, or the name of a step with what that
-    leads to, as in (2, 0, ("TBackward0", 1)). A step whose edges all lead nowhere is not shown.
+    `Op.shown_as` gives a tuple for each op: an item is the number of an edge, or the name of a step followed by the
+    items that the step leads to, as in (2, 0, ("TBackward0", 1)). A step whose edges all lead nowhere is not shown.
     """
 
     __slots__ = ("node", "inside", "metadata", "__weakref__")
 
-    #: {(id of the node, place in it): step}: the same one while it is held
+    #: {(id of the node, place in it): step}: the same object for as long as somebody holds it
     made: weakref.WeakValueDictionary[tuple, Step] = weakref.WeakValueDictionary()
     node: Node
     inside: tuple
@@ -506,7 +514,7 @@ class Step:
 
 
 def _shown_in(node, inside):
-    """The (node, output number) pairs for what stands inside of a node, as `Op.shown_as` says it."""
+    """The (node, output number) pairs of a node's inside, as `Op.shown_as` describes it."""
     return tuple([function_of(node.edges[item]) if item.__class__ is int else (_step(node, item), 0)
                   for item in inside])
 
@@ -520,13 +528,14 @@ def _step(node, item):
         if name not in _step_classes:
             _step_classes[name] = type(name, (Step,), {"__slots__": (), "__module__": "builtins"})
         step = Step.made[id(node), item] = _step_classes[name]()
-        step.node, step.inside, step.metadata = node, tuple(inside), {}       # which holds the node, and its id with it
+        # The step holds the node, so no other object gets the id in its key.
+        step.node, step.inside, step.metadata = node, tuple(inside), {}
     return step
 
 
 def as_one(node: Any, begins: Op, backward_name: str | None = None) -> None:
-    """Has a node, and those before it down to the one of `begins`, be shown as the one node that torch has: under the
-    name of that, or the one given, and with its `next_functions`. Hooks on it get the gradients of the node itself."""
+    """Show a node, and the nodes before it down to the one of `begins`, as the one node that torch has: under the name
+    of that first node or `backward_name`, with its `next_functions`. Hooks on it get the gradients of `node` itself."""
     first = _beginning(node, begins)
     if first is not None and (first is not node or backward_name is not None):
         key = node.op, begins, backward_name or begins.backward_name
@@ -557,13 +566,13 @@ _step_classes: dict[str, type[Step]] = {}
 SELECT = Op(lambda outputs, index: outputs[index], name="select")
 
 
-#: The op of a tensor that was given other elements outside grad mode: its history is still that of the old ones, in
-#: their shape.
+#: The op of a tensor that was given other elements outside grad mode: its history is still that of the old elements,
+#: and accepts gradients in their shape.
 OUTGROWN = Op(lambda input: input, name="outgrown", rules={
     "input": lambda g, shape: checked_gradient(g, shape, "a function")})
 
 
-#: The op of a view without history whose base requires gradients: it requires them too, but they go no further.
+#: The op of a view without history whose base requires gradients: the view requires them too, but they end there.
 NOWHERE = Op(lambda: None, name="nowhere")
 
 
@@ -584,8 +593,8 @@ _node_classes: dict[str, type[Node]] = {}
 
 
 def shown(node: Node) -> Node:
-    """A node as the user gets it: of a class that bears the operation's name. Nodes are made as plain Node,
-    and few are ever looked at."""
+    """A node as the user gets it: of a class with the operation's name. Nodes are made as plain Node, because
+    few are ever shown."""
     if node.__class__ is Node:
         name = node.name().rpartition(":")[2]
         classes = _node_classes if node.op.function is None else node.op.node_classes
@@ -597,14 +606,14 @@ def shown(node: Node) -> Node:
 
 
 class GradientEdge(NamedTuple):
-    """A place of the graph: output `output_nr` of `node`. `grad` and `backward` take it for a tensor."""
+    """A place in the graph: output `output_nr` of `node`. `grad` and `backward` accept it in place of a tensor."""
 
     node: Any
     output_nr: int
     ownership_token: Any = None
 
     def edge(self) -> Node | Tensor:
-        """Where a gradient that arrives here goes, as nodes keep it."""
+        """The edge that leads here, as nodes keep it."""
         if self.ownership_token is not None:
             return self.ownership_token
         if isinstance(self.node, AccumulateGrad):

@@ -14,16 +14,17 @@ argument it differentiates, and its own parameter names say what it needs:
         other=lambda g, input: g * input)
     def mul(input, other): ...
 
-What a rule names is what the tape saves, by torch's rule of when (`Op.kept`): a rule names `ans`
-where torch's derivatives.yaml says `result`, and an input where it names that. Rules use
-operators and other ops alone, so one text serves two modes: backward calls them with ndarrays (an
-op called on ndarrays just runs), `create_graph=True` calls them with Tensors and they are recorded
-in turn. Broadcasting is the engine's job: a rule may return a gradient of the output's shape.
+The tape saves the values that rules name, and `Op.kept` says when, as torch does: a rule names
+`ans` where torch's derivatives.yaml says `result`, and an input where derivatives.yaml names that
+input. Rules use operators and other ops alone, so one text serves two modes: backward calls them
+with ndarrays (an op called on ndarrays just runs), `create_graph=True` calls them with Tensors and
+they are recorded in turn. Broadcasting is the engine's job: a rule may return a gradient of the
+output's shape.
 
-Four wrappers, by what the op needs on the hot path: `op` (positional arguments), `single` (the same
-for one tensor), `unary` and `binary` (element by element, with torch's promotion and torch's public
-signature). They repeat the few lines that make a Tensor and a Node, because a call for each would
-cost what an op costs.
+There are four wrappers, which differ in the work that a call needs: `op` (positional arguments),
+`single` (the same for one tensor), `unary` and `binary` (element by element, with torch's promotion
+and torch's public signature). They repeat the few lines that make a Tensor and a Node, because a
+function call for each would cost as much as an op does.
 """
 from __future__ import annotations
 
@@ -64,22 +65,22 @@ from .views import refresh, track_view
 
 if TYPE_CHECKING:
     class Primitive(Protocol):
-        """What the decorators here make: a function of Tensors, and what it carries."""
+        """What the decorators here make: a function of Tensors, and the attributes that it carries."""
 
         __name__: str
         __qualname__: str
         __wrapped__: Callable              # the forward
         op: Op
         make: tuple[Callable, tuple]       # the wrapper that made it, and its settings
-        widened: Primitive | None          # the same for bfloat16, when it has been needed
-        stored: dict[np.dtype, Primitive]  # and for other records
+        widened: Primitive | None          # its form for bfloat16, made when it is first needed
+        stored: dict[np.dtype, Primitive]  # its forms for the other dtypes that are stored as records
 
         def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
-#: All that the wrappers made, which lives as long as the modules that it is made in.
+#: All primitives that the wrappers made. They live as long as their modules, so nothing removes them.
 CALLS: list[Primitive] = []
 
-#: The least int that int64 does not hold: a larger one is looked at more closely.
+#: The least int that is too large for int64: ints from here on take the path that checks them.
 _LONG = 1 << 63
 #: Characters of the dtypes that take a Python int as it is. (A float: FLOATS.)
 _SIGNED, _WHOLE = np.typecodes["Integer"], FLOATS + np.typecodes["AllInteger"]
@@ -88,13 +89,16 @@ _SIGNED, _WHOLE = np.typecodes["Integer"], FLOATS + np.typecodes["AllInteger"]
 def op(name: str | None = None, **said: Any) -> Callable[[Callable], Callable]:
     """Decorator: an op called with positional arguments, its tensors from position `first` on.
 
-    What is `said` are the settings and attributes of Op (node.py), and the derivative rules of arguments by their
-    names. Of the attributes:
-    `steps`: the rules are several operations in torch, which rounds half precision after each; without it they
-    stand for one. Those of `unary` and `binary` are several. `elementwise`: the memory of the result is in the order
-    of that of the tensors. `batches`: how it computes on the samples of a vmap at once (func/batch_rules/families.py):
-    "elements" one by one, along "dims", its argument `dim` or `dims`, at "places" or by an index ("indexed") along it,
-    with "leading" dimensions in front, or as more "examples" in the first one; else by a rule or as NumPy's functions.
+    `said` holds the settings and attributes of Op (node.py), and derivative rules by the names of the arguments. Some
+    of the attributes:
+
+    `steps`: torch computes the rules as several operations, and rounds half precision after each. Without it a rule
+    counts as one operation. The ops of `unary` and `binary` have it.
+    `elementwise`: the memory of the result is in the order of the memory of the tensors.
+    `batches`: how the op computes on all samples of a vmap at once (func/batch_rules/families.py): on "elements" one
+    by one, along "dims" (its argument `dim` or `dims`), at "places" along a dimension or by an index ("indexed") along
+    it, with "leading" dimensions in front, or with the samples as more "examples" in the first dimension. Without it
+    the op has a batching rule, or computes as NumPy's functions do.
     """
     return lambda forward: finish(_general, _op(forward, name, said))
 
@@ -105,13 +109,13 @@ def single(name: str | None = None, **said: Any) -> Callable[[Callable], Callabl
 
 
 def _op(forward, name, said):
-    """An Op of settings, attributes and rules."""
+    """The Op made from settings, attributes and derivative rules."""
     settings = {what: value for what, value in said.items() if what in _SETTINGS}
     rules = {argument: rule for argument, rule in said.items() if argument not in settings}
     return Op(forward, name, rules=rules, **settings)
 
 
-#: What can be said of an Op that is no rule.
+#: The keywords that are settings or attributes of an Op. Any other keyword is an argument with its derivative rule.
 _SETTINGS = {*inspect.signature(Op).parameters, *vars(Op)}
 
 
@@ -121,13 +125,15 @@ def unary(rule: Callable | None = None, name: str | None = None, to_float: bool 
     """Decorator for `f(input, *, out=None)`, element by element.
 
     `to_float`: integer and bool inputs are first converted to the default dtype. `casts`: `out` may have another dtype
-    than the result (with `to_float` it may; "complex": for complex input alone). `method`, `inplace` and `aliases` as
-    for `public`; if nothing is said of them, there are the Tensor method `f` and its in-place form `f_`. An op named _f
-    is not public. Of what else is `said`, as for `op`:
-    `ufunc`: NumPy's function that does the same as `f` with an array of fewer elements than native kernels take; it is
-    called in the place of `f`, which spares a tenth of a small operation.
-    `foreach`: torch has it for lists of tensors too (ops/foreach.py). `of_zero`: of 0 it is 0, and torch computes it of
-    sparse tensors, of what they hold (sparse/arithmetic.py).
+    than the result (with `to_float` it always may; "complex": it may for complex input alone). `method`, `inplace` and
+    `aliases` as for `public`; by default the op is the Tensor method `f` with the in-place form `f_`. An op named _f
+    is not public. `said` holds the same as for `op`, and:
+
+    `ufunc`: NumPy's function that does the same as `f`. It is called in place of `f` for arrays with fewer elements
+    than native kernels take, which saves a tenth of the time of a small operation.
+    `foreach`: torch has the function for lists of tensors too (ops/foreach.py).
+    `of_zero`: the function maps 0 to 0, and torch computes it on the stored values of sparse tensors
+    (sparse/arithmetic.py).
     """
     def decorate(forward):
         o = Op(forward, name, rules=rule and {"input": rule}, steps=True, batches="elements", **said)
@@ -144,9 +150,9 @@ def binary(name: str | None = None, to_float: bool = False, method: bool | str =
     `to_float`: integers are first converted to the default dtype.
     `numbers`: where a Python number may stand: "both", "other" or "none"; with "any" both operands may be numbers.
     `mixed`: a check of operands whose dtypes differ.
-    `wraps`: a Python int is one of the tensor's dtype, wrapped around as in C (in arithmetic the result is wrapped).
-    `wide_scalar`: in half precision a single number for `other` is not rounded before, but taken in float32.
-    The rest as for `unary`.
+    `wraps`: a Python int takes the tensor's dtype and wraps around as in C (in arithmetic the result wraps around).
+    `wide_scalar`: in half precision a single number for `other` is not rounded first, but taken in float32.
+    The other parameters are those of `unary`.
     """
     def decorate(forward):
         o = _op(forward, name, {"steps": True, "batches": batches, **said})
@@ -164,7 +170,8 @@ def _entered(call, forward, method, inplace, aliases, ioperator=None):
 
 
 def operator(function: Primitive, otherwise: Callable = lambda input, other: NotImplemented) -> Primitive:
-    """`function`, made by `binary`, as a Python operator: for what is neither tensor nor number `otherwise`."""
+    """`function`, made by `binary`, as a Python operator. `otherwise` answers for an operand that is neither a tensor
+    nor a number."""
     make, (to_float, _, mixed, wraps) = function.make
     return finish(make, function.op, to_float, "both", mixed, wraps, otherwise)
 
@@ -173,7 +180,7 @@ def finish(make: Callable, o: Op, *flags: Any) -> Primitive:
     call = make(o, o.forward, *flags)
     call.__name__ = call.__qualname__ = o.forward.__name__
     call.__doc__, call.__module__ = o.forward.__doc__, o.forward.__module__
-    call.__wrapped__ = o.forward               # whose source inspect shows, and signature unless ours says more
+    call.__wrapped__ = o.forward               # inspect reads its source, and its signature unless one is set below
     if make in _SIGNATURES:
         call.__signature__ = _SIGNATURES[make]
         call.__annotations__ = _ANNOTATIONS[make]
@@ -183,9 +190,9 @@ def finish(make: Callable, o: Op, *flags: Any) -> Primitive:
 
 
 def renamed(function: Primitive, name: str, *inside: int | tuple) -> Primitive:
-    """The primitive `function` under another name on the tape, where torch has several for what is one here.
+    """The primitive `function` under another name on the tape, for one of several names that torch has for it.
 
-    `inside`: what `next_functions` shows in the place of its edges (see `Step` in node.py).
+    `inside`: what `next_functions` shows in place of its edges (see `Step` in node.py).
     """
     make, flags = function.make
     op = function.op.renamed(name)
@@ -195,11 +202,19 @@ def renamed(function: Primitive, name: str, *inside: int | tuple) -> Primitive:
 
 
 def _for_few(o):
-    """(The function for arrays with few elements, of how many it is not any more.)"""
+    """(The function for arrays with few elements, the number of elements from which `forward` is used instead.)"""
     return (o.forward, 0) if o.ufunc is None else (o.ufunc, native.LEAST)
 
 
 # ------------------------------------------------------------------ the wrappers (hot path)
+# Each wrapper is one long function, because a call of a helper costs a tenth of a small operation. Their paths, in the
+# order in which they are asked for:
+#   1. somebody watches calls (`seam.up`): the seam may answer
+#   2. no tensors: a derivative rule computes on plain arrays, or the operand is refused
+#   3. `out`, dtypes that need conversion, and numbers that do not fit: promotion.py converts and calls again
+#   4. the forward runs; when it raises, promotion.py looks for the reason (another kind of array, a wrong dtype)
+#   5. the result becomes a Tensor, in the memory order that torch would give it
+#   6. in grad mode, with an operand that requires grad, a Node is made with the arrays that the rules name
 def _unary(o, forward, to_float, casts):
     keeps_input, keeps_output = 0 in o.kept(1), ANS in o.kept(1)
     differentiable = o.differentiable
@@ -222,10 +237,14 @@ def _unary(o, forward, to_float, casts):
         array = input._array
         if to_float and array.dtype.kind not in plain:
             return unusual_unary(o, call, input, None)
+        if up:
+            compute = o.of_batches or forward
+        else:
+            compute = quick if array.size < least else forward
         run = quietly
         while True:
             try:
-                result = run(o.of_batches or forward if up else quick if array.size < least else forward, array)
+                result = run(compute, array)
                 break
             except (TypeError, ValueError, MemoryError) as error:
                 return unusual_unary(o, call, input, error)
@@ -278,7 +297,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
     whole = FLOATS if wraps else _WHOLE
     small = whole + _SIGNED
     differentiable = o.differentiable
-    # what to save, by which operands want gradients: (input?, other?, output?)
+    # which values to save, by the operands that want gradients: (input?, other?, output?)
     keeps = [(0 in kept, 1 in kept, ANS in kept) for kept in map(o.kept, range(4))]
     keeps_nothing = not any(keeps[3])
     keeps_operands = [kept == (True, True, False) for kept in keeps]
@@ -303,7 +322,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
             return of_numbers(o, call, input, other, out) if numbers == "any" else on_arrays(o, input, other)
         a = input._array
-        usual_order = True                     # of views NumPy may keep another order in memory than torch
+        usual_order = True                     # for views NumPy may choose another memory order than torch
         if input._view_info is not None:
             usual_order = False
             if differentiable:
@@ -311,7 +330,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
         mask = 1 if input._requires_grad else 0
         if isinstance(other, Tensor):
             b = other._array
-            if a.dtype is not b.dtype and a.dtype != b.dtype:      # an unpickled array has a dtype object of its own
+            if a.dtype is not b.dtype and a.dtype != b.dtype:      # an unpickled array has its own dtype object
                 if mixed is not None:
                     mixed(input, other)
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
@@ -338,10 +357,14 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
         if to_float and a.dtype.kind in dt.INTEGRAL:
             return write_out(out, call(to_default(input), to_default(other), out=CONVERTED), input, other)
+        if up:
+            compute = o.of_batches or forward
+        else:
+            compute = quick if a.size < least else forward
         run = quietly
         while True:
             try:
-                result = run(o.of_batches or forward if up else quick if a.size < least else forward, a, b)
+                result = run(compute, a, b)
                 break
             except (ValueError, TypeError, OverflowError, MemoryError, NotImplementedError) as error:
                 return write_out(out, unusual_binary(o, call, input, other, error, out), input, other)
@@ -374,7 +397,9 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 keep_a, keep_b, keep_ans = keeps[mask]
                 if b is other:                 # a number
                     keep_a, keep_ans = keeps_beside_number
-                node.saved = (a if keep_a else None, b if keep_b else None, result if keep_ans else None, None)
+                kept_a = a if keep_a else None
+                kept_b = b if keep_b else None
+                node.saved = (kept_a, kept_b, result if keep_ans else None, None)
                 versions = (input._version_counter, input._version_counter[0]) if keep_a else NOTHING
                 if keep_b:
                     if b is not other:
@@ -404,7 +429,7 @@ def _single(o, forward):
     differentiable, quietly = o.differentiable, quiet()
 
     def call(input, *attributes):
-        if not isinstance(input, Tensor):      # a rule at work on plain arrays
+        if not isinstance(input, Tensor):      # a derivative rule computes on plain arrays
             compute = o.of_batches or forward if seam.up else forward
             result = compute(input, *attributes, False) if keep_flag else compute(input, *attributes)
             return result[0] if aux else result
@@ -439,7 +464,8 @@ def _single(o, forward):
             node = Node()
             node.op = o
             node.edges = (input._node or input,)
-            node.saved = (array if keeps_input else None, *attributes, result if keeps_output else None, extra)
+            kept = array if keeps_input else None
+            node.saved = (kept, *attributes, result if keeps_output else None, extra)
             node.versions = (input._version_counter, input._version_counter[0]) if keeps_input else NOTHING
             if keeps_output:
                 node.versions += (version, version[0])
@@ -461,25 +487,26 @@ def _single(o, forward):
     return call
 
 
-#: More arguments than these are looked at in a loop.
+#: Ops with more arguments than this loop over them; the others have generated code for their number of arguments.
 _MOST = 9
 
 
 def _general(o, forward):
-    """At its first call an op of one result gets the code for as many arguments as its forward has (positional.py),
-    which has the same free variables as `call` here. With fewer, and for others, there is the loop in `anyhow`."""
-    anyhow = _looped(o, forward)
+    """At its first call, an op of one result gets code generated for the number of arguments of its forward
+    (positional.py). That code has the same free variables as `call` here. Calls with fewer arguments, and ops of other
+    kinds, go through the loop in `fallback`."""
+    fallback = _looped(o, forward)
     count = forward.__code__.co_argcount - o.keep_flag
     if o.multi or count > _MOST or forward.__code__.co_flags & inspect.CO_VARARGS:
-        return anyhow
+        return fallback
     aux, keep_flag, view, differentiable, elementwise = o.aux, o.keep_flag, o.view, o.differentiable, o.elementwise
     known, quietly = o._kept, quiet()
 
     def call(*args):
         from .positional import code  # loaded with the first call of an operation
 
-        def free():                            # the variables that the other code reads
-            return anyhow, aux, count, differentiable, elementwise, forward, keep_flag, known, o, quietly, view
+        def free():                            # names the free variables that the generated code reads
+            return fallback, aux, count, differentiable, elementwise, forward, keep_flag, known, o, quietly, view
         call.__code__ = code(count, o.first, call.__code__.co_freevars)
         return call(*args)
     return call
@@ -520,7 +547,7 @@ def _looped(o, forward):
                 return unusual_arguments(o, call, args, error)
             except RuntimeError as error:
                 run = another(error)
-        if not tensors:                        # a rule at work on plain arrays
+        if not tensors:                        # a derivative rule computes on plain arrays
             return result[0] if aux else result
         extra = None
         if aux:
@@ -580,6 +607,6 @@ def _like_binary(input: Tensor, other: Tensor | Number, *, out: Tensor | None = 
     raise NotImplementedError
 
 
-#: What inspect says of the functions that the two wrappers make, whose forwards take arrays.
+#: The signatures that inspect shows for functions of these two wrappers, whose forwards take arrays.
 _SIGNATURES = {_unary: inspect.signature(_like_unary), _binary: inspect.signature(_like_binary)}
 _ANNOTATIONS = {_unary: _like_unary.__annotations__, _binary: _like_binary.__annotations__}

@@ -1,4 +1,4 @@
-"""What op.py does for an operation of many outputs."""
+"""The part of op.py for operations with many outputs."""
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,8 @@ NOTHING: tuple = ()
 
 
 def wrap_outputs(o, args, arrays, tensors, edges, mask, results, extra, recording):
-    """Tensors for the outputs of a many-output op; each differentiable one has a small node of its
-    own, which hands its gradient to the op's node."""
+    """Tensors for the outputs of an op. Each differentiable output has a small node, which hands its gradient to the
+    op's node."""
     outputs = tuple([wrap(r if r.__class__ is np.ndarray else np.asarray(r)) for r in results])
     if o.view:
         for output in outputs:
@@ -30,8 +30,8 @@ def wrap_outputs(o, args, arrays, tensors, edges, mask, results, extra, recordin
 
 
 def _save(node, args, saved, tensors, kept, outputs, extra):
-    """Fill the saved and versions of a many-output node with what the rules will read. `saved` comes with the
-    arguments' arrays; those at the places `tensors` came as Tensors."""
+    """Fill the saved arrays and versions of a node of many outputs with the values that rules read. `saved` holds the
+    arguments with arrays in place of tensors; `tensors` are the positions of the tensors."""
     versions: list[Any] = []
     for i in tensors:
         if i in kept:

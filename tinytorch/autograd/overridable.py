@@ -1,6 +1,7 @@
-"""Who sees a public function before it runs: modes and classes with a `__torch_function__` (torch_function.py), and
-autocast. `see` is what the seam (seam.py) calls. `complete` and `complete_tensor`, which are called while the package
-is loaded, say what each public function is called, and have every method and property of Tensor look at the seam.
+"""The handlers that see a public function before it runs: modes and classes with a `__torch_function__`
+(torch_function.py), and autocast. The seam (seam.py) calls `see`. `complete` and `complete_tensor` run while the
+package is loaded: they note torch's name of each public function, and let every method and property of Tensor look at
+the seam.
 """
 from __future__ import annotations
 
@@ -35,13 +36,13 @@ from .torch_function import (
 
 _PACKAGE = __name__.partition(".")[0]
 
-#: Every public function, as it is called -> what is known of it (public.py).
+#: Every public function, in the form that is called -> its registration (`Public` in public.py).
 TABLE: dict[Callable, Any] = {}
 
 
 # ------------------------------------------------------------------ a call that is seen
 def see(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """What modes, classes or autocast make of a call of a public function; UNSEEN if none of them answers it."""
+    """The result of a call of a public function if modes, classes or autocast answer it; UNSEEN if none does."""
     how = about(function)
     if how is None:
         return _see_below(function, args, kwargs)
@@ -60,13 +61,13 @@ def see(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
         try:
             args, kwargs = _spelled_out(function, how, args, kwargs)
         except TypeError:
-            return UNSEEN                      # the function says what is wrong with the arguments
+            return UNSEEN                      # the function itself raises for the arguments
         found = overloaded(arguments(args, kwargs), True)
     return dispatch(function, found, args, kwargs, how.in_python)
 
 
 def _see_below(function, args, kwargs):
-    """A function that handlers are not told of, and a recorder is: what the library calls itself."""
+    """The answer to a call that the library makes itself: recorders see it, other handlers do not."""
     if not state.modes or not getattr(state.modes[-1], "sees_all", False):
         return UNSEEN
     if state.skips:
@@ -83,18 +84,18 @@ def _are_plain(args):
 
 
 def _see_maker(function, args, kwargs):
-    """A function that makes tensors of any data, tensors among it: modes see it, not classes."""
+    """The answer for a function that makes tensors of any data, tensors included: modes see it, classes do not."""
     if state.modes and state.disabled < 2 and seen((), {}) is not None:
         return dispatch(function, [], args, kwargs)
     return UNSEEN if state.disabled else without_subclasses(function, *args, **kwargs)
 
 
 def _see_operator(function, how, args):
-    """Handlers see the method that an operator stands for, and a TypeError leaves the other operand to answer."""
+    """Handlers see the method that an operator stands for. After a TypeError the other operand may answer."""
     if not state.modes and type(args[0]) is Tensor and type(args[-1]) in PLAIN:
         return cast_call(function, how, args, {})
     name = how.operator
-    found = seen(args[:1] if name == "__eq__" else args, {})       # which looks at its tensor alone
+    found = seen(args[:1] if name == "__eq__" else args, {})       # __eq__ looks at its tensor alone
     if found is None or not (how.in_python or name == "__eq__" or overrides(args[-1])
                              or isinstance(args[-1], (Tensor, *NUMBERS))):
         return cast_call(function, how, args, {})
@@ -113,7 +114,7 @@ def _see_property(function, how, args):
 
 
 def _spelled_out(function, how, args, kwargs):
-    """The arguments as functions in Python hand them on: by keyword those that have a default, all of them."""
+    """The arguments as functions in Python pass them on: all of them, and by keyword if they have a default."""
     if how.signature is None:
         how.signature = inspect.signature(function.__wrapped__)
     bound = how.signature.bind(*args, **kwargs)
@@ -137,7 +138,7 @@ def _spelled_out(function, how, args, kwargs):
 
 
 def answer(function: Callable, args: tuple, kwargs: dict[str, Any] | None = None) -> Any:
-    """What the arguments of a call make of it that were found to override it (`met`)."""
+    """The result of a call whose arguments override the function (`has_override` found them)."""
     result = see(function, args, kwargs or {})
     if result is UNSEEN:
         return function(*args, **(kwargs or {}))
@@ -147,13 +148,13 @@ def answer(function: Callable, args: tuple, kwargs: dict[str, Any] | None = None
 class _About:
     """How handlers see a function.
 
-    name       of the function, without that of its module
+    name       of the function, without the name of its module
     in_python  whether torch's is written in Python, which spells out its arguments; "alone": without keywords
     kind       _FUNCTION, _MAKER, _OPERATOR or _PROPERTY
-    operator   the name of the operator, or of the method of the property that reads or writes it
-    shown      the name of the method that handlers are told of in the place of an operator; True: itself
+    operator   the name of the operator, or of the property's method (`__get__`, `__set__`, `__delete__`)
+    shown      the name of the method that handlers receive in place of an operator; True: the operator itself
     autocast   as in `Public`
-    label      as torch's messages name it
+    label      its name in torch's messages
     """
 
     in_python, kind = False, 0
@@ -168,19 +169,19 @@ _FUNCTION, _MAKER, _OPERATOR, _PROPERTY = range(4)
 
 
 def is_operation(how: _About) -> bool:
-    """Whether a function computes: properties show what there is, and makers of tensors take any data."""
+    """Whether a function computes. Properties only read tensors, and makers of tensors take any data."""
     return how.kind == _FUNCTION or how.kind == _OPERATOR
 
 
 def path_of(function: Callable) -> str:
-    """Where a program finds a function that handlers see: torch.nn.functional.linear, torch.Tensor.add."""
+    """The path of a function that handlers see: torch.nn.functional.linear, torch.Tensor.add."""
     space, name = place(function)
     return f"torch.{space}.{name}" if space else f"torch.{name}"
 
 
 def place(function: Callable) -> tuple[str | None, str | None]:
-    """(the space of a function that handlers see, its name there): ("nn.functional", "linear"), ("", "add"), ("Tensor",
-    "add"); (None, None) of another."""
+    """(the namespace of a function that handlers see, its name there): ("nn.functional", "linear"), ("", "add"),
+    ("Tensor", "add"); (None, None) for a function that they do not see."""
     return (function.__dict__.get("place") or _place_of(function))[:2]
 
 
@@ -195,13 +196,13 @@ def is_property(how: _About) -> bool:
     return how.kind == _PROPERTY
 
 
-#: What may stand beside a tensor in arithmetic.
+#: Classes of numbers that arithmetic accepts beside a tensor.
 NUMBERS = (bool, int, float, complex, np.generic)
 
 
-# ------------------------------------------------------------------ what tensors do by themselves
+# ------------------------------------------------------------------ methods of Tensor
 def _convert(result, cls):
-    """A result, or those in a tuple or list, as tensors of a class."""
+    """A result, or the tensors in a tuple or list, as tensors of a class."""
     if cls is Tensor:
         return result
     if isinstance(result, Tensor) and not isinstance(result, cls):
@@ -213,12 +214,13 @@ def _convert(result, cls):
 
 
 def nowrap_functions() -> set[Callable]:
-    """The functions whose results keep their class: `Tensor._base`, `Tensor.grad`."""
+    """The functions whose results keep their class: the getters of `Tensor._base` and `Tensor.grad`."""
     return {Tensor._base.__get__, Tensor.grad.__get__}
 
 
 def _torch_function(cls, func, types, args=(), kwargs=None):
-    """Runs `func` and makes tensors that it returns tensors of this class; for a subclass that overrides to end in."""
+    """Run `func` and make the tensors that it returns tensors of this class. Overrides of subclasses end by calling
+    it."""
     if not all([issubclass(cls, kind) for kind in types]) or is_torchs(func):
         return NotImplemented
 
@@ -229,7 +231,7 @@ def _torch_function(cls, func, types, args=(), kwargs=None):
 
 
 def _of(cls, tensor):
-    """A tensor of class `cls` that is in everything else the one given."""
+    """A tensor of class `cls` with the attributes of the given one."""
     if not issubclass(cls, Tensor):
         raise TypeError("Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. "
                         "Make sure your class inherits from Tensor.")
@@ -240,7 +242,7 @@ def _of(cls, tensor):
 
 
 def _as_subclass(self: Tensor, cls: type) -> Tensor:
-    """A tensor of class `cls` on the same memory, in the same graph. TypeError if that is no class of tensors.
+    """A tensor of class `cls` on the same memory, in the same graph. TypeError if `cls` is no class of tensors.
 
     >>> import tinytorch as torch
     >>> class Marked(torch.Tensor):
@@ -262,7 +264,7 @@ def _make_subclass(cls: type, data: Tensor, require_grad: bool = False) -> Tenso
 
 
 def _make_wrapper_subclass(cls: type, size: tuple[int, ...], *args: Any, **kwargs: Any) -> Tensor:
-    """Not supported: a tensor without memory, all of whose operations `__torch_dispatch__` would answer."""
+    """Not supported: tensors without memory, whose operations `__torch_dispatch__` would answer."""
     if not hasattr(cls, "__torch_dispatch__"):
         raise TypeError(f"{cls.__name__} must define __torch_dispatch__")
     raise NotImplementedError("__torch_dispatch__ and with it tensors that wrap others are not supported; "
@@ -274,7 +276,7 @@ def _init_subclass(cls, **kwargs):
     cls._overrides = cls.__torch_function__ is not disabled
 
 
-_class: Any = Tensor                           # whose stub has the methods as they are called
+_class: Any = Tensor                           # the stub of Tensor declares these methods as they are called
 _class.__torch_function__ = classmethod(_torch_function)
 _class.__init_subclass__ = classmethod(_init_subclass)
 _class.as_subclass = said(seen=False)(_as_subclass)
@@ -282,9 +284,9 @@ _class._make_subclass = staticmethod(_make_subclass)
 _class._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)
 
 
-# ------------------------------------------------------------------ where functions are found
-#: Where public functions are found, and what torch's messages call the place: of functions in C++, and what their names
-#: begin with, and of those in Python.
+# ------------------------------------------------------------------ the namespaces of functions
+#: Namespace -> (in torch's messages: the module of functions in C++, the prefix of their names, the module of functions
+#: in Python).
 _SPACES = {"": ("torch", "", "torch.functional"), "functional": ("torch", "", "torch.functional"),
            "nn.functional": ("torch.nn", "", "torch.nn.functional"), "nn.init": ("", "", "torch.nn.init"),
            "autograd": ("", "", "torch.autograd"), "linalg": ("torch.linalg", "linalg_", ""),
@@ -292,8 +294,8 @@ _SPACES = {"": ("torch", "", "torch.functional"), "functional": ("torch", "", "t
 
 
 def complete(space: str, module: Any) -> None:
-    """Says where the public functions of a module are found. Where torch has a function of its own for one that has a
-    place already, it becomes a twin."""
+    """Note where the public functions of a module are found. Where torch has a separate function for one that has a
+    place already, the module gets a twin of it."""
     functions: list[tuple[str, Any]] = [
         (key, x) for key, x in vars(module).items() if type(x) is FunctionType and key[0] != "_"]
     for key, function in sorted(functions, key=lambda item: item[0] != item[1].__name__):     # aliases last
@@ -305,18 +307,18 @@ def complete(space: str, module: Any) -> None:
         in_python = space == "nn.functional" and _is_in_python(space, record)
         if place is not None and place[1] == key and (space == "functional" or space == "nn.functional"
                                                       and not in_python):
-            continue                           # torch has one, too
+            continue                           # torch has the same function in both places
         if place is not None or in_python and function.__module__ != module.__name__:
             function = twin(function, key)
             function.__module__, function.__qualname__ = module.__name__, key
             setattr(module, key, function)
-        elif record is None:                   # else it is known from its registration
+        elif record is None:                   # a function with a record was entered by its registration
             known_as(function)
         function.place = space, key
 
 
 def about(function: Callable) -> _About | None:
-    """How handlers see a function; None if they do not."""
+    """How handlers see a function; None if they do not see it."""
     known = function.__dict__
     if "about" not in known:
         space, name, *form = known.get("place") or _place_of(function)
@@ -338,7 +340,7 @@ late_bound.about = about
 
 
 def _place_of(function):
-    """(space, name) of a function that was loaded when it was asked for; (None, None) if handlers do not see it."""
+    """(namespace, name) of a function that is loaded lazily; (None, None) if handlers do not see it."""
     record = function.__dict__.get("record")
     if not is_door(function) or function.__name__[0] == "_" or record is not None and not record.seen:
         return None, None
@@ -353,18 +355,22 @@ def _about_function(space, name, record, function):
     home, prefix, python_home = _SPACES[space]
     in_python = _is_in_python(space, record)
     is_maker = record is not None and record.seen == "modes"
-    autocast = function.__dict__.get("said", {}).get("autocast") if record is None else record.autocast
-    return _About(name, in_python=in_python, kind=_MAKER if is_maker else _FUNCTION, autocast=autocast,
-                  label=f"{python_home}.{name}" if in_python else f"{home}.{prefix}{name}")
+    if record is None:
+        autocast = function.__dict__.get("said", {}).get("autocast")
+    else:
+        autocast = record.autocast
+    label = f"{python_home}.{name}" if in_python else f"{home}.{prefix}{name}"
+    return _About(name, in_python=in_python, kind=_MAKER if is_maker else _FUNCTION, autocast=autocast, label=label)
 
 
 def _about_method(name, record, said):
-    if record is None:                         # an operator's is that of the function that it stands for
+    if record is None:                         # an operator has the record of the function that it stands for
         record = getattr(vars(Tensor).get(_function_of(name)), "record", None)
     in_python = said.get("in_python", record is not None and record.in_python in (True, "Tensor"))
+    home = "torch._tensor" if in_python else "torch.Tensor"
     return _About(name, in_python=in_python, kind=_OPERATOR if "shown" in said else _FUNCTION, operator=name,
                   autocast=said.get("autocast", record and record.autocast), shown=said.get("shown"),
-                  label=f"{'torch._tensor' if in_python else 'torch.Tensor'}.{said.get('called', name)}")
+                  label=f"{home}.{said.get('called', name)}")
 
 
 def _is_in_python(space, record):
@@ -374,7 +380,8 @@ def _is_in_python(space, record):
 
 
 def spaces() -> list[tuple[str, Any]]:
-    """Where overridable functions are, by torch's names, those loaded that are loaded when they are asked for."""
+    """(torch's name, module or class) of each namespace with overridable functions. Functions that are loaded lazily
+    are loaded first."""
     root = sys.modules[_PACKAGE]
     for name, part in vars(root)["_OF"].items():
         if part == "_rare" or part.startswith("ops."):
@@ -389,7 +396,7 @@ def _is_below(name, *rooms):
 
 
 def complete_tensor() -> None:
-    """Has every method, operator and property of Tensor look at the seam, and names them."""
+    """Let every method, operator and property of Tensor look at the seam, and name it."""
     for name, value in list(vars(Tensor).items()):
         reads = value.fget if isinstance(value, property) else value
         said = getattr(reads, "said", {})
@@ -399,19 +406,19 @@ def complete_tensor() -> None:
             _complete_method(name, value, said)
         elif isinstance(value, property):
             setattr(Tensor, name, _property(name, value.fget, value.fset, value.fdel))
-        elif name[0] != "_":                   # the same of every tensor, unless one has its own
+        elif name[0] != "_":                   # a constant of the class, which instances may override
             setattr(Tensor, name, _property(name, _own_or(name, value), _setter_of_own(name)))
     _class.__rdiv__, _class.ndimension, _class.nelement = _class.__rtruediv__, _class.dim, _class.numel
 
 
 def _complete_method(name, value, said):
     known, made = value.__dict__, value
-    if "place" in known:                       # it is a function of torch's as well
+    if "place" in known:                       # it is a function of torch too
         made = twin(value)
-    elif "record" not in known:                # else it looks at the seam, and is known from its registration
+    elif "record" not in known:                # a method with a record looks at the seam already
         made = known_as(value if is_door(value) else _with_door(value))
     made.place, made.said = ("Tensor", name), said
-    made.__module__, made.__qualname__ = Tensor.__module__, f"Tensor.{name}"      # where pickle finds it
+    made.__module__, made.__qualname__ = Tensor.__module__, f"Tensor.{name}"      # the path by which pickle finds it
     made.__name__ = said.get("called", name)
     if made is not value:
         setattr(Tensor, name, made)
@@ -452,16 +459,17 @@ def _property(name, read, write=None, delete=None):
                     delete and seen_as("__delete__", delete))
 
 
-# ------------------------------------------------------------------ objects of other classes
+# ------------------------------------------------------------------ arguments of other classes
 def has_override(function: Callable | None, args: Iterable[Any], kwargs: dict[str, Any] | None = None) -> bool:
-    """Whether an argument that a function does not take overrides it: then `answer` says what it makes of the call.
+    """Whether an argument that a function does not accept overrides it: then `answer` gives the result of the call.
 
-    Not if its caller is a function of the library: that is the one to be overridden. (None: whoever called it.)
+    It does not if the function was called by a function of the library: then that caller is the one to be overridden.
+    `function` None: any caller counts.
     """
     if state.disabled or state.skips or not (found := overloaded(arguments(args, kwargs or {}))):
         return False
     for x in found:
-        seam.watch_instance(type(x))           # others of its class will be seen before a function runs
+        seam.watch_instance(type(x))           # later calls with an instance of the class go to the seam
     if function is None:
         return True
     frame: Any = sys._getframe(1)
@@ -475,8 +483,8 @@ def has_override(function: Callable | None, args: Iterable[Any], kwargs: dict[st
 
 
 def not_an_operand(o: Any, position: int, *operands: Any) -> Any:
-    """What an operand that is no tensor makes of a public op if it overrides it; TypeError for the one at `position`
-    if none does."""
+    """The result of a public op whose operand is no tensor, if the operand overrides it; else TypeError for the operand
+    at `position`."""
     function = next((f for f in TABLE if getattr(f, "op", None) is o), None)
     if function is not None and has_override(function, operands):
         return answer(function, operands)
@@ -484,8 +492,8 @@ def not_an_operand(o: Any, position: int, *operands: Any) -> Any:
 
 
 def called_from_here(level: int, name: str) -> bool:
-    """Whether the function `level` frames above this one is part of the package: neither the public one of that name
-    nor what stands for it."""
+    """Whether the function `level` frames above this one is part of the package. Frames of a public function of that
+    name, and of doors, do not count."""
     frame: Any = sys._getframe(level)
     while frame.f_code.co_name == name or frame.f_globals.get("__name__") in _BETWEEN:
         frame = frame.f_back

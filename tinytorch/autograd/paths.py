@@ -1,4 +1,4 @@
-"""Which parts of the graph a backward reaches."""
+"""The parts of the graph that a backward reaches."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -8,13 +8,13 @@ from .node import GradientEdge, Node
 
 
 def edge_of(x: Tensor | GradientEdge) -> Node | Tensor:
-    """Where the gradient of a Tensor (or GradientEdge) goes: its node, or a leaf itself."""
+    """The edge along which the gradient of a Tensor or GradientEdge goes: a node, or a leaf itself."""
     return x._node or x if isinstance(x, Tensor) else x.edge()
 
 
 def reached_by(roots: Sequence[Tensor | GradientEdge],
                inputs: Sequence[Tensor | GradientEdge] | None) -> set[Node | Tensor]:
-    """The nodes and leaves that a backward from `roots` hands a gradient to."""
+    """The nodes and leaves that receive a gradient in a backward from `roots`."""
     if inputs is not None:
         return leading_to({edge_of(t) for t in inputs}, roots)
     seen, stack = set(), [edge_of(r) for r in roots]

@@ -1,7 +1,7 @@
-"""Where in the program a node was made and a tensor was written to: noted in anomaly mode and while `viz` records.
+"""The places in the program that made a node or wrote to a tensor: noted in anomaly mode and while `viz` records.
 
-A version cell is [version], and once written to [version, name of the node that wrote last or None, Noted]. Whoever
-writes asks `all_threads.noting_writes` first, so that nothing is noted otherwise.
+A version cell is [version], and after a write [version, name of the last node that wrote or None, Noted]. Code that
+writes to a tensor reads `all_threads.noting_writes` first, so that nothing is noted otherwise.
 """
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Place(NamedTuple):
 
 
 def place(frame: Any) -> Place:
-    """The innermost line outside this package that a frame was called from."""
+    """The innermost line outside this package in the calls that lead to a frame."""
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == _PACKAGE:
         frame = frame.f_back
     return Place("", 0, "") if frame is None else Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
 
 
 class Noted(NamedTuple):
-    """Which version of a tensor was written where."""
+    """The place of the last write to a tensor, and the version after it."""
 
     version: int
     place: Place
@@ -50,7 +50,7 @@ class Noted(NamedTuple):
 
 # ------------------------------------------------------------------ writes
 def note_places(place_of: Callable[[Node], Place | None]) -> None:
-    """Note from now on, in this thread, where tensors are written to; `place_of` tells where a node was made."""
+    """Note from now on, in this thread, where tensors are written to. `place_of` returns where a node was made."""
     mode.places = (*[known for known in mode.places if known != place_of], place_of)
     all_threads.note(True)
 
@@ -61,21 +61,21 @@ def unnote_places(place_of: Callable[[Node], Place | None]) -> None:
 
 
 def note_write(cell: list, name: str) -> None:
-    """Note in a version cell which node wrote to the tensor in place."""
+    """Note in a version cell the node that wrote to the tensor in place."""
     cell[1:2] = (name,)
     if all_threads.noting_writes:
         note_place(cell)
 
 
 def count_write(tensor: Any) -> None:
-    """Count a write in place to a tensor in its version, and note its line."""
+    """Count an in-place write to a tensor in its version, and note its line."""
     tensor._version_counter[0] += 1
     if all_threads.noting_writes:
         note_place(tensor._version_counter)
 
 
 def note_place(cell: list) -> None:
-    """Note in a version cell that the line which is running has written to the tensor."""
+    """Note in a version cell that the running line has written to the tensor."""
     if mode.places:
         if len(cell) == 1:
             cell.append(None)
@@ -88,7 +88,7 @@ def writer(cell: list, otherwise: str | None) -> str | None:
 
 
 def history(cell: list, node: Node | None) -> str:
-    """What is known of where a tensor was saved, by `node`, and was written to since: lines for a message."""
+    """Lines for a message: where a tensor was saved, by `node`, and where it was last written to, if that is known."""
     found = [place_of(node) for place_of in mode.places if node is not None]
     saved = next((p for p in found if p is not None), None)
     text = "" if saved is None else f"\nIt was saved for backward here:\n{saved}"
@@ -99,7 +99,7 @@ def history(cell: list, node: Node | None) -> str:
 
 # ------------------------------------------------------------------ modules
 def open_modules() -> tuple:
-    """The modules whose `forward` is running, from the outermost in."""
+    """The modules whose `forward` is running, the outermost first."""
     found = []
     frame: Any = sys._getframe(1)
     while frame is not None:
@@ -126,7 +126,7 @@ def origin_text(node: Node) -> str:
 
 
 def module_text(modules: tuple) -> str:
-    """The innermost of the modules that `open_modules` gave, by its path from the outermost; "" if there is none."""
+    """The innermost of the modules from `open_modules`, by its path from the outermost; "" if there is none."""
     if not modules:
         return ""
     paths = {id(module): path for path, module in modules[0].named_modules()}

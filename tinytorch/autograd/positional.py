@@ -1,7 +1,7 @@
-"""The text of what `op` makes (op.py), for ops that are called with so many arguments: without a loop over them.
+"""Generated code for the functions that `op` makes (op.py), without a loop over their arguments.
 
-A loop that finds the tensors among three arguments takes as long as adding two small arrays. So an op's first call with
-as many arguments as its forward has exchanges the code of its function for one that was made for that number.
+A loop that finds the tensors among three arguments takes as long as adding two small arrays. So the first call of an op
+with as many arguments as its forward has replaces the code of its function by code made for that number of arguments.
 """
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from types import CodeType
 
 @cache
 def code(count: int, first: int, free: tuple[str, ...]) -> CodeType:
-    """That of `call` in op.py for so many arguments, the tensors among them from `first` on, with these free
+    """The code of `call` in op.py for `count` arguments, with tensors among those from `first` on, and these free
     variables."""
     given, tensors = range(count), range(first, count)
     args, arrays = ["".join([f"{letter}{i}, " for i in given]) for letter in "ax"]
@@ -39,7 +39,7 @@ def code(count: int, first: int, free: tuple[str, ...]) -> CodeType:
 def make({", ".join(free)}):
     def call(*args):
         if len(args) != count:
-            return anyhow(*args)               # has its loop
+            return fallback(*args)             # the loop over the arguments
         {arrays}= {args}= args
         mask, usual_order = 0, True{look}
         recorder = mask and differentiable and (not all_threads.in_special_mode or mode.grad_now)
@@ -53,7 +53,7 @@ def make({", ".join(free)}):
                 return unusual_arguments(o, call, args, error)
             except RuntimeError as error:
                 run = another(error)
-        if {" and ".join([f"x{i} is a{i}" for i in tensors])}:       # a rule at work on plain arrays
+        if {" and ".join([f"x{i} is a{i}" for i in tensors])}:       # a derivative rule computes on plain arrays
             return result[0] if aux else result
         extra = None
         if aux:

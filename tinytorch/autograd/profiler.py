@@ -1,4 +1,4 @@
-"""torch.autograd.profiler: torch.profiler, as it was called before."""
+"""torch.autograd.profiler: the old name of torch.profiler."""
 from .._refused import refused, refused_class
 from ..profiler import kineto_available, profile as _profile, record_function
 
@@ -15,7 +15,7 @@ class EventList(list):
 
 
 class profile(_profile):
-    """torch.profiler.profile of the CPU; with enabled=False a context that records nothing."""
+    """torch.profiler.profile for the CPU; with enabled=False a context that records nothing."""
 
     def __init__(self, enabled=True, *, use_cuda=False, use_device=None, record_shapes=False, with_flops=False,
                  profile_memory=False, with_stack=False, with_modules=False, use_kineto=False, use_cpu=True,
@@ -24,7 +24,7 @@ class profile(_profile):
         self.enabled = enabled
 
     def __repr__(self):
-        """The table of what has run."""
+        """The table of the recorded events."""
         return self.key_averages().table() if self.events() else "<unfinished torch.autograd.profile>"
 
     def __enter__(self):

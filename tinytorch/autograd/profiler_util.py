@@ -1,4 +1,4 @@
-"""torch.autograd.profiler_util: what a profiler recorded."""
+"""torch.autograd.profiler_util: the classes of events that a profiler recorded."""
 from ..missing import namespace as _namespace
 from .profiler import EventList, FunctionEvent
 

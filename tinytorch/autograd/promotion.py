@@ -1,5 +1,5 @@
 """What the op wrappers do off the hot path: operands of several dtypes, Python numbers that do not
-fit, bfloat16, `out=`, and torch's words for what cannot be done."""
+fit, bfloat16, `out=`, and torch's messages for operations that cannot be done."""
 from __future__ import annotations
 
 import math
@@ -26,23 +26,24 @@ from .overridable import NUMBERS, called_from_here, not_an_operand
 from .places import count_write
 from .views import check_inference, check_overlap, check_written, give, is_apart, may_share, resized
 
-#: Characters of the dtypes that NumPy computes in with a Python number just as torch does: not float16.
+#: Characters of the dtypes in which NumPy computes with a Python number just as torch does (not float16).
 FLOATS = "fd"
 
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def on_arrays(o: Op, *operands: Any, level: int = 3) -> np.ndarray | np.generic:
-    """An op called on plain arrays by a function of this package, outside of backward: nothing to record. From
-    elsewhere an array is no operand. `level`: how many frames above this function its caller's caller is."""
+    """An op called on plain arrays by a function of this package, outside of backward: there is nothing to record.
+    Called from elsewhere, an array is no valid operand. `level`: the number of frames from this function to the caller
+    of the op."""
     if any(isinstance(x, (ndarray, np.generic)) for x in operands) and called_from_here(level, o.name):
         return o.forward(*operands)
     return not_an_operand(o, 1, *operands)
 
 
 def of_numbers(o: Op, call: Callable, input: Any, other: Any, out: Tensor | None) -> Any:
-    """An op of two operands of which none is a tensor: of numbers torch does arithmetic, and so do derivative rules of
-    what reductions of arrays give."""
+    """An op of two operands, neither of them a tensor. torch does arithmetic of two numbers, and derivative rules
+    compute with the numbers that reductions of arrays return."""
     if type(input) not in _PYTHONS or type(other) not in _PYTHONS:
         if not isinstance(input, NUMBERS) or not isinstance(other, NUMBERS):
             return on_arrays(o, input, other, level=4)
@@ -55,14 +56,19 @@ def of_numbers(o: Op, call: Callable, input: Any, other: Any, out: Tensor | None
 
 _PYTHONS = {bool, int, float, complex}
 
-#: The `out` of a call whose operands were converted for it: of these NumPy may keep another order in memory than torch.
+#: The `out` of a call whose operands were converted: then NumPy may choose another memory order than torch.
 CONVERTED = object()
 
 
 def unlike(o: Op, call: Callable, input: Tensor | Number | np.generic, other: Tensor | Number | np.generic,
            to_float: bool, out: Tensor | None = None) -> Tensor:
-    """An op of two operands, at least one of them a tensor, whose dtypes are not the same: each is converted to their
-    common dtype at once, with `to_float` an integer too."""
+    """An op of two operands, at least one of them a tensor, whose dtypes differ: each is converted to their common
+    dtype at once, and integers to the default dtype with `to_float`.
+
+    The cases, in order: a tensor of integers beside a floating one (`beside_integer`); a number that is not to become
+    a tensor (`of_number`); a single number beside half precision (`wide_scalar`); a number as first operand for which
+    there is another op (`of_first_number`); else `call` with both operands converted.
+    """
     number_first = not isinstance(input, Tensor)
     if number_first and out is not None and not o.out_beside_number:
         raise TypeError(f"{call.__name__}() received an invalid combination of arguments - got ({kind_of(input)}, "
@@ -92,7 +98,7 @@ def unlike(o: Op, call: Callable, input: Tensor | Number | np.generic, other: Te
 
 
 def _check_first(o, out, *operands):
-    """What torch finds wrong with `out` before it looks for the kernel."""
+    """Raise the errors of `out` that torch raises before it looks for the kernel."""
     if isinstance(out, Tensor) and not o.answers:
         if o.differentiable and differentiates() and any(
                 [isinstance(x, Tensor) and x._requires_grad for x in operands]):
@@ -109,7 +115,7 @@ _HALVES = (dt.float16, dt.bfloat16)
 
 
 def _is_wide_scalar(other, d):
-    """Whether it is a single number that is not in the half precision `d` itself."""
+    """Whether an operand is a single number that is not in the half precision `d` itself."""
     return not isinstance(other, Tensor) or other._array.size == 1 and dt.of(other._array) is not d
 
 
@@ -125,7 +131,7 @@ def result_dtype(operands: Sequence[Tensor | Number | np.generic]) -> dt.dtype:
     return dt.combine(*tiers)
 
 
-#: The calls of result_type: names and whether a tensor is meant.
+#: The signatures of result_type: parameter names, and whether each is a tensor.
 _FORMS = ((("tensor", True), ("other", True)), (("scalar", False), ("tensor", True)),
           (("tensor", True), ("other", False)), (("scalar1", False), ("scalar2", False)))
 
@@ -153,7 +159,7 @@ def result_type(*args: Tensor | Number, **kwargs: Tensor | Number) -> dt.dtype:
 
 
 def _in_dtype(x, numpy_dtype):
-    """An operand in the common dtype. What the op saves of it counts the writes to `x`, which torch saves itself."""
+    """An operand in the common dtype. It shares the version counter of `x`, because torch saves `x` itself."""
     if not isinstance(x, Tensor):
         return wrap(scalar_as(dt.number_of(x), numpy_dtype))
     result = converted(x, numpy_dtype)
@@ -169,12 +175,14 @@ def promoted(*operands: Tensor | Number) -> tuple[Tensor, ...]:
 
 def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     """A Python number as the 0-dim array that a tensor of a dtype stores. RuntimeError if it does not fit."""
+    # In order: numbers that every float dtype holds; wide NumPy numbers and complex numbers without imaginary part
+    # become Python floats; then the ranges of integer, bool or complex, and floating dtypes.
     kind = numpy_dtype.kind
     if kind == dt.NATIVE and (value.__class__ is float or value.__class__ is int) and -65504 <= value <= 65504:
-        return np.array(value, numpy_dtype)    # what every float dtype can hold
+        return np.array(value, numpy_dtype)    # every float dtype holds numbers of this range
     is_complex = dt.is_complex(numpy_dtype)
     number: Any = value.item() if isinstance(value, (ndarray, np.generic)) else value
-    if isinstance(number, (np.longdouble, np.clongdouble)):     # Python has no such numbers
+    if isinstance(number, (np.longdouble, np.clongdouble)):     # Python has no numbers of this precision
         number = float(number) if isinstance(number, np.longdouble) else complex(number)
     if isinstance(number, complex):
         if not is_complex and number.imag == 0:
@@ -182,11 +190,7 @@ def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     elif isinstance(number, int):
         dt.check_long(number)
     if kind in dt.INTEGER:
-        signed = kind == dt.SIGNED
-        fits = not isinstance(number, complex)
-        high = (1 << 8 * numpy_dtype.itemsize - signed) - 1
-        low = 0 if isinstance(number, float) and not signed else -high - signed     # a negative int wraps around
-        if fits and low <= number <= (float(high) if isinstance(number, float) else high):      # in doubles, as in C
+        if not isinstance(number, complex) and _reaches(numpy_dtype, number):
             return scalar_as(int(number) & (1 << 64) - 1, numpy_dtype)
     elif kind == dt.BOOL or is_complex and not isinstance(number, (float, complex)):
         return scalar_as(number, numpy_dtype)
@@ -197,14 +201,24 @@ def stored_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
     raise RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
+def _reaches(numpy_dtype, number):
+    """Whether a number lies in the range that torch converts to an integer dtype. A negative int wraps around in an
+    unsigned dtype, a negative float does not. Floats are compared in double precision, as in C."""
+    signed = numpy_dtype.kind == dt.SIGNED
+    high = (1 << 8 * numpy_dtype.itemsize - signed) - 1
+    if isinstance(number, float):
+        return (-high - 1 if signed else 0) <= number <= float(high)
+    return -high - signed <= number <= high
+
+
 def scalar_of(value: Number, numpy_dtype: np.dtype = _FLOAT64, stored: bool = False) -> Number:
     """A Python number as a kernel takes it for elements of a dtype, by default of double precision. Half precision is
-    computed in float32, and so the number is to fit in that, unless it is to be an element itself (`stored`).
+    computed in float32, so there the number must fit in float32, unless it becomes an element itself (`stored`).
     RuntimeError if it does not fit, or has an imaginary part and the dtype has none."""
     if numpy_dtype.kind == dt.NATIVE and (value.__class__ is float or value.__class__ is int) and (
-            -65504 <= value <= 65504):         # what every float dtype can hold
+            -65504 <= value <= 65504):         # every float dtype holds numbers of this range
         return float(value)
-    if isinstance(value, Tensor):              # without dimensions: it stands for its number
+    if isinstance(value, Tensor):              # a tensor without dimensions stands for its number
         value = value.item()
     floating = numpy_dtype.kind in dt.FLOATING and not dt.is_complex(numpy_dtype)
     if floating and not stored and numpy_dtype.itemsize == 2:
@@ -216,7 +230,7 @@ def scalar_of(value: Number, numpy_dtype: np.dtype = _FLOAT64, stored: bool = Fa
 
 
 def as_scalar_tensor(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
-    """As `stored_as`, but in half precision a number that is too large is infinite: what torch.scalar_tensor makes."""
+    """As `stored_as`, but a number that is too large for half precision becomes infinite: as in torch.scalar_tensor."""
     if numpy_dtype.char not in "eV" or numpy_dtype == dt.COMPLEX32:
         return stored_as(value, numpy_dtype)
     with ignored():
@@ -224,16 +238,16 @@ def as_scalar_tensor(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
 
 
 def filled_as(value: Number, numpy_dtype: np.dtype, count: int) -> np.ndarray:
-    """The number that fills a tensor of `count` elements: a single one in half precision may be infinite too, and
-    several in complex32."""
+    """The number that fills a tensor of `count` elements. torch lets a single number in half precision become
+    infinite, and several numbers in complex32."""
     if numpy_dtype == dt.COMPLEX32 and count != 1:
         return scalar_as(value, numpy_dtype)
     return (as_scalar_tensor if count == 1 else stored_as)(value, numpy_dtype)
 
 
 def _holds(numpy_dtype, part):
-    """Whether the numbers of a floating or complex dtype reach as far as a float, or an integer, which is not held to
-    the smallest one."""
+    """Whether a number lies in the range of a floating or complex dtype. Below zero, ints are compared with minus the
+    largest number, not with the dtype's smallest."""
     if math.isfinite(part):
         low, high = _limits(numpy_dtype)
         return (low if isinstance(part, float) else -high) <= part <= high
@@ -246,7 +260,7 @@ def _limits(numpy_dtype):
     return limits.min, limits.max
 
 
-#: How C++ calls the integers that a number is converted to.
+#: The C++ names of the integer types that a number is converted to.
 _STORED = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
            "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t"}
 
@@ -266,7 +280,7 @@ def scalar_as(value: Number, numpy_dtype: np.dtype) -> np.ndarray:
 
 
 def to_default(x: Tensor | Number) -> Tensor | float:
-    """Integers and bools in the default dtype; anything else as it is."""
+    """Integers and bools in the default dtype; any other tensor unchanged."""
     if not isinstance(x, Tensor):
         return float(x)                        # type: ignore[arg-type]  # no complex number comes here
     return converted(x, dt.get_default_dtype().numpy) if x._array.dtype.kind in dt.INTEGRAL else x
@@ -280,7 +294,7 @@ def converted(tensor: Tensor, numpy_dtype: np.dtype) -> Tensor:
 
 
 def refuse_complex_gradient(name: str, *tensors: Tensor | None) -> None:
-    """torch's RuntimeError for operations that take complex tensors but not their gradients."""
+    """torch's RuntimeError for operations that accept complex tensors and have no gradients for them."""
     if mode.grad_now and any([x is not None and dt.is_complex(x._array.dtype) and x._requires_grad for x in tensors]):
         raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
@@ -293,19 +307,19 @@ def underivable(name: str) -> Callable:
 
 
 def refuse_gradient(function: str, argument: str, tensor: Tensor | None) -> None:
-    """torch's RuntimeError if a tensor wants a gradient that there is none for."""
+    """torch's RuntimeError if a tensor requires a gradient and torch has no derivative for it."""
     if tensor is not None and tensor._requires_grad and mode.grad_now:
         raise RuntimeError(f"The function '{function}' is not differentiable with respect to argument '{argument}'. "
                            "This input cannot have requires_grad True.")
 
 
 def like_tuple(result: tuple, values: Iterable) -> tuple:
-    """A tuple, or a named one, of other values."""
+    """A tuple like `result`, named if that is, with other values."""
     return type(result)(*values) if hasattr(result, "_fields") else tuple(values)
 
 
 def unusual_arguments(o: Op, call: Callable, args: Sequence[Any], error: Exception) -> Any:
-    """What a primitive makes of arguments that its forward failed of: what their kind says, or an error."""
+    """The result of a primitive whose forward raised for these arguments: computed by their kind, or an error."""
     kind = kind_among(args)
     if kind is not None and (result := kind.run(o, call, args, error)) is not UNSEEN:
         return result
@@ -315,7 +329,7 @@ def unusual_arguments(o: Op, call: Callable, args: Sequence[Any], error: Excepti
 
 
 def unusual_unary(o: Op, call: Callable, input: Tensor, error: Exception | None) -> Tensor:
-    """The same of one tensor, which may also be of integers where floats are needed."""
+    """`unusual_arguments` for one tensor, which may also hold integers where floats are needed."""
     kind = kind_among((input,))
     if kind is not None and (result := kind.run_unary(o, call, (input,), error)) is not UNSEEN:
         return result
@@ -329,8 +343,8 @@ def unusual_unary(o: Op, call: Callable, input: Tensor, error: Exception | None)
 
 
 def _ask_forward(o, error, *operands):
-    """The error of the forward itself, where NumPy's function that stands for it with few elements failed: the forward
-    may refuse a dtype in torch's words. A TypeError is no refusal."""
+    """Raise the error of the forward itself, where NumPy's function took its place for few elements and failed: the
+    forward may refuse a dtype with torch's message. A TypeError of the forward is no such message."""
     if o.ufunc is not None and isinstance(error, TypeError):
         try:
             o.forward(*operands)
@@ -340,7 +354,7 @@ def _ask_forward(o, error, *operands):
 
 def unusual_binary(o: Op, call: Callable, input: Tensor, other: Tensor | Number, error: Exception,
                    out: Tensor | None = None) -> Tensor:
-    """The same of two operands, of which one may also be an integer out of range."""
+    """`unusual_arguments` for two operands, of which one may also be an integer out of range."""
     a = input._array
     kind = kind_among((input, other))
     if kind is not None:
@@ -376,17 +390,17 @@ def check_broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> None:
 
 #: The error for an `out` of another dtype than the result, where no cast is allowed.
 EXACT = "Expected out tensor to have dtype {want}, but got {have} instead"
-#: The same in functions that convert nothing.
+#: The same error in functions that convert no operand.
 FOUND = "Found dtype {Have} but expected {Want}"
 
 
 def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | str = False,
               exact: str | None = None) -> Tensor:
-    """Store `result` in the tensor given as `out=`, by torch's rules; with None return it.
+    """Store `result` in the tensor given as `out=`, by torch's rules; if that is None return `result`.
 
-    `inputs` are the tensors that it must not overlap in part, or with `apart` at all (with "resized", not after it was
-    resized either). `exact`: the words of the error if the dtypes differ ({want}, {have}, or as {Want}, {Have});
-    without it, what can be cast may be written.
+    `inputs` are tensors that `out` must not overlap in part, or with `apart` at all (with "resized", not after `out`
+    was resized either). `exact`: the error message if the dtypes differ ({want}, {have}, or as {Want}, {Have});
+    without it, `out` may have any dtype that the result can be cast to.
     """
     if out is None or out is CONVERTED:
         return result
@@ -396,48 +410,64 @@ def write_out(out: Tensor | None, result: Tensor, *inputs: Any, apart: bool | st
         out._array[...] = result._array
         count_write(out)
         return out
-    if type(out._array) is not type(result._array) and out.device is not result.device:
-        raise RuntimeError(f"Attempting to copy from device {result.device} to device {out.device}, but cross-device "
-                           "copies are not allowed!")
-    if differentiates() and (result._requires_grad or out.requires_grad):
-        raise _no_history("" if result._node is None else f"{result._node.op.name}(): ")
+    _refuse_out(out, result)
     if isinstance(out._array, late_bound.sparse_array) or isinstance(result._array, late_bound.sparse_array):
         return late_bound.sparse_out(out, result)
-    if exact is not None and out._array.dtype != result._array.dtype:
-        want, have = type_name(result), type_name(out)
-        raise RuntimeError(exact.format(want=C_NAMES[want], have=C_NAMES[have], Want=want, Have=have))
+    _check_dtype(out, result, exact)
     check_castable(result, out)
     check_inference(out)
-    # torch writes to what it has resized otherwise
+    # A lazy `out` of another shape is resized: torch then writes to other memory, and checks nothing here.
     if not is_lazy(out._array) or out._array.shape == result._array.shape:
         check_written(out._array)
     for x in inputs:
         if isinstance(x, Tensor) and (apart if x is out else may_share(out._array, x._array)):
             check_overlap(out, x, apart)
-    shape = result._array.shape
-    if out._array.shape != shape:
-        if not apart and not is_lazy(out._array) and any([x is out for x in inputs]) and shape == np.broadcast_shapes(*[
-                x._array.shape for x in inputs if isinstance(x, Tensor)]):
-            raise RuntimeError(f"output with shape {list(out._array.shape)} doesn't match the broadcast shape "
-                               f"{list(shape)}")
-        if out._array.size:
-            warn("An output with one or more elements was resized since it had shape "
-                 f"{list(out._array.shape)}, which does not match the required output shape {list(shape)}. "
-                 "This behavior is deprecated, and in a future PyTorch release outputs will not be resized "
-                 "unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
-                 "inplace, to zero elements with t.resize_(0).")
-        give(out, resized(out._array, result._array))
-        for x in inputs if apart == "resized" else ():
-            if isinstance(x, Tensor) and may_share(out._array, x._array):
-                check_overlap(out, x, apart)
+    if out._array.shape != result._array.shape:
+        _resize_out(out, result, inputs, apart)
     out._array[...] = dt.cast(result._array, out._array.dtype)
     count_write(out)
     return out
 
 
+def _refuse_out(out, result):
+    """RuntimeError if `out` is on another device than `result`, or if one of them requires grad in grad mode."""
+    if type(out._array) is not type(result._array) and out.device is not result.device:
+        raise RuntimeError(f"Attempting to copy from device {result.device} to device {out.device}, but cross-device "
+                           "copies are not allowed!")
+    if differentiates() and (result._requires_grad or out.requires_grad):
+        raise _no_history("" if result._node is None else f"{result._node.op.name}(): ")
+
+
+def _check_dtype(out, result, exact):
+    """RuntimeError with the message `exact`, if there is one, where the dtypes of `out` and `result` differ."""
+    if exact is not None and out._array.dtype != result._array.dtype:
+        want, have = type_name(result), type_name(out)
+        raise RuntimeError(exact.format(want=C_NAMES[want], have=C_NAMES[have], Want=want, Have=have))
+
+
+def _resize_out(out, result, inputs, apart):
+    """Give `out` the shape of `result`, with torch's warning if it has elements. RuntimeError if `out` is an input of
+    another shape than the broadcast one."""
+    shape = result._array.shape
+    if not apart and not is_lazy(out._array) and any([x is out for x in inputs]) and shape == np.broadcast_shapes(*[
+            x._array.shape for x in inputs if isinstance(x, Tensor)]):
+        raise RuntimeError(f"output with shape {list(out._array.shape)} doesn't match the broadcast shape "
+                           f"{list(shape)}")
+    if out._array.size:
+        warn("An output with one or more elements was resized since it had shape "
+             f"{list(out._array.shape)}, which does not match the required output shape {list(shape)}. "
+             "This behavior is deprecated, and in a future PyTorch release outputs will not be resized "
+             "unless they have zero elements. You can explicitly reuse an out tensor t by resizing it, "
+             "inplace, to zero elements with t.resize_(0).")
+    give(out, resized(out._array, result._array))
+    for x in inputs if apart == "resized" else ():
+        if isinstance(x, Tensor) and may_share(out._array, x._array):
+            check_overlap(out, x, apart)
+
+
 def _takes(out, result, inputs, apart):
-    """Whether nothing is to be said against writing `result` to `out`: an ndarray of its shape and dtype, without
-    history and with memory of its own, as nearly always."""
+    """Whether `result` can be written to `out` without further checks. Nearly always it can: `out` has an ndarray of
+    the shape and dtype of the result in its own memory, and neither has a history."""
     target, array = out._array, result._array
     if (target.__class__ is not np.ndarray or array.__class__ is not np.ndarray or target.base is not None
             or target.dtype is not array.dtype or target.shape != array.shape or result._requires_grad
@@ -457,8 +487,8 @@ def check_castable(result: Tensor, out: Tensor) -> None:
 
 def refill(out: Tensor | None, result: Tensor, by_count: bool = False) -> Tensor:
     """`write_out` for functions that make or fill a tensor: `out`, whatever it holds, gets the shape of `result` (with
-    `by_count` it keeps its own if that has as many elements) and its numbers, without a word; and requires gradients if
-    that does."""
+    `by_count` it keeps its own shape if that has as many elements) and its numbers, without a warning. It requires
+    gradients if `result` does."""
     if out is None:
         return result
     if not isinstance(out, Tensor):

@@ -1,18 +1,18 @@
-"""The door: what a public function says of itself, once, above its definition, and what follows from it.
+"""The door: a registration states facts about a public function once, above its definition; all else follows from it.
 
     @public(dtypes=dt.FLOATING + dt.COMPLEX, kernel="logcumsumexp_out_cpu", widen=True, out=EXACT, method=True)
     def logcumsumexp(input: Tensor, dim: int, *, out: Tensor | None = None) -> Tensor:
         return _logcumsumexp(input, check_dim(dim, input._array.ndim))
 
-The annotations say what the arguments may be, in the words of torch's schemas: a call with anything else is torch's
-TypeError before the function runs. NumPy's names of arguments (`axis`, `keepdims`, `x`) are taken for torch's. From the
-same table, TABLE, come the Tensor methods and their in-place forms, the stubs and the page of functions. Arguments
-that do not fit may override the function (`overridable.py`): that is looked at before their TypeError is raised.
+The annotations say what the arguments may be, in the words of torch's schemas: a call with any other argument raises
+torch's TypeError before the function runs. NumPy's names of arguments (`axis`, `keepdims`, `x`) stand for torch's. The
+same table, TABLE, gives the Tensor methods and their in-place forms, the stubs and the page of functions. Arguments
+that do not fit may override the function (`overridable.py`): the door asks for that before it raises the TypeError.
 
-Two kinds of functions are entered in the table and not checked at the door. `hot` ones are called so often that it
-would be felt: their arguments are looked at when something has come up in them (`_hot`), and what would pass in silence
-they check by hand (`refuse`); operations made by `unary` and `binary` (op.py) are hot. `python` ones are written in
-Python in torch, where nothing is checked at the door either.
+Two kinds of functions are in the table and not checked at the door. `hot` functions are called so often that a check
+would slow programs down: their arguments are checked after an exception (`_hot`), and they check by hand (`refuse`)
+arguments for which no exception would come. Operations made by `unary` and `binary` (op.py) are hot. `python` functions
+are written in Python in torch too, where nothing checks their arguments at the door either.
 """
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ from .views import has_history
 
 __all__ = ["KINDS", "TABLE", "Public", "checked_method", "enter", "method", "public", "reflected", "refuse"]
 
-#: What NumPy calls an argument, and torch.
+#: NumPy's name of an argument -> torch's name.
 _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other",
-                "from": "from_"}               # which no parameter can be called in Python
+                "from": "from_"}               # no Python parameter can have the name "from"
 
 #: The least int that 64 bits hold.
 LEAST = -LARGEST - 1
 
 _ALL = dt.INTEGRAL + dt.FLOATING + dt.COMPLEX
 _PLAIN = dt.INTEGRAL + dt.NATIVE + dt.COMPLEX
-#: Classes of arguments that override nothing themselves.
+#: Classes of arguments that never override a function.
 _TAKEN = PLAIN | {tuple, list}
 
 
@@ -82,7 +82,7 @@ def _is_tensor(x):
 
 
 class Ints:
-    """The class of a list of ints that will do as it is."""
+    """The class that stands for a list of ints which needs no conversion."""
 
 
 def are_ints(x: list | tuple) -> bool:
@@ -94,11 +94,11 @@ def are_ints(x: list | tuple) -> bool:
 
 
 LISTS = frozenset([list, tuple, Size])
-#: Subclasses of Tensor that compute as that does: Parameter.
+#: Subclasses of Tensor that compute as Tensor does: Parameter.
 PARAMETERS: set[type] = set()
 
 
-#: Annotation -> (classes that will do, whether a value of another class does, torch's word for it).
+#: Annotation -> (classes that are accepted, a test for values of other classes, torch's word in messages).
 KINDS = {
     "Tensor": ((Tensor,), _is_tensor, "Tensor"),
     "Tensors": ((), lambda x: _is_sequence(x, _is_tensor), "tuple of Tensors"),
@@ -119,7 +119,7 @@ KINDS = {
 
 
 class _Any:
-    """The classes of an argument that may be anything."""
+    """The set of classes of an argument that may be anything."""
 
     def __contains__(self, given):
         return True
@@ -129,8 +129,8 @@ _ANY = _Any()
 
 
 def _read(annotation):
-    """(classes, functions that say whether another value fits, torch's word, which of Extent and Extents it may be) of
-    an annotation as it stands in the source."""
+    """Read an annotation as it stands in the source: (accepted classes, tests for values of other classes, torch's
+    word, the names among Extent and Extents in it)."""
     names = [name.strip() for name in (annotation or "").split("|")]
     kinds: list[Any] = [KINDS.get(name) for name in names]
     if None in kinds:
@@ -138,11 +138,11 @@ def _read(annotation):
     words = [kind[2] for kind in kinds]
     word = words[0]
     fits = [kind[1] for kind in kinds]
-    if "tuple of Tensors" in words:            # of the two lists one is told from the other by its first item
+    if "tuple of Tensors" in words:            # a list of ints and a list of tensors differ by their first item
         fits = [_starts_with_int if kind == "tuple of ints" else fit for kind, fit in zip(words, fits)]
     elif "tuple of ints" in words:
-        word = "tuple of ints"                 # which is what torch calls int | Ints
-        if word != words[0]:                   # of Ints | int, torch has a function for each
+        word = "tuple of ints"                 # torch's word for int | Ints
+        if word != words[0]:                   # for Ints | int, torch has one function for each
             fits.append(is_one_int)
     return frozenset([c for kind in kinds for c in kind[0]]), fits, word, [n for n in names if n[:6] == "Extent"]
 
@@ -153,12 +153,12 @@ def _is_sparse(x):
 
 
 class _SparseKeyword(Exception):
-    """An argument by keyword is sparse, of a function of dense tensors."""
+    """An argument by keyword is sparse, and the function is one of dense tensors."""
 
 
 class Claims(NamedTuple):
     """What a call of a public function does with arrays: see `writes`, `draws`, `shares` and `looks` of `Public`. All
-    tensors that it is given are read, but what it writes to alone: `out`."""
+    tensors among its arguments are read, except `out`, which is only written to."""
 
     writes: tuple[str, ...]
     draws: bool
@@ -167,48 +167,50 @@ class Claims(NamedTuple):
 
 
 class Public:
-    """What is known of one public function.
+    """The facts that a registration states about one public function.
 
-    name      in torch's messages
-    function  as defined, without the checks
+    name      its name in torch's messages
+    function  the function as defined, without the checks
     dtypes    kinds of the dtypes that its first tensor may have (dt.FLOATING ...), None: any
-    kernel    what torch's message about another dtype calls the routine
+    kernel    the name of the kernel in torch's message about another dtype
     widen     bfloat16 is computed in float32 and rounded
-    out       the words of the error for an `out` of another dtype (EXACT ...), "" if what can be cast may be written;
-              None: the function sees to `out` itself, if it has it
+    out       the error message for an `out` of another dtype (EXACT ...), "" if any dtype that can be cast is written;
+              None: the function handles `out` itself, if it has it
     apart     `out` may not share memory with an input at all; None: it may in any way
-    checks    who looks at the arguments: "door", "own" (hot) or "Python"
-    older     orders of its arguments that are deprecated, each a string of names: "beta input mat1 mat2"
+    checks    who checks the arguments: "door", "own" (hot) or "Python"
+    older     deprecated orders of its arguments, each a string of names: "beta input mat1 mat2"
     methods   the names under which it is a Tensor method, in-place forms among them
-    checked   what calls `function` behind the checks of the door: the public function, and that of methods
-    any_layout  it sees itself to sparse tensors
-    elementwise  each element of the result follows from those at its place: the in-place form works in pieces
-    ints      the places of its arguments that are ints, known after the first call
+    checked   the callables that run `function` behind the checks of the door: the public function and the methods
+    any_layout  it handles sparse tensors itself
+    elementwise  each element of the result follows from the elements at its place: the in-place form works in pieces
+    ints      the positions of its arguments that are ints, known after the first call
     of_batches   the function that takes batches too, once vmap has been used (func/dispatch.py)
-    autocast  what autocast does with its arguments (casts.py): "down", "up" or "widest"; None: nothing, and in what
-              it calls neither, but "within" there (what users wrote), or "parts" (products that it casts itself)
-    in_python whether torch's is written in Python, which hands all its arguments on to handlers by name; a string: the
-              one of that name space is, or ("Tensor") the method
-    handed    the function of a call's arguments that gives those which handlers see, where torch's function in Python
-              brings them into one form first
-    seen      whether handlers see a call; "modes": modes do, and classes of its arguments do not
-    writes    the names of arguments that it may write to, beside `out`; the first one of a function `name_` or of one
-              that takes `inplace` need not be said
-    draws     whether it may draw random numbers; what takes a generator need not say so
-    shares    whether what it gives may lie in the memory of an argument, as views do, or be one of them: all else is
-              in fresh memory
-    looks     whether the shape of what it gives, or a number of Python's, follows from the numbers in its arguments
-    keyword_kinds  {argument: annotation} of those that may be less by keyword than by position
-    spread    the method takes the ints of its list one by one as well: x.squeeze(0, 1)
-    makes     whether what it makes is put on the default device: what has a `device` and begins with no tensor, unless
-              said
+    autocast  what autocast does with its arguments (casts.py): "down", "up" or "widest". None: autocast changes
+              neither its arguments nor anything that it calls; "within": autocast applies to the functions that it
+              calls (users wrote them); "parts": it is made of products, whose arguments it casts itself
+    in_python whether torch's function is written in Python, which passes all its arguments on to handlers by name. A
+              string: the function of that namespace is, or ("Tensor") the method is
+    handed    a function of a call's arguments that returns the arguments which handlers see, where torch's function in
+              Python brings them into one form first
+    seen      whether handlers see a call; "modes": modes see it, and classes of its arguments do not
+    writes    the names of arguments that it may write to, besides `out`. The first argument of a function `name_`, or
+              of a function that takes `inplace`, need not be named
+    draws     whether it may draw random numbers; a function that takes a generator need not say so
+    shares    whether its result may lie in the memory of an argument, as views do, or be an argument. Results of other
+              functions are in new memory
+    looks     whether the shape of its result, or a Python number that it returns, depends on the values of its
+              arguments
+    keyword_kinds  {argument: annotation} of arguments that accept less by keyword than by position
+    spread    the method accepts the ints of its list as single arguments too: x.squeeze(0, 1)
+    makes     whether its result is put on the default device. By default it is if the function has a parameter
+              `device` and its first argument is no tensor
     """
 
     dtypes: str | None
     out: Any
     autocast: str | None
     makes: bool | None
-    classes: Any               # of each positional argument, when they have been read
+    classes: Any               # of each positional argument, set when the annotations are read
     of_batches: Any
     handed: Any
     checks: str
@@ -229,7 +231,7 @@ class Public:
             setattr(self, what, value)
 
     def claims(self, in_place: bool = False) -> Claims:
-        """What a call does with arrays; of the form `in_place`, if asked."""
+        """What a call does with arrays. `in_place`: a call of the in-place form."""
         positional, by_keyword = self.parameters()
         last = self.function.__name__[-1:] == "_" or in_place
         first = positional[:1] if last or "inplace" in positional + by_keyword else ()
@@ -237,7 +239,7 @@ class Public:
                       self.shares or bool(first), self.looks)
 
     def on_default_device(self) -> bool:
-        """Whether what it makes is put on the default device."""
+        """Whether its result is put on the default device."""
         if self.makes is None:
             positional, by_keyword = self.parameters()
             first = self.function.__annotations__.get(positional[0]) if positional else None
@@ -245,8 +247,8 @@ class Public:
         return self.makes
 
     def parameters(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Names of the positional parameters, and of those by keyword."""
-        code = getattr(self.function, "__wrapped__", self.function).__code__        # of an op: its forward
+        """The names of the positional parameters, and of the keyword-only parameters."""
+        code = getattr(self.function, "__wrapped__", self.function).__code__        # an op's forward has the parameters
         positional = code.co_varnames[:code.co_argcount]
         return positional, code.co_varnames[code.co_argcount:code.co_argcount + code.co_kwonlyargcount]
 
@@ -255,19 +257,19 @@ class Public:
         return self.widen or self.dtypes is not None
 
     def read(self) -> list:
-        """Reads the annotations, at the first call: the classes of the positional arguments, in order."""
+        """Read the annotations, at the first call. Returns the classes of the positional arguments, in order."""
         positional, by_keyword = self.parameters()
         annotations = self.function.__annotations__ or self.function.__wrapped__.__annotations__
         self._kinds = self._by_keyword = {p: _read(annotations.get(p)) for p in positional + by_keyword}
         if self.keyword_kinds:
             self._by_keyword = {**self._kinds, **{p: _read(kind) for p, kind in self.keyword_kinds.items()}}
-        classes = self.classes = [self._kinds[p][0] for p in positional] or [_ANY]     # not empty: it was read
-        classes += [frozenset()] * bool(self.older or self.spread)        # one argument more is none that fits
+        classes = self.classes = [self._kinds[p][0] for p in positional] or [_ANY]     # not empty, so it is read once
+        classes += [frozenset()] * bool(self.older or self.spread)        # no class fits one argument too many
         self.ints = tuple([i for i, c in enumerate(classes) if c is not _ANY and int in c and float not in c])
         return classes
 
     def kinds(self) -> tuple[str, ...]:
-        """How each positional argument is looked at, in the words of fitting.py."""
+        """How each positional argument is checked, in the words of fitting.py."""
         from . import fitting  # loaded with the first call of a door
         found = []
         for i, p in enumerate(self.parameters()[0]):
@@ -276,25 +278,27 @@ class Public:
                 found.append(fitting.ANY)
             elif Ints in classes:
                 found.append(fitting.INT_OR_INTS if is_int else fitting.INTS)
+            elif is_int:
+                found.append(fitting.INT)
             else:
-                found.append(fitting.INT if is_int else fitting.TENSOR if Tensor in classes else fitting.OTHER)
+                found.append(fitting.TENSOR if Tensor in classes else fitting.OTHER)
         return tuple(found)
 
     def by_keyword(self) -> dict[str, Any]:
-        """The classes of the arguments that may be handed on as they are given by keyword: of all but the first one,
-        and `out` if the door writes to it."""
+        """The classes of the arguments that may be passed on unchanged by keyword: of all arguments except the first
+        one, and `out` if the door writes to it."""
         others = self.parameters()[0][:1] + (("out",) if self.out is not None else ())
         return {name: kind[0] for name, kind in self._by_keyword.items() if name not in others}
 
     def takes_sparse(self, args: Iterable[Any]) -> bool:
-        """Whether an argument, or an item of one that is a tuple or list, is sparse and the function is one of dense
-        tensors."""
+        """Whether an argument, or an item of a tuple or list among the arguments, is sparse and the function is one of
+        dense tensors."""
         return not self.any_layout and any([_is_sparse(x) or x.__class__ in (tuple, list) and any(map(_is_sparse, x))
                                             for x in args])
 
     def check(self, args: Sequence[Any], as_method: bool = False) -> list:
-        """The positional arguments, NumPy's numbers as Python's. TypeError for the first one that is not what the
-        annotation says; `self` of a method does not count."""
+        """The positional arguments, with NumPy's numbers as Python's. TypeError for the first argument that does not
+        fit its annotation; `self` of a method does not count as a position."""
         if self.spread and as_method:
             args = self.gathered(args)
         checked = list(args)
@@ -308,25 +312,25 @@ class Public:
         return checked
 
     def gathered(self, args: Sequence[Any]) -> Sequence[Any]:
-        """The arguments of a method, with its ints in a list if they are given one by one, as what is an index and
-        counts as no int always is."""
+        """The arguments of a method, with its ints in a list if they are given as single arguments. An object with
+        `__index__` that counts as no int is always put in a list."""
         first, *rest = args
         if len(rest) > 1 or rest and not is_int(rest[0]) and is_extent(rest[0]):
             return first, ints_of(tuple(rest), self.name, self.parameters()[0][1], 1)
         return args
 
     def refuse(self, args: Sequence[Any], kwargs: Any = None) -> None:
-        """TypeError for the first of the arguments that is not what its annotation says, if there is one."""
+        """TypeError for the first of the arguments that does not fit its annotation, if there is such an argument."""
         for value, classes in zip(args, self.classes or self.read()):
             if value.__class__ not in classes:
                 self.check(args)
         for position, name in enumerate(self._kinds if kwargs else (), 1):
-            if name in kwargs:                 # which functions in Python hand on by position
+            if name in kwargs:                 # functions in Python pass keyword arguments on by position
                 self._check(kwargs[name], name, position if self.in_python else None)
 
     def reordered(self, args: tuple, kwargs: dict[str, Any], as_method: bool | str) -> tuple[list, dict] | None:
-        """The arguments in the order of today, with torch's warning, if they are in one that is deprecated.
-        `as_method`: called as a method, with "_" as that in place."""
+        """The arguments in the current order, with torch's warning, if they are in a deprecated order.
+        `as_method`: the function was called as a method, "_": as the in-place method."""
         positional, by_keyword = self.parameters()
         for order in self.older:
             names = order.split()
@@ -359,7 +363,11 @@ class Public:
              f"of the following signatures instead:\n\t{name}({described(positional, numbers)})")
 
     def _number(self, value, name, position=None):
-        """An argument that was checked, its ints as Python's and within 64 bits."""
+        """An argument that was checked, with NumPy's numbers as Python's, and ints checked to fit in 64 bits.
+
+        The cases, by the annotation: anything; a list of ints; bytes; any number; a float, unless a tensor may stand
+        there; an Extent, unless it is a tensor that may stand there; an int.
+        """
         classes, _, word, extents = self._kinds[name]
         if classes is _ANY or value is None:
             return value
@@ -371,12 +379,13 @@ class Public:
             return value.decode(errors="replace")
         if complex in classes:
             return value.item() if isinstance(value, Tensor) and Tensor not in classes else dt.number_of(value)
-        if float in classes and Tensor not in classes:
-            if isinstance(value, Tensor):
-                return value.item()
-            if isinstance(value, np.generic):
-                return dt.number_of(value).real
-        if int in classes and float not in classes:
+        if float in classes:
+            if Tensor not in classes:
+                if isinstance(value, Tensor):
+                    return value.item()
+                if isinstance(value, np.generic):
+                    return dt.number_of(value).real
+        elif int in classes:
             if "Extent" in extents:
                 return extent(value) if Tensor not in classes or not isinstance(value, Tensor) else value
             if is_int(value) or is_one_int(value):
@@ -384,8 +393,8 @@ class Public:
         return value
 
     def check_sizes_of_ints(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-        """torch's error if one of the arguments of a call that failed is an int that 64 bits do not hold: torch reads
-        all of them before it does anything."""
+        """torch's error if an argument of a call that failed is an int that does not fit in 64 bits: torch reads all
+        ints before it does anything else."""
         for i, (name, value) in enumerate([*zip(self._kinds, args), *kwargs.items()], 1):
             if name not in self._kinds:
                 continue
@@ -415,7 +424,8 @@ class Public:
             raise TypeError(f"{self.name}(): argument '{name}'{where} must be {word}, {given}")
 
     def keywords(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
-        """The arguments with torch's names for NumPy's, those by keyword checked, the first one by position."""
+        """The arguments with torch's names for NumPy's. Keyword arguments are checked, and the first argument of the
+        function is moved to its position."""
         kinds = self._by_keyword
         for given in [name for name in kwargs if name not in kinds]:
             name = _NUMPY_NAMES.get(given)
@@ -438,14 +448,14 @@ class Public:
         return args, kwargs
 
     def compute(self, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """The function's result for arguments that were checked, by what is said of dtypes and `out`."""
+        """The function's result for arguments that were checked, following `dtypes`, `widen` and `out`."""
         out = kwargs.pop("out", None) if self.out is not None else None
         function = self.of_batches or self.function
         input: Any = args[0] if args else None
         if input is not None and (self.dtypes is not None and input._array.dtype.kind not in self.dtypes
                                   or self._looks() and input._array.dtype in dt.ONLY_STORED):
             raise not_implemented(self.kernel, input)
-        dtype = kwargs.get("dtype")            # to be computed in, and the result's
+        dtype = kwargs.get("dtype")            # the dtype to compute in, and the result's
         if self.widen and dtype is dt.bfloat16:
             args, kwargs["dtype"] = (converted(input, dt.BFLOAT16), *args[1:]), None
             result = in_float32(function, *args, **kwargs)
@@ -454,9 +464,11 @@ class Public:
             result = in_float32(function, *args, **kwargs)
         else:
             result = function(*args, **kwargs)
-        if out is None:
-            return result
-        inputs = [] if self.apart is None else [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
+        return result if out is None else self._write(out, result, (*args, *kwargs.values()))
+
+    def _write(self, out, result, arguments):
+        """Write `result`, a tensor or a tuple of tensors, into `out`."""
+        inputs = [] if self.apart is None else [x for x in arguments if isinstance(x, Tensor)]
 
         def write(out, result):
             return write_out(out, result, *inputs, apart=self.apart, exact=self.out or None)
@@ -466,18 +478,18 @@ class Public:
             raise TypeError(f"{self.name}(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
         if len(out) != len(result):
             raise TypeError(f"expected tuple of {len(result)} elements but got {len(out)}")
-        return like_tuple(result, list(map(write, out, result)))    # here: `level` counts
+        return like_tuple(result, list(map(write, out, result)))
 
 
 # ------------------------------------------------------------------ the decorators
 def public(name: str | None = None, *, hot: bool = False, python: bool = False, method: bool | str = False,
            inplace: bool | Callable = False, aliases: str = "", ioperator: str | None = None,
            **said: Any) -> Callable[[Callable], Callable]:
-    """Decorator of a public function; see the head of this file, and `Public` for what else can be `said`.
+    """Decorator of a public function. The head of this file explains it, `Public` lists what else can be `said`.
 
-    name       in torch's messages, where it is not the function's own: "linalg_det"
+    name       its name in torch's messages, if that is not the function's own name: "linalg_det"
     method     True: the Tensor method of the function's name. A string: methods of those names
-    inplace    True: the method `name_` too. A function: what makes it of this one (in_place.py)
+    inplace    True: the method `name_` too. A function: makes the in-place form of this function (in_place.py)
     aliases    other names of the method, operators among them, and of its in-place form
     ioperator  the operator that is the in-place form: "__iadd__"
     """
@@ -491,7 +503,7 @@ def public(name: str | None = None, *, hot: bool = False, python: bool = False, 
             for_tensor = _checked(record, function, True) if method or inplace else call
         known_as(call)
         make = inplace
-        if inplace and record.older:           # whose warning names the method
+        if inplace and record.older:           # the warning about a deprecated order names the method
             make = lambda _: (in_place if inplace is True else inplace)(_checked(record, function, "_"))
         enter(record, call, method, make, aliases, ioperator, for_tensor)
         return call
@@ -499,8 +511,8 @@ def public(name: str | None = None, *, hot: bool = False, python: bool = False, 
 
 
 def checked_method(function: Callable) -> Callable:
-    """Decorator: the Tensor method of the function's name, which is no function of torch, and whose arguments the door
-    checks by its annotations."""
+    """Decorator: the Tensor method of the function's name, which is no function of torch. The door checks its arguments
+    by the annotations."""
     call = known_as(_checked(Public(function), function, True))
     setattr(Tensor, function.__name__, call)
     return call
@@ -508,23 +520,23 @@ def checked_method(function: Callable) -> Callable:
 
 def enter(record: Public, call: Any, method: bool | str = True, inplace: bool | Callable = False,
           aliases: str = "", ioperator: str | None = None, for_tensor: Any = None) -> None:
-    """Enters a function in the table, and makes it (or `for_tensor`, which counts arguments as a method does) the
-    Tensor methods that are asked for."""
+    """Enter a function in the table, and make it the Tensor methods that are asked for. `for_tensor` is the callable
+    for methods, which counts positions of arguments as a method does; by default `call` itself."""
     TABLE[call] = call.record = record
     for_tensor = for_tensor or call
     for_tensor.record = record
     names = method.split() if isinstance(method, str) else [call.__name__] * method
     if names:
         first, *others = names + aliases.split()
-        if for_tensor is call or inplace or record.older:      # (that of an older order of arguments calls itself)
+        if for_tensor is call or inplace or record.older:      # (the function for a deprecated order calls itself)
             _set(record, for_tensor, [first])
-        else:                                  # it is nothing else, and no copy of it is needed
+        else:                                  # `for_tensor` has no other use, so no copy of it is needed
             setattr(Tensor, first, shown_as(first, for_tensor))
             record.methods.append(first)
         _set(record, for_tensor, others)
     if inplace:
         if for_tensor is call:
-            for_tensor = twin(call, seen=False)        # its in-place form is seen itself
+            for_tensor = twin(call, seen=False)        # handlers see the in-place form, not the function in it
         if record.elementwise:
             for_tensor.elementwise = True
         changing: Any = inplace(for_tensor) if callable(inplace) else in_place(for_tensor)
@@ -557,24 +569,25 @@ def reflected(function: Callable) -> Callable:
 
 
 def refuse(function: Callable, *args: Any) -> None:
-    """Raise torch's TypeError for the first of the arguments of a hot function that is not what its annotation says;
-    return if there is none."""
+    """Raise torch's TypeError for the first argument of a hot function that does not fit its annotation; return if all
+    fit."""
     TABLE[function].refuse(args)
 
 
 def _hot(record, function):
-    """The door of a function that checks little before it computes: what comes up in it may be an argument's fault."""
+    """The door of a function that checks little before it computes. After an exception it checks the arguments, since
+    one of them may be the cause."""
     def failed(public, error, args, kwargs):
         if record.spread and public is not call and (gathered := record.gathered(args)) is not args:
             return function(*gathered, **kwargs)
-        if error.__traceback__.tb_next is None:                # the arguments do not fit its signature
+        if error.__traceback__.tb_next is None:                # the arguments do not match the signature
             raise
         if has_override(call, args, kwargs):
             return answer(public, args, kwargs)
         if isinstance(error, TypeError) and "(): argument '" in str(error):
-            raise                              # the function has looked at its arguments itself
+            raise                              # the function has checked its arguments itself
         if record.checks != "Python" and (record.in_python is not True or isinstance(error, AttributeError)):
-            record.refuse(args, kwargs)        # what Python in torch finds first is no matter of arguments' kinds
+            record.refuse(args, kwargs)        # torch's Python code may raise its own errors before it checks types
         raise
     make = door_of_python if record.in_python is True else door
     call = make(function, failed)
@@ -582,7 +595,7 @@ def _hot(record, function):
 
 
 def _guarded(function):
-    """A function in Python that fails of arguments that override it: then they step in."""
+    """The door of a function in Python that may fail for arguments which override it: then the override answers."""
     public: Any = None
 
     def call(*args, **kwargs):
@@ -590,7 +603,7 @@ def _guarded(function):
             if public is not None and (seen := seam.see(public, args, kwargs)) is not UNSEEN:
                 return seen
         else:
-            for x in args:                     # it may warn, or write, before it fails of another object
+            for x in args:                     # ask first: the function may warn, or write, before it fails
                 if x.__class__ not in _TAKEN and has_override(call, args, kwargs):
                     return answer(public, args, kwargs)
         try:
@@ -603,17 +616,21 @@ def _guarded(function):
 
 
 def _checked(record, function, as_method=False):
-    """The door that looks at all arguments. Its first call gets the text for calls that fit (fitting.py), which has the
-    same free variables as `call` here; all others are left to `anyhow`."""
+    """The door that checks all arguments. At its first call it gets generated code for calls whose arguments fit
+    (fitting.py), which has the same free variables as `call` here. All other calls go to `fallback`."""
     writes, looks = record.out is not None, record._looks()
     plain: Any = None
-    if looks:                                  # at the kind, and `plain` are those that are computed as they are
+    if looks:                                  # `plain`: kinds of dtypes that are computed without conversion
         plain = (record.dtypes or _ALL).replace(dt.WIDENED, "")
     failed = record.check_sizes_of_ints
     classes: list[Any] = []
     keywords: dict[str, Any] = {}
 
-    def anyhow(public, args, kwargs):
+    def fallback(public, args, kwargs):
+        # The cases, in order: the seam answers; arguments are checked and converted, and named as torch names them; a
+        # sparse argument goes to the sparse functions; arguments in a deprecated order are put in today's, arguments
+        # that override step in, else the TypeError goes out; `out`, bfloat16 and dtypes that need conversion go to
+        # `compute`; the function is called, and after an exception ints too large for 64 bits are looked for.
         if (up := seam.up) and public is not None and (seen := seam.see(public, args, kwargs)) is not UNSEEN:
             return seen
         try:
@@ -637,7 +654,7 @@ def _checked(record, function, as_method=False):
         except TypeError:
             if record.older and (found := record.reordered(args, kwargs, as_method)):
                 return first(*found[0], **found[1])
-            if has_override(anyhow, args, kwargs):      # called by the door's own text
+            if has_override(fallback, args, kwargs):      # the generated code calls `fallback`
                 return answer(public, args, kwargs)
             raise
         if kwargs:
@@ -647,7 +664,7 @@ def _checked(record, function, as_method=False):
             if looks and args and args[0]._array.dtype.kind not in plain:
                 return record.compute(args, kwargs)
             compute = record.of_batches or function if up else function
-            return compute(*args, **kwargs) if kwargs else compute(*args)      # which makes no dictionary
+            return compute(*args, **kwargs) if kwargs else compute(*args)      # the second makes no dictionary
         except Exception:
             record.check_sizes_of_ints(args, kwargs)
             raise
@@ -656,13 +673,13 @@ def _checked(record, function, as_method=False):
     own: Any = None
 
     def call(*args, **kwargs):
-        def free():                            # the variables that the other code reads
-            return anyhow, classes, failed, function, keywords, plain, public
+        def free():                            # names the free variables that the generated code reads
+            return fallback, classes, failed, function, keywords, plain, public
         if not classes:
             record.read()
             keywords.update(record.by_keyword())
             classes[:] = record.classes
-        from .fitting import code  # loaded with the first such call
+        from .fitting import code  # loaded with the first call of a door
         own.__code__ = code(record.kinds(), looks, own.__code__.co_freevars)
         return own(*args, **kwargs)
     call.elementwise = record.elementwise      # type: ignore[attr-defined]

@@ -1,7 +1,7 @@
 """Records: the arrays of bfloat16 and of the other dtypes that NumPy lacks, as a kind of arrays (kinds/table.py).
 
-Their memory is an ndarray of a structured dtype, so that views, copies and indexing are NumPy's own. What computes with
-them converts: bfloat16 in float32, each operation rounded, the others by the operations that torch has of them.
+Their memory is an ndarray of a structured dtype, so views, copies and indexing are NumPy's own. Operations convert: for
+bfloat16 each operation computes in float32 and is rounded; for the others there are the operations that torch has.
 """
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 class Records(Kind):
-    """An operation of bfloat16 is computed in float32. Of other records it is what torch has of them."""
+    """An operation on bfloat16 is computed in float32. Other records have the operations that torch has for them."""
 
     def run(self, o: Op, call: Callable, args: Sequence[Any], error: Exception | None) -> Any:
         if not isinstance(error, TypeError):
@@ -58,9 +58,9 @@ enter(ndarray, Records())
 
 
 def in_float32(call: Any, *args: Any, **kwargs: Any) -> Any:
-    """bfloat16: computed in float32, and what comes out in that rounded.
+    """A call with bfloat16 arguments: computed in float32, and its float32 results rounded.
 
-    A primitive is one operation on the tape all the same; anything else is recorded with the conversions.
+    A primitive is one operation on the tape all the same; any other function is recorded with the conversions.
     """
     if hasattr(call, "make"):
         if call.widened is None:
@@ -77,13 +77,13 @@ def _widened(x):
 
 
 def rounded(x: Any) -> Any:
-    """A float32 tensor in bfloat16, recorded; anything else as it is."""
+    """A float32 tensor in bfloat16, recorded; anything else unchanged."""
     return converted(x, dt.BFLOAT16) if isinstance(x, Tensor) and x._array.dtype == _FLOAT32 else x
 
 
 def of_records(o: Op, call: Any, *operands: Any, kernel: str = "", elementwise: bool = False) -> Any:
-    """An operation on records other than bfloat16: computed as widened where torch has it, else NotImplementedError for
-    the kernel (that of the op). What is not `elementwise` torch has of nothing."""
+    """An operation on records other than bfloat16: computed as widened where torch has it, else NotImplementedError
+    naming the kernel (that of the op). An op that is not `elementwise` accepts any records if there are no elements."""
     tensor = next(x for x in operands if isinstance(x, Tensor) and x._array.dtype.kind == dt.WIDENED)
     record, call = tensor._array.dtype, getattr(call, "plain", call)
     o = call.op
@@ -97,14 +97,14 @@ def of_records(o: Op, call: Any, *operands: Any, kernel: str = "", elementwise: 
 
 
 def of_source(result: Any, source: np.dtype) -> Any:
-    """What was made of numbers of a dtype: backward looks at what comes out of a node whose gradients are records."""
+    """Results computed from numbers of a dtype: makes backward check whether the node's gradients are records."""
     if source.kind == dt.WIDENED and isinstance(result, Tensor) and result._node is not None:
         result._node.extras()
     return result
 
 
 def by_steps(forward: Callable) -> Callable:
-    """What computes `forward` of bfloat16 arrays as of tensors, each operation in it rounded."""
+    """A forward for bfloat16 arrays that runs `forward` on tensors, so that each operation in it is rounded."""
     def compute(*args):
         return dt.narrowed(forward(*[wrap(x) if isinstance(x, ndarray) else x for x in args])._array)
     return compute

@@ -1,6 +1,6 @@
-"""What messages tell of numbers that are not finite: how large those of a tensor are, and the way of a gradient.
+"""Texts for messages about numbers that are not finite: the range of a tensor's numbers, and the path of a gradient.
 
-Loaded where such a message is made, by anomaly mode and by tinytorch.debug.
+It is imported when anomaly mode or tinytorch.debug writes such a message.
 """
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .node import AUX, FREED, SELECT, GradientEdge, Node
 from .paths import edge_of
 from .saved import PACKED, saved_names
 
-#: Of a longer way as many steps are shown at its ends.
+#: The number of steps shown at each end of a longer path.
 SHOWN = 12
 
 
 # ------------------------------------------------------------------ numbers
 def numbers_of(x: Any) -> np.ndarray | None:
-    """The numbers of a tensor, or of an array of any kind: of all samples of a batch, the given ones of a sparse one.
-    None where there are none, as on the device meta."""
+    """The numbers of a tensor, or of an array of any kind: the samples of a batch, the stored values of a sparse array.
+    None if it has no numbers, as on the device meta."""
     array = x._array if isinstance(x, Tensor) else x
     while isinstance(array, StandIn):
         if array.device is META:
@@ -39,18 +39,18 @@ def numbers_of(x: Any) -> np.ndarray | None:
 
 
 def is_finite(x: Any) -> bool:
-    """Whether all numbers of a tensor, or of an array, are finite, where it has numbers."""
+    """Whether all numbers of a tensor, or of an array, are finite. True if it has no numbers."""
     array = numbers_of(x)
     return array is None or array.dtype.kind in dt.INTEGRAL or bool(np.isfinite(array).all())
 
 
 class Numbers(NamedTuple):
-    """What a message tells of the numbers of a tensor.
+    """The facts about a tensor's numbers that a message states.
 
     dtype, shape    as the tensor shows them
-    low, high       the smallest and the largest finite number (of the parts of complex ones); None without any
-    nan, inf        how many are NaN, or infinite
-    size            how many there are
+    low, high       the smallest and the largest finite number (of real and imaginary parts); None if none is finite
+    nan, inf        how many are NaN, how many are infinite
+    size            how many numbers there are
     """
 
     dtype: dt.dtype
@@ -70,7 +70,7 @@ class Numbers(NamedTuple):
 
 
 def numbers(x: Any) -> Numbers | None:
-    """`Numbers` of a tensor, or of an array; None where it has none."""
+    """`Numbers` of a tensor, or of an array; None if it has no numbers."""
     array, values = x._array if isinstance(x, Tensor) else x, numbers_of(x)
     if values is None:
         return None
@@ -84,9 +84,9 @@ def numbers(x: Any) -> Numbers | None:
 
 
 # ------------------------------------------------------------------ backward
-def told_of_gradient(node: Node, g: Any, task: GraphTask | None) -> str:
-    """Lines for a message: the numbers of the gradient that a node was given, and of what it had saved, and the way of
-    the gradient from the loss."""
+def gradient_text(node: Node, g: Any, task: GraphTask | None) -> str:
+    """Lines for a message: the numbers of the gradient that a node received, the numbers that it had saved, and the
+    path of the gradient from the loss."""
     given = g if node.op.multi else (g,)
     found = [("its gradient", x) for x in given if x is not None] + [(f"saved {name}", x) for name, x in saved(node)]
     text = "".join([f"\n  {name}: {told}" for name, x in found if (told := numbers(x)) is not None])
@@ -109,7 +109,7 @@ def saved(node: Node) -> list[tuple[str, Any]]:
 
 
 def way(roots: Sequence[Tensor | GradientEdge], node: Node) -> list[str]:
-    """The nodes between the loss and `node`, on the shortest way, both ends included: each its name and its line."""
+    """The nodes on the shortest path from the loss to `node`, both ends included: the name and the line of each."""
     known: dict[int, Node | None] = {}
     level = [edge for edge in map(edge_of, roots) if isinstance(edge, Node)]
     known.update((id(edge), None) for edge in level)
@@ -131,6 +131,6 @@ def way(roots: Sequence[Tensor | GradientEdge], node: Node) -> list[str]:
 
 
 def step_text(node: Node) -> str:
-    """The name of a node, and the line that made it, as far as that was noted."""
+    """The name of a node, and the line that made it, if that was noted."""
     at: Any = node.hooks and node.hooks.metadata.get("place_")
     return node.name() if at is None or not at.file else f"{node.name()}  {at.file}:{at.line}  {at.text}"

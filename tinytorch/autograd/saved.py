@@ -1,7 +1,7 @@
-"""What a node has saved for backward: checking it, looking at it, and packing it away.
+"""The values that a node has saved for backward: checks, attributes that show them, and packing.
 
-A node keeps plain arrays beside the version that each tensor had. `saved_tensors_hooks` put something
-else in their place: what the user's pack function makes of them.
+A node keeps plain arrays beside the version that each tensor had. With `saved_tensors_hooks` it keeps
+the results of the user's pack function instead.
 """
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ FREED_ERROR = (
     "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if "
     "you need to access saved tensors after calling backward.")
 
-#: The `versions` of a node whose saved arrays are packed: they cannot be watched. No version is None, so that the
-#: engine calls `checked`, which unpacks them.
+#: The `versions` of a node whose saved arrays are packed: their versions cannot be compared. No version is None, so
+#: the engine calls `checked`, which unpacks them.
 PACKED = ([0], None)
 
 
 def checked(node: Node) -> Sequence[Any]:
-    """node.saved, unpacked; RuntimeError if the arrays are gone, or have been written to since."""
+    """node.saved, unpacked. RuntimeError if the arrays were released, or have been written to since."""
     versions = node.versions
     if versions is FREED:
         raise RuntimeError(FREED_ERROR)
@@ -44,14 +44,14 @@ def checked(node: Node) -> Sequence[Any]:
             continue
         if now.__class__ is not Detached or int(now) != then:
             raise modified(versions[i], then, *_what_and_who(node, i // 2), node)
-        if _watched(node, i // 2)[0] - len(node.saved) != ANS:         # the node itself is what made its output
+        if _watched(node, i // 2)[0] - len(node.saved) != ANS:         # the node's own output may be detached
             raise RuntimeError("Trying to use a saved tensor that has been detached in-place, i.e. with .detach_()."
                                "This is not supported, please use out-of-place `.detach()` instead")
     return node.saved
 
 
 class Detached(int):
-    """The version of a tensor since `detach_` took it out of the graph: it differs from what was saved before."""
+    """The version of a tensor since `detach_` took it out of the graph: it differs from the version saved before."""
 
     __slots__ = ()
 
@@ -65,15 +65,15 @@ class Detached(int):
 
 
 def _matters(node, number):
-    """Whether a gradient that somebody gets depends on the saved array that the version of that number belongs to."""
+    """Whether a gradient that is passed on depends on the saved array with this number among the versions."""
     wanted = sum(1 << k for k, edge in enumerate(node.edges) if function_of(edge)[0] is not None)
     place, _ = _watched(node, number)
     return wanted and not node.op.kept(wanted).isdisjoint((place, place - len(node.saved)))
 
 
 def modified(cell: list, version: int, array: np.ndarray, maker: str | None, node: Node | None = None) -> RuntimeError:
-    """The error for a saved array that is not what it was; `maker`: its node's name, or None; `node`: which saved it,
-    if that is not the one that backward is at."""
+    """The error for a saved array that was written to. `maker`: the name of the node that computed it, or None;
+    `node`: the node that saved it, by default the one that backward is running."""
     made = "" if maker is None else f", which is output 0 of {short_name(maker)},"
     if mode.anomaly:
         hint = ("the backtrace further above shows the operation that failed to compute its gradient. The variable in "
@@ -99,34 +99,37 @@ def short_name(name: str) -> str:
 
 
 def _watched(node, number):
-    """The place in `saved` that the version of that number belongs to, and the array there."""
+    """The place in `saved` of the array with this number among the versions, and that array."""
     saved, kept = node.saved, node.op.kept(-1)
     places = []
     for i, s in enumerate(saved[:AUX]):
         if i in kept or i == len(saved) + ANS:
-            for array in s if s.__class__ is tuple else (s,):              # an index, the outputs of an op of many
+            for array in s if s.__class__ is tuple else (s,):              # tuples: an index, or several outputs
                 if isinstance(array, (np.ndarray, late_bound.sparse_array)):
                     places.append((i, array))
     return places[min(number, len(places) - 1)]
 
 
 def _what_and_who(node, number) -> tuple[Any, str | None]:
-    """The saved array that the version of that number belongs to, and the name of the node that made it."""
+    """The saved array with this number among the versions, and the name of the node that made it."""
     place, array = _watched(node, number)
     k = place - node.op.first
-    maker = node if place == len(node.saved) + ANS else node.edges[k] if 0 <= k < len(node.edges) else None
+    if place == len(node.saved) + ANS:
+        maker = node
+    else:
+        maker = node.edges[k] if 0 <= k < len(node.edges) else None
     if isinstance(maker, Node) and maker is not node and (maker.op.view or maker.op.name == "as_strided"):
-        return array, maker.name() if maker.op.name in BITS else "AsStridedBackward0"      # what the view has now
+        return array, maker.name() if maker.op.name in BITS else "AsStridedBackward0"      # the view's node now
     if maker is not node and (last := writer(node.versions[2 * number], None)) is not None:
-        return array, last                     # who wrote to it last
+        return array, last                     # the node of the last write
     if not isinstance(maker, Node):
         return array, None
     return array, (maker.edges[0] if maker.op is SELECT else maker).name()
 
 
-# ------------------------------------------------------------------ as tensors with their history
+# ------------------------------------------------------------------ saved values as tensors with their history
 def saved_tensor(node: Node, i: int, s: Any) -> Any:
-    """What saved[i] of `node` is (`s`, unpacked) as a Tensor with its history."""
+    """saved[i] of `node` (`s`, unpacked) as a Tensor with its history; other values than arrays unchanged."""
     count = len(node.saved)
     if i == count + AUX:
         return s if not isinstance(s, np.ndarray) else wrap(s)
@@ -140,11 +143,11 @@ def saved_tensor(node: Node, i: int, s: Any) -> Any:
     edge = node.edges[k] if 0 <= k < len(node.edges) else None
     if isinstance(edge, Tensor) and (edge._array is s or node.versions is not PACKED):
         return edge
-    return with_history(edge, s)                # unpacked: other numbers in the leaf's place
+    return with_history(edge, s)                # an unpacked array has its own values, with the leaf's history
 
 
 def with_history(edge: Edge, array: Any) -> Tensor:
-    """A Tensor whose gradient goes along `edge`, with other numbers than what it comes from."""
+    """A Tensor of the values in `array`, whose gradient goes along `edge`."""
     if isinstance(edge, Tensor):
         t = edge._alias()
         t._array = array
@@ -164,7 +167,7 @@ def _saved_output(node, k, array):
 
 
 def look_up(node: Node, name: str) -> Any:
-    """The attribute `name` of a node that is none of its own: `_saved_...`, or what a Function's ctx has."""
+    """An attribute of a node that its class does not have: `_saved_...`, or an attribute of a Function's ctx."""
     op = node.op
     if op.function is not None and not name.startswith("__"):
         return getattr(node.saved[0], name)
@@ -183,16 +186,20 @@ def look_up(node: Node, name: str) -> Any:
 
 
 def _shown_index(index):
-    """An index as torch shows it: a tensor, or None for all, per dimension. Other tuples as they are."""
-    return tuple([wrap(x) if isinstance(x, np.ndarray) else None if x == slice(None) else x for x in index])
+    """An index as torch shows it: per dimension a tensor, or None for a whole dimension. Other tuples unchanged."""
+    def as_shown(x):
+        return None if x == slice(None) else x
+    return tuple([wrap(x) if isinstance(x, np.ndarray) else as_shown(x) for x in index])
 
 
 def saved_names(node: Node) -> dict[str, int]:
-    """Where in node.saved is what can be looked at, by torch's name."""
+    """{torch's name of an attribute: the place in node.saved that it shows}."""
     found, op = {}, node.op
     if op.function is None:
         for i, s in enumerate(node.saved or ()):
-            own = "result" if i == len(node.saved) + ANS else op.params[i] if i < len(op.params) else None
+            own: str | None = op.params[i] if i < len(op.params) else None
+            if i == len(node.saved) + ANS:
+                own = "result"
             if s is not None and own is not None:
                 found["_saved_" + op.called.get(own, "self" if own == "input" else own)] = i
     return found
@@ -200,7 +207,7 @@ def saved_names(node: Node) -> dict[str, int]:
 
 # ------------------------------------------------------------------ packing
 class Packed:
-    """What stands for a saved array: what the pack function returned, and the function that undoes it."""
+    """Stands for a saved array: the result of the pack function, and the function that unpacks it."""
 
     __slots__ = ("data", "unpack")
 
@@ -224,22 +231,22 @@ class Packed:
         return tensor
 
     def keep_original(self, array: np.ndarray) -> None:
-        """Called before `array` is overwritten."""
+        """Keep a copy of the data if `array`, which is about to be overwritten, shares its memory."""
         if isinstance(self.data, Tensor) and np.may_share_memory(self.data._array, array):
             self.data = wrap(self.data._array.copy(order="K"))
 
 
 class SavedTensor:
-    """What `_raw_saved_self` and the like of a node are: stands for one saved tensor."""
+    """The value of `_raw_saved_self` and the like of a node: it stands for one saved tensor."""
 
     __slots__ = ("register_hooks",)
 
     def __init__(self, register_hooks: Callable[[Callable, Callable], None]) -> None:
-        self.register_hooks = register_hooks   # (pack, unpack): as saved_tensors_hooks do, for this tensor alone
+        self.register_hooks = register_hooks   # register_hooks(pack, unpack) sets hooks for this tensor alone
 
 
 def refuse_hooks(freed: bool, packed: bool) -> None:
-    """RuntimeError for hooks on a saved tensor that is gone, or has some."""
+    """RuntimeError for hooks on a saved tensor that was released, or that has hooks."""
     if freed:
         raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed. Saved intermediate "
                            "values of the graph are freed when you call .backward() or autograd.grad(). Specify "
@@ -251,7 +258,7 @@ def refuse_hooks(freed: bool, packed: bool) -> None:
 
 
 def _pack_one(node, place, pack, unpack):
-    """Pack saved[place]. The versions of what else the node has saved are looked at when that is unpacked."""
+    """Pack saved[place]. The node's other saved arrays are packed unchanged; unpacking compares their versions."""
     refuse_hooks(node.versions is FREED, node.versions is not FREED and isinstance(node.saved[place], Packed))
     saved = list(node.saved)
     if node.versions is not PACKED:
@@ -260,8 +267,10 @@ def _pack_one(node, place, pack, unpack):
             cell, version = node.versions[2 * number:2 * number + 2]
             guard = _unless_written(cell, version, array, _what_and_who(node, number)[1])
             guarded = Packed(wrap(array), lambda tensor: tensor, guard)
-            several = saved[i].__class__ is tuple          # the outputs of an op of many
-            saved[i] = tuple([guarded if s is array else s for s in saved[i]]) if several else guarded
+            if saved[i].__class__ is tuple:    # the outputs of an op of many
+                saved[i] = tuple([guarded if s is array else s for s in saved[i]])
+            else:
+                saved[i] = guarded
     saved[place] = Packed(wrap(node.saved[place]), pack, unpack)
     node.saved, node.versions = saved, PACKED
 
@@ -269,7 +278,7 @@ def _pack_one(node, place, pack, unpack):
 def _unless_written(cell, version, array, maker):
     def unpack(tensor):
         if cell[0] != version:
-            raise modified(cell, version, array, writer(cell, maker))      # who wrote to it last
+            raise modified(cell, version, array, writer(cell, maker))      # `writer` gives the last write
         return tensor
     return unpack
 
@@ -285,7 +294,7 @@ def _unpacked(s):
 
 
 def _pack_saved(node, result, args):
-    """Watches new nodes: packs what they have saved."""
+    """The recorder of new nodes while hooks are set: packs the arrays that a node has saved."""
     if mode.saved_tensors_hooks is None or not node.saved:
         return
     saved = [_packed(s, node.edges[i] if 0 <= i < len(node.edges) else None)
@@ -295,10 +304,14 @@ def _pack_saved(node, result, args):
 
 
 def _packed(s, edge=None):
-    """What a node has saved, with the arrays in it packed; the same object if there are none."""
+    """A saved value with the arrays in it packed; the same object if it holds no array."""
     if isinstance(s, np.ndarray):
         return Packed(_given(s, edge), *mode.saved_tensors_hooks)
-    parts: Any = s.values() if s.__class__ is dict else s if s.__class__ in (tuple, list) else ()
+    parts: Any = ()
+    if s.__class__ is dict:
+        parts = s.values()
+    elif s.__class__ in (tuple, list):
+        parts = s
     packed = [_packed(x) for x in parts]
     if all([x is before for x, before in zip(packed, parts)]):
         return s
@@ -306,8 +319,8 @@ def _packed(s, edge=None):
 
 
 def _given(array, edge):
-    """The tensor that a pack function is given: an argument has its history. An output has not: it would keep
-    its own node alive."""
+    """The tensor that a pack function receives. An argument has its history. An output has none, because it would
+    keep its own node alive."""
     if edge is not None and not isinstance(edge, Node) and edge._array is array:
         return edge
     tensor = wrap(array)
@@ -317,9 +330,9 @@ def _given(array, edge):
 
 
 class saved_tensors_hooks:
-    """Context manager: what operations save for backward goes through `pack_hook` and comes back, when it is
-    needed, through `unpack_hook`, which must return a tensor of the same contents. Of nested ones the
-    innermost counts.
+    """Context manager: tensors that operations save for backward go through `pack_hook` and come back, when
+    they are needed, through `unpack_hook`, which must return a tensor of the same contents. Of nested
+    contexts the innermost counts.
 
     >>> import tinytorch as torch
     >>> x = torch.tensor([1., 2.], requires_grad=True)
@@ -337,7 +350,7 @@ class saved_tensors_hooks:
             raise RuntimeError(mode.saved_tensors_hooks_disabled)
         self._before = mode.saved_tensors_hooks
         watch(_pack_saved)
-        mode.saved_tensors_hooks = (self.pack_hook, self.unpack_hook)      # last: an interrupt before leaves none
+        mode.saved_tensors_hooks = (self.pack_hook, self.unpack_hook)      # last: an interrupt before sets no hooks
 
     def __exit__(self, *exc_info: object) -> None:
         mode.saved_tensors_hooks = self._before
@@ -346,8 +359,8 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """Context manager: saved tensors are kept on the CPU, as copies. Everything is there already, so this only
-    shields them from writes in place. `pin_memory` and `device_type` mean nothing here."""
+    """Context manager: saved tensors are kept on the CPU, as copies. All tensors are there already, so this only
+    shields them from in-place writes. `pin_memory` and `device_type` have no effect."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(lambda tensor: tensor.detach().clone(), lambda packed: packed)
@@ -355,8 +368,8 @@ class save_on_cpu(saved_tensors_hooks):
 
 @contextlib.contextmanager
 def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
-    """Context manager, or decorator: entering `saved_tensors_hooks` raises RuntimeError(error_message); so does this
-    where some are in force."""
+    """Context manager, or decorator: entering `saved_tensors_hooks` raises RuntimeError(error_message). Entering this
+    context raises it too if such hooks are set."""
     if mode.saved_tensors_hooks is not None:
         raise RuntimeError(error_message)
     before, mode.saved_tensors_hooks_disabled = mode.saved_tensors_hooks_disabled, error_message

@@ -1,5 +1,5 @@
-"""What a Tensor can be asked and told about the graph: grad, requires_grad, backward, detach,
-hooks; and `torch.autograd.backward` and `grad`."""
+"""Tensor's methods and attributes for the graph: grad, requires_grad, backward, detach, hooks; and
+`torch.autograd.backward` and `grad`."""
 from __future__ import annotations
 
 import operator
@@ -133,8 +133,8 @@ def _c_name(tensor):
 
 
 def _get_grad_dtype(self):
-    """The dtype that gradients are brought to as they are added to `.grad`: by default that of the tensor. None: as
-    they come. Settable, on leaves alone; RuntimeError if there is a gradient of another dtype already."""
+    """The dtype that gradients are converted to before they are added to `.grad`: by default the tensor's dtype. None:
+    no conversion. Settable, on leaves only; RuntimeError if there is a gradient of another dtype already."""
     if not self.is_leaf:
         raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
     return self.dtype if self._grad_dtype is OWN else self._grad_dtype and dt.of(np.empty(0, self._grad_dtype))
@@ -151,7 +151,7 @@ def _set_grad_dtype(self, value):
                            "None) before changing grad_dtype, or ensure the new grad_dtype matches the existing "
                            "gradient's dtype.")
     self._grad_dtype = value and value.numpy
-    accumulator(self).extras()                 # so that it is looked at when a gradient comes
+    accumulator(self).extras()                 # leaves with extras take the path that reads the dtype
 
 
 def _grad_fn(self):
@@ -162,11 +162,11 @@ def _grad_fn(self):
 
 
 def _data(self):
-    """The same numbers outside the graph: writes to it are not tracked, nor counted as versions."""
+    """The same memory outside the graph: writes to it are not tracked, and do not count as versions."""
     if mode.vmap_levels and late_bound.vmap.differs(self):
         raise RuntimeError("accessing `data` under vmap transform is not allowed")
     tensor = wrap(self._array)
-    if mode.inference != self.is_inference():  # which what it is made of decides
+    if mode.inference != self.is_inference():  # here the mode of this moment decides, not that of `self`
         tensor._version_counter = [0] if mode.inference else OwnCell([0])
     return tensor
 
@@ -193,13 +193,13 @@ def _refuse_data_in_transform(self, value):
         raise RuntimeError("mutating directly with `.data` inside functorch transform is not allowed.")
 
 
-_class: Any = Tensor                           # whose stub has these already
+_class: Any = Tensor                           # the stub of Tensor declares these attributes
 _class.requires_grad = property(_requires_grad, _assign_requires_grad)
 _class.grad = property(_grad, _set_grad, _del_grad)
 _class.grad_dtype = property(_get_grad_dtype, _set_grad_dtype)
 _class.grad_fn = property(_grad_fn)
 _class.data = property(_data, _set_data)
-# Whether hooks there are, as code that looks for them asks: None before the first.
+# The hooks, for code that asks whether there are any: None before the first hook.
 _class._backward_hooks = property(said(seen=True)(
     lambda self: self._hooks if self._node is None else self._node.hooks and self._node.hooks.tensor_hooks or None))
 _class._post_accumulate_grad_hooks = property(said(seen=True)(
@@ -250,11 +250,11 @@ def backward_method(self: Tensor, gradient: Tensor | None = None, retain_graph: 
     """Compute the gradients of this tensor with respect to the graph's leaves, into their `.grad`.
 
     gradient      of this tensor's shape; may be left out for a scalar
-    retain_graph  keep the graph for another backward (default: as create_graph)
+    retain_graph  keep the graph for another backward (default: the value of create_graph)
     create_graph  record the computation of the gradients too
-    inputs        accumulate into these only
+    inputs        accumulate into these tensors only
 
-    RuntimeError if nothing here requires grad, or the graph has been freed by an earlier backward.
+    RuntimeError if no tensor here requires grad, or the graph has been freed by an earlier backward.
     """
     backward.__wrapped__(self, gradient, retain_graph, create_graph, inputs=inputs)      # type: ignore[attr-defined]
 
@@ -265,7 +265,7 @@ def backward(tensors: TensorsOrEdges, grad_tensors: Tensor | Sequence[Tensor | N
              retain_graph: bool | None = None, create_graph: bool = False,
              grad_variables: Tensor | Sequence[Tensor | None] | None = None,
              inputs: TensorsOrEdges | None = None) -> None:
-    """Sum of the gradients of `tensors` into the `.grad` of the leaves (see `Tensor.backward`)."""
+    """Add the gradients of the sum of `tensors` to the `.grad` of the leaves (see `Tensor.backward`)."""
     if mode.grad_levels:
         raise RuntimeError("backward() called inside a functorch transform. This is not supported, please use "
                            "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
@@ -286,7 +286,7 @@ def backward(tensors: TensorsOrEdges, grad_tensors: Tensor | Sequence[Tensor | N
         raise _untracked_root(untracked)
     if ends is not None:
         _check_inputs(ends, "can't retain_grad on Tensor that has requires_grad=False")
-        for x in ends:                         # from here on, as in torch: once, however often it is named
+        for x in ends:                         # from here on, as in torch: once, even if it is named twice
             if isinstance(x, Tensor) and x._node is not None:
                 retain_grad(x)
     if create_graph:
@@ -304,7 +304,7 @@ def grad(outputs: TensorsOrEdges, inputs: TensorsOrEdges | dict[Hashable, Tensor
          create_graph: bool = False, only_inputs: bool = True, allow_unused: bool | None = None,
          is_grads_batched: bool = False,
          materialize_grads: bool = False) -> tuple[Tensor | None, ...] | dict[Hashable, Tensor | None]:
-    """Gradients of the sum of `outputs` with respect to each of `inputs`, as a tuple (of a dict, as a dict).
+    """Gradients of the sum of `outputs` with respect to each of `inputs`, as a tuple (as a dict, if that is one).
 
     RuntimeError for an input that the outputs do not depend on, unless `allow_unused` (then None)
     or `materialize_grads` (then zeros).
@@ -350,8 +350,8 @@ def grad(outputs: TensorsOrEdges, inputs: TensorsOrEdges | dict[Hashable, Tensor
 
 
 def _materialized(inputs, grads, create_graph):
-    """The gradients, with zeros like the input in the place of None: with `create_graph`, zeros that require grad, so
-    that they can be differentiated like the others."""
+    """The gradients, with zeros like the input in place of None. With `create_graph` the zeros require grad, so that
+    they can be differentiated like the others."""
     inputs = _tuple(inputs)
     if any(g is None and isinstance(t, GradientEdge) for t, g in zip(inputs, grads)):
         raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
@@ -360,7 +360,7 @@ def _materialized(inputs, grads, create_graph):
 
 
 def _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused):
-    """`grad` for each entry along the first dimension of the gradients given, stacked."""
+    """`grad` for each entry along the first dimension of the given gradients, stacked."""
     roots, batches = _tuple(outputs), _tuple(grad_outputs, len(_tuple(outputs)))
     if any(batch is None and root._array.size != 1 for root, batch in zip(roots, batches)):
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
@@ -381,7 +381,7 @@ def _batched_grad(outputs, inputs, grad_outputs, retain_graph, create_graph, all
 
 
 def rows_of_grad(roots, inputs, batches, keep, create_graph, allow_unused):
-    """`grad` for all rows of the gradients given at once: a tuple of tensors, None for what is not reached."""
+    """`grad` for all rows of the given gradients at once: a tuple of tensors, None for unreached inputs."""
     reached = []
 
     def of_rows(*rows):
@@ -409,7 +409,8 @@ def _check_inputs(inputs, words="One of the differentiated Tensors does not requ
 
 
 def output_grads(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor | None]) -> list[Tensor]:
-    """A gradient for each root: given, or one for a scalar. RuntimeError for what cannot be a root."""
+    """A gradient for each root: the given one, or ones for a scalar. RuntimeError for an object that cannot be a
+    root."""
     found, untracked = _output_grads(roots, grads)
     if untracked is not None:
         raise _untracked_root(untracked)
@@ -417,8 +418,9 @@ def output_grads(roots: Sequence[Tensor | GradientEdge], grads: Sequence[Tensor 
 
 
 def _output_grads(roots, grads):
-    """A gradient for each root: given, or one for a scalar. More than there are roots count for nothing. And the number
-    of the first root that requires no grad, or None: it is refused after what else may be wrong."""
+    """(a gradient for each root: the given one, or ones for a scalar; the number of the first root that requires no
+    grad, or None). Gradients beyond the number of roots are ignored. A root that requires no grad is refused later,
+    because torch finds other errors first."""
     if len(grads) < len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(grads)} gradients")
     checked, untracked = [], None
@@ -436,17 +438,7 @@ def _output_grads(roots, grads):
             if g is None:
                 continue
         if g is None:
-            if root._array.size != 1:
-                raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            if dt.is_complex(root._array.dtype):
-                raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {root.dtype}")
-            if root._array.dtype.kind in dt.WIDENED:
-                g = wrap(dt.cast(np.ones(root._array.shape), root._array.dtype))
-            elif type(root._array) is np.ndarray:       # stand-ins fake __class__
-                g = wrap(np.empty(root._array.shape, root._array.dtype))         # np.ones takes three times as long
-                g._array.fill(1)
-            else:
-                g = wrap(np.ones_like(root._array))
+            g = _implicit_gradient(root)
         elif not isinstance(g, Tensor):
             raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif g._array.shape != root._array.shape:
@@ -462,12 +454,27 @@ def _output_grads(roots, grads):
     return checked, untracked
 
 
+def _implicit_gradient(root):
+    """The gradient of a scalar root for which none was given: one. RuntimeError for any other root."""
+    if root._array.size != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    if dt.is_complex(root._array.dtype):
+        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {root.dtype}")
+    if root._array.dtype.kind in dt.WIDENED:
+        return wrap(dt.cast(np.ones(root._array.shape), root._array.dtype))
+    if type(root._array) is not np.ndarray:    # stand-ins fake __class__
+        return wrap(np.ones_like(root._array))
+    g = wrap(np.empty(root._array.shape, root._array.dtype))         # np.ones takes three times as long
+    g._array.fill(1)
+    return g
+
+
 def _untracked_root(number):
     return RuntimeError(f"element {number} of tensors does not require grad and does not have a grad_fn")
 
 
 def _flags(retain_graph, create_graph):
-    """Both as bools, the first as the second if it is not given. TypeError for what is no integer."""
+    """Both flags as bools; retain_graph is create_graph by default. TypeError for a flag that is no integer."""
     if retain_graph is None:
         retain_graph = create_graph
     if retain_graph.__class__ is not bool or create_graph.__class__ is not bool:
@@ -478,7 +485,7 @@ def _flags(retain_graph, create_graph):
 # ------------------------------------------------------------------ hooks
 @method(in_python=True)
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
-    """Call hook(grad) when this tensor's gradient is known; what it returns replaces the gradient.
+    """Call hook(grad) when this tensor's gradient is known; a tensor that it returns replaces the gradient.
 
     Returns a handle with `remove()`. RuntimeError if the tensor requires no grad.
     """
@@ -518,24 +525,24 @@ def retain_grad(self: Tensor) -> None:
 _class.retains_grad = False
 _class._grad_dtype = OWN
 _class._accumulating = None        # Extras of the leaf's AccumulateGrad
-_class._accumulator = None         # weak reference to that, if it has been asked for
+_class._accumulator = None         # weak reference to the leaf's AccumulateGrad, if it has been asked for
 
 
 class _VariableType(type):
-    """Every tensor is a Variable."""
+    """The metaclass of Variable: every tensor is an instance."""
 
     def __instancecheck__(cls, instance):
         return isinstance(instance, Tensor)
 
 
 class _ExecutionEngine:
-    """What libraries ask of the engine."""
+    """The parts of torch's engine that libraries use."""
 
     queue_callback = staticmethod(queue_callback)
 
 
 class Variable(Tensor, metaclass=_VariableType):
-    """The old name of Tensor: `Variable(x, requires_grad=False)` gives x itself, in the graph or not."""
+    """The old name of Tensor: `Variable(x, requires_grad=False)` returns x itself, in the graph or not."""
 
     __torch_function__ = disabled
     _execution_engine = _ExecutionEngine()
@@ -550,4 +557,4 @@ class Variable(Tensor, metaclass=_VariableType):
         return tensor
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """All is done in __new__."""
+        """Nothing is left to do after __new__."""

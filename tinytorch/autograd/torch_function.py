@@ -1,6 +1,7 @@
 """`__torch_function__`: classes, and modes, that see the calls of public functions before they run.
 
-Here: who overrides, what is switched off, and the dispatch itself. What looks for overrides: `overridable.py`.
+This module finds the arguments that override, holds the switches, and calls the handlers. `overridable.py` decides
+which calls are looked at.
 """
 from __future__ import annotations
 
@@ -23,10 +24,10 @@ from . import late_bound
 _PACKAGE = __name__.partition(".")[0]
 
 
-# ------------------------------------------------------------------ what is switched on, in each thread
+# ------------------------------------------------------------------ the switches of each thread
 class _State(threading.local):
     disabled = 0                               # 1: classes are not asked, 2: nor are modes
-    skips = False                              # whether the next function that looks for overrides does not
+    skips = False                              # whether the next function does not look for overrides
 
     def __init__(self):
         self.modes = []
@@ -36,7 +37,7 @@ state = _State()
 
 
 class _Switch:
-    """A context in which overrides are not looked for, or are again."""
+    """A context manager that switches overrides off, or on again."""
 
     level = 0
 
@@ -54,7 +55,7 @@ class _Switch:
 
 
 def note_modes() -> None:
-    """Says whether this thread has modes at work, after they were changed."""
+    """Notify the seam, after a change, whether this thread has active modes."""
     seam.watch("modes", bool(state.modes))
 
 
@@ -64,25 +65,25 @@ def enabled(modes: bool = False) -> bool:
 
 
 def modes(always: bool = False) -> list:
-    """The modes at work, the innermost last; none where they are switched off, unless `always`."""
+    """The active modes, the innermost last; none where they are switched off, unless `always`."""
     return state.modes if always or state.disabled < 2 else []
 
 
 class DisableTorchFunctionSubclass(_Switch):
-    """In it `__torch_function__` of classes is not called; that of modes is."""
+    """Inside, `__torch_function__` of classes is not called; that of modes is."""
 
     level = 1
 
 
 class DisableTorchFunction(_Switch):
-    """In it no `__torch_function__` is called, of classes or modes."""
+    """Inside, no `__torch_function__` is called, of classes or modes."""
 
     level = 2
 
 
 def without_subclasses(function: Callable, *args: Any, **kwargs: Any) -> Any:
-    """function(*args, **kwargs) with `__torch_function__` of classes switched off. An interrupt never leaves it so, as
-    it can in the beginning of an `__exit__`: none comes between a `finally` and its first line."""
+    """function(*args, **kwargs) with `__torch_function__` of classes switched off. An interrupt never leaves it
+    switched off: it can come at the beginning of an `__exit__`, but not between a `finally` and its first line."""
     before = state.disabled
     try:
         state.disabled = max(before, DisableTorchFunctionSubclass.level)
@@ -92,7 +93,7 @@ def without_subclasses(function: Callable, *args: Any, **kwargs: Any) -> Any:
 
 
 class EnableTorchFunction(_Switch):
-    """In it `__torch_function__` is called though it was switched off around it."""
+    """Inside, `__torch_function__` is called even if it was switched off outside."""
 
 
 class _Disabled:
@@ -114,7 +115,7 @@ disabled = _disabled_torch_function_impl = _Disabled()
 
 
 # ------------------------------------------------------------------ who overrides
-#: Classes of arguments that need not be looked at.
+#: Classes of arguments that never override.
 PLAIN = frozenset((Tensor, type(None), bool, int, float, complex, str, bytes, slice, type(...), np.ndarray, Size,
                     device, dt.dtype, layout, memory_format, python_types.FunctionType))
 
@@ -122,11 +123,11 @@ PLAIN = frozenset((Tensor, type(None), bool, int, float, complex, str, bytes, sl
 def is_torchs(thing: Any) -> bool:
     """Whether PyTorch itself, beside this package, made a function, a method or a property of a class.
 
-    PyTorch's tensors and these know nothing of each other: each default `__torch_function__` calls the function again,
-    which would ask the other one again without end. So neither is asked about the other.
+    PyTorch's tensors and the tensors of this package know nothing of each other. Each default `__torch_function__`
+    calls the function again, which would ask the other one again, without end. So neither is asked about the other.
     """
     if sys.modules.get("torch") in (None, sys.modules[_PACKAGE]):
-        return False                           # there is none, or this package is what `import torch` gives
+        return False                           # torch is not there, or `import torch` gives this package
     bound = getattr(thing, "__self__", None)
     for part in (thing, getattr(thing, "__objclass__", None), bound, getattr(bound, "__objclass__", None)):
         place = getattr(part, "__module__", None)
@@ -136,7 +137,7 @@ def is_torchs(thing: Any) -> bool:
 
 
 def overrides(x: Any) -> bool:
-    """Whether `x` has a `__torch_function__` of its class to be asked."""
+    """Whether the class of `x` has a `__torch_function__` that is to be asked."""
     if type(x) in PLAIN or isinstance(x, type):
         return False
     found = getattr(x, "__torch_function__", None)
@@ -144,9 +145,10 @@ def overrides(x: Any) -> bool:
 
 
 def overloaded(values: Iterable[Any], in_python: bool = False) -> list:
-    """Those of the values that override, one of each class, by turns: from the left, subclasses before their bases.
+    """The values that override, one of each class, in the order in which they are asked: from the left, subclasses
+    before their bases.
 
-    `in_python`: with tensors of no other class, which functions in Python ask last.
+    `in_python`: plain tensors are among them, which functions in Python ask last.
     """
     found: list[Any] = []
     for x in values:
@@ -167,7 +169,7 @@ def arguments(args, kwargs):
 
 
 def seen(args: tuple, kwargs: dict[str, Any]) -> list | None:
-    """Those that override a call with these arguments; None if nobody does, modes included."""
+    """The arguments of a call that override it; None if neither they nor a mode do."""
     if state.skips:
         state.skips = False
         return None
@@ -177,10 +179,10 @@ def seen(args: tuple, kwargs: dict[str, Any]) -> list | None:
 
 # ------------------------------------------------------------------ the dispatch
 def dispatch(func: Callable, found: list, args: tuple, kwargs: dict[str, Any], in_python: bool = False) -> Any:
-    """What the innermost mode, or the first of `found`, makes of the call.
+    """The result of the innermost mode's handler, or of the first handler of `found` that answers the call.
 
-    `in_python`: torch's function is written in Python, which hands on keywords even if there are none. TypeError if all
-    return NotImplemented.
+    `in_python`: torch's function is written in Python, which passes on keywords even if there are none. TypeError if
+    all handlers return NotImplemented.
     """
     types = tuple([type(x) for x in found])
     given = (func, types, args, kwargs) if kwargs or in_python else (func, types, args)
@@ -203,8 +205,8 @@ def dispatch(func: Callable, found: list, args: tuple, kwargs: dict[str, Any], i
     raise TypeError(_nobody(func, types, mode, in_python))
 
 
-#: Whether it was warned of plain methods where torch does so in C++, once.
 def _warn_of_method(in_python):
+    """Warn of a `__torch_function__` that is a plain method, as torch does: in C++ once, in Python each time."""
     if in_python:
         warn("Defining your `__torch_function__ as a plain method is deprecated and will be an error in "
              "future, please define it as a classmethod.", DeprecationWarning)
@@ -225,7 +227,7 @@ def _nobody(func, types, mode, in_python):
 
 
 def label(func: Callable) -> str:
-    """A function as torch's messages name it: torch.add, torch.Tensor.shape.__get__."""
+    """The name of a function in torch's messages: torch.add, torch.Tensor.shape.__get__."""
     owner: Any = getattr(func, "__self__", None)
     if isinstance(owner, property):
         return f"torch.Tensor.{owner.fget.__name__}.{func.__name__}"        # type: ignore[union-attr]
@@ -234,7 +236,8 @@ def label(func: Callable) -> str:
 
 
 def skip_one_hop(func: Callable, types: Iterable[type], args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
-    """`func` run itself for arguments that override it; those that it calls look for overrides, if it is in Python."""
+    """Run `func` itself for arguments that override it. If it is written in Python, the functions that it calls look
+    for overrides again."""
     how = late_bound.about(func) if isinstance(func, python_types.FunctionType) else None
     if (how is None or how.in_python) and not isinstance(func, python_types.MethodWrapperType):
         try:

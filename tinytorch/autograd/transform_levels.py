@@ -1,15 +1,15 @@
-"""Levels: what function transforms and dual numbers share.
+"""Levels: the mechanism that function transforms and dual numbers share.
 
 A level differentiates with respect to stand-ins of some tensors: aliases in the same memory that
-the tape tracks. Reverse mode is a backward to the stand-ins. Forward mode needs no rules of its
-own: the vector-Jacobian product J^H u is linear in a dummy u, so *its* derivative with respect to
-u, in the direction of the tangent, is J t (backward through a recorded backward). Only a Function has
-a rule of its own, `jvp` (see function.py). Operations know nothing of levels, so a level costs nothing
+the tape tracks. Reverse mode is a backward to the stand-ins. Forward mode needs no rules for
+operations: the vector-Jacobian product J^H u is linear in a dummy u, so *its* derivative with respect
+to u, in the direction of the tangent, is J t (backward through a recorded backward). Only a Function
+has a separate rule, `jvp` (see function.py). Operations do not know of levels, so a level costs nothing
 where it is not used.
 
-The backward of some operations is not the adjoint of what torch does in forward mode: that of
-`cholesky` is made symmetric, its forward mode takes a tangent as it is. Such a rule asks for
-`mode.computing_jvp`, which is set while J^H u is computed for a tangent, and gives the adjoint then.
+The backward of some operations is not the adjoint of torch's forward mode: the gradient of `cholesky`
+is made symmetric, while its forward mode takes a tangent unchanged. Such a rule reads
+`mode.computing_jvp`, which is set while J^H u is computed for a tangent, and returns the adjoint then.
 """
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from .views import leaf_called, refresh
 
 
 class Level:
-    """A differentiation under way: `with Level()` records, whatever the grad mode outside.
+    """An open differentiation: `with Level()` records, whatever the grad mode outside.
 
-    `alive` until it ends; then nothing can be differentiated through its stand-ins any more.
-    `before` is the grad mode outside. With `forward` it computes tangents, which pass a `no_grad` inside.
+    `alive` until it ends; then nothing can be differentiated through its stand-ins any more. `before` is the grad mode
+    outside. With `forward` the level computes tangents, which a `no_grad` inside does not stop.
     """
 
     __slots__ = ("alive", "before", "_off", "_forward")
@@ -53,7 +53,7 @@ class Level:
 class Transform(Level):
     """The level of a transform of torch.func: inside, `backward()` and `requires_grad_()` are refused.
 
-    `outside` is how many such levels there are around it."""
+    `outside` is the number of such levels around it."""
 
     __slots__ = ("outside",)
 
@@ -71,14 +71,14 @@ class Transform(Level):
         return super().__exit__(*exc_info)
 
 
-#: A tensor seen as its stand-in; saved[0] is the level, saved[AUX] what leaf it stands for (see `leaf_below`).
+#: The op of a stand-in. saved[0] is its level, saved[AUX] names the leaf that it stands for (see `leaf_below`).
 STAND_IN = Op(lambda tensor: tensor, name="view", rules={"tensor": lambda g: g})
 STAND_IN.enters = True
 
 
 def leaf_below(tensor: Tensor) -> str | None:
-    """What a tracked tensor is called if it is a leaf or a view of one, maybe of a level further out: what stands for
-    it within a transform may then not be written to either."""
+    """The name in messages of a tracked tensor that is a leaf or a view of a leaf, perhaps of an outer level; None for
+    other tensors. A stand-in of such a tensor may not be written to either."""
     view = tensor._view_info
     return leaf_called(tensor._node) if view is None else leaf_called(view.base._node, True)
 
@@ -86,8 +86,8 @@ def leaf_below(tensor: Tensor) -> str | None:
 def stand_in(tensor: Tensor, level: Level, leaf: bool = False) -> Tensor:
     """A tracked tensor in the same memory, through which `level` differentiates.
 
-    Its history is that of `tensor` if that was being recorded outside. With `leaf` it is a leaf, which in-place
-    operations refuse; without, it is a view of `tensor`, and is refused if that is a leaf.
+    Its history is that of `tensor` if `tensor` was recorded outside. With `leaf` it is a leaf, which in-place
+    operations refuse; without, it is a view of `tensor`, and is refused if `tensor` is a leaf.
     """
     alias = new_instance(Tensor)
     alias._array, alias._version_counter = tensor._array, tensor._version_counter
@@ -97,26 +97,30 @@ def stand_in(tensor: Tensor, level: Level, leaf: bool = False) -> Tensor:
         alias._node, alias.level = None, level
     else:
         edge = (tensor._node or tensor) if inner else None
-        what = "a leaf Variable" if leaf else "a view of a leaf Variable" if inner and leaf_below(tensor) else None
+        if leaf:
+            what: str | None = "a leaf Variable"
+        else:
+            what = "a view of a leaf Variable" if inner and leaf_below(tensor) else None
         alias._node = new_node(STAND_IN, (edge,), (level, None, what), (), tensor._array.shape)
     return alias
 
 
 def handle(alias: Tensor) -> Tensor:
-    """A second tensor at the same place of the graph, which stays there if `alias` is written to."""
+    """A second tensor at the same place in the graph, which stays there if `alias` is written to."""
     tensor = wrap(alias._array)
     tensor._node, tensor._requires_grad = alias._node, True
     return tensor if alias._node is not None else alias
 
 
 def is_tracked(tensor: Tensor) -> bool:
-    """Whether the tensor has a history or is a leaf that requires grad; its node is up to date then."""
+    """Whether the tensor has a history or is a leaf that requires grad. Brings its node up to date."""
     refresh(tensor, always=True)
     return tensor._requires_grad
 
 
 def live(tensor: Tensor) -> bool:
-    """Whether something can still be differentiated through `tensor`: a leaf, or the stand-in of a level under way."""
+    """Whether `tensor` depends on something that can still be differentiated: a leaf, or a stand-in of an open
+    level."""
     if not is_tracked(tensor):
         return False
     stack, seen = [tensor._node or tensor], set()
@@ -135,7 +139,7 @@ def live(tensor: Tensor) -> bool:
 
 
 def release(tensor: Tensor) -> Tensor:
-    """`tensor` as it leaves a level: without history, unless there is some outside and recording is on there."""
+    """`tensor` as it leaves a level: without history, unless it has one outside and recording is on there."""
     return tensor if not is_tracked(tensor) or mode.grad_now and live(tensor) else tensor.detach()
 
 
@@ -149,12 +153,12 @@ def pull(outputs: Sequence[Tensor], cotangents: Sequence[Tensor | None],
 
 
 def push(outputs: Sequence[Tensor], inputs: Sequence[Tensor], tangents: Sequence[Tensor]) -> list[Tensor | None]:
-    """The Jacobian-vector products: a tensor, or None where nothing depends on `inputs`, for each of `outputs`."""
+    """The Jacobian-vector products: for each of `outputs` a tensor, or None if it does not depend on `inputs`."""
     return pusher(outputs, inputs)(tangents)
 
 
 def pusher(outputs: Sequence[Tensor], inputs: Sequence[Tensor]) -> Callable:
-    """`push` for several tangents: a function of them."""
+    """A function of tangents that computes `push`, for several sets of tangents."""
     tracked = [k for k, y in enumerate(outputs) if is_tracked(y)]
     dummies = [_dummy(outputs[k]) for k in tracked]
     before = mode.computing_jvp, mode.pushing
@@ -186,7 +190,7 @@ _ENDED.alive = False
 
 
 def _dummy(output):
-    """A tracked tensor like `output`, whose values do not matter."""
+    """A tracked tensor like `output`. Its values do not matter."""
     u: Any = wrap(np.zeros_like(output._array))
     u._requires_grad, u.level = True, _ENDED
     return u

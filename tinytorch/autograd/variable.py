@@ -1,4 +1,4 @@
-"""torch.autograd.variable: where Variable, the old name of Tensor, was imported from."""
+"""torch.autograd.variable: the old module of Variable, the old name of Tensor."""
 from .tensor_methods import Variable
 
 __all__ = ["Variable"]

@@ -1,8 +1,8 @@
 """Views and in-place writes.
 
-A view shares its base's memory and version cell. Where its elements lie in that memory is all that its
-gradient depends on, so writing in place through a view gives the *base* one copy-slice node, and every
-view derives its own history anew from that of the base, the next time it is used.
+A view shares its base's memory and version cell. Its gradient depends only on where its elements lie
+in that memory, so an in-place write through a view gives the *base* one copy-slice node, and every
+view derives its own history again from that of the base when it is next used.
 """
 from __future__ import annotations
 
@@ -26,21 +26,22 @@ from .node import ANS, AUX, BITS, NOWHERE, OUTGROWN, SELECT, UNWATCHED, Node, Op
 from .places import count_write, note_place, note_write
 from .saved import PACKED, Detached, Packed, short_name
 
-#: How a view was made, if in a way that forbids writes: with others by one operation, outside grad mode, in a Function.
+#: Ways of making a view that forbid writes to it: one operation made several views, grad mode was off, inference mode
+#: was on, or a Function returned it.
 MULTI, NO_GRAD, INFERENCE, FUNCTION = "multi", "no_grad", "inference", "function"
 
 
-#: No version: a view that never had a history.
+#: The `seen` of a view that never had a history.
 NEVER = -1
 
 
 class View:
-    """What a view is a view of.
+    """The base of a view, and how the view was made.
 
     base   a tensor that is itself no view
     born   the version at which the view was made
-    seen   the version at which its history was last brought up to date, or NEVER: it has none
-    made   MULTI, NO_GRAD, INFERENCE, FUNCTION, or None: nothing against writing to it
+    seen   the version at which its history was last brought up to date, or NEVER: it has no history
+    made   MULTI, NO_GRAD, INFERENCE, FUNCTION, or None: writes to it are allowed
     """
 
     __slots__ = ("base", "born", "seen", "made")
@@ -74,7 +75,7 @@ def track_view(output: Tensor, source: Tensor, made: str | None = None) -> None:
 
 
 def become(self: Tensor, result: Tensor) -> Tensor:
-    """Make `self` the tensor `result`, a view of it: what `unsqueeze_` and its like do."""
+    """Make `self` the tensor `result`, a view of `self`, as `unsqueeze_` and the like do."""
     self._array = result._array
     count_write(self)
     if mode.grad_now and result._requires_grad:
@@ -88,13 +89,13 @@ def become(self: Tensor, result: Tensor) -> Tensor:
 
 
 def give(self: Tensor, array: np.ndarray) -> None:
-    """Make `array`, of any shape, the elements of `self`, whose history stays that of those it had before."""
+    """Make `array`, of any shape, the elements of `self`. The history of `self` stays that of its old elements."""
     self._array = array
     _outgrow(self)
 
 
 def _outgrow(self):
-    """Let a tensor that was given other elements have gradients of their shape."""
+    """Let a tensor that was given other elements accept gradients of their shape."""
     node, shape = self._node, self._array.shape
     if node is not None and self._view_info is None:
         if node.op is OUTGROWN:
@@ -104,14 +105,14 @@ def _outgrow(self):
 
 @functools.cache
 def _in_itself(op):
-    """The op of a view under the name that it has where the tensor becomes that view: torch numbers those after the
-    forms that give a new tensor."""
+    """The op of a view under the name that it has where a tensor becomes that view in place: torch numbers these forms
+    after the forms that return a new tensor."""
     forms = 3 if op.name == "squeeze" else 1
     return op.renamed(f"{op.name}.{int(op.backward_name.rpartition('Backward')[2]) + forms}")
 
 
 def _check_view(view, what="is being"):
-    """RuntimeError for a view that torch refuses writes to, because of how it was made."""
+    """RuntimeError for a view to which torch refuses writes because of how it was made."""
     made, node = view._view_info.made, view._node
     if made is None:
         return
@@ -143,7 +144,11 @@ _REASONS = {
 
 
 def refresh(tensor: Tensor, always: bool = False) -> None:
-    """Bring a view's history up to date after writes to its memory. Only needed in grad mode, unless it is `always`."""
+    """Bring a view's history up to date after writes to its memory. This is only needed in grad mode, unless `always`.
+
+    The cases, in order: the history is up to date, or none is needed; only `detach_` of the base has changed it; the
+    view leads NOWHERE; the view never had a history; the base requires grad (a new node); the base was detached.
+    """
     view = tensor._view_info
     if view is None or view.seen == tensor._version_counter[0]:
         return
@@ -151,22 +156,22 @@ def refresh(tensor: Tensor, always: bool = False) -> None:
     if node is None and not base._requires_grad or not (mode.grad_now or always):
         return
     if tensor._version_counter[0].__class__ is Detached and view.seen == int(tensor._version_counter[0]):
-        return                                 # nothing was written: the base alone has left the graph
+        return                                 # nothing was written: only the base has left the graph
     if node is not None and node.op is NOWHERE:
-        tensor._node, tensor._requires_grad = None, False                  # it may no longer be so
+        tensor._node, tensor._requires_grad = None, False                  # decided again below
         if not base._requires_grad:
             return
     if view.seen == NEVER and view.born == tensor._version_counter[0]:
-        # The view was made outside grad mode, or before its base required gradients: what is computed from it
-        # requires gradients too, though they lead nowhere.
+        # The view was made outside grad mode, or before its base required gradients: results computed from it require
+        # gradients too, though they lead nowhere.
         if not (always or tensor._requires_grad):
             tensor._node, tensor._requires_grad = new_node(NOWHERE, (), (), (), tensor._array.shape), True
         return
     _check_view(tensor, "its base or another view of its base has been")
     if base._requires_grad or base._array.dtype == tensor._array.dtype:
         fresh = _view_node(base, *layouts(tensor._array, base._array), node)
-        if mode.grad_now is not for_tangents:      # it is what the base has been given that decides here
-            _tell(fresh, tensor._array)
+        if mode.grad_now is not for_tangents:      # here the base's history decides what is recorded
+            _notify(fresh, tensor._array)
         if tensor.retains_grad and node is not None:
             move_retained(tensor, fresh)
         tensor._node, tensor._requires_grad = fresh, True
@@ -176,10 +181,10 @@ def refresh(tensor: Tensor, always: bool = False) -> None:
 
 
 def _view_node(base, part, whole, before=None):
-    """A history anew for the view with the layout `part`, which had the node `before`."""
+    """A new history for the view with the layout `part`, which had the node `before`."""
     edge = (base._node or base) if base._requires_grad else None
     change = None if before is None else BITS.get(before.op.name)
-    if change is not None:                     # no stride tells of it: that step is kept
+    if change is not None:                     # strides do not show a conjugation or negation, so its node is kept
         inner = (*part[:4], tuple([bit != changes for bit, changes in zip(part[4], change)]))
         if inner != whole:
             edge = new_node(AS_STRIDED, (edge,), (None, inner, whole, None, None), (), part[0])
@@ -189,18 +194,20 @@ def _view_node(base, part, whole, before=None):
 
 # ------------------------------------------------------------------ gradients by place in memory
 def layouts(array: np.ndarray, base: np.ndarray) -> tuple[tuple, tuple]:
-    """The layouts (see kernels/layout.py) of an array and of that which it is a view of."""
+    """The layouts (see kernels/layout.py) of an array and of the base that it is a view of."""
     root, own = root_of(base), root_of(array)
     start = address_of(root)
     where = 0 if base is root or not base.size else address_of(base) - start
-    # They lie in the same memory, unless the base has been given another since (`set_`, `.data =`).
-    place = address_of(array) - (start if own is root else address_of(own)) if array.size else 0
+    # They lie in the same memory, unless the base has been given other memory since (`set_`, `.data =`).
+    place = 0
+    if array.size:
+        place = address_of(array) - (start if own is root else address_of(own))
     return ((array.shape, array.strides, place, array.dtype, bits_of(array)),
             (base.shape, base.strides, where, base.dtype, bits_of(base)))
 
 
 def to_base(g: Gradient, part: tuple, whole: tuple) -> Gradient:
-    """The gradient of a base, whose layout is `whole`, from that of the view with the layout `part`."""
+    """The gradient of a base with the layout `whole`, from the gradient of its view with the layout `part`."""
     if isinstance(g, Tensor):
         g = late_bound.relaid(g, part, whole)
     else:
@@ -214,12 +221,12 @@ def to_base(g: Gradient, part: tuple, whole: tuple) -> Gradient:
     return g / layout.sharers(whole)
 
 
-#: A view that has been given a history anew.
+#: The op of a view that has been given a new history.
 AS_STRIDED = Op(lambda base, part, whole: base, name="as_strided", rules={"base": to_base})
 
 
 def _split_gradient(g, wanted, part, whole):
-    """The gradients of a base, zero in the part that was overwritten, and of what was written there."""
+    """The gradients of a base (zero in the overwritten part), and of the values that were written there."""
     _check_layouts(part, whole)
     if isinstance(g, Tensor):
         return late_bound.without_part(g, part, whole), late_bound.relaid(g, whole, part)
@@ -227,7 +234,7 @@ def _split_gradient(g, wanted, part, whole):
 
 
 def _check_layouts(part, whole):
-    """RuntimeError for a part that reaches past its base (as_strided can), and for elements that lie at one place."""
+    """RuntimeError for a part that reaches past its base (as_strided can), and for elements that share their place."""
     _check_places(*whole[:2])
     _check_places(*part[:2])
     itemsize = part[3].itemsize
@@ -235,13 +242,17 @@ def _check_layouts(part, whole):
                         layout.end_of(whole) - whole[2], itemsize)
 
 
-#: base with a part replaced by source. The write itself has been done already.
+#: The op of a base after a write of `source` into a part of it. The write itself has been done already.
 COPY_SLICE = Op(lambda base, source, part, whole: base, name="copy_slices", joint=_split_gradient,
                 backward_name="torch::autograd::CopySlices")
 
 
 def check_in_place(self: Tensor, *others: Any) -> None:
-    """RuntimeError where torch refuses an in-place write of something computed from `others`."""
+    """RuntimeError where torch refuses an in-place write of a result computed from `others`.
+
+    The cases, in order: an inference tensor; outside grad mode nothing more; a view made in a way that forbids writes;
+    a leaf that requires grad, or a view of such a leaf.
+    """
     if self._version_counter.__class__ is not list:
         check_inference(self)
     if not differentiates():
@@ -256,14 +267,15 @@ def check_in_place(self: Tensor, *others: Any) -> None:
     if tracked:
         node, base = self._node, None if view is None else view.base
         if node is None or node.op.enters or base is not None and (base._node is None or base._node.op.enters):
-            # A view may be refused too, that has not looked since its base got a history: so does torch.
+            # A view whose history was not brought up to date since its base got one may be refused too, as in torch.
             if what := base is not None and leaf_called(base._node, True) or leaf_called(node):
                 raise RuntimeError(f"{what} that requires grad is being used in an in-place operation.")
 
 
 def leaf_called(node: Node | None, seen: bool = False) -> str | None:
-    """What a tensor that requires grad, with this node, or a view of it (`seen`), is called if it is a leaf: as it is,
-    or outside of the transforms that it was taken into. None of any other."""
+    """What messages call a tensor that requires grad and has this node, if it is a leaf; None for other tensors.
+    `seen`: the tensor is a view of the one with that node. A tensor that was taken into a transform may be a leaf
+    outside of it."""
     if node is None:
         return "a view of a leaf Variable" if seen else "a leaf Variable"
     if node.op.enters and (what := node.saved[AUX]):
@@ -272,8 +284,8 @@ def leaf_called(node: Node | None, seen: bool = False) -> str | None:
 
 
 def is_apart(tensor: Tensor) -> bool:
-    """Whether a write to `tensor` concerns nothing but its array, an ndarray, and its version: nearly always so of one
-    that requires no gradient."""
+    """Whether a write to `tensor` changes only its array, an ndarray, and its version: nearly always so if it requires
+    no gradient."""
     return (not tensor._requires_grad and tensor._view_info is None and tensor._version_counter.__class__ is list
             and tensor._node is None and type(tensor._array) is np.ndarray and not all_threads.noting_writes)
 
@@ -290,7 +302,7 @@ def has_history(tensor: Tensor) -> bool:
 
 
 def overlaps_itself(array: np.ndarray) -> bool:
-    """Whether an array that was not expanded has more elements than the memory that it spans, as that of `unfold`."""
+    """Whether an array that was not expanded has more elements than the memory that it spans, as `unfold` makes."""
     if type(array) is not np.ndarray or array.flags.forc or is_expanded(array):
         return False
     last = sum([(n - 1) * abs(stride) for n, stride in zip(array.shape, array.strides)])
@@ -298,10 +310,10 @@ def overlaps_itself(array: np.ndarray) -> bool:
 
 
 def check_written(array: np.ndarray) -> None:
-    """RuntimeError if elements of an array that is to be written to lie at the same place (it was expanded), or in
-    read-only memory."""
+    """RuntimeError if elements of an array that is to be written to lie at the same place (it was expanded), or if its
+    memory is read-only."""
     _check_places(array.shape, array.strides)
-    if type(array) is np.ndarray and not array.flags.writeable:    # a stand-in sees to its memory itself
+    if type(array) is np.ndarray and not array.flags.writeable:    # a stand-in checks its memory itself
         raise RuntimeError(READ_ONLY)
 
 
@@ -333,17 +345,18 @@ def may_share(a: np.ndarray, b: np.ndarray) -> bool:
 
 def check_overlap(out: Tensor, input: Tensor, apart: bool | str = False, copying: bool = False,
                   aligned: bool = False) -> None:
-    """RuntimeError if `out` shares memory with `input`; the very same elements in place are fine unless `apart`. Lazy
-    conjugates and negatives may share it, but for copies (`copying`): their numbers are computed first. `aligned`: a
-    sample of a vmap is first given as many dimensions as `out` has, as torch does in copies and of two operands."""
+    """RuntimeError if `out` shares memory with `input`. The very same elements in place are allowed unless `apart`.
+    Lazy conjugates and negatives may share memory, except in copies (`copying`): their values are computed first.
+    `aligned`: a sample of a vmap first gets as many dimensions as `out` has, as torch does in copies and with two
+    operands."""
     a, b = out._array, input._array
     if not copying and (is_lazy(a) or is_lazy(b)):
         return
-    refresh(input)                             # what is wrong with its history comes first
+    refresh(input)                             # errors of its history come first
     if out is not input:
         if not (layout.is_dense(a) and layout.is_dense(b)):
-            return                             # torch too leaves those with gaps alone: too hard to tell
-        # torch compares the steps in elements, not the shapes: the same memory read as another dtype may pass for it.
+            return                             # torch too accepts tensors with gaps: a check would cost too much
+        # torch compares the strides in elements, not the shapes: the same memory read as another dtype may be accepted.
         alike = a.ndim == b.ndim or aligned and a.ndim > b.ndim and hasattr(b, "level")
         same = alike and a.nbytes == b.nbytes and _steps(a) == _steps(b) and out.data_ptr() == input.data_ptr()
         if same and not apart:
@@ -354,7 +367,7 @@ def check_overlap(out: Tensor, input: Tensor, apart: bool | str = False, copying
 
 def resized(array: Any, like: np.ndarray) -> np.ndarray:
     """The memory of `array`, from its first element on, in the shape of `like`, and in its order if that is dense.
-    New memory, with the elements there were and undefined ones, if that is too small."""
+    If that memory is too small: new memory, with the old elements first and undefined elements after them."""
     if device_of(array) is META:
         return array.resized(like)
     if True in bits_of(array):
@@ -372,7 +385,9 @@ def resized(array: Any, like: np.ndarray) -> np.ndarray:
         larger = unset(empty(count, array.dtype))
         larger[:memory.size] = memory
         memory = larger
-    strides = [s // like.itemsize * array.itemsize for s in like.strides] if count and layout.is_dense(like) else None
+    strides = None
+    if count and layout.is_dense(like):
+        strides = [s // like.itemsize * array.itemsize for s in like.strides]
     return np.ndarray(like.shape, array.dtype, memory, 0, strides)
 
 
@@ -392,7 +407,7 @@ def check_fits(target: np.ndarray, shape: tuple[int, ...], dtype: dt.dtype) -> N
 
 def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Tensor:
     """Write `result` into `self` and make its history that of `self`. Nothing is written if the shapes or dtypes do
-    not fit, or elements lie at the same place: that is refused unless `expanded(memory, values)` says how to do it."""
+    not fit. A write to elements that lie at the same place is refused, unless `expanded(memory, values)` does it."""
     target, array, node = self._array, result._array, result._node
     if array.shape != target.shape or array.dtype != target.dtype:
         check_fits(target, array.shape, dt.of(array))
@@ -409,7 +424,7 @@ def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Te
         _keep_original(node, self)
     try:
         if self._view_info is not None and write is np.copyto and overlaps_itself(target):
-            np.copyto(target, array, where=array != target)    # what did not change is not written over what did
+            np.copyto(target, array, where=array != target)    # an unchanged element must not overwrite a changed one
         else:
             write(target, array)
     except ValueError as error:
@@ -423,7 +438,7 @@ def assign(self: Tensor, result: Tensor, expanded: Callable | None = None) -> Te
 
 
 def _keep_original(node, tensor):
-    """If backward of `node` reads `tensor`, its first argument, about to be overwritten, let it have a copy."""
+    """If backward of `node` reads `tensor`, its first argument, which is about to be overwritten, keep a copy in it."""
     first = node.op.first
     if node.versions is PACKED:
         for s in node.saved:
@@ -431,54 +446,59 @@ def _keep_original(node, tensor):
                 s.keep_original(tensor._array)
     elif node.saved[first] is not None and node.versions and node.versions[0] is tensor._version_counter:
         saved = list(node.saved)
-        if saved[first] is tensor._array:       # else it was converted
+        if saved[first] is tensor._array:       # otherwise the saved array is a converted copy
             saved[first] = tensor._array.copy(order="K")
         node.saved, node.versions = saved, ([0], 0) + tuple(node.versions[2:])
 
 
 def rebase(self: Tensor, result: Tensor) -> None:
-    """Give `self`, just overwritten with `result`, the history of `result`."""
+    """Give `self`, which was just overwritten with `result`, the history of `result`."""
     if not (result._requires_grad or self._requires_grad) or all_threads.in_special_mode and not mode.grad_now:
         return
     owner = self if self._view_info is None else self._view_info.base
     if mode.grad_now is for_tangents and owner._requires_grad and owner._node is None:
-        return                                 # a leaf that gradients are wanted of stays one
+        return                                 # a leaf that requires gradients stays a leaf
     node = result._node
     if node is not None and node.saved and node.saved[ANS] is result._array:
-        # The op saved its output, which is now this tensor: watch this one for later writes.
+        # The op saved its output, which is now this tensor: this one's version counts from now on.
         saved = list(node.saved)
         saved[ANS] = self._array
         node.saved, node.versions = saved, (*node.versions[:-2], self._version_counter, self._version_counter[0])
-    if self._view_info is None:
-        if self.retains_grad and self._node is not None:
-            move_retained(self, node)
-        self._node = _apart(self, node)
-        self._requires_grad = result._requires_grad or self._node is not node
-        if node is not None:
-            note_write(self._version_counter, node.name())
+    if self._view_info is not None:
+        _rebase_base(self, node)
         return
+    if self.retains_grad and self._node is not None:
+        move_retained(self, node)
+    self._node = _apart(self, node)
+    self._requires_grad = result._requires_grad or self._node is not node
+    if node is not None:
+        note_write(self._version_counter, node.name())
+
+
+def _rebase_base(self, node):
+    """Give the base of the view `self` the history of a write to that part of it, made by `node`."""
     base, before = self._view_info.base, self._node
     part, whole = layouts(self._array, base._array)
     if before is not None and node is not None and node.edges[0] is before and (
             before.edges[0] is not (base._node or base) or before.op.name == "as_strided" or before.hooks is not None
             or not base._array.flags.c_contiguous):
-        # What the view was before goes back to the base by place, whatever `as_strided` it came by, in the base's
-        # strides; its hooks are for what it was.
+        # The gradient of the view's old value goes to the base by place in memory, through whichever `as_strided` the
+        # view came, in the base's strides. Hooks on the old node are for the old value.
         node.edges = (_view_node(base, part, whole), *node.edges[1:])
         node.sequence_nr = next_sequence_nr()  # a node is younger than those that its edges lead to
     fresh = new_node(COPY_SLICE, (base._node, node), (None, None, part, whole, None, None), UNWATCHED,
                      base._array.shape)
-    _tell(fresh, base._array)
+    _notify(fresh, base._array)
     fresh = _apart(base, fresh)
     if base.retains_grad and base._node is not None:
         move_retained(base, fresh)
     base._node, base._requires_grad = fresh, True
     note_write(self._version_counter, base._node.name())
     if before is None:
-        refresh(self, always=True)             # the next write through it follows this one
+        refresh(self, always=True)             # the next write through this view continues from here
 
 
-#: Zeros with the history of `input`: what a tangent that was overwritten leaves of itself, as in torch.
+#: Zeros with the history of `input`: the tangent of a tensor that was overwritten keeps only its history, as in torch.
 HISTORY = Op(lambda input: np.zeros_like(input), name="history", rules={
     "input": lambda g: _history_of(g) if mode.pushing else g})
 
@@ -492,8 +512,8 @@ def _history_of(g):
     return zeros
 
 
-#: A tensor written to without grad mode inside a level of forward mode: gradients go where they went before the write,
-#: tangents come from what was written.
+#: A tensor written to without grad mode inside a level of forward mode: its gradient goes to the history before the
+#: write, its tangent comes from the written value.
 WRITTEN_APART = Op(lambda before, after: after, name="written_apart", joint=lambda g, wanted: (
     (_history_of(g), g) if mode.pushing else (g, None)))
 
@@ -505,8 +525,8 @@ def _apart(tensor, node):
     return new_node(WRITTEN_APART, (tensor._node, node), (None, None, None, None), (), tensor._array.shape)
 
 
-def _tell(node, array):
-    """Tell those who watch of a new node."""
+def _notify(node, array):
+    """Notify the recorder, if there is one, of a new node."""
     recorder = mode.grad_now
     if recorder and recorder is not True:
         recorder(node, array, ())

@@ -20,7 +20,7 @@ from ..autograd.grad_mode import mode, unwatch, watch
 from ..autograd.node import Node
 from ..autograd.overridable import about, is_operation, path_of
 from ..autograd.places import Place, module_text, open_modules, origin_text, place
-from ..autograd.reports import is_finite, numbers, saved, told_of_gradient
+from ..autograd.reports import is_finite, numbers, saved, gradient_text
 from ..kernels.errstate import ignored
 from ..optim.optimizer import (
     _global_optimizer_post_hooks,
@@ -308,7 +308,7 @@ def _check_step(node, g, grads):
         if fault is not None:
             _, count, kind = fault
             text = (f"{node.name()} made {count} {kind} of {made.size} elements of the gradient of its input {i}."
-                    f"{origin_text(node)}{told_of_gradient(node, g, mode.graph_task)}")
+                    f"{origin_text(node)}{gradient_text(node, g, mode.graph_task)}")
             metadata = {} if node.hooks is None else node.hooks.metadata
             raise NonFiniteError(text, node.name(), module_text(metadata.get("modules_", ())), metadata.get("place_"))
 
