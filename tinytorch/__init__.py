@@ -3,36 +3,36 @@ import atexit as _atexit
 import gc as _gc
 import os as _os
 
-# Modules for which there is little to do have a folder of their own: standins/README.md.
+# Modules of torch for which there is little to do lie in a folder of their own: standins/README.md.
 __path__.append(_os.path.join(__path__[0], "standins"))
 
 
 class _NoCollection:
-    """No garbage collection as long as it lives: loading modules makes no garbage, but looking for it took a quarter
-    of the time. Where an import fails this goes too. What was loaded meanwhile is old from then on, else the next
-    collection of young objects would look at all of it."""
+    """Switches garbage collection off while it lives: importing modules makes no garbage, and looking for it took a
+    quarter of the time. If an import fails, this object is deleted too. The objects made meanwhile then move to the
+    oldest generation; otherwise the next collection of young objects would look at all of them."""
 
     def __init__(self):
         self.enabled = _gc.isenabled()
         _gc.disable()
 
     def __del__(self):
-        if _gc.get_freeze_count() < 1000:      # else somebody has frozen his; Python 3.12 begins with some hundreds
+        if _gc.get_freeze_count() < 1000:      # more: the program has frozen objects; Python 3.12 freezes a few hundred
             _gc.freeze()
-            _gc.unfreeze()                     # which gives all objects to the oldest generation
+            _gc.unfreeze()                     # gives all objects to the oldest generation
         if self.enabled:
             _gc.enable()
 
 
 _no_collection = _NoCollection()
-# When the process ends, cycles among tens of thousands of objects were looked for, which took as long as the import.
+# At its end the process looked for cycles among tens of thousands of objects, which took as long as the import.
 _atexit.register(_gc.freeze)
 
 from .kernels.allocator import keep_freed_memory as _keep_freed_memory
 from .kernels.linalg.blas import held as _held
 
 _keep_freed_memory()
-_held()                                        # to one thread, from now on
+_held()                                        # OpenBLAS uses one thread from now on
 
 from . import autograd
 from .autograd import late_bound as _late_bound
@@ -155,7 +155,7 @@ half, float, double = float16, float32, float64
 short, int, long = int16, int32, int64
 chalf, cfloat, cdouble = complex32, complex64, complex128
 
-#: Parts that take long to import and that few scripts use: loaded when first asked for.
+#: Submodules that take long to import and that few scripts use: they are loaded when they are first used.
 _LATER = tuple("""
     _C __config__ __future__ _custom_ops _dynamo _functorch _higher_order_ops _inductor _jit_internal _library
     _lobpcg _lowrank _ops _prims_common _subclasses _tensor _tensor_str _utils _vmap_internals
@@ -163,7 +163,7 @@ _LATER = tuple("""
     fft func functional futures fx hub jit library linalg masked monitor mps mtia multiprocessing nested nn onnx
     optim package profiler quantization quasirandom serialization signal sparse special testing vision viz
     xpu""".split())
-#: Names of such parts.
+#: Names of such submodules: name -> submodule that has it.
 _OF = {"compile": "_dynamo", "export_c": "c_export",
        "load": "serialization", "save": "serialization", "vmap": "func", "ops": "_ops",
        "cond": "_higher_order_ops", "while_loop": "_higher_order_ops",
@@ -206,7 +206,7 @@ _OF = {"compile": "_dynamo", "export_c": "c_export",
                         "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
                         "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
                         "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype"), "autograd.casts")}
-del globals()["ops"]                           # the package of operations here: torch.ops are operators by name
+del globals()["ops"]                           # our package of operations; torch.ops holds operators by name
 _late_bound.later.update(custom="tinytorch.func", vmap="tinytorch.func")
 
 __getattr__ = _namespace(__name__, _LATER, _OF)

@@ -1,4 +1,4 @@
-"""`python -m tinytorch script.py args...`: runs a program that says `import torch`, as it is.
+"""`python -m tinytorch script.py args...`: runs an unchanged program that says `import torch`.
 
     python -m tinytorch [-m module | -c code | script] [arguments]
 """
@@ -13,7 +13,7 @@ _USAGE = "usage: python -m tinytorch [-m module | -c code | script] [arguments]"
 
 
 def _run(source, name, **attributes):
-    """Runs source as the program: `__main__` stays it until the process ends, as pickles and new processes need it."""
+    """Run source as the program. It stays `__main__` until the process ends, as pickles and new processes need it."""
     main = ModuleType("__main__")
     vars(main).update(attributes, __builtins__=__builtins__)
     sys.modules["__main__"] = main
@@ -24,7 +24,7 @@ def _run(source, name, **attributes):
         sys.exit(1)
     try:
         exec(code, vars(main))
-    except Exception as error:                 # shown from the program's own lines on
+    except Exception as error:                 # the traceback begins at the program's own lines
         sys.excepthook(type(error), error.with_traceback(error.__traceback__.tb_next), error.__traceback__)
         sys.exit(1)
 
@@ -46,7 +46,7 @@ def _run_file(name):
 
 
 def main(arguments):
-    """Runs what the arguments say."""
+    """Run the module, code or script that the arguments name."""
     first, *rest = arguments or ["-h"]
     if first in ("-h", "--help"):
         print(_USAGE)

@@ -1,4 +1,4 @@
-"""torch.compiler: what programs say to torch.compile (docs/compile.md)."""
+"""torch.compiler: settings of torch.compile, and functions that mark code for it (docs/compile.md)."""
 import functools
 
 from ._dynamo.decorators import allow_in_graph, assume_constant_result, disable, is_compiling
@@ -20,27 +20,27 @@ def is_dynamo_compiling():
 
 
 def is_exporting():
-    """False."""
+    """False, also while torch.export records a call."""
     return False
 
 
 def nested_compile_region(fn=None):
-    """The function itself; without one, a decorator that gives it back."""
+    """The function itself; without an argument, a decorator that returns its function."""
     return (lambda fn: fn) if fn is None else fn
 
 
 def substitute_in_graph(original_fn, *, can_constant_fold_through=False, skip_signature_check=False):
-    """A decorator that gives the function itself: nothing is substituted."""
+    """A decorator that returns its function: nothing is substituted."""
     return lambda fn: fn
 
 
 def wrap_numpy(fn):
-    """NotImplementedError: functions of NumPy are not turned into ones of tensors."""
+    """NotImplementedError: NumPy functions are not turned into functions of tensors."""
     raise NotImplementedError("torch.compiler.wrap_numpy is not supported")
 
 
 def cudagraph_mark_step_begin():
-    """Nothing: there is no CUDA."""
+    """Does nothing: there is no CUDA."""
 
 
 _STANCES = ("default", "eager_then_compile", "aot_eager_then_compile", "force_eager", "eager_on_recompile",
@@ -48,14 +48,14 @@ _STANCES = ("default", "eager_then_compile", "aot_eager_then_compile", "force_ea
 
 
 class set_stance:
-    """A context, a decorator or a call that says what compiled functions do from now on.
+    """Sets, as a context manager, a decorator or a call, what compiled functions do from now on.
 
     "default"             record and replay
-    "force_eager"         run as they are written
-    "eager_on_recompile"  replay where there is a program, else run as they are written
-    "fail_on_recompile"   RuntimeError where there is none
+    "force_eager"         run the function itself
+    "eager_on_recompile"  replay a recorded program if one fits, else run the function itself
+    "fail_on_recompile"   RuntimeError if no recorded program fits
 
-    RuntimeError for an unknown one.
+    RuntimeError for an unknown stance.
     """
 
     def __init__(self, stance="default", *, skip_guard_eval_unsafe=False, force_backend=None):
@@ -71,7 +71,7 @@ class set_stance:
         settings.stance = self.before
 
     def __call__(self, fn):
-        settings.stance = self.before          # as a decorator it holds within calls alone
+        settings.stance = self.before          # a decorator applies within calls only
 
         @functools.wraps(fn)
         def call(*args, **kwargs):
@@ -80,45 +80,46 @@ class set_stance:
         return call
 
 
-# ------------------------------------------------------------------ settings that change nothing
+# ------------------------------------------------------------------ the backend, and settings without effect
 def get_default_backend():
-    """The backend of torch.compile that is told none: "inductor", or what `set_default_backend` was told."""
+    """The backend of torch.compile without `backend`: "inductor", unless `set_default_backend` has changed it."""
     return settings.backend
 
 
 def set_default_backend(backend):
-    """Says which backend torch.compile takes that is told none. TypeError for what is neither a word nor a
-    function; None: the first one."""
+    """Set the backend that torch.compile takes without `backend`. None: "inductor". TypeError for an object that is
+    neither a string nor a function."""
     if backend is not None and not isinstance(backend, str) and not callable(backend):
         raise TypeError(f"backend must be a string or callable, got {type(backend)}")
     settings.backend = "inductor" if backend is None else backend
 
 
 def set_enable_guard_collectives(enabled):
-    """False: what was set before."""
+    """False, the former setting. It has no effect."""
     return False
 
 
 def save_cache_artifacts():
-    """None: nothing is compiled that could be kept."""
+    """None: recorded programs are not written to files."""
     return None
 
 
 def load_cache_artifacts(serialized_artifacts):
-    """None: nothing is compiled that it could be for."""
+    """None: recorded programs are not read from files."""
     return None
 
 
 def load_compiled_function(file, *, f_globals=None, external_data=None):
-    """NotImplementedError: there is no compiler."""
-    raise NotImplementedError("torch.compiler.load_compiled_function is not supported: there is no compiler")
+    """NotImplementedError: compiled functions are not written to files."""
+    raise NotImplementedError("torch.compiler.load_compiled_function is not supported: compiled functions are not "
+                              "written to files")
 
 
 def _all_guards(name, kept):
     def function(guard_entries, **options):
         return [kept] * len(guard_entries)
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = "Which guards of a compiled function are kept: there are none."
+    function.__doc__ = f"One {kept} for each of `guard_entries`. torch.compile here does not ask for it."
     return function
 
 

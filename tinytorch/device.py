@@ -1,4 +1,4 @@
-"""Device objects. Tensors are on the CPU, or on `meta`, where they have no numbers; others can only be named."""
+"""Device objects. Tensors are on the CPU, or on `meta`, where they have no numbers. Other devices can only be named."""
 import importlib
 import re
 
@@ -6,7 +6,7 @@ import re
 class device:
     """Where a tensor lives: `device("cpu")`, `device("cuda", 0)`, `device("cuda:0")`.
 
-    RuntimeError for a string that names no device, and for a number alone: that counts accelerators, and there is none.
+    RuntimeError for a string that names no device, and for a number alone: it counts accelerators, and there are none.
 
     >>> import tinytorch as torch
     >>> torch.device("cpu")
@@ -86,7 +86,7 @@ class device:
 
 
 def _is_number(x):
-    """Whether it is an int, or one of NumPy's: no bool, and no array or tensor of one element."""
+    """Whether `x` is an int, also one of NumPy's, and neither a bool nor an array or tensor of one element."""
     return hasattr(x, "__index__") and not isinstance(x, bool) and not hasattr(x, "__setitem__")
 
 
@@ -94,12 +94,12 @@ CPU, META = device("cpu"), device("meta")
 
 
 def _contexts():
-    """What knows of default devices, which few programs have."""
+    """The module of default devices, imported here because few programs use them."""
     return importlib.import_module(f"{__package__}.utils._device")
 
 
 def check_device(d):
-    """The CPU for None and every spelling of it, or `meta`; torch's error for a device that is not there."""
+    """The CPU for None and every spelling of it, or `meta`; torch's error for a device that is not available."""
     if d is None or d is CPU or d.__class__ is str and d == "cpu":
         return CPU
     d = device(d)

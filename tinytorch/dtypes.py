@@ -1,8 +1,8 @@
 """torch's number types on NumPy's, and torch's rules for mixing them.
 
-A tensor's dtype is that of its array: nothing else is stored. A type that NumPy lacks is a record of bits
+A tensor's dtype is the dtype of its array: it is stored nowhere else. A type that NumPy lacks is a record of bits
 (`kinds/record_dtypes.py`): it can be stored, viewed, indexed and converted. Arithmetic on bfloat16 computes in float32
-and rounds back, and so does the little that torch has on complex32 (in complex64) and on float8.
+and rounds back. So do the few operations that torch has on complex32 (in complex64) and on float8.
 """
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from .kinds.record_dtypes import (
 )
 from .seam import door
 
-#: Kinds of dtypes, for `array.dtype.kind in FLOATING`: each is the letters that NumPy has for them ("V": a record,
-#: which is bfloat16, or one of those that torch has hardly any kernels for). They add up: FLOATING + COMPLEX.
+#: Kinds of dtypes, for `array.dtype.kind in FLOATING`: each is a string of NumPy's letters ("V" is a record: bfloat16,
+#: or one of the dtypes for which torch has hardly any kernels). They can be added: FLOATING + COMPLEX.
 BOOL, SIGNED, UNSIGNED, NATIVE, WIDENED, COMPLEX = "b", "i", "u", "f", "V", "c"
 INTEGER = SIGNED + UNSIGNED
 INTEGRAL = BOOL + INTEGER
-FLOATING = NATIVE + WIDENED                    # what NumPy computes in, and what is widened for it
+FLOATING = NATIVE + WIDENED                    # dtypes that NumPy computes in, and dtypes that are widened for it
 DIFFERENTIABLE = FLOATING + COMPLEX
 
-#: Whether NumPy counts and numbers places in 32 bits, where torch does it in int64: on machines of 32 bits. NumPy's
-#: numbers are C's long there, and those of torch.int32 C's int, of the same size: so the ones are told from the others.
+#: Whether NumPy's counts and indices have 32 bits, as on 32-bit machines, where torch's are int64. There NumPy's counts
+#: are C's long, while torch.int32 is C's int, of the same size, so the two can be told apart.
 NARROW = np.dtype(np.intp).itemsize < 8
 _COUNT, _INT32 = np.dtype(np.intp).num, np.intc if NARROW else np.int32
 
@@ -57,7 +57,7 @@ class dtype:
         self.name = name
         self.numpy = np.dtype(numpy)
         self.itemsize = self.numpy.itemsize
-        self.tensor_type = tensor_type         # "FloatTensor": the class that torch once had for it
+        self.tensor_type = tensor_type         # the old torch class of such tensors: "FloatTensor"
         self.type_name = tensor_type.removesuffix("Tensor")
         kind = (STORED[self.numpy].wide if self.numpy.kind == WIDENED else self.numpy).kind
         self.is_complex = kind == COMPLEX
@@ -70,7 +70,7 @@ class dtype:
         return f"torch.{self.name}"
 
     def __reduce__(self):
-        return self.name                       # pickle finds it by its name, here or in torch
+        return self.name                       # pickle finds it under its name, here or in torch
 
     def to_real(self):
         return _REAL.get(self, self)
@@ -112,21 +112,21 @@ PYTHON_TYPES = {builtins.float: float64, builtins.int: int64, builtins.bool: boo
 ALIASES = {"short": int16, "int": int32, "long": int64, "half": float16, "float": float32,
            "double": float64, "chalf": complex32, "cfloat": complex64, "cdouble": complex128}
 BY_NUMPY = {d.numpy: d for d in ALL}
-_NOT_MIXED = (uint16, uint32, uint64)          # have no common dtype with other integers
+_NOT_MIXED = (uint16, uint32, uint64)          # dtypes that have no common dtype with other integers
 _REAL = {complex32: float16, complex64: float32, complex128: float64}
 _COMPLEX = {real: complex for complex, real in _REAL.items()}
 
 #: Records that torch has few kernels for (`Op.stored`).
 ONLY_COMPLEX32 = frozenset([COMPLEX32])
 ONLY_STORED = ONLY_COMPLEX32 | {*FLOAT8_RECORDS}
-#: Records that hold no infinity.
+#: Records that have no infinity.
 FINITE = frozenset(FLOAT8_RECORDS) - {FLOAT8_E5M2}
 
 _default = float32
 
 
 def of(array):
-    """The dtype of an ndarray (TypeError for one that torch has no name for)."""
+    """The dtype of an ndarray (TypeError if torch has no such dtype)."""
     try:
         return BY_NUMPY[array.dtype]
     except KeyError:
@@ -140,18 +140,18 @@ def of(array):
 
 
 def counted(array):
-    """What a tensor holds where NumPy has made `array`: its counts and places as int64, wherever they are narrower."""
+    """An array that NumPy computed, as a tensor holds it: counts and indices become int64 where they are narrower."""
     return array.astype(np.int64) if NARROW and array.dtype.num == _COUNT else array
 
 
 def given(array):
-    """What a tensor holds where `array` comes from a program or a file, and shares its memory: numbers of 32 bits are
-    no counts, whatever they are called in C."""
+    """An array of a program or a file, as a tensor holds it, sharing its memory. Its 32-bit numbers are no counts,
+    whichever of C's types they have."""
     return array.view(_INT32) if NARROW and array.dtype.num == _COUNT else array
 
 
 def as_intp(numbers):
-    """Counts and places as those functions of NumPy want them that take none of 64 bits where an address has 32."""
+    """Counts and indices for functions of NumPy that refuse 64 bits on 32-bit machines."""
     return numbers.astype(np.intp, copy=False)
 
 
@@ -192,8 +192,8 @@ def check_long(value):
 
 
 def number_of(value):
-    """A NumPy scalar as the Python number that torch reads it as: one that is neither an integer nor double precision
-    as a float (of a complex64 the real part). Python's numbers as they are."""
+    """A NumPy scalar as the Python number that torch reads it as: an int for integers, else a float (of a complex64 its
+    real part), except complex128. Python's numbers unchanged."""
     if not isinstance(value, np.generic):
         return value
     if isinstance(value, np.integer):
@@ -249,8 +249,8 @@ def of_scalar(value):
 
 
 def combine(dims, zeros, scalars):
-    """torch's three tiers: tensors with dimensions decide; 0-dim tensors and then Python numbers
-    only lift the category. Each argument is a dtype or None."""
+    """torch's three tiers: tensors with dimensions decide; 0-dim tensors, and then Python numbers, only raise the
+    category. Each argument is a dtype or None."""
     return _lift(_lift(dims, zeros), scalars)
 
 
@@ -292,7 +292,7 @@ def _refuse(function, **arguments):
 
 
 def _of_type(function, kind):
-    """The dtype of what finfo or iinfo is asked for: a dtype, or a type of Python."""
+    """The dtype that the argument of finfo or iinfo names: a dtype, or a Python type."""
     found = PYTHON_TYPES.get(kind, kind) if isinstance(kind, type) else kind
     if not isinstance(found, dtype):
         raise TypeError(f"{function}(): argument 'type' (position 1) must be torch.dtype, not {type(kind).__name__}")
@@ -350,8 +350,8 @@ class iinfo:
 
 
 def stored(x, record):
-    """The opposite of `numbers`, also in a tuple, of what was computed: arrays of floating and complex numbers as such
-    records, the real ones beside complex records as float16; anything else as it is."""
+    """The opposite of `numbers` for computed results, also in a tuple: arrays of floating and complex numbers become
+    such records, and real arrays become float16 if the record is complex; anything else is unchanged."""
     if x.__class__ is tuple:
         return tuple([stored(y, record) for y in x])
     if not isinstance(x, (np.ndarray, np.generic)) or x.dtype.kind not in NATIVE + COMPLEX:
@@ -362,8 +362,8 @@ def stored(x, record):
 
 
 def kind(numpy_dtype):
-    """As `numpy_dtype.kind`, where what is said of bfloat16 is not to hold for other records: complex32 is COMPLEX, and
-    float8 of no kind that has a name here."""
+    """As `numpy_dtype.kind`, except that other records than bfloat16 do not count as WIDENED: complex32 is COMPLEX, and
+    float8 has a kind that no constant here contains."""
     letter = numpy_dtype.kind
     return letter if letter != WIDENED else _KINDS[numpy_dtype]
 
@@ -372,14 +372,14 @@ _KINDS = {BFLOAT16: WIDENED, COMPLEX32: COMPLEX, **dict.fromkeys(FLOAT8_RECORDS,
 
 
 def joined(real, imag):
-    """The complex32 numbers of parts in float16."""
+    """The complex32 numbers with these real and imaginary parts in float16."""
     result = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imag)), COMPLEX32)
     result["real"], result["imag"] = real, imag
     return result
 
 
 def is_complex(numpy_dtype):
-    """Whether a dtype of NumPy's, or a record, is of complex numbers."""
+    """Whether a NumPy dtype, or a record, is one of complex numbers."""
     return numpy_dtype.kind == COMPLEX or numpy_dtype.kind == WIDENED and numpy_dtype == COMPLEX32
 
 
@@ -387,8 +387,8 @@ _SIMPLE = frozenset([int, float, builtins.bool, type(None)])
 
 
 def widened(x):
-    """What an op computes with: bfloat16 arrays as float32, also those in a tuple or list, anything else as it is.
-    TypeError, as from NumPy, for other records, which few operations are computed of."""
+    """The values that an op computes with: bfloat16 arrays as float32, also in a tuple or list, anything else
+    unchanged. TypeError, as from NumPy, for other records, for which few operations exist."""
     if x.__class__ is tuple or x.__class__ is list:
         return x.__class__([y if y.__class__ in _SIMPLE else widened(y) for y in x])
     if not isinstance(x, np.ndarray) or x.dtype.kind != WIDENED:
@@ -399,13 +399,13 @@ def widened(x):
 
 
 def numbers(x):
-    """The numbers that an array of any records holds, as an array that NumPy can compute with; another array, and what
-    is none, as it is."""
+    """The numbers in an array of any records, as an array that NumPy can compute with. Other arrays, and other objects,
+    are unchanged."""
     return STORED[x.dtype].widen(x) if isinstance(x, np.ndarray) and x.dtype.kind == WIDENED else x
 
 
 def narrowed(x):
-    """The opposite of `widened`, of what was computed: float32 arrays and numbers as bfloat16."""
+    """The opposite of `widened` for computed results: float32 arrays and numbers become bfloat16."""
     if x.__class__ is tuple or x.__class__ is list:
         return x.__class__([narrowed(y) for y in x])
     if hasattr(x, "with_values"):              # a sparse array
@@ -414,7 +414,7 @@ def narrowed(x):
 
 
 def cast(array, numpy_dtype):
-    """`array.astype`, records included; complex to real drops the imaginary part. Always a copy."""
+    """`array.astype`, records included; from complex to real the imaginary part is dropped. Always a copy."""
     if array.dtype.kind == WIDENED:
         if array.dtype == numpy_dtype:
             return array.copy()

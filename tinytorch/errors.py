@@ -1,4 +1,4 @@
-"""torch's messages that many functions have in common, once."""
+"""torch's messages that many functions share, each in one place."""
 import os
 import sys
 import warnings
@@ -6,7 +6,7 @@ import warnings
 from . import dtypes as dt
 from .memory_format import LAYOUT_NAMES, sparse_coo
 
-#: A dtype as torch's C++ messages spell it, by the name of its tensor type.
+#: The name of a dtype in torch's C++ messages, by the name of its tensor type.
 C_NAMES = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16": "c10::BFloat16", "Long": "long int",
            "Int": "int", "Short": "short int", "UInt16": "short unsigned int", "UInt32": "unsigned int",
            "UInt64": "long unsigned int", "Char": "signed char", "Byte": "unsigned char", "Bool": "bool",
@@ -15,7 +15,7 @@ C_NAMES = {"Float": "float", "Double": "double", "Half": "c10::Half", "BFloat16"
 
 
 def type_name(x):
-    """The dtype of a tensor, of an array, or a dtype itself, as torch's messages spell it: Float, Long ..."""
+    """The name in torch's messages (Float, Long ...) of a dtype, or of the dtype of a tensor or array."""
     return (x if isinstance(x, dt.dtype) else dt.of(getattr(x, "_array", x))).type_name
 
 
@@ -24,7 +24,7 @@ _warned = set()
 
 
 def warn(message, category=UserWarning):
-    """A warning at the line outside of this package that is being executed."""
+    """Warn, at the innermost running line outside of this package."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
         level, frame = level + 1, frame.f_back
@@ -32,26 +32,26 @@ def warn(message, category=UserWarning):
 
 
 class once:
-    """Whether what is warned of once is warned of every time (`torch.set_warn_always`)."""
+    """Whether warnings that are given once are given every time (`torch.set_warn_always`)."""
 
     always = False
 
 
 def warn_once(message, kind=None):
-    """A UserWarning, the first time that it is asked for, or that one of its `kind` is."""
+    """A UserWarning, given only the first time for this message or `kind`."""
     if once.always or (kind or message) not in _warned:
         _warned.add(kind or message)
         warn(message)
 
 
 def kind_of(value):
-    """The class of a value as torch's messages spell it: int, numpy.ndarray."""
+    """The class of a value as torch's messages name it: int, numpy.ndarray."""
     kind = type(value)
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
 def not_a_tensor(function, argument, position, value):
-    """The TypeError for an argument that must be a tensor; `position` counts from 1, None: it is not told."""
+    """The TypeError for an argument that must be a tensor; `position` counts from 1, None leaves it out."""
     where = "" if position is None else f" (position {position})"
     return TypeError(f"{function}(): argument '{argument}'{where} must be Tensor, not {kind_of(value)}")
 
@@ -62,8 +62,8 @@ def not_implemented(kernel, x):
 
 
 def refuse_records(kernel, x, records=dt.ONLY_STORED):
-    """`not_implemented`, raised if a tensor or array `x` holds such records, by default all but bfloat16: of nothing
-    torch computes nothing."""
+    """Raise `not_implemented` if a tensor or array `x` holds such records, by default all but bfloat16. A tensor
+    without elements is accepted, as in torch."""
     array = getattr(x, "_array", x)
     if array.dtype.kind == dt.WIDENED and array.dtype in records and array.size:
         raise not_implemented(kernel, x)
@@ -76,16 +76,16 @@ def sizes_do_not_match(a, b, dim):
 
 
 class SparseOperandError(NotImplementedError, TypeError):
-    """What computes with ndarrays was given a sparse one. A TypeError too, as NumPy's for other objects."""
+    """A function of ndarrays got a sparse one. It is a TypeError too, as NumPy's error for unknown objects is."""
 
 
 def refuse_sparse(function, x):
-    """Raise the error of a function that does not take a sparse tensor (or array) `x`."""
+    """Raise the error of a function that does not accept a sparse tensor (or array) `x`."""
     backend = "SparseCPU" if x.layout is sparse_coo else "SparseCsrCPU"
     raise SparseOperandError(f"Could not run 'aten::{function}' with arguments from the '{backend}' backend: "
                              f"tinytorch has no {function} of tensors with layout {x.layout}")
 
 
 def layout_expected(function, kind, x):
-    """The RuntimeError of a function for tensors of another layout than that of `x`."""
+    """The RuntimeError of a function for tensors whose layout differs from that of `x`."""
     return RuntimeError(f"{function} expected {kind}tensor layout but got {LAYOUT_NAMES[x.layout]}")

@@ -1,4 +1,4 @@
-"""torch.futures: results that are there later, of what other threads do."""
+"""torch.futures: results that other threads compute, and that are available later."""
 from __future__ import annotations
 
 import concurrent.futures
@@ -9,7 +9,7 @@ __all__ = ["Future", "collect_all", "wait_all"]
 
 
 class Future:
-    """A result, or an exception, that somebody sets.
+    """A result, or an exception, that another part of the program sets.
 
     >>> import tinytorch as torch
     >>> future = torch.futures.Future()
@@ -26,21 +26,21 @@ class Future:
         return cls
 
     def done(self) -> bool:
-        """Whether there is a result or an exception."""
+        """Whether a result or an exception is set."""
         return self._future.done()
 
     def wait(self) -> Any:
-        """The result, as soon as there is one; the exception is raised."""
+        """Wait for the result and return it, or raise the exception."""
         return self._future.result()
 
     def value(self) -> Any:
-        """The result, or the exception raised. RuntimeError before there is one."""
+        """The result, or the exception raised. RuntimeError before either is set."""
         if not self.done():
             raise RuntimeError("value() was called on a future that is not done")
         return self._future.result()
 
     def then(self, callback: Callable) -> Future:
-        """A Future of callback(self), which is called when this is done."""
+        """A Future of the result of callback(self), which is called when this one is done."""
         later = Future()
 
         def call(_):
@@ -52,17 +52,17 @@ class Future:
         return later
 
     def add_done_callback(self, callback: Callable) -> None:
-        """callback(self), when this is done."""
+        """Call callback(self) when this one is done."""
         self._future.add_done_callback(lambda _: callback(self))
 
     def set_result(self, result: Any) -> None:
-        """Sets the result. RuntimeError if this is done."""
+        """Set the result. RuntimeError if this one is done."""
         if self.done():
             raise RuntimeError("Future can only be marked completed once")
         self._future.set_result(result)
 
     def set_exception(self, result: BaseException) -> None:
-        """Sets an exception. AssertionError if it is none, RuntimeError if this is done."""
+        """Set an exception. AssertionError for another object, RuntimeError if this one is done."""
         if not isinstance(result, Exception):
             raise AssertionError(f"{result} is of type {type(result)}, not an Exception.")
         if self.done():
@@ -71,7 +71,7 @@ class Future:
 
 
 def collect_all(futures: list[Future]) -> Future:
-    """A Future of the list of those given, done when they all are."""
+    """A Future whose result is the given list. It is done when they all are."""
     result, left = Future(), [len(futures)]
 
     def count(_):
@@ -86,5 +86,5 @@ def collect_all(futures: list[Future]) -> Future:
 
 
 def wait_all(futures: list[Future]) -> list:
-    """The results of all, the exception of the first that has one raised."""
+    """The results of all. If one has an exception, the first of these is raised."""
     return [future.wait() for future in collect_all(futures).wait()]

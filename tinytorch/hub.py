@@ -1,6 +1,6 @@
 """torch.hub: files from the web, kept in a folder, and models of a local `hubconf.py`.
 
-Code is never fetched from the web: `load` takes `source="local"` alone.
+Code is never fetched from the web: `load` accepts `source="local"` alone.
 """
 import builtins
 import hashlib
@@ -22,7 +22,7 @@ _set = []
 
 
 class _NoBar:
-    """What stands for tqdm's bar where that is not installed: says nothing."""
+    """Takes the place of tqdm's bar if tqdm is not installed, and prints nothing."""
 
     def __init__(self, total=None, disable=False, **kwargs):
         self.total, self.disable, self.n = total, disable, 0
@@ -55,7 +55,7 @@ def _get_torch_home():
 
 
 def get_dir():
-    """The folder of downloads: the one set, or $TORCH_HOME/hub, or ~/.cache/torch/hub."""
+    """The folder of downloads: the one set by `set_dir`, or $TORCH_HOME/hub, or ~/.cache/torch/hub."""
     return _set[-1] if _set else os.path.join(_get_torch_home(), "hub")
 
 
@@ -65,7 +65,7 @@ def set_dir(d):
 
 
 def download_url_to_file(url, dst, hash_prefix=None, progress=True):
-    """The file at `url` as file `dst`. RuntimeError if its SHA-256 does not begin with `hash_prefix`."""
+    """Download `url` to the file `dst`. RuntimeError if its SHA-256 does not begin with `hash_prefix`."""
     folder = os.path.dirname(os.path.abspath(os.path.expanduser(dst)))
     request = urllib.request.Request(url, headers={"User-Agent": "torch.hub"})
     digest = hashlib.sha256()
@@ -90,10 +90,10 @@ def download_url_to_file(url, dst, hash_prefix=None, progress=True):
 
 def load_state_dict_from_url(url, model_dir=None, map_location=None, progress=True, check_hash=False, file_name=None,
                              weights_only=False):
-    """What `torch.load` gives of the file at `url`, which is fetched once and kept in `model_dir`, at first
+    """The result of `torch.load` for the file at `url`, which is fetched once and kept in `model_dir`, by default
     get_dir()/checkpoints.
 
-    check_hash  the name of the file must say how its SHA-256 begins: "name-0123abcd.pth"
+    check_hash  the file's name must hold the beginning of its SHA-256: "name-0123abcd.pth"
     """
     model_dir = os.path.join(get_dir(), "checkpoints") if model_dir is None else model_dir
     os.makedirs(model_dir, exist_ok=True)
@@ -146,5 +146,5 @@ def help(github, model, force_reload=False, skip_validation=False, trust_repo="c
 
 def load(repo_or_dir, model, *args, source="github", trust_repo="check", force_reload=False, verbose=True,
          skip_validation=False, **kwargs):
-    """model(*args, **kwargs) of a folder's `hubconf.py`. NotImplementedError unless source="local"."""
+    """model(*args, **kwargs) from a folder's `hubconf.py`. NotImplementedError unless source="local"."""
     return _entry(_hubconf(repo_or_dir, source), model)(*args, **kwargs)

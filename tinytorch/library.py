@@ -1,4 +1,4 @@
-"""torch.library: operators of your own, with a gradient, under torch.ops."""
+"""torch.library: custom operators, with a gradient, under torch.ops."""
 from __future__ import annotations
 
 import functools
@@ -19,10 +19,10 @@ __all__ = ["CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel"
            "infer_schema", "opcheck", "register_autograd", "register_fake", "register_kernel",
            "register_torch_dispatch", "register_vmap", "triton_op", "wrap_triton"]
 
-#: {"namespace::name": its CustomOpDef}, and what was said of the shapes of operators before they are defined.
+#: {"namespace::name": its CustomOpDef}, and shape functions that were given before their operators are defined.
 _DEFINED: dict[str, CustomOpDef] = {}
 _FAKES: dict[str, Callable] = {}
-#: What `impl` was given before the operators are defined, as (kinds of devices, implementation).
+#: Implementations that `impl` was given before their operators are defined, as (kinds of devices, implementation).
 _KERNELS: dict[str, list[tuple[list[str], Callable]]] = {}
 
 
@@ -50,12 +50,13 @@ def _schema_type(annotation, name):
 def _default(value):
     if value is inspect.Parameter.empty:
         return ""
-    return "=" + (f'"{value}"' if isinstance(value, str) else f"{value}".rpartition(".")[2]
-                  if isinstance(value, dt.dtype) else f"{value}")
+    if isinstance(value, dt.dtype):
+        return "=" + f"{value}".rpartition(".")[2]
+    return f'="{value}"' if isinstance(value, str) else f"={value}"
 
 
 def infer_schema(prototype_function: Callable, /, *, mutates_args: Any, op_name: str | None = None) -> str:
-    """The schema that the annotations of a function say. ValueError where one is missing or unknown.
+    """The schema that follows from a function's annotations. ValueError for a missing or unknown annotation.
 
     >>> import tinytorch as torch
     >>> def scaled(x: torch.Tensor, by: float = 2.0) -> torch.Tensor: ...
@@ -91,7 +92,7 @@ def infer_schema(prototype_function: Callable, /, *, mutates_args: Any, op_name:
 
 # ------------------------------------------------------------------ operators
 class _Below(threading.local):
-    """How many `torch._C._AutoDispatchBelowAutograd` this thread is in."""
+    """The number of `torch._C._AutoDispatchBelowAutograd` contexts around the running code."""
 
     depth = 0
 
@@ -110,14 +111,14 @@ def _tensors(values: Iterable[Any]) -> list[Tensor]:
 
 
 class CustomOpDef:
-    """An operator: a function of tensors whose derivative is none until it is given one with `register_autograd`."""
+    """An operator: a function of tensors that has no derivative until `register_autograd` gives it one."""
 
     def __init__(self, namespace: str, name: str, schema: str, fn: Callable | None) -> None:
         self._namespace, self._name, self._schema, self._init_fn = namespace, name, schema, fn
         self._kernel, self._backward, self._setup_context, self._vmap, self._function = fn, None, None, None, None
         arguments = re.findall(r"\w(\(\w+!\))?[\[\]\d?]* (\w+)", schema.partition("->")[0])
         self._written = {key for i, (mark, word) in enumerate(arguments) if mark and fn for key in (i, word)}
-        self._recorded = None                  # what runs in its place where operations are recorded
+        self._recorded = None                  # the implementation for "Autograd", which runs instead of the kernel
         self._fake = _FAKES.get(self._qualname)
         _DEFINED[self._qualname] = self
         _ops.CUSTOM[self._qualname] = self
@@ -153,7 +154,7 @@ class CustomOpDef:
         with unrecorded():
             result = self._kernel(*args, **kwargs)
         for t in _tensors([x for key, x in (*enumerate(args), *kwargs.items()) if key in self._written]):
-            count_write(t)                     # the kernel may have written to its memory alone
+            count_write(t)                     # the kernel may have written through NumPy, which counts no versions
         for t in _tensors([result]):
             if any([t is x or t.untyped_storage().data_ptr() == x.untyped_storage().data_ptr() and t.numel()
                     for x in tensors]):
@@ -166,7 +167,7 @@ class CustomOpDef:
         return result
 
     def register_kernel(self, device_types: Any, fn: Callable | None = None, /) -> Callable:
-        """The implementation for kinds of devices: that for the CPU is used, others are kept for nothing."""
+        """The implementation for kinds of devices. The one for the CPU is used, others are ignored."""
         def register(fn):
             kinds = [device_types] if isinstance(device_types, str) else device_types
             if kinds is None or "cpu" in kinds:
@@ -175,7 +176,7 @@ class CustomOpDef:
         return register if fn is None else register(fn)
 
     def register_fake(self, fn: Callable, /) -> Callable:
-        """What says the shapes of results: for tensors without memory, of which there are none here."""
+        """The function that computes the shapes of results for tensors without memory. It is kept and not called."""
         self._fake = fn
         return fn
 
@@ -191,8 +192,8 @@ class CustomOpDef:
         raise NotImplementedError("register_torch_dispatch is not supported: there is no __torch_dispatch__")
 
     def register_autograd(self, backward: Callable, /, *, setup_context: Callable | None = None) -> None:
-        """The derivative: backward(ctx, *gradients of results) gives one gradient for each argument, and
-        setup_context(ctx, inputs, output) keeps what it needs."""
+        """The derivative: backward(ctx, *gradients of results) returns one gradient for each argument, and
+        setup_context(ctx, inputs, output) saves the values that backward needs."""
         if "!" in self._schema:
             raise RuntimeError(f"Cannot register autograd formula for non-functional operator {self} with schema "
                                f"{self._qualname}{self._schema}. Please create a functional operator and register an "
@@ -205,7 +206,7 @@ class CustomOpDef:
 
 
 def _differentiable(definition):
-    """An autograd.Function that is the operator: its backward is the one registered."""
+    """An autograd.Function that runs the operator. Its backward is the registered one."""
     class Operator:
         @staticmethod
         def forward(ctx, tensors, kwargs, *flat):
@@ -233,7 +234,7 @@ def _differentiable(definition):
 
 def custom_op(name: str, fn: Callable | None = None, /, *, mutates_args: Any, device_types: Any = None,
               schema: str | None = None, tags: Any = None) -> Any:
-    """A decorator that makes a function the operator "namespace::name". ValueError for a name of another form.
+    """A decorator that makes a function the operator "namespace::name". ValueError for a name of any other form.
 
     >>> import tinytorch as torch
     >>> @torch.library.custom_op("doctest::square", mutates_args=())
@@ -263,7 +264,7 @@ def _split(name):
 
 
 def _definition(op: Any) -> CustomOpDef:
-    """Of an operator, by whatever is known of it."""
+    """The definition of an operator, given as that, as an overload, a packet or a name."""
     if isinstance(op, CustomOpDef):
         return op
     if isinstance(op, _ops.OpOverload):
@@ -276,12 +277,12 @@ def _definition(op: Any) -> CustomOpDef:
 
 # ------------------------------------------------------------------ by name
 def define(qualname: str, schema: str, *, lib: Any = None, tags: Any = ()) -> None:
-    """An operator without an implementation; `impl` gives it one."""
+    """Define an operator without an implementation; `impl` adds one."""
     CustomOpDef(*_split(qualname), schema, None)
 
 
 def impl(qualname: Any, types: Any, func: Callable | None = None, *, lib: Any = None) -> Callable:
-    """The implementation of an operator, for kinds of devices or "default"."""
+    """Add the implementation of an operator, for kinds of devices or "default"."""
     def register(fn):
         kinds = [{"default": "cpu", "CPU": "cpu"}.get(k, k) for k in ([types] if isinstance(types, str) else types)]
         name = "::".join(_split(qualname)) if isinstance(qualname, str) else None
@@ -309,7 +310,7 @@ def register_fake(op: Any, func: Callable | None = None, /, *, lib: Any = None, 
 
 
 def impl_abstract(qualname: Any, func: Callable | None = None, *, lib: Any = None, _stacklevel: int = 1) -> Callable:
-    """`register_fake`, as it was called before."""
+    """The old name of `register_fake`."""
     return register_fake(qualname, func, lib=lib)
 
 
@@ -331,7 +332,7 @@ def register_torch_dispatch(op: Any, torch_dispatch_class: Any, func: Callable |
 
 
 class Library:
-    """Operators of a namespace: `define` them by schema, `impl` them."""
+    """Operators of a namespace: `define` declares them by schema, `impl` adds implementations."""
 
     def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
         if kind not in ("IMPL", "DEF", "FRAGMENT"):
@@ -342,16 +343,16 @@ class Library:
         return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})>"
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
-        """An operator by its schema, "name(Tensor x) -> Tensor": its name."""
+        """Define an operator by its schema, "name(Tensor x) -> Tensor". Returns its name."""
         name, bracket, rest = schema.partition("(")
         CustomOpDef(self.ns, name.strip().partition(".")[0], bracket + rest, None)
         return name.strip()
 
     def impl(self, op_name: Any, fn: Callable, dispatch_key: str = "", *, with_keyset: bool = False,
              allow_override: bool = False) -> None:
-        """The implementation of an operator: for "CPU" or any device. Those for other devices are kept for nothing. For
-        "Autograd": the function is called in the place of the operator, and sees to gradients itself; it calls the
-        operator's own implementation within `torch._C._AutoDispatchBelowAutograd()`."""
+        """Add the implementation of an operator: for "CPU" or any device; those for other devices are ignored. For
+        "Autograd": the function is called in place of the operator, and handles gradients itself; it calls the
+        operator's other implementation within `torch._C._AutoDispatchBelowAutograd()`."""
         key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
         name = op_name if isinstance(op_name, str) else op_name.name()
         definition = _definition(name if "::" in name else f"{self.ns}::{name}")
@@ -376,19 +377,19 @@ def fallthrough_kernel() -> None:
 
 
 def get_ctx() -> Any:
-    """RuntimeError: only implementations without memory have one, and none runs here."""
+    """RuntimeError: it is for shape functions of tensors without memory, and they are not called here."""
     raise RuntimeError("get_ctx() should only be called within a fake impl, which tinytorch never runs")
 
 
 def opcheck(op: Any, args: tuple, kwargs: Any = None, *, test_utils: Any = None, raise_exception: bool = True,
             atol: Any = None, rtol: Any = None) -> dict[str, str]:
-    """NotImplementedError: there is no compiler to check an operator for."""
+    """NotImplementedError: the checks are those of torch's compiler."""
     raise NotImplementedError("torch.library.opcheck is not supported: use torch.autograd.gradcheck")
 
 
 def triton_op(name: str, fn: Callable | None = None, /, *, mutates_args: Any, schema: str | None = None) -> Any:
-    """As `custom_op`: an operator, whose function also says the shapes of what it gives. It may choose what it runs; to
-    run a kernel of Triton raises (`wrap_triton`)."""
+    """`custom_op` whose function also computes the shapes of its results. The function may choose what it runs, but a
+    Triton kernel raises (`wrap_triton`)."""
     def decorate(fn):
         made = custom_op(name, fn, mutates_args=mutates_args, schema=schema)
         made.register_fake(fn)

@@ -1,8 +1,9 @@
 """torch.masked: reductions and normalisations of the elements where `mask` is true.
 
-A mask is broadcast to the shape of the input (IndexError if it has more dimensions), and taken as bool. Elements that
-it leaves out are replaced by the operation's identity, with which anything gives itself: where it leaves out all, that
-is the result, or nan. `dtype`: that of the result, or else of the input. NotImplementedError for one without identity.
+A mask is broadcast to the shape of the input (IndexError if it has more dimensions), and converted to bool. Masked-out
+elements are replaced by the operation's identity, which does not change the result. Where all elements are masked out,
+the result is that identity, or nan. `dtype`: the dtype of the result, by default that of the input. NotImplementedError
+for a dtype without an identity.
 
 There are no MaskedTensors: `masked_tensor` and `as_masked_tensor` are missing.
 """
@@ -33,7 +34,7 @@ __all__ = ["MaskedTensor", "amax", "amin", "argmax", "argmin", "as_masked_tensor
            "normalize", "prod", "softmax", "softmin", "std", "sum", "var"]
 
 
-_NO_CLASS = "tensors have no masks of their own; give the functions of torch.masked a mask"
+_NO_CLASS = "there are no tensors with a mask; pass a mask to the functions of torch.masked"
 
 
 # ------------------------------------------------------------------ masks and identities
@@ -72,7 +73,7 @@ _IDENTITIES = {**dict.fromkeys(("sum", "norm"), lambda name, d: 0), "prod": lamb
 
 
 def _filled(name, input, mask):
-    """The input with the identity of an operation where the mask leaves it out."""
+    """The input with the operation's identity in place of masked-out elements."""
     if mask is None:
         return input
     mask = _mask_of(input, mask)
@@ -87,14 +88,14 @@ def _dims(dim, ndim):
     for d in (dim,) if isinstance(dim, int) else dim:
         if d in found:
             raise RuntimeError(f"dim={d} appears multiple times in the list of dims")
-        if d < -ndim or d >= max(ndim, 1):     # torch looks at it in Python, where 64 bits are no limit
+        if d < -ndim or d >= max(ndim, 1):     # torch checks it in Python, where ints may exceed 64 bits
             raise IndexError(f"Dimension out of range (expected to be in range of [{-ndim}, {ndim - 1}], but got {d})")
         found.append(check_dim(as_int(d), ndim))
     return tuple(sorted(found))
 
 
 def _summed(input, dtype):
-    """The dtype of a sum or product: of small integers, int64."""
+    """The dtype of a sum or product: int64 for smaller integers."""
     if dtype is None:
         small = input.dtype.category < 2 and input.dtype not in (dt.uint16, dt.uint32, dt.uint64)
         return dt.int64 if small else input.dtype
@@ -105,7 +106,7 @@ def _summed(input, dtype):
 @public(python=True)
 def sum(input: Tensor, dim: int | Ints | None = None, *, keepdim: bool | None = False, dtype: dt.dtype | None = None,
         mask: Tensor | None = None) -> Tensor:
-    """The sum over `dim` (all): 0 where all is left out.
+    """The sum over `dim` (all): 0 where all elements are masked out.
 
     >>> import tinytorch as torch
     >>> torch.masked.sum(torch.tensor([1, 2, 3]), 0, mask=torch.tensor([True, False, True]))
@@ -118,7 +119,7 @@ def sum(input: Tensor, dim: int | Ints | None = None, *, keepdim: bool | None = 
 @public(python=True)
 def prod(input: Tensor, dim: int | Ints | None = None, *, keepdim: bool | None = False, dtype: dt.dtype | None = None,
          mask: Tensor | None = None) -> Tensor:
-    """The product over `dim` (all): 1 where all is left out.
+    """The product over `dim` (all): 1 where all elements are masked out.
 
     >>> import tinytorch as torch
     >>> torch.masked.prod(torch.tensor([2, 0, 3]), 0, mask=torch.tensor([True, False, True]))
@@ -134,7 +135,7 @@ def prod(input: Tensor, dim: int | Ints | None = None, *, keepdim: bool | None =
 @public(python=True)
 def amax(input: Tensor, dim: int | Ints | None = None, *, keepdim: bool | None = False, dtype: dt.dtype | None = None,
          mask: Tensor | None = None) -> Tensor:
-    """The largest over `dim` (all): -inf, or the least integer, where all is left out.
+    """The largest element over `dim` (all): -inf, or the least integer, where all elements are masked out.
 
     >>> import tinytorch as torch
     >>> torch.masked.amax(torch.tensor([1., 5., 3.]), 0, mask=torch.tensor([True, False, True]))
@@ -146,7 +147,7 @@ def amax(input: Tensor, dim: int | Ints | None = None, *, keepdim: bool | None =
 @public(python=True)
 def amin(input: Tensor, dim: int | Ints | None = None, *, keepdim: bool | None = False, dtype: dt.dtype | None = None,
          mask: Tensor | None = None) -> Tensor:
-    """The least over `dim` (all): inf, or the largest integer, where all is left out.
+    """The least element over `dim` (all): inf, or the largest integer, where all elements are masked out.
 
     >>> import tinytorch as torch
     >>> torch.masked.amin(torch.tensor([5., 1., 3.]), 0, mask=torch.tensor([True, False, True]))
@@ -158,7 +159,7 @@ def amin(input: Tensor, dim: int | Ints | None = None, *, keepdim: bool | None =
 @public(python=True)
 def argmax(input: Tensor, dim: int | None = None, *, keepdim: bool | None = False, dtype: dt.dtype | None = None,
            mask: Tensor | None = None) -> Tensor:
-    """Where the largest along `dim`, or in the flat tensor, is: in `dtype`, by default the input's.
+    """The index of the largest element along `dim`, or in the flat tensor, in `dtype`, by default the input's.
 
     >>> import tinytorch as torch
     >>> torch.masked.argmax(torch.tensor([1., 5., 3.]), 0, mask=torch.tensor([True, False, True]))
@@ -170,7 +171,7 @@ def argmax(input: Tensor, dim: int | None = None, *, keepdim: bool | None = Fals
 @public(python=True)
 def argmin(input: Tensor, dim: int | None = None, *, keepdim: bool | None = False, dtype: dt.dtype | None = None,
            mask: Tensor | None = None) -> Tensor:
-    """Where the least along `dim`, or in the flat tensor, is: in `dtype`, by default the input's.
+    """The index of the least element along `dim`, or in the flat tensor, in `dtype`, by default the input's.
 
     >>> import tinytorch as torch
     >>> torch.masked.argmin(torch.tensor([5, 1, 3]), 0, mask=torch.tensor([True, False, True]))
@@ -180,7 +181,7 @@ def argmin(input: Tensor, dim: int | None = None, *, keepdim: bool | None = Fals
 
 
 def _total(input, dim, keepdim, dtype, mask):
-    """The number of elements that count, and their sum; the mask in the shape of the input."""
+    """The number of elements that are not masked out, their sum, and the mask in the shape of the input."""
     if mask is None:
         count = sum(ones(input.shape, dtype=dt.int64), dim, keepdim=keepdim)
     else:
@@ -192,7 +193,7 @@ def _total(input, dim, keepdim, dtype, mask):
 @public(python=True)
 def mean(input: Tensor, dim: int | Ints | None = None, *, keepdim: bool | None = False, dtype: dt.dtype | None = None,
          mask: Tensor | None = None) -> Tensor:
-    """The mean over `dim` (all): nan where all is left out. ValueError for integers.
+    """The mean over `dim` (all): nan where all elements are masked out. ValueError for integers.
 
     >>> import tinytorch as torch
     >>> torch.masked.mean(torch.tensor([1., 5., 3.]), 0, mask=torch.tensor([True, False, True]))
@@ -209,8 +210,8 @@ def mean(input: Tensor, dim: int | Ints | None = None, *, keepdim: bool | None =
 @public(python=True)
 def median(input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: dt.dtype | None = None,
            mask: Tensor | None = None) -> Tensor:
-    """The median along `dim` (of an even number, the lower one): nan where all is left out, ValueError for integers.
-
+    """The median along `dim` (of an even number of elements, the lower one): nan where all elements are masked out,
+    ValueError for integers.
     >>> import tinytorch as torch
     >>> torch.masked.median(torch.tensor([1., 5., 3.]), 0, mask=torch.tensor([True, False, True]))
     tensor(1.)
@@ -228,7 +229,7 @@ def median(input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: dt.dty
 @public(python=True)
 def logsumexp(input: Tensor, dim: int | Ints | None = None, *, keepdim: bool = False, dtype: dt.dtype | None = None,
               mask: Tensor | None = None) -> Tensor:
-    """log of the sum of exp(input) over `dim` (all): -inf where all is left out.
+    """log of the sum of exp(input) over `dim` (all): -inf where all elements are masked out.
 
     >>> import tinytorch as torch
     >>> torch.masked.logsumexp(torch.zeros(3), 0, mask=torch.tensor([True, False, True]))
@@ -241,7 +242,7 @@ def logsumexp(input: Tensor, dim: int | Ints | None = None, *, keepdim: bool = F
 @public(python=True)
 def logaddexp(input: Tensor, other: Tensor, *, dtype: dt.dtype | None = None, input_mask: Tensor | None = None,
               other_mask: Tensor | None = None) -> Tensor:
-    """log(exp(input) + exp(other)), elementwise, each with a mask of its own.
+    """log(exp(input) + exp(other)), elementwise, with a separate mask for each.
 
     >>> import tinytorch as torch
     >>> torch.masked.logaddexp(torch.zeros(2), torch.zeros(2), other_mask=torch.tensor([True, False]))
@@ -254,7 +255,7 @@ def logaddexp(input: Tensor, other: Tensor, *, dtype: dt.dtype | None = None, in
 @public(python=True)
 def norm(input: Tensor, ord: float | None = 2.0, dim: int | Ints | None = None, *, keepdim: bool | None = False,
          dtype: dt.dtype | None = None, mask: Tensor | None = None) -> Tensor:
-    """The vector norm over `dim` (all): 0 where all is left out, of order -inf inf.
+    """The vector norm over `dim` (all): 0 where all elements are masked out, inf for order -inf.
 
     >>> import tinytorch as torch
     >>> torch.masked.norm(torch.tensor([3., 5., 4.]), 2, 0, mask=torch.tensor([True, False, True]))
@@ -287,8 +288,8 @@ def _variance(input, dim, unbiased, correction, keepdim, dtype, mask):
 def var(input: Tensor, dim: int | Ints | None = None, unbiased: bool | None = None, *,
         correction: float | None = None, keepdim: bool | None = False, dtype: dt.dtype | None = None,
         mask: Tensor | None = None) -> Tensor:
-    """The variance over `dim` (all), divided by the number of elements that count less `correction` (1; with
-    unbiased=False 0): nan where all is left out.
+    """The variance over `dim` (all): nan where all elements are masked out. It is divided by the number of other
+    elements less `correction` (1 by default, 0 with unbiased=False).
 
     >>> import tinytorch as torch
     >>> torch.masked.var(torch.tensor([1., 5., 3.]), 0, mask=torch.tensor([True, False, True]))
@@ -337,7 +338,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, mask: Ten
 
 @public(python=True)
 def softmax(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, mask: Tensor | None = None) -> Tensor:
-    """exp(input) divided by its sum along `dim`: nan where all is left out.
+    """exp(input) divided by its sum along `dim`: nan where all elements are masked out.
 
     >>> import tinytorch as torch
     >>> torch.masked.softmax(torch.zeros(3), 0, mask=torch.tensor([True, False, True]))
@@ -374,7 +375,7 @@ def softmin(input: Tensor, dim: int, *, dtype: dt.dtype | None = None, mask: Ten
 @public(python=True)
 def normalize(input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype: dt.dtype | None = None,
               mask: Tensor | None = None) -> Tensor:
-    """The elements that count, and zeros, divided by their norm along `dim`, which counts as `eps` at least.
+    """The elements, with zeros for masked-out ones, divided by their norm along `dim`, or by `eps` if that is larger.
 
     >>> import tinytorch as torch
     >>> torch.masked.normalize(torch.tensor([3., 5., 4.]), 2, 0, mask=torch.tensor([True, False, True]))
@@ -391,7 +392,7 @@ as_masked_tensor, masked_tensor = [
 
 
 def is_masked_tensor(obj, /) -> bool:
-    """False: there are none."""
+    """False: there are no tensors with a mask."""
     return False
 
 

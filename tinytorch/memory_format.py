@@ -1,4 +1,4 @@
-"""torch.memory_format: in which order dimensions lie in memory. torch.layout: strided, and those of sparse tensors."""
+"""torch.memory_format: the order of dimensions in memory. torch.layout: strided, and the layouts of sparse tensors."""
 
 
 class memory_format:
@@ -22,7 +22,7 @@ class memory_format:
 
 
 class layout:
-    """How elements are stored: `torch.strided`, `torch.sparse_coo` ..."""
+    """How a tensor's elements are stored: `torch.strided`, `torch.sparse_coo` ..."""
 
     __slots__ = ("name",)
 
@@ -44,13 +44,13 @@ strided = layout("strided")
 sparse_coo, sparse_csr, sparse_csc = layout("sparse_coo"), layout("sparse_csr"), layout("sparse_csc")
 sparse_bsr, sparse_bsc = layout("sparse_bsr"), layout("sparse_bsc")
 
-#: What torch's messages call a layout, and a backend.
+#: The name of a layout, and of its backend, in torch's messages.
 LAYOUT_NAMES = {strided: "Strided", sparse_coo: "Sparse", sparse_csr: "SparseCsr", sparse_csc: "SparseCsc",
                 sparse_bsr: "SparseBsr", sparse_bsc: "SparseBsc"}
 
 
 def memory_order(format, ndim):
-    """How to lay out a tensor of `ndim` dimensions: "K" (as its source), "C", or the order of its dimensions."""
+    """The memory order of a tensor of `ndim` dimensions: "K" (as its source), "C", or the order of its dimensions."""
     if format is None or format is preserve_format:
         return "K"
     if format is contiguous_format:
@@ -65,13 +65,13 @@ def memory_order(format, ndim):
 def check_layout(given):
     """True; NotImplementedError for a layout other than strided."""
     if given is not None and given is not strided:
-        raise NotImplementedError(f"tinytorch makes strided tensors only here: none of layout {given}")
+        raise NotImplementedError(f"this function makes strided tensors only, not tensors of layout {given}")
     return True
 
 
 def dense_steps(shape: tuple[int, ...], order: tuple[int, ...] | None = None) -> tuple[int, ...]:
-    """How many elements lie between neighbours along each dimension, in C order, in which torch counts sizes of 0 as 1;
-    or with the dimensions in another order, in which it does not."""
+    """The number of elements between neighbours along each dimension, in C order, where torch counts sizes of 0 as 1;
+    or with the dimensions in another order, where it does not."""
     steps, step = [1] * len(shape), 1
     for d in reversed(range(len(shape)) if order is None else order):
         steps[d] = step

@@ -1,4 +1,4 @@
-"""torch.overrides: what there is to write classes and modes that override torch's functions with."""
+"""torch.overrides: the tools for classes and modes that override torch's functions."""
 from __future__ import annotations
 
 import contextlib
@@ -28,9 +28,9 @@ __all__ = ["BaseTorchFunctionMode", "TorchFunctionMode", "enable_reentrant_dispa
            "is_tensor_method_or_property", "redispatch_function", "resolve_name", "wrap_torch_function"]
 
 
-# ------------------------------------------------------------------ for functions of one's own
+# ------------------------------------------------------------------ for functions of other packages
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
-    """Whether one of the arguments overrides, or a mode is at work: whether to call `handle_torch_function`.
+    """Whether an argument overrides, or a mode is active: then call `handle_torch_function`.
 
     >>> import tinytorch as torch
     >>> torch.overrides.has_torch_function((torch.ones(2), 3))
@@ -45,12 +45,12 @@ def has_torch_function_unary(tensor: Any) -> bool:
 
 
 def has_torch_function_variadic(*args: Any) -> bool:
-    """`has_torch_function` for arguments one by one."""
+    """`has_torch_function` with the arguments given separately."""
     return seen((args,), {}) is not None
 
 
 def handle_torch_function(public_api: Callable, relevant_args: Iterable[Any], /, *args: Any, **kwargs: Any) -> Any:
-    """What the innermost mode, or those of `relevant_args` that override, make of a call of `public_api`.
+    """The result of a call of `public_api`, from the innermost mode, or from those of `relevant_args` that override.
 
     TypeError if all of them return NotImplemented.
 
@@ -70,8 +70,8 @@ def handle_torch_function(public_api: Callable, relevant_args: Iterable[Any], /,
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[Callable], Callable]:
-    """Decorator of a function that `__torch_function__` shall see. `dispatcher`, called as the function is, returns
-    the arguments that may override it.
+    """Decorator for a function that `__torch_function__` shall see. `dispatcher`, called with the same arguments,
+    returns those that may override it.
 
     >>> import tinytorch as torch
     >>> @torch.overrides.wrap_torch_function(lambda x: (x,))
@@ -92,12 +92,12 @@ def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[[C
 
 
 def redispatch_function(func: Callable, types: Iterable[type], args: tuple = (), kwargs: dict | None = None) -> Any:
-    """`func` run itself for arguments that override it, while the functions that it calls look for overrides again."""
+    """Run `func` itself for arguments that override it; functions that it calls look for overrides again."""
     return skip_one_hop(func, types, args, kwargs)
 
 
 def is_tensor_like(inp: Any) -> bool:
-    """Whether it is a Tensor or has a `__torch_function__`.
+    """Whether an object is a Tensor or has a `__torch_function__`.
 
     >>> import tinytorch as torch
     >>> torch.overrides.is_tensor_like(torch.ones(1)), torch.overrides.is_tensor_like(1)
@@ -110,8 +110,8 @@ def is_tensor_like(inp: Any) -> bool:
 class TorchFunctionMode:
     """A context that sees every public function, with or without tensors, before it runs.
 
-    In a subclass, `__torch_function__(self, func, types, args=(), kwargs=None)` returns the result of the call. What
-    it calls itself goes to the mode around this one.
+    In a subclass, `__torch_function__(self, func, types, args=(), kwargs=None)` returns the result of the call. The
+    functions that it calls are seen by the mode around this one.
 
     >>> import tinytorch as torch
     >>> class Log(torch.overrides.TorchFunctionMode):
@@ -144,12 +144,12 @@ class TorchFunctionMode:
             raise
 
     def __exit__(self, exc_type: type | None, exc_val: BaseException | None, exc_tb: Any) -> None:
-        modes(always=True)[:] = vars(self)["_around"].pop()    # whatever an interrupt has left of them
+        modes(always=True)[:] = vars(self)["_around"].pop()    # also puts right what an interrupt has left
         note_modes()
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> TorchFunctionMode:
-        """A mode, not entered; deprecated."""
+        """A new mode, not entered; deprecated."""
         warn("`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`")
         return cls(*args, **kwargs)
 
@@ -199,18 +199,18 @@ def _enable_torch_function():
 
 @contextlib.contextmanager
 def enable_reentrant_dispatch() -> Iterator[None]:
-    """A context for handlers below `__torch_dispatch__`, which there is none of: it changes nothing."""
+    """Changes nothing: it is a context for handlers below `__torch_dispatch__`, which is not supported."""
     yield
 
 
-# ------------------------------------------------------------------ which functions there are
+# ------------------------------------------------------------------ lists of functions
 def get_default_nowrap_functions() -> set[Callable]:
-    """The functions whose results `Tensor.__torch_function__` leaves as they are: fields that hold a tensor."""
+    """The functions whose results `Tensor.__torch_function__` leaves unchanged: fields that hold a tensor."""
     return nowrap_functions()
 
 
 def get_overridable_functions() -> dict[Any, list[Callable]]:
-    """{namespace: functions in it that can be overridden}; of properties their `__get__`.
+    """{namespace: the functions in it that can be overridden}; for a property its `__get__`.
 
     >>> import tinytorch as torch
     >>> functions = torch.overrides.get_overridable_functions()
@@ -236,13 +236,13 @@ def _names():
                 names[value.__get__], names[value.__set__] = [f"{space_name}.{name}.{form}"
                                                               for form in ("__get__", "__set__")]
             elif callable(value) and (space is Tensor or name[0] != "_"):
-                if name not in ("ndimension", "nelement"):     # which are dim and numel
+                if name not in ("ndimension", "nelement"):     # aliases of dim and numel
                     names[value] = f"{space_name}.{name}"
     return names
 
 
 def resolve_name(f: Callable) -> str | None:
-    """The name of a function that a handler was given: it evaluates to that function. None: it is not public.
+    """The name of a function that a handler received, as an expression for that function. None: it is not public.
 
     >>> import tinytorch as torch
     >>> torch.overrides.resolve_name(torch.Tensor.shape.__get__)
@@ -252,7 +252,7 @@ def resolve_name(f: Callable) -> str | None:
 
 
 def is_tensor_method_or_property(func: Callable) -> bool:
-    """Whether a function that a handler was given is a method of Tensor, or the `__get__` of a property.
+    """Whether a function that a handler received is a method of Tensor, or the `__get__` of a property.
 
     >>> import tinytorch as torch
     >>> torch.overrides.is_tensor_method_or_property(torch.Tensor.add)
@@ -284,7 +284,7 @@ def get_ignored_functions() -> set[Callable]:
     overridable = {func for functions in get_overridable_functions().values() for func in functions}
     found = set()
     for _, space in spaces():
-        if isinstance(space, ModuleType):      # some of its names are loaded when they are first asked for
+        if isinstance(space, ModuleType):      # some of its names are loaded when they are first used
             names = {*vars(space), *getattr(space, "__all__", ())}
             found |= {value for value in [getattr(space, name) for name in names if name[0] != "_"]
                       if isinstance(value, FunctionType) and value not in overridable}

@@ -24,11 +24,11 @@ _options = {**_DEFAULTS, "sci_mode": None}
 
 def set_printoptions(precision: int | None = None, threshold: float | None = None, edgeitems: int | None = None,
                      linewidth: int | None = None, profile: str | None = None, sci_mode: bool | None = None) -> None:
-    """How tensors are printed from now on. What is not given stays, except `sci_mode`.
+    """Set how tensors are printed from now on. Options that are not given stay, except `sci_mode`.
 
     precision  digits after the point (4)
     threshold  a tensor of more elements is summarised (1000)
-    edgeitems  what a summary shows at each end of a dimension (3)
+    edgeitems  elements that a summary shows at each end of a dimension (3)
     linewidth  characters in a line (80)
     profile    'default', 'short' or 'full': a set of the options above
     sci_mode   scientific notation: True, False, or None to decide by the numbers
@@ -73,7 +73,7 @@ def tensor_text(tensor: Tensor, contents: str | None = None) -> str:
 
 
 def _suffixes(tensor):
-    """What stands after the numbers: size, dtype, grad_fn where they do not go without saying."""
+    """The texts after the numbers: size, dtype, and grad_fn, where they differ from the default."""
     found = []
     array, d = tensor._array, tensor.dtype
     default = dt.get_default_dtype()
@@ -95,19 +95,19 @@ def _suffixes(tensor):
 
 
 def default_dtypes():
-    """The dtypes that go without saying."""
+    """The dtypes that are not printed."""
     default = dt.get_default_dtype()
     return default, dt.complex128 if default is dt.float64 else dt.complex64, dt.int64, dt.bool
 
 
 class dual:
-    """unpacked(tensor): the plain tensor and its tangent or None. autograd/forward_ad.py gives it."""
+    """unpacked(tensor): the plain tensor, and its tangent or None. Set by autograd/forward_ad.py."""
 
     unpacked: Any = None
 
 
 def graph_suffix(tensor):
-    """What stands last: the node, or that a leaf requires grad; and the tangent inside a dual level."""
+    """The last texts: the node, or that a leaf requires grad; and the tangent inside a dual level."""
     primal, tangent = (tensor, None) if tensor._node is None else dual.unpacked(tensor)
     if tangent is None:
         return _history(tensor)
@@ -117,7 +117,7 @@ def graph_suffix(tensor):
 def _history(tensor):
     try:
         node = tensor.grad_fn
-    except RuntimeError:                       # it cannot be told of a view made without gradients and written to
+    except RuntimeError:                       # the view was made without gradients, and has been written to
         return ["grad_fn=<Invalid>"]
     if node is not None:
         return [f"grad_fn=<{node.name().rpartition(':')[2]}>"]
@@ -125,8 +125,8 @@ def _history(tensor):
 
 
 def with_suffixes(text, suffixes, indent, new_line=False):
-    """`text` closed, with suffixes on its last line or, where they do not fit, on lines of their own; with `new_line`
-    the first one is on a line of its own too."""
+    """`text` with its closing bracket and the suffixes: on its last line or, where they do not fit, on separate lines.
+    With `new_line` the first one begins a line too."""
     length = len(text) - text.rfind("\n") + 1
     for i, suffix in enumerate(suffixes):
         if new_line and not i or length + len(suffix) + 2 > _options["linewidth"]:
@@ -144,7 +144,7 @@ def array_text(array: np.ndarray, indent: int) -> str:
         return "[]"
     without_zero = array.dtype == dt.FLOAT8_E8M0FNU
     array = dt.numbers(array)
-    if without_zero:                           # it has no zero, and torch prints as such what it rounds zero to
+    if without_zero:                           # the dtype has no zero; torch prints its least number as zero
         array = np.where(array == dt.finfo(dt.float8_e8m0fnu).tiny, np.float32(0), array)
     edge = _options["edgeitems"]
     cut = [array.size > _options["threshold"] and n > 2 * edge for n in array.shape]

@@ -1,12 +1,12 @@
-"""torch.profiler: where the time of a program goes, op by op, forward and backward.
+"""torch.profiler: where a program spends its time, op by op, forward and backward.
 
     with torch.profiler.profile() as prof:
         model(x).sum().backward()
     print(prof.key_averages().table(sort_by="self_cpu_time_total"))
     prof.export_chrome_trace("trace.json")
 
-It listens to Python's own call and return events for the functions that are ops and derivative rules,
-so that code that is not being profiled pays nothing. What it adds to each call is part of the times.
+It listens to Python's own call and return events for the functions that are ops and derivative rules, so
+code that is not being profiled is not slowed down. The recorded times include the cost of listening.
 """
 import inspect
 import json
@@ -25,24 +25,24 @@ __all__ = ["ProfilerAction", "ProfilerActivity", "kineto_available", "profile", 
 
 
 def kineto_available():
-    """False: it listens to Python's own events."""
+    """False: the profiler listens to Python's own events."""
     return False
 
 
 class ProfilerActivity:
-    """What can be recorded: the CPU's work. Other devices are accepted, and have none."""
+    """The kinds of devices to record. Only the CPU has work to record; others are accepted."""
 
     CPU, XPU, MTIA, CUDA, HPU, PrivateUse1 = "CPU", "XPU", "MTIA", "CUDA", "HPU", "PrivateUse1"
 
 
 class ProfilerAction:
-    """What a schedule asks for in a step."""
+    """The action that a schedule returns for a step."""
 
     NONE, WARMUP, RECORD, RECORD_AND_SAVE = range(4)
 
 
 def _default_schedule_fn(_: int) -> int:
-    """What to do in a step where no schedule is given: record."""
+    """The action in every step without a schedule: record."""
     return ProfilerAction.RECORD
 
 
@@ -75,9 +75,9 @@ def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False):
 
 
 def _names():
-    """{code object: name} of every op's forward function and derivative rules, of the public functions that are no
-    Python in torch, and of the optimisers' step. What several ops share has the name of the first: indexing with a
-    number shows as aten::slice."""
+    """{code object: name} of every op's forward function and derivative rules, of the public functions that are not
+    written in Python in torch, and of the optimisers' step. A function that several ops share has the first op's name:
+    indexing with a number appears as aten::slice."""
     found = {inspect.unwrap(ArrayOptimizer.step).__code__: "Optimizer.step"}
     for o in Op.registry:
         found.setdefault(inspect.unwrap(o.forward).__code__, f"aten::{o.name}")
@@ -90,7 +90,7 @@ def _names():
 
 
 class _Event:
-    """One call: name, start and length in nanoseconds, time spent in calls within it, bytes of its result."""
+    """One call: name, start and length in nanoseconds, time in calls within it, bytes of its result."""
 
     __slots__ = ("name", "start", "total", "inner", "bytes", "thread")
 
@@ -99,13 +99,13 @@ class _Event:
         self.thread = threading.get_ident()
 
 
-_active = None      # the profile that is recording, for record_function
+_active = None      # the profile that is recording, read by record_function
 
 
 class profile:
     """Records ops while the `with` block runs (or between `start` and `stop`).
 
-    activities, use_cuda, with_stack, with_flops, with_modules, record_shapes   accepted; they change nothing
+    activities, use_cuda, with_stack, with_flops, with_modules, record_shapes   accepted and without effect
     profile_memory   show the bytes of the results too
     schedule, on_trace_ready   call `step()` after each step: see `schedule`
     """
@@ -129,18 +129,18 @@ class profile:
         self.stop()
 
     def start(self):
-        """Begin, with what the schedule says for step 0."""
+        """Begin with the schedule's action for step 0."""
         self._listen(self.schedule(self.step_num))
 
     def stop(self):
-        """End; hands the trace over if one is being recorded."""
+        """End, and pass the profile to `on_trace_ready` if it is recording."""
         was = self.schedule(self.step_num)
         self._listen(ProfilerAction.NONE)
         if self.on_trace_ready is not None and was in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE):
             self.on_trace_ready(self)
 
     def step(self):
-        """Tell the schedule that the next step begins."""
+        """Begin the next step of the schedule."""
         before = self.schedule(self.step_num)
         if before == ProfilerAction.RECORD_AND_SAVE:
             self._listen(ProfilerAction.NONE)
@@ -175,7 +175,7 @@ class profile:
 
     # ---------------------------------------------------------------- results
     def events(self):
-        """The recorded calls in order of their ends."""
+        """The recorded calls, in the order in which they ended."""
         return list(self._events)
 
     def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
@@ -205,7 +205,7 @@ def _close(events, opened, now, result):
     """End the innermost open call."""
     event = opened.pop()
     event.total = now - event.start
-    if opened and opened[-1].name == event.name:               # a public function and its operation: one call
+    if opened and opened[-1].name == event.name:               # a public function and its op count as one call
         opened[-1].inner += event.inner
         return
     arrays = result if isinstance(result, tuple) else (result,)
@@ -216,7 +216,7 @@ def _close(events, opened, now, result):
 
 
 class record_function:
-    """A named part of a program, as a context manager: a row of its own in the table and the trace."""
+    """Context manager: a named part of a program, which gets a row in the table and in the trace."""
 
     def __init__(self, name, args=None):
         self.name = name
@@ -257,7 +257,7 @@ class FunctionEventAvg:
 
 
 class EventList(list):
-    """Rows of `key_averages`."""
+    """The rows of `key_averages`."""
 
     def __init__(self, rows, with_memory):
         super().__init__(rows)
@@ -265,13 +265,13 @@ class EventList(list):
 
     @property
     def self_cpu_time_total(self):
-        """Time of all rows together, in microseconds."""
+        """The time of all rows together, in microseconds."""
         return sum(row.self_cpu_time_total for row in self)
 
     def table(self, sort_by=None, row_limit=100, max_src_column_width=75, max_name_column_width=55,
               max_shapes_column_width=80, header=None, top_level_events_only=False, time_unit=None):
-        """The rows as text, largest `sort_by` first: cpu_time_total, self_cpu_time_total, cpu_time, count,
-        cpu_memory_usage. AttributeError for another."""
+        """The rows as text, the largest `sort_by` first: cpu_time_total, self_cpu_time_total, cpu_time, count,
+        cpu_memory_usage. AttributeError for any other name."""
         rows = sorted(self, key=lambda row: -getattr(row, sort_by)) if sort_by else list(self)
         total = self.self_cpu_time_total or 1.0
         titles = ["Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", "# of Calls"]

@@ -2,9 +2,10 @@
 
 The direction numbers are those of S. Joe and F. Y. Kuo, "Constructing Sobol sequences with better two-dimensional
 projections", SIAM J. Sci. Comput. 30 (2008), set D(6), https://web.maths.unsw.edu.au/~fkuo/sobol/new-joe-kuo-6.21201;
-their licence is in kernels/random/sobol.txt. `sobol.bin` holds them bit by bit: of each odd number below 2^19, whether
-it stands for a polynomial (they are all the primitive ones up to degree 18, in rising order), then the initial numbers
-m_1 ... m_s of each polynomial of degree s, of m_k the k - 1 bits between the first and the last, which is 1.
+their licence is in kernels/random/sobol.txt. `sobol.bin` holds them bit by bit. First, for each odd number below 2^19,
+one bit says whether it stands for a polynomial (these are all primitive ones up to degree 18, in rising order). Then
+come the initial numbers m_1 ... m_s of each polynomial of degree s: the k - 1 bits of m_k between the first and the
+last bit, which is 1.
 """
 from __future__ import annotations
 
@@ -27,9 +28,9 @@ _HALF = 1 << 18                                # odd numbers below 2^19
 
 @functools.cache
 def _table():
-    """The polynomials of the dimensions from the second on, and where the bits of each begin; all bits."""
+    """(the polynomials of the dimensions from the second on, their degrees, where the bits of each begin, all bits)."""
     path = os.path.join(os.path.dirname(__file__), "kernels", "random", "sobol.bin")
-    data = np.frombuffer(__spec__.loader.get_data(path), np.uint8)     # which may be in an archive
+    data = np.frombuffer(__spec__.loader.get_data(path), np.uint8)     # the package may be in an archive
     polynomials = 2 * np.flatnonzero(np.unpackbits(data[:_HALF // 8])) + 1
     degrees = np.frexp(polynomials.astype(float))[1].astype(int) - 1
     starts = np.concatenate([[0], np.cumsum(degrees * (degrees - 1) // 2)])
@@ -39,7 +40,7 @@ def _table():
 def _directions(dimension, bits):
     """The direction numbers of each dimension: integers of `bits` bits."""
     polynomials, degrees, starts, flags = _table()
-    m = np.ones((dimension, bits), np.int64)   # of the first dimension they all are 1
+    m = np.ones((dimension, bits), np.int64)   # all numbers of the first dimension are 1
     for s in range(1, int(degrees[:dimension - 1].max(initial=0)) + 1):
         of = np.flatnonzero(degrees[:dimension - 1] == s)
         rows = of + 1
@@ -57,10 +58,10 @@ def _directions(dimension, bits):
 class SobolEngine:
     """A generator of Sobol's points, evenly spread in the unit cube of up to 21,201 dimensions.
 
-    scramble  shift and permute the digits at random (Owen 1998); seed: of these random numbers, by default those of
-              the default generator
+    scramble  shift and permute the digits at random (Owen 1998); seed: the seed of these random numbers, by default
+              they are drawn from the default generator
 
-    ValueError for fewer or more dimensions.
+    ValueError for a dimension outside of [1, 21201].
 
     >>> import tinytorch as torch
     >>> torch.quasirandom.SobolEngine(2).draw(3)
@@ -86,8 +87,8 @@ class SobolEngine:
         self.num_generated = 0
 
     def draw(self, n: int = 1, out: Tensor | None = None, dtype: dt.dtype | None = None) -> Tensor:
-        """The next n points, (n, dimension), in the default dtype unless told (NotImplementedError for dtypes other
-        than float32 and float64, but of the first point alone)."""
+        """The next n points, (n, dimension), in `dtype` or the default dtype. NotImplementedError for dtypes other than
+        float32 and float64, except for the first point alone."""
         dtype = dtype or dt.get_default_dtype()
         first = self.num_generated == 0
         if first and n == 1:
@@ -98,7 +99,7 @@ class SobolEngine:
             if n < first:
                 raise RuntimeError(f"Trying to create tensor with negative dimension {n - first}: "
                                    f"[{n - first}, {self.dimension}]")
-            # rounded as integers: float32 has not all of these
+            # The points are rounded as integers, because float32 does not hold all of them.
             result = wrap(self._advance(n - first).astype(dtype.numpy)).mul_(1 / 2 ** self.MAXBIT)
             if first:
                 result = cat((self._first_point.to(dtype), result), dim=-2)
@@ -106,7 +107,7 @@ class SobolEngine:
         return result if out is None else out.resize_as_(result).copy_(result)
 
     def draw_base2(self, m: int, out: Tensor | None = None, dtype: dt.dtype | None = None) -> Tensor:
-        """The next 2**m points. ValueError unless they and those before are a power of 2 together."""
+        """The next 2**m points. ValueError unless the number of points drawn so far becomes a power of 2."""
         n = 2 ** m
         total = self.num_generated + n
         if total & (total - 1):
@@ -117,19 +118,19 @@ class SobolEngine:
         return self.draw(n=n, out=out, dtype=dtype)
 
     def reset(self) -> SobolEngine:
-        """Begin again, and return the engine."""
+        """Start again, and return the engine."""
         self.quasi.copy_(self.shift)
         self.num_generated = 0
         return self
 
     def fast_forward(self, n: int) -> SobolEngine:
-        """Leave out n points, and return the engine."""
+        """Skip n points, and return the engine."""
         self._advance(n - (self.num_generated == 0))
         self.num_generated += n
         return self
 
     def _advance(self, n):
-        """The next n points as integers (the first, which is the shift, apart); the last one becomes `quasi`."""
+        """The next n points as integers (except the first point, the shift itself). The last one becomes `quasi`."""
         done = max(self.num_generated - 1, 0)
         counts = ~np.arange(done, done + max(n, 0))
         lowest = np.frexp((counts & -counts).astype(float))[1] - 1     # the lowest zero of each count: Gray's code
@@ -148,7 +149,7 @@ class SobolEngine:
         self.shift = wrap((shift << bits).sum(1))
         lower = np.tril(randint(2, (self.dimension, self.MAXBIT, self.MAXBIT), generator=generator)._array)
         lower[:, bits, bits] = 1
-        rows = (lower << bits[::-1]).sum(2)    # of each matrix, as numbers
+        rows = (lower << bits[::-1]).sum(2)    # the rows of each matrix, as numbers
         digits = np.bitwise_count(rows[:, :, None] & self.sobolstate._array[:, None, :]) & 1
         self.sobolstate = wrap((digits.astype(np.int64) << bits[::-1, None]).sum(1))
 

@@ -1,8 +1,8 @@
 """torch.random: PyTorch's CPU generator, bit for bit.
 
-The engine is MT19937 with Knuth's seeding, which is NumPy's legacy seeding; every sampler is built on
-its 32-bit words exactly as PyTorch builds it (see kernels/random/samplers.py), so one seed gives the same
-weights, shuffles and dropout masks as the real torch, and states can be exchanged with it.
+The engine is MT19937 with Knuth's seeding, which is NumPy's legacy seeding. Every sampler builds on its
+32-bit words exactly as PyTorch's does (see kernels/random/samplers.py). So one seed gives the same weights,
+shuffles and dropout masks as torch itself, and states can be exchanged with it.
 """
 from __future__ import annotations
 
@@ -21,56 +21,56 @@ from .types import Device
 __all__ = ["Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed",
            "set_rng_state", "thread_safe_generator"]
 
-_DEFAULT_SEED = 67280421310721          # what a new torch.Generator() starts from
+_DEFAULT_SEED = 67280421310721          # the seed of a new torch.Generator()
 _WORDS = 624                            # length of the engine's state
-#: A state in PyTorch's layout, which is the same bytes on every machine: a seed, how many words are left and whether
-#: there is a seed at all, the next word, all of them, and a normal number that was drawn with another and kept.
+#: A state in PyTorch's layout, which is the same bytes on every machine: a seed, the number of words that are left,
+#: whether there is a seed at all, the index of the next word, all words, and a spare normal number of a pair.
 _STATE = np.dtype({"names": ["seed", "left", "seeded", "next", "words", "normal", "kept"], "itemsize": 5056,
                    "formats": ["<u8", "<i4", "<i4", "<u8", ("<u8", _WORDS), "<f8", "<i4"],
                    "offsets": [0, 8, 12, 16, 24, 5024, 5040]})
 _LOW24, _LOW53, _LOW64 = np.uint64((1 << 24) - 1), np.uint64((1 << 53) - 1), (1 << 64) - 1
 _STEP24, _STEP53 = np.float32(2.0 ** -24), 2.0 ** -53
 _32 = np.uint64(32)
-_UNIT = 0.0, 1.0                        # numbers from 0 on, below 1
+_UNIT = 0.0, 1.0                        # the range [0, 1) of numbers
 _LEAST_OF, _ONE_PIECE = native.LEAST_OF, native.ONE_PIECE
 
 
 def _memory_of(engine):
-    """The state of NumPy's engine as it lies in memory, for native kernels: 624 words, and the place of the one to
-    come. None without them, and if something else lies there."""
+    """The memory of NumPy's engine, for native kernels: 624 words, and the index of the next one. None without native
+    kernels, and if the memory does not hold the engine's state."""
     if native.level() is None:
         return None
-    import ctypes  # which is there if kernels are
+    import ctypes  # always there if native kernels are
     memory = np.ctypeslib.as_array((ctypes.c_uint32 * (_WORDS + 1)).from_address(engine.ctypes.state_address))
-    memory = memory.view(np.uint32)            # the dtype object that all have, which kernels look for first
+    memory = memory.view(np.uint32)            # this dtype object is the usual one, which kernels compare with first
     state = engine.state["state"]
     return memory if memory[-1] == state["pos"] and np.array_equal(memory[:-1], state["key"]) else None
 
 
 class Stream:
-    """The numbers that a Generator draws: engine and samplers' building blocks. `with stream.lock:` keeps other threads
-    out; whoever draws holds it, so that no two get the same numbers. (An `__enter__` in Python could be interrupted
-    when it has taken the lock, which nobody would release then.)"""
+    """The numbers that a Generator draws: an engine, and the building blocks of samplers. Code that draws holds
+    `stream.lock`, so that no two threads get the same numbers. (`with stream.lock:` it is, because an `__enter__` in
+    Python could be interrupted just after it has taken the lock, and nobody would release it.)"""
 
     def __init__(self, seed):
         self.lock = threading.RLock()
         self._engine = None                    # made at the first draw: importing numpy.random takes a while
-        self._key = None                       # its state in memory, for native kernels
-        self._draws = None                     # those of them that NumPy calls
-        #: What native kernels share of it: whether the second half of the last Box-Muller pair is left, that number,
+        self._key = None                       # the engine's memory, for native kernels
+        self._draws = None                     # the native kernels that NumPy calls
+        #: The part that native kernels share: whether the second half of the last Box-Muller pair is left, that number,
         #: and whether the kernel drew words.
         self._source = np.zeros(3)
         self.restart(seed)
 
     def restart(self, seed):
-        """Begin anew. Only the low 32 bits of `seed` reach the engine."""
+        """Start again. Only the low 32 bits of `seed` reach the engine."""
         self.seed = seed
         self.cached_normal = None
         if self._engine is None:
             self._words = self._start
         else:
             self._seeder.seed(seed & 0xFFFFFFFF)
-        self._idle = (1, 0)                    # torch's (left, next) of a state nothing was drawn from yet
+        self._idle = (1, 0)                    # torch's (left, next) of a state from which nothing was drawn yet
 
     @property
     def cached_normal(self):
@@ -109,7 +109,7 @@ class Stream:
         return out
 
     def resume(self, state):
-        """Continue from what `state` gave. RuntimeError if it is no such state."""
+        """Continue from a result of `state`. RuntimeError if the array is no valid state."""
         if state.size != _STATE.itemsize:
             raise RuntimeError(f"Expected a CPUGeneratorImplState of size {_STATE.itemsize} but found the input RNG "
                                f"state size to be {state.size}")
@@ -130,21 +130,22 @@ class Stream:
 
     # -------------------------------------------------------------- draws (for the kernels)
     def natively(self, kernel, n, numbers, *arrays):
-        """Whether a native kernel has drawn what is wanted of n elements: it is given n, `numbers`, the state of the
-        engine, and the arrays, contiguous, aligned and in its dtypes. Not for few, nor where there is none."""
+        """Let a native kernel draw the numbers of n elements, and return whether it did. It is called with n,
+        `numbers`, the engine's state, and the arrays, which must be contiguous, aligned and in its dtypes. It is not
+        used for few elements, nor where there is no such kernel."""
         draws = self._draws
         if draws is None or not _LEAST_OF[kernel] <= n <= _ONE_PIECE:
             return self._at_length(kernel, n, numbers, arrays)
         function, keep, _ = draws[kernel]
         if function is None:
             return self._at_length(kernel, n, numbers, arrays)
-        self._idle = None                      # before the words are drawn: an interrupt may follow at once
+        self._idle = None                      # set before words are drawn: an interrupt may follow at once
         keep(*numbers)
         function(*arrays)
         return True
 
     def _at_length(self, kernel, n, numbers, arrays):
-        """The same of the first draw, of many elements, and of kernels that NumPy does not call."""
+        """`natively` for the first draw, for many elements, and for kernels that NumPy does not call."""
         if n < _LEAST_OF[kernel]:
             return False
         if self._engine is None:
@@ -162,12 +163,12 @@ class Stream:
         return True
 
     def rejected(self, kernel, n, numbers, *arrays):
-        """The same of a kernel that draws as many words as it needs, and normal numbers."""
+        """`natively` for a kernel of rejection sampling, which draws as many words as it needs, and normal numbers."""
         idle = self._idle
         if not self.natively(kernel, n, numbers, *arrays):
             return False
         if idle is not None and not self._source[2]:
-            self._idle = idle                  # it needed none
+            self._idle = idle                  # the kernel drew no words
         return True
 
     def words(self, n):
@@ -190,7 +191,7 @@ class Stream:
         return high | words[1::2]
 
     def bits24(self, n):
-        """n integers of 24 bits: the low ones of a word each."""
+        """n integers of 24 bits: the low bits of one word each."""
         words = self.words(n)
         words &= _LOW24
         return words
@@ -203,13 +204,13 @@ class Stream:
         return x
 
     def bits53(self, n):
-        """n integers of 53 bits: the low ones of a double word each."""
+        """n integers of 53 bits: the low bits of one double word each."""
         words = self.double_words(n)
         words &= _LOW53
         return words
 
     def below(self, limit, n):
-        """Of n integers of 53 bits, which are below `limit`."""
+        """For n integers of 53 bits, whether each is below `limit`."""
         out = np.empty(n, bool)
         return out if self.natively("below", n, (limit,), out) else self.bits53(n) < np.uint64(limit)
 
@@ -227,7 +228,7 @@ class Stream:
         return self._engine.state, self._idle
 
     def rewind(self, mark, words):
-        """Go back to a marked position and from there `words` words forward."""
+        """Go back to a marked position, and from there `words` words forward."""
         self._engine.state, self._idle = mark
         if words:
             self._idle = None
@@ -235,7 +236,7 @@ class Stream:
 
 
 class Generator:
-    """A stream of random numbers with a state of its own. `device` can only be the CPU.
+    """A stream of random numbers with its own state. `device` can only be the CPU.
 
     Threads may share it: each draw of a tensor is one piece of the stream.
 
@@ -253,7 +254,7 @@ class Generator:
 
     @property
     def stream(self):
-        """What it draws from."""
+        """The stream that it draws from."""
         return self._stream
 
     def manual_seed(self, seed: int) -> Generator:
@@ -288,9 +289,9 @@ class Generator:
             return wrap(stream.state())
 
     def set_state(self, new_state: Tensor) -> Generator:
-        """Continue from a state that `get_state` gave, here or in PyTorch.
+        """Continue from a state of `get_state`, made here or in PyTorch.
 
-        TypeError if it is no uint8 tensor, RuntimeError if it is not a valid state.
+        TypeError if it is no uint8 tensor, RuntimeError if it is no valid state.
         """
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
@@ -316,15 +317,15 @@ class Generator:
 
 
 class _Here(threading.local):
-    stream = None                              # of this thread alone: see _DefaultGenerator
+    stream = None                              # this thread's stream, if it has one: see _DefaultGenerator
 
 
 _here = _Here()
 
 
 class _DefaultGenerator(Generator):
-    """The generator of all that are given none. Threads share its stream, but where one has put another in its place:
-    a DataLoader's worker has its own, and vmap may refuse to draw."""
+    """The generator of functions that are called without one. Threads share its stream, except a thread that has
+    exchanged its stream: a DataLoader's worker draws from its own, and vmap may refuse to draw."""
 
     @property
     def stream(self):
@@ -332,18 +333,18 @@ class _DefaultGenerator(Generator):
 
 
 def own_stream():
-    """The stream that this thread's default generator draws from; None for the one that threads share."""
+    """The stream that this thread's default generator draws from; None for the shared stream."""
     return _here.stream
 
 
 def exchange_stream(stream):
-    """Have this thread's default generator draw from `stream` (None: what threads share). Returns what it drew from."""
+    """Let this thread's default generator draw from `stream` (None: the shared one). Returns the former stream."""
     before, _here.stream = _here.stream, stream
     return before
 
 
 def stream_of(generator):
-    """The stream to draw from, for an argument `generator` (None: the default one). TypeError if it is none."""
+    """The stream of an argument `generator` (None: the default generator). TypeError if it is no generator."""
     if generator is None:
         return _here.stream or default_generator._stream
     if not isinstance(generator, Generator):
@@ -360,7 +361,7 @@ default_generator = _DefaultGenerator().manual_seed(random_seed())
 
 
 def _unlock():
-    """In a forked process: the lock may have been held by a thread that is not there."""
+    """Make a new lock in a forked process: a thread that does not exist there may have held the old one."""
     default_generator._stream.lock = threading.RLock()
 
 
@@ -380,7 +381,7 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """Restart the default generator from a seed of the operating system, and return that seed."""
+    """Restart the default generator from a seed taken from the operating system, and return that seed."""
     return default_generator.seed()
 
 
@@ -415,9 +416,9 @@ def set_rng_state(new_state: Tensor) -> None:
 @contextlib.contextmanager
 def fork_rng(devices: Iterable | None = None, enabled: bool = True, _caller: str = "fork_rng",
              _devices_kw: str = "devices", device_type: str = "cuda") -> Iterator[None]:
-    """Context manager and decorator: on exit the default generator is back where it was on entry.
+    """Context manager and decorator: on exit the default generator has the state that it had on entry.
 
-    `devices` and `device_type` name accelerators and mean nothing here.
+    `devices` and `device_type` name accelerators and have no effect here.
 
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
@@ -437,4 +438,4 @@ def fork_rng(devices: Iterable | None = None, enabled: bool = True, _caller: str
 
 
 def thread_safe_generator() -> None:
-    """None: no worker of a DataLoader is a thread, which would have a generator of its own."""
+    """None: a DataLoader's workers are processes, and in torch only a worker thread has a generator here."""

@@ -6,13 +6,13 @@ from .missing import words
 
 
 class _Structure(tuple):
-    """A tuple whose items have names too. Made of its items, or as torch's of a sequence of them."""
+    """A tuple with names for its items. It is made from its items or, like torch's, from a sequence of them."""
 
-    # Not of collections.namedtuple: that takes a tenth of a millisecond for each of the thirty.
+    # collections.namedtuple is not used: it takes a tenth of a millisecond for each of the thirty classes.
     __slots__ = ()
 
     def __new__(cls, *values):
-        together = len(values) == 1 or values[1].__class__ is dict        # (items, {}) is how Python pickles its own
+        together = len(values) == 1 or values[1].__class__ is dict        # torch's pickles hold (items, {})
         return tuple.__new__(cls, values[0] if together else values)
 
     def __reduce__(self):
@@ -23,7 +23,7 @@ class _Structure(tuple):
         return f"torch.return_types.{type(self).__name__}(\n{fields})"
 
 
-#: The name of each, and those of its items.
+#: The name of each class, and the names of its items.
 _FIELDS = {
     "max": "values indices", "min": "values indices", "aminmax": "min max", "median": "values indices",
     "nanmedian": "values indices", "mode": "values indices", "sort": "values indices", "topk": "values indices",
@@ -45,16 +45,16 @@ def _made(name):
         "n_sequence_fields": len(fields), "n_unnamed_fields": 0,
         **{field: property(itemgetter(i)) for i, field in enumerate(fields)}})
     likeness = sys.modules.get(f"{__package__}.environment.likeness")
-    if likeness is not None:                   # this package may stand in for torch, and has been looked through
+    if likeness is not None:                   # the package stands in for torch, and its classes were renamed already
         likeness.made_since(made)
     return made
 
 
 def __getattr__(name):
-    """Each is made when it is first asked for: all of them took as long as many a module."""
+    """Each class is made when it is first used: making all of them took as long as importing many a module."""
     if name not in _FIELDS:
         raise AttributeError(words(f"torch.return_types.{name}"), name=name)
-    return globals().setdefault(name, _made(name))     # of two threads that ask at once both get the same
+    return globals().setdefault(name, _made(name))     # two threads that ask at once get the same class
 
 
 def __dir__():

@@ -1,7 +1,7 @@
-"""Settings and questions about the runtime that scripts touch: threads, determinism, precision.
+"""Settings of the runtime, and questions about it: threads, determinism, precision.
 
-Every computation is deterministic and in full precision; settings that could change nothing here are remembered,
-so that asking gives back what was set.
+Every computation is deterministic and in full precision. Settings that have no effect here are stored, so that a
+program reads back what it has set.
 """
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _DEBUG_MODES = {"default": 0, "warn": 1, "error": 2}
 
 
 def get_num_threads() -> int:
-    """How many threads share one heavy operation: at first OMP_NUM_THREADS or the number of cores."""
+    """The number of threads that share a heavy operation: at first OMP_NUM_THREADS or the number of cores."""
     return threads.number()
 
 
 def set_num_threads(int: int, /) -> None:
-    """Let up to `int` threads share one heavy operation (NumPy's BLAS too, if it is OpenBLAS).
+    """Let up to `int` threads share a heavy operation (NumPy's BLAS too, if it is OpenBLAS).
 
     RuntimeError unless `int` is a positive integer.
     """
@@ -42,12 +42,12 @@ def set_num_threads(int: int, /) -> None:
 
 
 def get_num_interop_threads() -> int:
-    """The number last given to `set_num_interop_threads`, at first the number of cores."""
+    """The last number passed to `set_num_interop_threads`, at first the number of cores."""
     return _settings["interop_threads"]
 
 
 def set_num_interop_threads(int: int, /) -> None:
-    """Remembered only. RuntimeError unless `int` is a positive integer."""
+    """Store the number, which has no effect. RuntimeError unless `int` is a positive integer."""
     _settings["interop_threads"] = _thread_count("set_num_interop_threads", int)
 
 
@@ -60,17 +60,18 @@ def _thread_count(name, n):
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Fill memory that nothing sets (see `torch.utils.deterministic`); else remembered only: every algorithm here is
+    """Fill uninitialised memory (see `torch.utils.deterministic`). Nothing else changes, since every algorithm here is
     deterministic. TypeError unless `mode` is a bool."""
     if not isinstance(mode, bool):
         raise TypeError("_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, "
                         f"not {type(mode).__name__}")
-    _settings["deterministic"] = (1 if warn_only else 2) if mode else 0
+    level = 1 if warn_only else 2
+    _settings["deterministic"] = level if mode else 0
     Unset.deterministic = mode
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """What was last asked for with `use_deterministic_algorithms`."""
+    """Whether deterministic algorithms were last switched on by `use_deterministic_algorithms`."""
     return _settings["deterministic"] > 0
 
 
@@ -80,7 +81,8 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """`use_deterministic_algorithms` by a name or number: default 0, warn 1, error 2. RuntimeError for another."""
+    """`use_deterministic_algorithms` by a name or number: default 0, warn 1, error 2. RuntimeError for any other name
+    or number, TypeError for any other object."""
     if not isinstance(debug_mode, (int, str)):
         raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
     if isinstance(debug_mode, str):
@@ -100,14 +102,14 @@ def get_deterministic_debug_mode() -> int:
 
 
 def get_default_device() -> Device:
-    """Where functions that make tensors put them: the CPU unless `with device` or `set_default_device` says so."""
+    """The device on which tensors are made: the CPU unless `with device` or `set_default_device` changes it."""
     return _contexts().current() if f"{__package__}.utils._device" in sys.modules else CPU
 
 
 def set_default_device(device: Device) -> None:
-    """Where functions that make tensors put them from now on, in this thread; None: the CPU.
+    """Set the device on which tensors are made from now on, in this thread; None: the CPU.
 
-    RuntimeError for what names no device; one that is not there is an error of the functions that are told to use it.
+    RuntimeError for an object that names no device. If the device is not available, functions that make tensors raise.
     """
     device = None if device is None else Device(device)
     if not (device is None or device == CPU) or f"{__package__}.utils._device" in sys.modules:
@@ -115,12 +117,12 @@ def set_default_device(device: Device) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """What was last set with `set_float32_matmul_precision`, at first 'highest'."""
+    """The last precision set with `set_float32_matmul_precision`, at first 'highest'."""
     return _settings["precision"]
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Remembered only: float32 products are always computed in full precision. Warns of an unknown name."""
+    """Store the name, which has no effect: float32 products have full precision. Warns of an unknown name."""
     if precision in ("highest", "high", "medium"):
         _settings["precision"] = precision
     else:
@@ -134,7 +136,7 @@ def set_flush_denormal(mode: bool, /) -> bool:
 
 
 def set_warn_always(b: bool, /) -> None:
-    """Whether warnings that are given once are given every time; Python's filters decide what becomes of them.
+    """Set whether warnings that are given once are given every time; Python's filters still apply to them.
     RuntimeError unless `b` is a bool."""
     if not isinstance(b, bool):
         raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
@@ -142,12 +144,12 @@ def set_warn_always(b: bool, /) -> None:
 
 
 def is_warn_always_enabled() -> bool:
-    """What was last set with `set_warn_always`."""
+    """The last value set with `set_warn_always`."""
     return once.always
 
 
 def typename(obj: object, /) -> str:
-    """The full name of a tensor's type, of a class, or of an object's class, as torch names it.
+    """The full name in torch of a tensor's type, of a class, or of an object's class.
 
     >>> import tinytorch as torch
     >>> torch.typename(torch.tensor([1, 2])), torch.typename(3), torch.typename(torch.nn.Parameter)

@@ -37,7 +37,7 @@ class _Reference(weakref.ref):
 
 class Leaving:
     """An object in a thread-local variable, which calls forget(the thread's number) when the thread has ended. Without
-    it, a setting that a thread made for a while would stay for ever if the thread ended in between."""
+    it, a temporary setting of a thread would stay for ever if the thread ended before it was undone."""
 
     __slots__ = ("thread", "forget")
 

@@ -1,8 +1,8 @@
 """torch.save and torch.load, in torch's own file format.
 
-A file is an uncompressed zip archive: NAME/data.pkl is a pickle in which every storage (the memory behind
+A file is an uncompressed zip archive. NAME/data.pkl is a pickle in which every storage (the memory behind
 one or several tensors) is a persistent id ('storage', type, key, location, number of elements), and
-NAME/data/KEY holds its bytes. Our classes are pickled under torch's names, so that the files go both ways.
+NAME/data/KEY holds its bytes. Our classes are pickled under torch's names, so files can go both ways.
 """
 import contextlib
 import enum
@@ -53,21 +53,21 @@ __all__ = ["load", "save"]
 
 DEFAULT_PROTOCOL = 2
 
-#: What `map_location` may be.
+#: The types of `map_location`.
 MAP_LOCATION = Callable[[Any, str], Any] | device | str | dict[str, str] | None
 
-_ALIGNMENT = 64                                # where the bytes of a storage may begin, as torch has it
+_ALIGNMENT = 64                                # the bytes of a storage begin at a multiple of this, as in torch
 
 
 # ------------------------------------------------------------------ names in the pickle
-_NO_STORAGE = {dt.uint16, dt.uint32, dt.uint64, dt.complex32, *dt.FLOAT8}      # torch stores these untyped
+_NO_STORAGE = {dt.uint16, dt.uint32, dt.uint64, dt.complex32, *dt.FLOAT8}      # torch stores these as bytes
 _NAMES = {id(value): name for name, value in KNOWN.items()}
 _NAMES[id(UNTYPED)] = "torch.storage.UntypedStorage"
 _PACKAGE = __package__
 
 
 def _torch_name(obj, name=None):
-    """(module, name) under which torch knows what is ours, or None if it is not."""
+    """torch's (module, name) of a class or function of this package; None for any other object."""
     known = _NAMES.get(id(obj))
     if known is None:
         return torch_name(obj, name)
@@ -77,26 +77,28 @@ def _torch_name(obj, name=None):
 # ------------------------------------------------------------------ save
 @functools.lru_cache(16)
 def _pickler(base):
-    """A class of pickler on top of pickle's in Python, or in C, that writes tensors as torch does."""
-    theirs = getattr(base, "reducer_override", None)        # how a module such as cloudpickle writes what others cannot
+    """A class of pickler that writes tensors as torch does, on top of the pickler `base`, in Python or in C."""
+    # One class for pickle asks three things: `persistent_id` for storages, `reducer_override` for tensors and for names of
+    # this package, and, in Python, `save_global` (`_in_python`) for functions and classes.
+    theirs = getattr(base, "reducer_override", None)        # modules such as cloudpickle reduce further objects with it
 
     class Pickler(base):
         def __init__(self, file, protocol, more, shown):
             super().__init__(file, protocol=protocol)
-            self.more = more                   # what follows in what a storage is written as
-            self.shown = shown                 # Shown if no more is written than tensors show, or None
+            self.more = more                   # items at the end of each storage's persistent id
+            self.shown = shown                 # Shown in compact files, or None
             self.storages = {}                 # (address, bytes) of the memory -> (key, its array, dtype)
-            self.renamed = {}                  # (module, name) of what is ours -> what torch calls it
+            self.renamed = {}                  # our (module, name) -> torch's
 
         def persistent_id(self, obj):
-            if not isinstance(obj, StorageBase):       # of every object, numbers and words included
+            if not isinstance(obj, StorageBase):       # pickle asks for every object, numbers and strings included
                 return None
             if not isinstance(obj, UntypedStorage) and obj.dtype in _NO_STORAGE:
                 raise KeyError(f"dtype {obj.dtype!r} is not recognized")
             kind = UNTYPED if isinstance(obj, UntypedStorage) else STORAGES[obj.dtype]
             data, dtype = obj.memory.view(np.uint8), kind.dtype
             if self.shown is not None:
-                self.shown.keep_whole(data)    # but for what a tensor is written as, which is placed already
+                self.shown.keep_whole(data)    # except storages of tensors, which `shown` has placed already
             place = data.__array_interface__["data"][0], data.nbytes
             key, _, first = self.storages.setdefault(place, (str(len(self.storages)), data, dtype))
             if dtype is not first and data.nbytes:
@@ -126,7 +128,7 @@ def _pickler(base):
             return name or NotImplemented
 
         def function_first(self, reduced):
-            """What a tensor is reduced to, with functions as this pickler can write them."""
+            """The function and arguments that a tensor is reduced to, in a form that this pickler can write."""
             if reduced is NotImplemented or issubclass(base, pickle._Pickler):
                 return reduced
             function, args = reduced
@@ -137,7 +139,7 @@ def _pickler(base):
 @functools.lru_cache(16)
 def _in_python(base):
     class Pickler(_pickler(base)):
-        """Writes our own names as torch's."""
+        """Writes names of this package as torch's names."""
 
         def save_global(self, obj, name=None):
             found = _torch_name(obj, name)
@@ -146,7 +148,7 @@ def _in_python(base):
             self.write(pickle.GLOBAL + "\n".join(found).encode() + b"\n")
             self.memoize(obj)
 
-        # pickle looks functions and classes up by type, before it would call save_global
+        # pickle chooses its method for functions and classes by type, so overriding save_global is not enough
         dispatch = dict(base.dispatch)
         dispatch[type(_rebuild_parameter)] = save_global
 
@@ -160,9 +162,9 @@ def _in_python(base):
 
 
 def _pickled(obj, base, protocol, more=(), shown=None):
-    """(the pickle of `obj`, its storages). pickle's implementation in C does it, which refuses a global that it cannot
-    import: it writes our names, which are exchanged for torch's in what it has written, where a name stands as text.
-    Where that cannot be told from data of the user's, and in younger protocols, the one in Python does it."""
+    """(the pickle of `obj`, its storages). pickle's implementation in C writes it. That refuses a global that it cannot
+    import, so it writes our names, and torch's names replace them in the text afterwards. Where a name cannot be told
+    from the user's data, and for newer protocols, pickle's implementation in Python writes it."""
     refusal = None
     if not issubclass(base, pickle._Pickler) and protocol in (2, 3):
         text = io.BytesIO()
@@ -170,7 +172,7 @@ def _pickled(obj, base, protocol, more=(), shown=None):
         try:
             pickler.dump(obj)
         except (pickle.PicklingError, AttributeError) as error:
-            refusal = error                    # unless it is one of our names that it refuses
+            refusal = error                    # raised below, unless it was one of our names that was refused
         else:
             content = text.getvalue()
             for ours, theirs in pickler.renamed.items():
@@ -192,8 +194,9 @@ def _pickled(obj, base, protocol, more=(), shown=None):
 
 
 def _compactly_pickled(obj, base, protocol, more=()):
-    """The same, of memory that holds no more than the tensors show: written twice, first to see what that is."""
-    from .checkpoint.shown import Shown  # imported where used, as few do
+    """`_pickled` with no more memory than tensors show. The first of two passes finds out what they show."""
+    # In the first pass `shown` gathers the parts of each memory, in the second it places tensors in shorter memory.
+    from .checkpoint.shown import Shown  # imported here, because few programs need it
     shown = Shown()
     _pickled(obj, base, protocol, more, shown)
     shown.settle()
@@ -201,7 +204,7 @@ def _compactly_pickled(obj, base, protocol, more=()):
 
 
 def _reduce(tensor, shown=None):
-    """How torch pickles a tensor: a function and its arguments; NotImplemented: as its class says."""
+    """torch's pickled form of a tensor: a function and its arguments. NotImplemented: its class says how."""
     kind = type(tensor)
     if is_lazy(tensor):
         return NotImplemented
@@ -234,7 +237,7 @@ def _reduce_tensor(tensor, shown=None):
     memory = memory_of(array)
     if memory is None:
         array = array.copy()
-        memory, shown = memory_of(array), None          # no more than it shows
+        memory, shown = memory_of(array), None          # the copy has no more memory than it shows
     d = dt.of(array)
     n = array.itemsize
     offset = (address_of(array) - address_of(memory)) // n if array.size else 0
@@ -247,11 +250,13 @@ def _reduce_tensor(tensor, shown=None):
     if untyped:
         args += (d,)
     marks = {name: True for name, bit in zip(("conj", "neg"), bits_of(array)) if bit}
-    return _rebuild_tensor_v3 if untyped else _rebuild_tensor_v2, args + (marks,) if marks else args
+    if marks:
+        args += (marks,)
+    return _rebuild_tensor_v3 if untyped else _rebuild_tensor_v2, args
 
 
 def plain_form(x):
-    """How torch has pickle itself write a tensor or storage; None for what it refuses."""
+    """The form in which torch lets pickle itself write a tensor or storage; None where torch refuses."""
     if is_storage(x):
         if isinstance(x, UntypedStorage):
             return None
@@ -265,8 +270,8 @@ def plain_form(x):
 
 
 def _aligned(archive, name, data):
-    """Add an entry whose bytes begin at a multiple of the alignment, as torch's readers may map them."""
-    from zipfile import ZipInfo  # imported where used: it costs a tenth of `import tinytorch`
+    """Add an entry whose bytes begin at a multiple of the alignment, so that torch's readers can map them."""
+    from zipfile import ZipInfo  # imported here, because it costs a tenth of `import tinytorch`
     info = ZipInfo(name)
     begin = archive.fp.tell() + 30 + len(name.encode()) + 4
     padding = -begin % _ALIGNMENT
@@ -278,14 +283,14 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_ne
          compact=False):
     """Write `obj` (tensors, modules' state dicts, any nesting of Python objects) to a path or binary file.
 
-    Tensors that share memory still do when loaded. The file is one that PyTorch reads. What a path held before stays
-    until the new file is written whole: an error, a full disk or the end of the process leaves the old one.
+    Tensors that share memory still do when loaded. PyTorch can read the file. An older file at the path stays until the
+    new file is written completely: after an error, with a full disk or at the end of the process the old file is there.
 
     _use_new_zipfile_serialization  False writes the format before PyTorch 1.6
-    compact                         write no more of the memory than tensors show: the first row of a matrix alone, and
-                                    not the matrix with it. Tensors that share memory still do, and strides become
-                                    shorter where there are gaps. Storages that are saved as such are written whole.
-                                    Objects are asked for their state twice.
+    compact                         write no more memory than tensors show: for the first row of a matrix that row
+                                    alone, and not the whole matrix. Tensors that share memory still do, and strides
+                                    become shorter where there are gaps. Storages that are saved themselves are written
+                                    whole. Objects are asked for their state twice.
 
     >>> import io, tinytorch as torch
     >>> file = io.BytesIO(); torch.save({"w": torch.ones(2)}, file); file.seek(0)
@@ -314,8 +319,8 @@ def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL, _use_ne
 
 
 class _Stream:
-    """A file of the user's, of which no more is asked than `write`, each entry of an archive at once, and `flush`. It
-    may have begun before the archive."""
+    """A file-like object of the user, which only needs `write` and `flush`. Each entry of an archive is one `write`.
+    The archive may begin behind other contents."""
 
     def __init__(self, file):
         self.file, self.sent, self.held = file, 0, io.BytesIO()
@@ -330,7 +335,7 @@ class _Stream:
         self.held.seek(at - self.sent)
 
     def flush(self):
-        """Nothing: an entry is not whole yet."""
+        """Does nothing: the entry is not complete yet."""
 
     def send(self):
         self.file.write(self.held.getvalue())
@@ -363,7 +368,7 @@ def _archive(obj, pickled, name):
 
 
 def _old(obj, pickled, name):
-    """The same for the format before PyTorch 1.6."""
+    """`_archive` for the format before PyTorch 1.6."""
     from .checkpoint.old_format import write
 
     def finish(file):
@@ -373,8 +378,8 @@ def _old(obj, pickled, name):
     return finish
 
 
-# ------------------------------------------------------------------ what a file may name
-_safe = {}                                     # name -> what users have declared safe
+# ------------------------------------------------------------------ the names that a file may use
+_safe = {}                                     # name -> the object that the user has declared safe
 
 
 def _full_name(obj):
@@ -383,8 +388,11 @@ def _full_name(obj):
 
 
 def _named(safe_globals):
-    return {entry[1] if isinstance(entry, tuple) else _full_name(entry):
-            entry[0] if isinstance(entry, tuple) else entry for entry in safe_globals}
+    found = {}
+    for entry in safe_globals:
+        value, name = entry if isinstance(entry, tuple) else (entry, None)
+        found[_full_name(value) if name is None else name] = value
+    return found
 
 
 def add_safe_globals(safe_globals):
@@ -399,12 +407,12 @@ def add_safe_globals(safe_globals):
 
 
 def get_safe_globals():
-    """What has been added by `add_safe_globals`."""
+    """The objects added by `add_safe_globals`."""
     return list(_safe.values())
 
 
 def clear_safe_globals():
-    """Forget what has been added by `add_safe_globals`."""
+    """Remove the objects added by `add_safe_globals`."""
     _safe.clear()
 
 
@@ -421,18 +429,18 @@ def safe_globals(safe_globals):
 
 
 class LoadEndianness(enum.Enum):
-    """The byte order of files that do not say theirs."""
+    """The byte order of files that do not state their own."""
 
     NATIVE, LITTLE, BIG = 1, 2, 3
 
 
 def get_default_load_endianness():
-    """None: files that do not say so are little-endian."""
+    """None: files that do not state their byte order are read as little-endian."""
     return None
 
 
 def set_default_load_endianness(endianness):
-    """Nothing for None and for the little-endian order; NotImplementedError for another."""
+    """Does nothing for None and for the little-endian order; NotImplementedError for the big-endian one."""
     if endianness not in (None, LoadEndianness.LITTLE):
         if not isinstance(endianness, LoadEndianness):
             raise TypeError("Invalid argument type in function set_default_load_endianness")
@@ -440,21 +448,21 @@ def set_default_load_endianness(endianness):
 
 
 def get_crc32_options():
-    """True: archives hold the checksums of what is in them."""
+    """True: archives hold the checksums of their entries."""
     return True
 
 
 def set_crc32_options(compute_crc32):
-    """Nothing: the checksums are computed, whatever is said."""
+    """Does nothing: the checksums are always computed."""
 
 
 def register_package(priority, tagger, deserializer):
-    """NotImplementedError: storages are on the CPU, and no other places are known."""
+    """NotImplementedError: storages are on the CPU, and there are no other locations."""
     raise NotImplementedError("register_package: storages are on the CPU, and no other places are known")
 
 
 class skip_data:
-    """NotImplementedError on entry: files are written whole."""
+    """NotImplementedError on entry: files are always written with their data."""
 
     def __init__(self, materialize_fake_tensors=False):
         self.materialize_fake_tensors = materialize_fake_tensors
@@ -463,12 +471,12 @@ class skip_data:
         raise NotImplementedError("skip_data: files are written whole")
 
     def __exit__(self, *error):
-        """Never reached."""
+        """Never called."""
 
 
 def get_unsafe_globals_in_checkpoint(f):
-    """The names in a file of `save` that `load(weights_only=True)` would refuse, in alphabetical order. ValueError for
-    a file that is no archive.
+    """The names in a file of `save` that `load(weights_only=True)` would refuse, in alphabetical order. ValueError if
+    the file is no archive.
 
     >>> import io, tinytorch as torch
     >>> file = io.BytesIO(); torch.save(torch.nn.Linear(1, 1), file); file.seek(0)
@@ -504,14 +512,14 @@ def get_unsafe_globals_in_checkpoint(f):
 
 
 # ------------------------------------------------------------------ load
-#: Modules of Python 2, which protocol 2 names, by their names now.
+#: Modules of Python 2, whose names protocol 2 uses -> their present names.
 _PYTHON_2 = {"__builtin__": "builtins"}
-#: What holds torch's functions that are written in C++, of which a pickle names the attribute.
+#: torch's classes and modules of functions written in C++. A pickle names a function as an attribute of these.
 _BUILTIN = {"TensorBase": Tensor, "_VariableFunctionsClass": sys.modules[_PACKAGE]}
 
 
 class _Unpickler(pickle.Unpickler):
-    """Finds torch's names in this package; runs what the file says."""
+    """Finds torch's names in this package. It runs any function that the file names."""
 
     storage = guard = None                     # set by _read
 
@@ -533,21 +541,21 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _name_of(file):
-    """What messages call an open file."""
+    """The name of an open file in messages."""
     name = getattr(file, "name", None)
     return os.fspath(name) if isinstance(name, (str, os.PathLike)) else "the file"
 
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, **pickle_load_args):
-    """Read what `save`, or PyTorch's, wrote to a path or binary file, or the tensors of a path `*.safetensors`.
+    """Read a file of `save`, or of PyTorch's, from a path or binary file, or the tensors of a path `*.safetensors`.
 
-    With `weights_only` (the default) the file may hold only tensors, numbers, strings and plain containers, and
-    what `torch.serialization.add_safe_globals` allows: pickle.UnpicklingError otherwise. Without, the file can
-    run any code. RuntimeError (or pickle.UnpicklingError) for a file that is cut off, damaged or made to harm,
+    With `weights_only` (the default) the file may hold only tensors, numbers, strings, plain containers, and objects
+    that `torch.serialization.add_safe_globals` allows: pickle.UnpicklingError otherwise. Without it, the file can
+    run any code. RuntimeError (or pickle.UnpicklingError) for a file that is cut off, damaged or malicious,
     EOFError for an empty one, NotImplementedError for the format before PyTorch 0.1.10. See docs/security.md.
 
     map_location  "cpu", a device, a dict of locations, or a function (storage, location) -> storage or None
-    mmap          the tensors' memory is the file's, mapped: read when it is used; writes do not reach the file
+    mmap          map the file into memory: tensors are read when they are used, and writes do not reach the file
     """
     weights_only = _weights_only(weights_only, pickle_module is None)
     if weights_only and pickle_module is not None:
@@ -567,20 +575,20 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     return read(f)
 
 
-def _weights_only(told, default):
-    """Whether a file may hold weights only: as `load` was told, or by `default`, unless the environment says."""
-    always, unless_told = [os.environ.get(f"TORCH_FORCE_{name}_LOAD", "0").lower() in ("1", "y", "yes", "true")
-                           for name in ("WEIGHTS_ONLY", "NO_WEIGHTS_ONLY")]
-    if always and unless_told:
+def _weights_only(wanted, default):
+    """Whether a file may hold weights only: by `load`'s argument or `default`, unless the environment decides."""
+    always, unless_given = [os.environ.get(f"TORCH_FORCE_{name}_LOAD", "0").lower() in ("1", "y", "yes", "true")
+                            for name in ("WEIGHTS_ONLY", "NO_WEIGHTS_ONLY")]
+    if always and unless_given:
         raise RuntimeError("Only one of `TORCH_FORCE_WEIGHTS_ONLY_LOAD` or `TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD` should "
                            "be set, but both were set.")
     if always:
         return True
-    if told is None and unless_told:
+    if wanted is None and unless_given:
         warn("Environment variable TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD detected, since the`weights_only` "
              "argument was not explicitly passed to `torch.load`, forcing weights_only=False.")
         return False
-    return default if told is None else told
+    return default if wanted is None else wanted
 
 
 def _read(file, map_location, pickle_module, weights_only, pickle_load_args, mapped=None):
@@ -612,7 +620,7 @@ def _read(file, map_location, pickle_module, weights_only, pickle_load_args, map
                                    "_use_new_zipfile_serialization=True), please torch.save your checkpoint with this "
                                    "option in order to use mmap.")
             return _read_old(file, begin, name, weights_only, map_location, unpickle)
-        from .checkpoint.zip_reader import Archive  # imported where used, as zipfile is
+        from .checkpoint.zip_reader import Archive  # imported here, like zipfile
         archive = Archive(file, begin, name)
         text = archive.read("data.pkl")
         if weights_only and "constants.pkl" in archive:
@@ -634,13 +642,13 @@ def _read_old(file, begin, name, weights_only, map_location, unpickle):
             raise RuntimeError(f"Cannot use ``weights_only=True`` with files saved in the legacy .tar format: {name}")
         raise NotImplementedError(f"{name} is in the format before PyTorch 0.1.10, which is not supported")
     result, size = read(content, name, map_location, functools.partial(unpickle, content, guard=guarded))
-    file.seek(begin + size)                    # where another may begin
+    file.seek(begin + size)                    # another file may begin there
     return result
 
 
 def _explained(message, name):
-    """What to tell the user of a file that the weights_only unpickler has refused."""
-    hint = "The file is damaged, or holds what a file of weights does not"
+    """The message for a file that the weights_only unpickler has refused."""
+    hint = "The file is damaged, or holds objects that a file of weights does not"
     if "not an allowed global" in message or "allowlisted" in message:
         hint = ("If you trust the source of the file, load it with `weights_only=False` (which lets it run any code), "
                 "or allow what it needs")
@@ -648,8 +656,8 @@ def _explained(message, name):
 
 
 def _begin(file):
-    """(where a checkpoint begins in an open file, whether it is an archive): at its position, an archive at its first
-    byte too."""
+    """(the position at which a checkpoint begins in an open file, whether it is an archive). It begins at the file's
+    position; an archive may also begin at the file's first byte."""
     try:
         start = file.seek(file.tell())
     except (AttributeError, io.UnsupportedOperation) as error:
@@ -661,7 +669,7 @@ def _begin(file):
     for begin in (start, 0):
         file.seek(begin)
         heads.append(file.read(4))
-        if heads[-1] in (b"PK\3\4", b"PK\5\6"):             # a file in the archive, or an archive without any
+        if heads[-1] in (b"PK\3\4", b"PK\5\6"):             # the head of an entry, or of an archive without entries
             return begin, True
     if not heads[0]:
         raise EOFError

@@ -1,4 +1,4 @@
-"""torch.special: functions of mathematics, most of them under their usual names elsewhere too."""
+"""torch.special: mathematical functions. Most of them are torch functions of the same name too."""
 from __future__ import annotations
 
 import sys as _sys
@@ -34,12 +34,12 @@ __all__ = [*bessel_functions.__all__, *orthogonal_polynomials.__all__, "digamma"
 
 
 def _special(name, function):
-    """A function that has another name elsewhere, told in messages by its name here."""
+    """A function with a second name in another namespace. Messages use its name here."""
     return public("special_" + name)(function)
 
 
 def _of_two(function):
-    """The same for a function of two operands, of which either may be a number: for that torch has other nodes."""
+    """`_special` for a function of two operands, either of which may be a number: torch has other nodes for numbers."""
     name = function.op.name
     of_first, of_second = renamed(function, name + ".1"), renamed(function, name + ".2")
 

@@ -1,6 +1,6 @@
 """Storages: the memory behind tensors, as bytes (UntypedStorage) or as numbers (TypedStorage).
 
-A storage is a window on memory that tensors own; it holds no history and is not watched by autograd.
+A storage is a window on the memory of tensors. It holds no history, and autograd does not track it.
 """
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = ["TypedStorage", "UntypedStorage", "is_storage"]
 
 
 class _Storage(StorageBase):
-    """What both kinds share; `memory` is an ndarray of one dimension."""
+    """The base of both kinds of storages; `memory` is an ndarray of one dimension."""
 
     is_cuda = is_sparse = is_hpu = False
     filename = None
@@ -82,7 +82,7 @@ class _Storage(StorageBase):
         return self
 
     def copy_(self, source, non_blocking=None):
-        """Write the elements of `source`, a storage of as many bytes."""
+        """Write the elements of `source`, a storage of the same number of bytes."""
         if source.nbytes() != self.nbytes():
             raise RuntimeError(f"size does not match, self was {self.nbytes()} bytes but src was {source.nbytes()} "
                                "bytes")
@@ -90,7 +90,7 @@ class _Storage(StorageBase):
         return self
 
     def resizable(self):
-        """Whether the memory is the library's own, and not NumPy's or a buffer's."""
+        """Whether the library allocated the memory, and not NumPy or the owner of a buffer."""
         return not is_given(self.memory)
 
     def _resize(self, size):
@@ -100,7 +100,8 @@ class _Storage(StorageBase):
             raise RuntimeError("Trying to resize storage that is not resizable")
         if size == self.memory.size:
             return
-        if size >= 0 and (not self.memory.flags.owndata or getrefcount(self.memory) > 2):    # this call has one
+        # getrefcount counts the storage's reference, and the reference of this call.
+        if size >= 0 and (not self.memory.flags.owndata or getrefcount(self.memory) > 2):
             raise NotImplementedError("the memory of tensors cannot change its size through their storage: use "
                                       "Tensor.resize_")
         before, self.memory = self.memory, _zeros(size, self.memory.dtype)
@@ -129,7 +130,7 @@ class _Storage(StorageBase):
     def __deepcopy__(self, memo):
         if id(self) not in memo:
             memo[id(self)] = copy = self.clone()
-            key = "memory", self.data_ptr(), self.nbytes()     # by which tensors know the copy of their memory
+            key = "memory", self.data_ptr(), self.nbytes()     # the key under which tensors look for the copy
             if self.device is not META:
                 memory = memo.setdefault(key, copy.memory)
                 copy.memory = memory.reshape(-1, order="A").view(copy.memory.dtype)
@@ -144,7 +145,7 @@ class _Storage(StorageBase):
 
 
 def _load_from_bytes(content):
-    """A storage from what it is pickled as: the bytes of a file that holds it."""
+    """The storage in `content`, the bytes of a file that holds it: the form in which storages are pickled."""
     return importlib.import_module(f"{__package__}.serialization").load(io.BytesIO(content), weights_only=False)
 
 
@@ -152,7 +153,7 @@ _load_from_bytes.__module__ = "torch.storage"
 
 
 class UntypedStorage(_Storage):
-    """Memory as bytes: `UntypedStorage(4)` has 4 of them, `UntypedStorage([1, 2])` these.
+    """Memory as bytes: `UntypedStorage(4)` has 4 bytes, `UntypedStorage([1, 2])` has these.
 
     >>> import tinytorch as torch
     >>> x = torch.arange(4)
@@ -181,8 +182,8 @@ class UntypedStorage(_Storage):
 
     @classmethod
     def from_file(cls, filename, shared=False, nbytes=0):
-        """The bytes of a file: what is written to them goes to the file if `shared`, else nowhere. RuntimeError if the
-        file has fewer than `nbytes` and is not shared."""
+        """The bytes of a file. Writes to them go to the file if `shared`, and otherwise stay in memory. RuntimeError if
+        the file has fewer than `nbytes` bytes and is not shared."""
         filename = os.fspath(filename)
         size = os.path.getsize(filename) if os.path.exists(filename) else 0
         if shared and size < nbytes:
@@ -199,8 +200,9 @@ class UntypedStorage(_Storage):
     @classmethod
     def _over(cls, memory):
         self = object.__new__(cls)
-        self.memory = memory if memory.dtype == np.uint8 else (
-            memory.view(np.uint8) if memory.size else np.empty(0, np.uint8))
+        if memory.dtype != np.uint8:
+            memory = memory.view(np.uint8) if memory.size else np.empty(0, np.uint8)
+        self.memory = memory
         return self
 
     def _kind(self):
@@ -220,12 +222,12 @@ class UntypedStorage(_Storage):
         self.memory[index if isinstance(index, slice) else self._place(index)] = value & 255
 
     def clone(self):
-        """A copy with memory of its own."""
+        """A copy with its own memory."""
         return self._over(self.memory.copy())
 
     def resize_(self, *size):
-        """Make the memory `size` bytes long, keeping what there is and with zeros behind it. RuntimeError for memory
-        of NumPy's or a buffer's, NotImplementedError for that of a tensor, which would not follow: it has
+        """Make the memory `size` bytes long; bytes beyond the old end are zeros. RuntimeError for memory of NumPy or of
+        a buffer. NotImplementedError for the memory of a tensor, which would keep the old memory: use
         `Tensor.resize_`."""
         if len(size) != 1:
             raise TypeError(f"StorageBase.resize_() takes exactly one argument ({len(size)} given)")
@@ -247,7 +249,7 @@ class UntypedStorage(_Storage):
 
 
 def _zeros(count, dtype):
-    """Zeroed memory for `count` numbers. RuntimeError if there is none, ValueError if 64 bits do not count it."""
+    """Zeroed memory for `count` numbers. RuntimeError if there is not enough, ValueError if 64 bits cannot count it."""
     if abs(count * dtype.itemsize) > LARGEST:
         raise ValueError("Overflow when unpacking long long")
     if count < 0:
@@ -257,7 +259,7 @@ def _zeros(count, dtype):
 
 
 def _as_numbers(storage, dtype):
-    """The memory of a storage as numbers of a NumPy dtype, as many as fit."""
+    """The memory of a storage as numbers of a NumPy dtype. Bytes at the end that fill no number are left out."""
     raw = storage.memory.view(np.uint8)
     return raw[:raw.nbytes // dtype.itemsize * dtype.itemsize].view(dtype)
 
@@ -316,7 +318,7 @@ class TypedStorage(_Storage):
         wrap(self.memory[index]).fill_(value)
 
     def clone(self):
-        """A copy with memory of its own."""
+        """A copy with its own memory."""
         return self._over(self.memory.copy(), self.dtype)
 
     def resize_(self, size):
@@ -363,7 +365,7 @@ def is_storage(obj: object, /) -> bool:
     return isinstance(obj, _Storage)
 
 
-# ------------------------------------------------------------------ of tensors
+# ------------------------------------------------------------------ methods of tensors
 @method()
 def untyped_storage(self: Tensor) -> UntypedStorage:
     """All the memory that this tensor is a view of, as bytes."""
@@ -409,12 +411,12 @@ _LEFT_OUT = object()
 @method()
 def set_(self: Tensor, source: Tensor | TypedStorage | UntypedStorage = _LEFT_OUT, storage_offset: int = _LEFT_OUT,
          size: Ints | None = None, stride: Ints | None = None) -> Tensor:
-    """Make `self` share the memory of `source`, a tensor or a storage, whole or as as_strided would cut it.
+    """Make `self` share the memory of `source`, a tensor or a storage: all of it, or a part as as_strided takes it.
 
     The offset counts from the beginning of a storage, or from the first element of a tensor.
 
-    RuntimeError unless `source` is of the same dtype (or an UntypedStorage), and for what lies outside its memory,
-    which does not grow.
+    RuntimeError unless `source` has the same dtype (or is an UntypedStorage), and for a part that lies outside its
+    memory, which does not grow.
 
     >>> import tinytorch as torch
     >>> x = torch.zeros(2)
@@ -463,7 +465,7 @@ def _set(input, source, array):
 
 
 def _part(source, storage_offset, size, stride):
-    """The array that is cut out of the memory of the tensor `source`."""
+    """The array of this size and stride in the memory of the tensor `source`."""
     size = ints_of(size, "set_", "size", 3)
     stride = None if stride is None else ints_of(stride, "set_", "stride", 4)
     if not stride:
@@ -482,10 +484,10 @@ def _c_name(dtype):
     return C_NAMES.get(dtype.type_name, dtype.name)
 
 
-# ------------------------------------------------------------------ torch.FloatStorage and its like
+# ------------------------------------------------------------------ torch.FloatStorage and the like
 class storagetype(type):
-    """The class of `torch.FloatStorage` and its like: names for storages of one dtype. Calling one makes a storage of
-    so many numbers, or of those of a sequence."""
+    """The class of `torch.FloatStorage` and the like: names for storages of one dtype. A call makes a storage of that
+    many numbers, or of the numbers in a sequence."""
 
     def __call__(cls, *args, wrap_storage=None):
         return TypedStorage(*args, dtype=cls.dtype, wrap_storage=wrap_storage)
@@ -505,7 +507,7 @@ __all__ += _KINDS
 
 
 def memory_of(array):
-    """The whole memory that `array` is a view of, as a flat uint8 array; None if torch could not describe it."""
+    """The whole memory that `array` is a view of, as a flat uint8 array; None if torch could not describe the view."""
     if any(s < 0 or s % array.itemsize for s in array.strides) or not array.dtype.isnative:
         return None
     root = root_of(array)

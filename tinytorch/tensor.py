@@ -1,5 +1,5 @@
-"""class Tensor: an ndarray, its gradient, and how it was made. It knows no operation: the ops
-package puts the methods on it, autograd the ones about graphs."""
+"""class Tensor: an ndarray, its gradient, and its history. It knows no operation: the package ops adds the
+methods of operations, autograd those of the graph."""
 from __future__ import annotations
 
 import importlib
@@ -83,19 +83,19 @@ def _as_size(item, i):
 
 
 class _Slots:
-    # In a base class of their own so that Tensor itself can give defaults to the rarer attributes.
-    # _array: the numbers. _node: how it was computed (None: a leaf); grad_fn shows it. _version_counter: [count of
-    # in-place writes], shared with views. _view_info: View (see autograd/views.py) or None.
+    # A separate base class, so that Tensor itself can give defaults to the rarer attributes.
+    # _array: the numbers. _node: the node that computed it (None: a leaf); grad_fn shows it. _version_counter: [count
+    # of in-place writes], shared with views. _view_info: View (see autograd/views.py) or None.
     __slots__ = ("_array", "_node", "_requires_grad", "_version_counter", "_view_info", "__weakref__")
     if TYPE_CHECKING:
-        _array: Any                            # an ndarray, or what stands for one (see kinds/)
+        _array: Any                            # an ndarray, or an array of another kind (see kinds/)
         _node: Any
         _requires_grad: bool
         _version_counter: Any
         _view_info: Any
 
 
-if dt.NARROW:                                  # every array passes here that becomes a tensor's
+if dt.NARROW:                                  # every array that becomes a tensor's passes through this setter
     _slots: Any = _Slots
 
     def _put(tensor, array, place=_slots._array.__set__):
@@ -104,20 +104,21 @@ if dt.NARROW:                                  # every array passes here that be
 
 
 def _copied_span(array):
-    """A copy of all the memory from the first to the last element, seen as the array sees it."""
+    """A copy of all the memory from the first to the last element, with the shape and strides of the array."""
     count = 1 + sum([(n - 1) * step for n, step in zip(array.shape, array.strides)]) // array.itemsize
     span = np.lib.stride_tricks.as_strided(array, (count,), (array.itemsize,)).copy()
     return np.ndarray(array.shape, array.dtype, span, 0, array.strides)
 
 
 def said(**what: Any) -> Callable[[Callable], Callable]:
-    """Decorator: says how a method, or what reads a property, is shown to those who watch calls (overridable.py).
+    """Decorator: notes how a method, or the function that reads a property, appears to handlers of calls
+    (overridable.py).
 
-    seen       whether it is; what is not said of is, unless its name begins with an underscore
-    in_python  whether torch's is written in Python, which hands all its arguments on by name; "alone": no keywords
-    shown      of an operator: the method of which they are told, True if it is itself
-    called     the name that it has kept from when it was another
-    autocast   as of a public function (public.py)
+    seen       whether handlers see it; by default they do, unless its name begins with an underscore
+    in_python  whether torch's is written in Python, which passes all its arguments on by name; "alone": no keywords
+    shown      for an operator: the method that handlers receive, True: the operator itself
+    called     the former name, if it has kept that as its __name__
+    autocast   as for a public function (public.py)
     """
     def decorate(function):
         function.said = what
@@ -126,7 +127,7 @@ def said(**what: Any) -> Callable[[Callable], Callable]:
 
 
 class Tensor(_Slots):
-    """A multi-dimensional array of one dtype that remembers how it was computed.
+    """A multi-dimensional array of one dtype that records how it was computed.
 
     `Tensor(2, 3)` is uninitialised, `Tensor([1, 2])` holds data; both have the default dtype.
     Use `torch.tensor` for data of any dtype.
@@ -141,12 +142,12 @@ class Tensor(_Slots):
     _grad = None
     _hooks = None
     _overrides = False         # whether the class has a `__torch_function__` that is to be asked
-    __array_priority__ = 1000      # an ndarray on the left of an operator leaves the work to us
+    __array_priority__ = 1000      # an ndarray on the left of an operator leaves the operation to the tensor
     is_cuda = is_sparse = is_sparse_csr = is_quantized = is_mps = is_xpu = is_nested = is_mkldnn = False
     is_ipu = is_maia = is_mtia = is_vulkan = is_xla = False
     layout = strided
     name = None
-    if TYPE_CHECKING:                          # some of what ops and autograd put here
+    if TYPE_CHECKING:                          # some of the attributes that ops and autograd add
         requires_grad: bool
         grad_fn: Any
         new_empty: Callable[..., Tensor]
@@ -155,7 +156,7 @@ class Tensor(_Slots):
     def __new__(cls, *data, device=None):
         self = instance_of(cls)
         self._node, self._requires_grad, self._version_counter, self._view_info = None, False, [0], None
-        contents = self._contents(data)        # of arguments/data.py, which stands on this file
+        contents = self._contents(data)        # defined in arguments/data.py, which imports this module
         if not isinstance(contents, Tensor):
             self._array = contents
             return self
@@ -165,9 +166,9 @@ class Tensor(_Slots):
 
     @said(seen=False)
     def __init__(self, *args, **kwargs):
-        """All is done in __new__."""
+        """Nothing is left to do after __new__."""
 
-    # -------------------------------------------------------------- what it is
+    # -------------------------------------------------------------- properties
     @property
     def shape(self) -> Size:
         return _new_tuple(Size, self._array.shape)
@@ -231,8 +232,9 @@ class Tensor(_Slots):
 
     def stride(self, dim: int | None = None) -> tuple[int, ...] | int:
         """Steps between neighbours along each dimension (or along `dim`), in elements."""
+        # NumPy gives new arrays without elements strides of zero; torch's strides follow from the shape.
         array = self._array
-        if not array.size and not any(array.strides):        # NumPy gives new arrays without elements zeros
+        if not array.size and not any(array.strides):
             steps = dense_steps(array.shape)
         else:
             steps = tuple(s // array.itemsize for s in array.strides)
@@ -241,7 +243,7 @@ class Tensor(_Slots):
         return steps if dim is None else steps[check_dim(dim, len(steps))]
 
     def storage_offset(self) -> int:
-        """How many elements into the underlying memory the first one lies."""
+        """The offset of the first element in the underlying memory, in elements."""
         return (address_of(self._array) - address_of(root_of(self._array))) // self._array.itemsize
 
     def data_ptr(self) -> int:
@@ -263,7 +265,7 @@ class Tensor(_Slots):
     def is_pinned(self, device: Device | str | None = None) -> bool:
         """False: there is no device to pin memory for."""
         if device is not None:
-            Device(device)                     # says what is wrong with it
+            Device(device)                     # raises for an invalid device
         return False
 
     def pin_memory(self, device: Device | str | None = None) -> Tensor:
@@ -318,9 +320,9 @@ class Tensor(_Slots):
         if self._array.dtype.kind == dt.WIDENED:
             raise TypeError(f"Got unsupported ScalarType {self.dtype.type_name}")
         array = self._array if type(self._array) is np.ndarray else resolved(self._array)
-        if not array.size:                     # NumPy's strides of nothing
+        if not array.size:                     # NumPy's strides of an array without elements
             return np.ndarray(array.shape, array.dtype, array, strides=(0,) * array.ndim)
-        return array.view()                    # whose shape, dtype and flags are the caller's to set
+        return array.view()                    # the caller may set its shape, dtype and flags
 
     @said(in_python=True)
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
@@ -371,7 +373,8 @@ class Tensor(_Slots):
             raise TypeError("only integer tensors of a single element can be converted to an index")
         return int(self._array.item())
 
-    # By identity, though == compares elements. (torch's is id(self), in Python: the engine asks too often for that.)
+    # Hashed by identity, though == compares elements. torch's hash is id(self), in Python; the engine hashes too often
+    # for a Python method.
     __hash__ = object.__hash__
 
     @said(in_python=True)
@@ -403,7 +406,7 @@ class Tensor(_Slots):
         return copy
 
     def _copied_array(self, memo):
-        # Views that are copied together share memory again: `memo` keeps the copy of what they are views of.
+        # Views that are copied together share memory again: `memo` keeps the copy of their base.
         owner = self._array if self._view_info is None else self._view_info.base._array
         if True in bits_of(owner) + bits_of(self._array):
             return self._array.copy(order="C" if 0 in self._array.strides else "K")
@@ -412,7 +415,7 @@ class Tensor(_Slots):
         if key not in memo:
             memo[key] = owner.copy(order="K") if owner.flags.forc or not owner.size else _copied_span(owner)
         whole = memo[key]
-        if whole.dtype != owner.dtype or whole.shape != owner.shape:       # that of a storage
+        if whole.dtype != owner.dtype or whole.shape != owner.shape:       # `memo` may hold the copy of a storage
             whole = np.ndarray(owner.shape, owner.dtype, whole, 0, owner.strides)
         if self._array is owner:
             return whole
@@ -425,7 +428,7 @@ class Tensor(_Slots):
         try:
             return np.ndarray(self._array.shape, self._array.dtype, whole.reshape(-1, order="A"), offset,
                               self._array.strides)
-        except ValueError:                     # it reaches past what it is a view of, into memory of a foreign array
+        except ValueError:                     # the view reaches past its base, into memory of a foreign array
             return self._array.copy(order="K")
 
     @said(in_python=True)
@@ -451,8 +454,8 @@ class Tensor(_Slots):
 
 
 def method(*names: str, **what: Any) -> Callable[[Callable], Callable]:
-    """Decorator: the Tensor method of these names (its own, if none is given), which is no function of torch; `what`
-    is `said` of it."""
+    """Decorator: the Tensor method of these names (the function's own, if none is given), which is no function of
+    torch. `what` is passed to `said`."""
     def decorate(function):
         for name in names or (function.__name__,):
             setattr(Tensor, name, function)
@@ -461,7 +464,7 @@ def method(*names: str, **what: Any) -> Callable[[Callable], Callable]:
 
 
 def _real(number, name):
-    """`number` without an imaginary part; RuntimeError if it has one. `name` is what C++ calls the wanted type."""
+    """`number` without an imaginary part; RuntimeError if it has one. `name` is the C++ name of the wanted type."""
     if not isinstance(number, complex):
         return number
     if number.imag:
@@ -470,15 +473,15 @@ def _real(number, name):
 
 
 def as_torch_does(x: Any) -> tuple | None:
-    """How torch pickles a tensor or storage, if this library has its name here: for torch to read, and the other way
-    round. None: it does not, or not this one."""
+    """torch's pickled form of a tensor or storage, if this package is imported under torch's name: then torch can read
+    the pickle, and the other way round. None: it is not, or torch cannot pickle this object."""
     if sys.modules.get("torch") is not sys.modules[__package__]:
         return None
     return importlib.import_module(f"{__package__}.serialization").plain_form(x)
 
 
 def own_attributes(tensor: Tensor) -> dict:
-    """What the user has hung on a tensor; gradient and hooks are not copied or pickled with it."""
+    """The attributes that the user has set on a tensor. Gradient and hooks are not copied or pickled with it."""
     return {k: v for k, v in tensor.__dict__.items() if k not in ("_grad", "_hooks", "_accumulating", "_accumulator")}
 
 
@@ -493,7 +496,7 @@ new_instance = object.__new__     # new_instance(Tensor): the caller fills every
 
 
 def instance_of(cls: Any) -> Tensor:
-    """The same for any class: calls have to be shown as long as a tensor lives whose class overrides them."""
+    """A new instance of any class. Calls must go to handlers for as long as a tensor lives whose class overrides."""
     instance: Any = new_instance(cls)
     if cls._overrides:
         seam.watch_instance(instance)
@@ -501,8 +504,8 @@ def instance_of(cls: Any) -> Tensor:
 
 
 class _NewTensorState:
-    """`cell` makes the version cell of a new tensor while some thread is in inference mode; else it is None
-    and the cell is [0]. `recording` says whether this thread is in grad mode."""
+    """`cell` makes the version cell of a new tensor while some thread is in inference mode; otherwise it is None, and
+    the cell is [0]. `recording` returns whether this thread is in grad mode."""
 
     cell: Any = None
     recording: Any = None
@@ -523,7 +526,7 @@ def wrap(array: np.ndarray) -> Tensor:
 
 
 def check_dim(dim: int, ndim: int) -> int:
-    """`dim` counted from the front; IndexError in torch's words if it is out of range."""
+    """`dim` counted from the front; IndexError with torch's message if it is out of range."""
     extent = ndim or 1
     if dim.__class__ is not int:
         dim = _whole(dim)
@@ -536,7 +539,7 @@ def check_dim(dim: int, ndim: int) -> int:
 
 
 def _whole(dim):
-    """A dimension that is no int of Python's, as one; TypeError for what torch does not take for an integer."""
+    """A dimension that is no Python int, as an int; TypeError for objects that torch does not accept as an integer."""
     if isinstance(dim, (bool, np.bool_, np.ndarray)) or isinstance(dim, Tensor) and (
             dim._array.ndim or dim._array.dtype.kind == dt.BOOL or dim.requires_grad):
         raise TypeError(f"a dimension must be int, not {kind_of(dim)}")

@@ -1,4 +1,4 @@
-"""Names for what arguments may be: `torch.types`.
+"""Types for annotations of arguments: `torch.types`.
 
 >>> import tinytorch as torch
 >>> isinstance(1.5, torch.types.Number), isinstance("1.5", torch.types.Number)
@@ -13,17 +13,17 @@ from . import dtypes as dt
 from .device import device
 from .tensor import Size, Tensor
 
-#: A Python number where one stands beside tensors or fills them.
+#: A Python number, as an operand beside tensors or to fill a tensor.
 Number = builtins.bool | int | float | complex
 #: Sizes, dimensions, strides.
 Ints = tuple[int, ...] | list[int]
-#: A size or an index, and several: torch takes a tensor of one integer for each, whatever its shape.
+#: A size or an index, and several of them. torch accepts a tensor of one integer for each, whatever its shape.
 Extent = int
 Extents = Ints
 #: Several tensors.
 Tensors = tuple[Tensor, ...] | list[Tensor]
 Device = device | str | int | None
-#: What files may be given as.
+#: The forms in which files may be given.
 FileLike = str | os.PathLike | IO[bytes]
 
 _int = int
@@ -37,11 +37,11 @@ _TensorOrTensors: TypeAlias = Tensor | Sequence[Tensor]
 
 
 class Storage:
-    """What storages have: a name for annotations."""
+    """The attributes of storages: a name for annotations."""
 
     dtype: _dtype
     device: device
 
     def nbytes(self) -> _int:
-        """How many bytes it has."""
+        """The number of bytes."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Which torch this is a stand-in for."""
+"""The version of torch that this package implements."""
 
 __version__ = "2.13.0+tinytorch"
 git_version = "Unknown"
