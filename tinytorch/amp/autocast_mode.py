@@ -1,4 +1,4 @@
-"""autocast, as a context or a decorator, and what functions with a backward of their own need under it."""
+"""autocast, as a context or a decorator, and decorators for custom autograd Functions under autocast."""
 from __future__ import annotations
 
 import functools
@@ -37,11 +37,11 @@ def _check_device_type(device_type):
 class autocast:
     """Products and convolutions in bfloat16 (or float16), losses and decompositions in float32.
 
-    Parameters keep their dtype. Recurrent layers, and functions that are made of several (cov, pinv), compute in the
-    dtype of what they are given.
+    Parameters keep their dtype. Recurrent layers, and functions that are composed of several (cov, pinv), compute in
+    the dtype of their arguments.
 
-    device_type  "cpu"; for "cuda" it warns and does nothing
-    dtype        torch.bfloat16 or torch.float16; it warns of others and does nothing
+    device_type  "cpu"; with "cuda" it warns and has no effect
+    dtype        torch.bfloat16 or torch.float16; with any other it warns and has no effect
 
     >>> import tinytorch as torch
     >>> layer = torch.nn.Linear(2, 2)
@@ -106,7 +106,7 @@ class autocast:
 
 
 def _cast(value, device_type, dtype):
-    """The floating-point tensors in a value in another dtype, but float64."""
+    """A value with its floating-point tensors, except float64, in another dtype."""
     if isinstance(value, Tensor):
         fits = value.is_floating_point() and value.device.type == device_type and value.dtype is not dt.float64
         return value.to(dtype) if fits else value
@@ -122,8 +122,8 @@ def _cast(value, device_type, dtype):
 
 def custom_fwd(fwd: Callable | None = None, *, device_type: str,
                cast_inputs: dt.dtype | None = None) -> Callable:
-    """A decorator of `forward` of an autograd.Function: with `cast_inputs` it runs on tensors cast to that dtype,
-    without autocast, where autocast is on."""
+    """A decorator for `forward` of an autograd.Function. Where autocast is on and `cast_inputs` is given, forward runs
+    without autocast on tensors cast to that dtype."""
     _check_device_type(device_type)
     if fwd is None:
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
@@ -141,7 +141,7 @@ def custom_fwd(fwd: Callable | None = None, *, device_type: str,
 
 
 def custom_bwd(bwd: Callable | None = None, *, device_type: str) -> Callable:
-    """A decorator of `backward` of an autograd.Function, which runs it with or without autocast, as forward ran."""
+    """A decorator for `backward` of an autograd.Function: it runs with autocast if forward did."""
     _check_device_type(device_type)
     if bwd is None:
         return functools.partial(custom_bwd, device_type=device_type)

@@ -1,4 +1,4 @@
-"""GradScaler: losses scaled up, so that small gradients of half precision do not vanish."""
+"""GradScaler: scales losses up, so that small gradients of half precision do not vanish."""
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ _HINT = "This may indicate your script did not use scaler.scale(loss or outputs)
 
 
 class OptState(Enum):
-    """What was done with an optimizer since the last `update`."""
+    """The last call for an optimizer since the last `update`."""
 
     READY = 0
     UNSCALED = 1
@@ -28,7 +28,7 @@ class GradScaler:
     """Multiplies losses by a scale, divides gradients by it, and skips steps whose gradients are not finite.
 
     The scale shrinks by `backoff_factor` after a skipped step, and grows by `growth_factor` after `growth_interval`
-    good ones. AssertionError unless growth_factor > 1 and backoff_factor < 1. For "cuda" it warns and does nothing.
+    good steps. AssertionError unless growth_factor > 1 and backoff_factor < 1. For "cuda" it warns and has no effect.
 
     >>> import tinytorch as torch
     >>> w = torch.ones(1, requires_grad=True)
@@ -52,7 +52,7 @@ class GradScaler:
             if backoff_factor >= 1.0:
                 raise AssertionError("The backoff factor must be < 1.0.")
             self._init_scale, self._init_growth_tracker = init_scale, 0
-            self._scale = self._growth_tracker = None      # made when something is scaled
+            self._scale = self._growth_tracker = None      # made by the first call of scale()
             self._growth_factor, self._backoff_factor, self._growth_interval = (growth_factor, backoff_factor,
                                                                                 growth_interval)
             self._states = {}                  # {id of an optimizer: [OptState, whether a gradient was not finite]}
@@ -63,7 +63,7 @@ class GradScaler:
                 raise AssertionError(f"Attempted {name} but {attribute} is None.  {_HINT}")
 
     def scale(self, outputs: Tensor | Iterable[Any]) -> Any:
-        """A tensor, or all those in an iterable, times the scale."""
+        """A tensor, or all tensors in an iterable, times the scale."""
         if not self._enabled:
             return outputs
         if isinstance(outputs, Tensor):
@@ -80,7 +80,7 @@ class GradScaler:
         return self._states.setdefault(id(optimizer), [OptState.READY, None])
 
     def unscale_(self, optimizer: Any) -> None:
-        """Divides the gradients of an optimizer by the scale, once before its step. RuntimeError the second time;
+        """Divide the gradients of an optimizer by the scale, once before its step. RuntimeError the second time;
         ValueError for gradients in float16."""
         if not self._enabled:
             return
@@ -122,7 +122,7 @@ class GradScaler:
         return result
 
     def update(self, new_scale: float | Tensor | None = None) -> None:
-        """The scale for the next iteration: as the steps went, or the one given."""
+        """Set the scale for the next iteration: the one given, or one that follows from the steps."""
         if not self._enabled:
             return
         self._check_scaled("update")
@@ -153,33 +153,33 @@ class GradScaler:
             self._growth_tracker.add_(1)
 
     def get_scale(self) -> float:
-        """The scale, 1.0 if this does nothing."""
+        """The scale, 1.0 if scaling is off."""
         if not self._enabled:
             return 1.0
         return self._init_scale if self._scale is None else self._scale.item()
 
     def get_growth_factor(self) -> float:
-        """By what the scale grows."""
+        """The factor by which the scale grows."""
         return self._growth_factor
 
     def set_growth_factor(self, new_factor: float) -> None:
-        """Set by what the scale grows."""
+        """Set the factor by which the scale grows."""
         self._growth_factor = new_factor
 
     def get_backoff_factor(self) -> float:
-        """By what the scale shrinks."""
+        """The factor by which the scale shrinks."""
         return self._backoff_factor
 
     def set_backoff_factor(self, new_factor: float) -> None:
-        """Set by what the scale shrinks."""
+        """Set the factor by which the scale shrinks."""
         self._backoff_factor = new_factor
 
     def get_growth_interval(self) -> int:
-        """After how many good steps the scale grows."""
+        """The number of good steps after which the scale grows."""
         return self._growth_interval
 
     def set_growth_interval(self, new_interval: int) -> None:
-        """Set after how many good steps the scale grows."""
+        """Set the number of good steps after which the scale grows."""
         self._growth_interval = new_interval
 
     def _get_growth_tracker(self):
@@ -188,11 +188,11 @@ class GradScaler:
         return self._init_growth_tracker if self._growth_tracker is None else self._growth_tracker.item()
 
     def is_enabled(self) -> bool:
-        """Whether this does anything."""
+        """Whether scaling is on."""
         return self._enabled
 
     def state_dict(self) -> dict[str, Any]:
-        """The scale and how it changes; {} if this does nothing."""
+        """The scale and the settings by which it changes; {} if scaling is off."""
         if not self._enabled:
             return {}
         return {"scale": self.get_scale(), "growth_factor": self._growth_factor,
@@ -200,7 +200,7 @@ class GradScaler:
                 "_growth_tracker": self._get_growth_tracker()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Goes on from what `state_dict` gave. RuntimeError if that is empty."""
+        """Continue from a result of `state_dict`. RuntimeError if that is empty."""
         if not self._enabled:
             return
         if not state_dict:

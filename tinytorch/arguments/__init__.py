@@ -1,4 +1,4 @@
-"""Sizes and integers as arguments: checked, with torch's words for what they are not."""
+"""Sizes and integers as arguments: checked, with torch's messages for invalid ones."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -41,50 +41,50 @@ def check_positive(size: Sequence[int]) -> None:
 
 
 def ints_of(given: object, name: str, argument: str, position: int | None, extents: bool = False) -> tuple[int, ...]:
-    """An argument that is a tuple or list of ints, as a tuple of them; TypeError in torch's words. Of sizes and strides
-    (`extents`) none may be a bool tensor, as dimensions may."""
+    """An argument that is a tuple or list of ints, as a tuple of ints; TypeError with torch's message. Sizes and
+    strides (`extents`) may not hold bool tensors, dimensions may."""
     if not isinstance(given, (tuple, list)):
         raise TypeError(f"{name}(): argument '{argument}'{_at(position)} must be tuple of ints, not {kind_of(given)}")
     return _ints(given, name, argument, position, True, extents)
 
 
 def int_of(given: object, name: str, argument: str, position: int | None, several: bool = False) -> int:
-    """An argument that is an int: TypeError unless it is, ValueError if 64 bits do not hold it. Where one may stand for
-    `several`, so may a tensor of one integer."""
+    """An argument that is an int: TypeError unless it is, ValueError if it does not fit in 64 bits. Where one int may
+    stand for `several`, a tensor of one integer may too."""
     if not is_int(given) and not (several and is_one_int(given)):
         raise TypeError(f"{name}(): argument '{argument}'{_at(position)} must be int, not {kind_of(given)}")
     return in_64_bits(as_int(given))
 
 
 def extent_of(given: object, name: str, argument: str, position: int | None) -> int:
-    """As `int_of`, of an argument that is a size or an index."""
+    """`int_of` for an argument that is a size or an index."""
     if not is_extent(given):
         raise TypeError(f"{name}(): argument '{argument}'{_at(position)} must be int, not {kind_of(given)}")
     return extent(given)
 
 
 def check_sized(*tensors: object) -> None:
-    """torch's error for the first that is no tensor, where it asks for their `size()`: TypeError for an array."""
+    """torch's error for the first object that is no tensor, in functions that call `size()`: TypeError for an array."""
     for x in tensors:
         if not isinstance(x, Tensor):
             x.size()
 
 
 def is_int(x: object) -> bool:
-    """Whether torch takes `x` for an int: no bool, no array, but NumPy's integers, and integer tensors that have no
-    dimensions and no gradient."""
+    """Whether torch accepts `x` as an int: no bool and no array, but NumPy's integers, and integer tensors without
+    dimensions and gradient."""
     if isinstance(x, Tensor):
         return not x._array.ndim and x._array.dtype.kind in dt.INTEGER and not x.requires_grad
     return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
 
 
 def is_one_int(x: object) -> bool:
-    """Whether `x` is a tensor of one integer or bool, which torch takes where one int may stand for several."""
+    """Whether `x` is a tensor of one integer or bool, which torch accepts where one int may stand for several."""
     return isinstance(x, Tensor) and x._array.size == 1 and x._array.dtype.kind in dt.INTEGRAL
 
 
 def is_extent(x: object) -> bool:
-    """Whether torch takes `x` for a size or an index: any object that is an index to Python, but no bool."""
+    """Whether torch accepts `x` as a size or an index: any object with `__index__` except a bool."""
     if isinstance(x, (bool, np.bool_)):
         return False
     try:
@@ -95,7 +95,7 @@ def is_extent(x: object) -> bool:
 
 
 def extent(x: object) -> int:
-    """A size or an index as an int: RuntimeError for a bool tensor, ValueError if 64 bits do not hold it."""
+    """A size or an index as an int: RuntimeError for a bool tensor, ValueError if it does not fit in 64 bits."""
     _check_no_truth(x)
     return in_64_bits(as_int(x))
 
@@ -107,7 +107,7 @@ def _check_no_truth(x):
 
 
 def in_64_bits(n: int) -> int:
-    """`n`; torch's ValueError if 64 bits do not hold it."""
+    """`n`; torch's ValueError if it does not fit in 64 bits."""
     if not -LARGEST - 1 <= n <= LARGEST:
         raise ValueError("Overflow when unpacking long long")
     return n
@@ -135,8 +135,8 @@ def _ints(args, name, argument, position, listed, extents=True):
 
 
 def _is_size(n, place):
-    """Whether `n` counts as an int among sizes: True and False do, save in the first place, and so do integer arrays
-    without dimensions and integer or bool tensors of one element."""
+    """Whether `n` counts as an int among sizes. Integer arrays without dimensions do, integer and bool tensors of one
+    element too, and True and False except in the first place."""
     try:
         as_int(n)
     except TypeError:
@@ -147,7 +147,7 @@ def _is_size(n, place):
 def parse_to(*args, device=None, dtype=None, non_blocking=False, copy=False, memory_format=None):
     """(device, dtype, non_blocking, memory_format) of the arguments of `to`: to(dtype), to(device, dtype), to(tensor).
 
-    None for what is not given; an error for a device that is not there.
+    None for each that is not given; an error for a device that is not available.
     """
     for arg in args:
         if isinstance(arg, Tensor):

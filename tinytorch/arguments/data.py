@@ -15,24 +15,26 @@ from ..kernels.memory import DIMENSIONS, empty, unset
 from ..tensor import Size, Tensor, method
 from . import size_of
 
-#: How deep torch lets sequences be nested.
+#: The depth to which torch lets sequences be nested.
 _DEEPEST = 128
 
 
 class StorageBase:
-    """What a storage is known by here; storage.py stands on this file."""
+    """The base class of storages, for isinstance: storage.py imports this module."""
 
     def numbers(self, dtype: dt.dtype) -> np.ndarray | None:
-        """Its memory as numbers of a dtype; None if it holds numbers of another one."""
+        """The memory as numbers of a dtype; None if the storage holds numbers of another dtype."""
         raise NotImplementedError
 
 
 def array_of(data: object, dtype: dt.dtype | None = None) -> np.ndarray:
-    """A new ndarray of `data`, of the given dtype or the one torch infers; the memory of a storage itself.
+    """A new ndarray of `data`, of the given dtype or the one torch infers; for a storage, its memory itself.
 
-    ValueError for ragged sequences and those nested too deep (in themselves, for instance), RuntimeError for more
-    dimensions than an ndarray has, TypeError for what is no number.
+    ValueError for ragged sequences and for sequences nested too deep (a list may contain itself), RuntimeError for more
+    dimensions than an ndarray has, TypeError for objects that are no numbers.
     """
+    # In order: arrays and NumPy scalars; storages; the depth of nesting; numbers that NumPy converts all at once; other
+    # objects, which `_checked` turns into numbers; then the dtype, and whether each number must be converted by itself.
     if isinstance(data, (np.ndarray, np.generic)):
         array = dense_copy(np.asarray(check_array(data)))
         if dtype is not None and dtype.category <= 1 and not isinstance(data, np.ndarray):
@@ -54,36 +56,36 @@ def array_of(data: object, dtype: dt.dtype | None = None) -> np.ndarray:
     classes, given = _classes(data, depth), data
     try:
         if not classes <= _PYTHONS and not all([issubclass(c, _OF_NUMPY) or c in _PYTHONS for c in classes]):
-            raise ValueError                   # tensors, empty lists, odd things: the long way
+            raise ValueError                   # tensors, empty lists and other objects go through `_checked`
         array = np.array(data)
         if array.dtype.kind not in dt.INTEGRAL + dt.NATIVE + dt.COMPLEX:
             raise ValueError
-        if depth and not array.size:           # nothing is looked at below a size of 0
+        if depth and not array.size:           # torch ignores dimensions below a size of 0
             array = array.reshape(array.shape[:array.shape.index(0) + 1])
     except (ValueError, TypeError, RuntimeError, OverflowError):
         data, array = _checked(data, dtype)
     large = array.dtype.kind in _LARGE or int in classes and array.dtype == float and (
-        np.abs(array).max() >= 1 << 63)        # ints, and NumPy has no dtype for all of them
+        np.abs(array).max() >= 1 << 63)        # Python ints for which NumPy has no common integer dtype
     if dtype is None:
         if large or not classes <= _PYTHONS:
             dtype = _infer(given)
             large = dtype.category == 1 and (large or np.bool_ in classes) or dtype is dt.uint64
         else:
             dtype = dt.of_scalar(array.dtype.type(0).item())
-    elif dtype.category == 1:                  # each number is looked at unless all are integers
+    elif dtype.category == 1:                  # each number is checked by itself unless all are integers
         large = large or dtype is dt.uint64 or array.dtype.kind not in dt.INTEGRAL or np.bool_ in classes
     elif dtype is dt.bool:
         large = large or not classes <= _PYTHONS
     return _one_by_one(data, array, dtype) if large else _convert(data, array, dtype)
 
 
-#: Kinds of the arrays that NumPy makes of Python ints which int64 does not hold.
+#: Kinds of the arrays that NumPy makes of Python ints which do not fit in int64.
 _LARGE = dt.UNSIGNED + "O"
 _PYTHONS, _OF_NUMPY = frozenset([int, float, bool, complex]), (np.generic, np.ndarray)
 
 
 def _classes(data, depth):
-    """The classes of what stands in lists nested as deep as that; that of `data` if they are not."""
+    """The classes of the items of lists nested to that depth; the class of `data` if the lists are ragged."""
     for _ in range(depth - 1):
         data = itertools.chain.from_iterable(data)
     try:
@@ -97,44 +99,49 @@ def _no_integer(x):
     return TypeError(f"'{name}' object cannot be interpreted as an integer")
 
 
+def _as_integer(x, target):
+    """A number as the bits of an integer dtype, or the error for a number that does not fit."""
+    if target is dt.uint64:
+        if not isinstance(x, int):
+            raise TypeError("an integer is required")
+        if x < 0:
+            raise OverflowError("can't convert negative int to unsigned")
+        dt.check_long(x)
+        return x
+    high = (1 << 8 * target.itemsize - target.is_signed) - 1
+    if isinstance(x, float):
+        fits = (-high - 1 if target.is_signed else 0) <= x <= float(high)      # in double precision, as in C
+    else:
+        if not isinstance(x, (int, np.integer)):
+            raise _no_integer(x)
+        if not -1 << 63 <= x < 1 << 63:
+            raise ValueError("Overflow when unpacking long long")
+        fits = -high - target.is_signed <= x <= high           # a negative int wraps around
+    if not fits:
+        raise RuntimeError(f"value cannot be converted to type {target.name} without overflow")
+    return int(x) & (1 << 8 * target.itemsize) - 1
+
+
 def _one_by_one(data, array, target):
-    """The ndarray of nested numbers in the dtype that is requested: each is converted, or refused, by itself."""
+    """The ndarray of nested numbers in the requested dtype: each number is converted, or refused, by itself."""
     def stored(x):
         if target is dt.bool:
             if isinstance(x, np.inexact) and not isinstance(x, (float, complex)):
                 raise _no_integer(x)
             return bool(x)
-        if target.category != 1:
-            if isinstance(x, complex) and not target.is_complex:
-                raise TypeError("must be real number, not complex")
-            return complex(x) if target.is_complex else float(x)
-        if target is dt.uint64:
-            if not isinstance(x, int):
-                raise TypeError("an integer is required")
-            if x < 0:
-                raise OverflowError("can't convert negative int to unsigned")
-            dt.check_long(x)
-            return x
-        high = (1 << 8 * target.itemsize - target.is_signed) - 1
-        if isinstance(x, float):
-            fits = (-high - 1 if target.is_signed else 0) <= x <= float(high)      # in doubles, as in C
-        else:
-            if not isinstance(x, (int, np.integer)):
-                raise _no_integer(x)
-            if not -1 << 63 <= x < 1 << 63:
-                raise ValueError("Overflow when unpacking long long")
-            fits = -high - target.is_signed <= x <= high           # a negative one wraps around
-        if not fits:
-            raise RuntimeError(f"value cannot be converted to type {target.name} without overflow")
-        return int(x) & (1 << 8 * target.itemsize) - 1
+        if target.category == 1:
+            return _as_integer(x, target)
+        if isinstance(x, complex) and not target.is_complex:
+            raise TypeError("must be real number, not complex")
+        return complex(x) if target.is_complex else float(x)
 
     def flat(x):
         if isinstance(x, np.ndarray) and not x.ndim:
             x = _NUMBER_OF[target.category](x)
         return [n for y in x for n in flat(y)] if isinstance(x, (list, tuple, np.ndarray, range)) else [stored(x)]
-    bits = np.dtype(f"u{target.itemsize}") if target.category == 1 else None
-    return dt.cast(np.array(flat(data), bits).reshape(array.shape), target.numpy) if bits is None else np.array(
-        flat(data), bits).reshape(array.shape).view(target.numpy)
+    if target.category == 1:
+        return np.array(flat(data), f"u{target.itemsize}").reshape(array.shape).view(target.numpy)
+    return dt.cast(np.array(flat(data)).reshape(array.shape), target.numpy)
 
 
 def _of_storage(storage, dtype, legacy=False):
@@ -147,7 +154,7 @@ def _of_storage(storage, dtype, legacy=False):
 
 
 def legacy_array(args: tuple, dtype: dt.dtype) -> np.ndarray:
-    """What the old constructors hold that are given no tensor: FloatTensor(2, 3) memory that is not initialised,
+    """The contents of a tensor made by an old constructor without a tensor: FloatTensor(2, 3) has uninitialised memory,
     FloatTensor([1, 2]) data, FloatTensor(storage) that memory. TypeError for a single number that is no size."""
     if not args:
         return np.empty(0, dtype.numpy)
@@ -167,7 +174,7 @@ def legacy_array(args: tuple, dtype: dt.dtype) -> np.ndarray:
 
 
 def _is_size(value):
-    """Whether the old constructors take a value for a length: what is an integer, but for truth values."""
+    """Whether the old constructors accept a value as a length: any integer that is no bool."""
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
         return False
     try:
@@ -179,15 +186,15 @@ def _is_size(value):
 
 @method("_contents")
 def contents(self: Tensor, data: tuple) -> Tensor | np.ndarray:
-    """What Tensor(...) is made of: its numbers, or the tensor that it is an alias of."""
+    """The contents of Tensor(...): its array, or the tensor that it becomes an alias of."""
     if len(data) == 1 and isinstance(data[0], Tensor):
         return data[0]._alias()
     return legacy_array(data, dt.get_default_dtype())
 
 
 def check_array(array: np.ndarray | np.generic) -> np.ndarray | np.generic:
-    """The array as a tensor holds it. TypeError for a dtype that torch lacks, ValueError for another machine's byte
-    order and for strides that are negative or lead to a part of an element (as those of a field of records may)."""
+    """The array as a tensor holds it. TypeError for a dtype that torch lacks, ValueError for a foreign byte order, and
+    for strides that are negative or no multiple of the element size (as the strides of a field of records may be)."""
     dt.of(array)
     if not array.dtype.isnative:
         raise ValueError("given numpy array has byte order different from the native byte order. Conversion between "
@@ -218,7 +225,7 @@ def _convert(data, array, target):
 
 
 def _checked(data, dtype):
-    """(data with its tensors as numbers, the ndarray) or torch's error for what cannot be one."""
+    """(data with its tensors as numbers, the ndarray), or torch's error for data that cannot become an ndarray."""
     shape, leaf = [], data
     while not isinstance(leaf, str) and _is_sequence(leaf):
         shape.append(len(leaf))
@@ -231,11 +238,11 @@ def _checked(data, dtype):
         raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
     if shape and isinstance(leaf, str):
         raise ValueError("too many dimensions 'str'")
-    if shape and not shape[-1]:                # nothing is looked at but for the dtype
+    if shape and not shape[-1]:                # torch infers the default dtype and checks nothing else
         return [], np.empty(shape, dt.get_default_dtype().numpy)
     data = _plain(data, shape, 0, dtype or _infer(data))
     if dtype is not None:
-        _infer(data, dtype)                    # the errors of what is no number
+        _infer(data, dtype)                    # raises for objects that are no numbers
     return data, np.array(data)
 
 
@@ -245,14 +252,14 @@ def _too_deep(x):
 
 def _is_sequence(x):
     if isinstance(x, Tensor):
-        return False                           # one number of the sequence that holds it
+        return False                           # a tensor counts as one number of its sequence
     return isinstance(x, (list, tuple, range, np.ndarray)) or (hasattr(x, "__len__") and hasattr(x, "__getitem__")
                                                                and not isinstance(x, (dict, str, bytes)))
 
 
 def _plain(x, shape, depth, dtype):
-    """x with every tensor as a NumPy scalar, after checking that all levels have the lengths `shape`. `dtype`: the one
-    that the numbers are to have."""
+    """x with every tensor as a NumPy scalar, after a check that all levels have the lengths `shape`. `dtype`: the dtype
+    that the numbers will have."""
     if depth == len(shape):
         if isinstance(x, Tensor):
             return _number_of_tensor(x, dtype)
@@ -272,7 +279,7 @@ def _plain(x, shape, depth, dtype):
 
 
 def _number_of_tensor(x, dtype):
-    """The element of a tensor that stands in the place of a number."""
+    """The element of a tensor that stands for a number."""
     if x._array.size != 1 or dtype.category < 2 and x._array.dtype.kind not in dt.INTEGRAL:
         if dtype.category < 2:
             raise TypeError("only integer tensors of a single element can be converted to an index")
@@ -285,19 +292,19 @@ def _number_of_tensor(x, dtype):
     return number
 
 
-#: What makes a number of an array that stands in the place of one, or NumPy's error, by the category of the dtype.
+#: For each category of dtypes: converts an array that stands for a number to that number, or raises NumPy's error.
 _NUMBER_OF = [operator.index, operator.index, float, complex]
 
 
 def check_not_in_itself(x: Sequence) -> None:
-    """TypeError for a sequence that is one of its own elements."""
+    """TypeError for a sequence that is one of its own items."""
     if any(item is x for item in x):
         raise TypeError("new(): self-referential lists are incompatible")
 
 
 def _infer(x, requested=None, depth=0, first=True):
-    """The dtype of nested numbers, NumPy scalars and arrays, some of them Tensors. `requested`: the dtype that the
-    caller asked for, on which the error for an object that is no number depends."""
+    """The dtype of nested numbers, NumPy scalars, arrays and Tensors. `requested`: the dtype that the caller asked for;
+    the error for an object that is no number depends on it."""
     if isinstance(x, Tensor):
         return x.dtype
     if isinstance(x, (np.ndarray, np.generic)):

@@ -1,7 +1,7 @@
-"""The format of checkpoints before PyTorch 1.6: pickles one after the other, and then the bytes of the storages.
+"""The format of checkpoints before PyTorch 1.6: several pickles, and then the bytes of the storages.
 
-The pickles are a number to know the format by, its version, what machine wrote it, the object, and the keys of the
-storages, of which then follow the number of elements (8 bytes) and the elements. All numbers are little-endian.
+The pickles are: a magic number, the version of the format, facts about the machine, the object, and the keys of the
+storages. Then follow, for each key, the number of elements (8 bytes) and the elements. All numbers are little-endian.
 """
 import pickle
 import sys
@@ -18,7 +18,7 @@ _VERSION = 1001
 
 # ------------------------------------------------------------------ write
 def write(obj, pickled, file):
-    """Write `obj` to a binary file; pickled(obj, more=) gives its pickle and its storages."""
+    """Write `obj` to a binary file. pickled(obj, more=) returns its pickle and its storages."""
     system = {"protocol_version": _VERSION, "little_endian": True, "type_sizes": {"short": 2, "int": 4, "long": 4}}
     for part in _MAGIC, _VERSION, system:
         file.write(pickled(part)[0])
@@ -38,10 +38,10 @@ def _little_endian(data, dtype):
 
 # ------------------------------------------------------------------ read
 def read(content, name, map_location, unpickle):
-    """(the object in the bytes `content`, how many of them it took).
+    """(the object in the bytes `content`, the number of bytes that it takes).
 
-    name      of the file, for messages
-    unpickle  function (where in the content, what gives the storage of a persistent id) -> (object, where it ends)
+    name      the name of the file in messages
+    unpickle  a function (position in the content, function that returns the storage of an id) -> (object, its end)
     """
     found, views, filled = {}, {}, set()
     allocated = 0
@@ -50,12 +50,12 @@ def read(content, name, map_location, unpickle):
         nonlocal allocated
         if isinstance(pid, tuple) and len(pid) == 4 and pid[0] == "module" and isinstance(pid[1], type) \
                 and issubclass(pid[1], Module):
-            return pid[1]                      # then come the file and the text of a class: nothing to rely on
+            return pid[1]                      # the pickled source of the class is ignored
         storage_type, key, location, count, view = parsed(pid, 6)
         d = storage_type.dtype
         if key not in found:
             allocated += count * d.itemsize
-            if allocated > len(content):       # before there is memory for it
+            if allocated > len(content):       # checked before the memory is allocated
                 raise RuntimeError(f"the storages of {name} are not all in it: it was not saved or copied completely")
             found[key] = typed(placed(np.empty(count * d.itemsize, np.uint8), location, map_location, name), d)
         made = found[key]
@@ -80,12 +80,12 @@ def read(content, name, map_location, unpickle):
         at = _fill(found[key], content, at, name)
         filled.add(key)
     if len(filled) != len(found):
-        raise RuntimeError(f"there are storages of which {name} does not hold the elements")
+        raise RuntimeError(f"{name} does not hold the elements of all storages")
     return result, at
 
 
 def guarded(file, function, *args):
-    """`guard`, but for sparse tensors: their indices cannot be checked before they are there."""
+    """`guard`, which refuses sparse tensors: their indices can only be checked when all storages are read."""
     if getattr(function, "__wrapped__", function) is _rebuild_sparse_tensor:
         raise NotImplementedError(f"{file} holds a sparse tensor in the format before PyTorch 1.6: that is not "
                                   "supported")
@@ -93,7 +93,7 @@ def guarded(file, function, *args):
 
 
 def _view(whole, view, views):
-    """A part of a storage; (key, first element, number of them)."""
+    """A part of a storage; `view` is (key, first element, number of elements)."""
     if type(view) is not tuple or len(view) != 3 or not all(map(isinstance, view, ((str, int), int, int))):
         raise pickle.UnpicklingError("a view of a storage is given by key, offset and number of elements")
     key, begin, count = view
@@ -103,7 +103,7 @@ def _view(whole, view, views):
 
 
 def _fill(storage, content, at, name):
-    """Read the elements of a storage; where the next begins."""
+    """Read the elements of a storage. Returns the position of the next storage."""
     count, at = int.from_bytes(content[at:at + 8], "little"), at + 8
     data = storage.memory.view(np.uint8)
     if count * storage.element_size() != data.nbytes:

@@ -1,8 +1,8 @@
-"""What the pickle in a checkpoint may name: storages, and the functions that make tensors of them.
+"""The names that the pickle in a checkpoint may hold: storages, and the functions that make tensors of them.
 
-The numbers in a file are not to be trusted: every shape, stride and offset is compared with the bytes that are there,
-in Python's integers, before NumPy sees it. Wrong kinds of arguments are an UnpicklingError, wrong numbers a
-RuntimeError in torch's words.
+The numbers in a file are not trusted: every shape, stride and offset is compared with the available bytes, in Python's
+integers, before NumPy sees it. Arguments of a wrong type are an UnpicklingError, wrong numbers a RuntimeError with
+torch's message.
 """
 import functools
 import math
@@ -22,12 +22,12 @@ from ..ops.creation.sparse import sparse_compressed_tensor, sparse_coo_tensor
 from ..storage import TypedStorage
 from ..tensor import Size, Tensor, own_attributes, wrap
 
-_DIMS = 64                                     # as many dimensions as NumPy has
-_BYTES = 2 ** 63 - 1                           # as many bytes as NumPy can count
+_DIMS = 64                                     # the largest number of dimensions in NumPy
+_BYTES = 2 ** 63 - 1                           # the largest number of bytes in NumPy
 
 
 class StorageType:
-    """Stands for torch.FloatStorage and its like in the pickle: says what a storage's bytes are."""
+    """Stands for torch.FloatStorage and the like in the pickle. Holds the dtype of a storage's bytes."""
 
     def __init__(self, name, dtype):
         self.name, self.dtype = name, dtype
@@ -35,7 +35,7 @@ class StorageType:
 
 STORAGES = {d: StorageType(d.type_name + "Storage", d) for d in dt.ALL}
 UNTYPED = StorageType("UntypedStorage", dt.uint8)
-globals().update({kind.name: kind for kind in (*STORAGES.values(), UNTYPED)})      # where pickle looks for them
+globals().update({kind.name: kind for kind in (*STORAGES.values(), UNTYPED)})      # pickle finds them by name
 
 
 def _check(good, name, expected, value):
@@ -52,7 +52,7 @@ def _numbers(name, values):
 
 
 def _view(storage, d, offset, size, stride):
-    """The array of dtype `d` that lies in `storage` as the arguments say, in elements."""
+    """The array of dtype `d` in `storage`. Offset, size and stride count elements."""
     _check(isinstance(storage, TypedStorage), "storage", "a storage", storage)
     _check(type(d) is dt.dtype and d in dt.ALL, "dtype", "a torch.dtype", d)
     _check(type(offset) is int, "storage_offset", "an int", offset)
@@ -96,8 +96,8 @@ _LAYOUTS = {str(x): x for x in LAYOUT_NAMES}
 
 
 def _rebuild_sparse_tensor(kind, data):
-    """A sparse tensor of its parts: (indices, values, size[, is_coalesced]), or of sparse_csr and sparse_csc (where
-    rows begin, columns, values, size)."""
+    """A sparse tensor from its parts: (indices, values, size[, is_coalesced]), or for sparse_csr and sparse_csc
+    (offsets of compressed rows or columns, indices, values, size)."""
     _check(type(kind) is layout, "layout", "a layout", kind)
     _check(type(data) is tuple and len(data) in ((3, 4) if kind is sparse_coo else (4,)), "data", "a tuple", data)
     count = 2 if kind is sparse_coo else 3
@@ -126,7 +126,7 @@ def _rebuild_tensor_v3(storage, offset, size, stride, requires_grad, hooks, dtyp
         _check(isinstance(metadata, dict), "metadata", "a dict", metadata)
         for key, value in metadata.items():
             _check(type(key) is str and isinstance(value, int), "metadata", "a dict of names and bools", value)
-        conj, neg = "conj" in metadata, "neg" in metadata      # they say so by being there, as for torch
+        conj, neg = "conj" in metadata, "neg" in metadata      # as in torch, the keys alone count
         if conj and not dtype.is_complex:
             raise RuntimeError(f"a tensor of dtype {dtype!r} cannot be conjugated")
         if neg and dtype is dt.bool:
@@ -158,7 +158,7 @@ def _rebuild_parameter(data, requires_grad, hooks):
 
 
 def _rebuild_parameter_with_state(data, requires_grad, hooks, state):
-    """A Parameter with what its user had hung on it."""
+    """A Parameter with the attributes that its user had set on it."""
     parameter = _rebuild_parameter(data, requires_grad, hooks)
     check_state(Parameter, state)
     parameter.__dict__.update(state)
@@ -168,8 +168,8 @@ def _rebuild_parameter_with_state(data, requires_grad, hooks, state):
 
 
 def _rebuild_from_type_v2(function, kind, args, state):
-    """A tensor of a user's own class, with what was hung on it."""
-    made_by = function.args[-1] if isinstance(function, functools.partial) else function       # which is guarded
+    """A tensor of a user's own class, with the attributes that were set on it."""
+    made_by = function.args[-1] if isinstance(function, functools.partial) else function       # from `guard`
     _check(made_by in (_rebuild_tensor_v2, _rebuild_tensor_v3), "function", "one that makes tensors", function)
     _check(isinstance(kind, type) and issubclass(kind, Tensor), "kind", "a class of tensors", kind)
     tensor = function(*args)
@@ -186,8 +186,9 @@ def _rebuild_from_type_v2(function, kind, args, state):
 
 
 def check_state(cls, state):
-    """UnpicklingError unless `state` may become the __dict__ of an instance of `cls`: no names that Python or NumPy
-    look for (NumPy reads the address that __array_interface__ gives), nor those that only seem to be set there."""
+    """UnpicklingError unless `state` may become the __dict__ of an instance of `cls`. Names that Python or NumPy look
+    for are refused (NumPy reads memory at the address in __array_interface__), and so are names of descriptors, which
+    __dict__ would not set."""
     if type(state) is not dict:
         raise pickle.UnpicklingError(f"the state of an object must be a dict, but got {type(state).__name__}")
     for name in state:
@@ -196,8 +197,8 @@ def check_state(cls, state):
 
 
 def guard(file, function, *args):
-    """function(*args), where the arguments come from a file of that name: RuntimeErrors name it, and arguments that
-    the function has no use for are an UnpicklingError."""
+    """function(*args), with arguments from the file of that name. RuntimeErrors get the file's name; errors that
+    arguments of a wrong kind cause become an UnpicklingError."""
     try:
         return function(*args)
     except RuntimeError as error:
@@ -207,8 +208,8 @@ def guard(file, function, *args):
 
 
 class Written:
-    """Stands for a function in what pickle's implementation in C writes: that looks whether a function is where its
-    module says, and those here are said to be torch's."""
+    """Stands for a function in pickles that pickle's implementation in C writes. That checks whether a function can be
+    found under its module and name, and functions here have torch's module."""
 
     def __init__(self, function):
         self.function, self.name = function, "written" + function.__name__
@@ -217,7 +218,7 @@ class Written:
         return self.function(*args)
 
 
-#: What stands for a function, by the function.
+#: Function -> its stand-in.
 WRITTEN = {function: Written(function) for function in (
     _rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_meta_tensor_no_storage, _rebuild_parameter,
     _rebuild_parameter_with_state, _rebuild_sparse_tensor, _rebuild_from_type_v2, _get_layout)}
@@ -225,10 +226,10 @@ globals().update({written.name: written for written in WRITTEN.values()})
 
 for _function in (_rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_meta_tensor_no_storage, _rebuild_parameter,
                   _rebuild_parameter_with_state, _rebuild_sparse_tensor):
-    _function.__module__ = "torch._utils"      # under which names pickles have them
+    _function.__module__ = "torch._utils"      # pickles name them so
 _rebuild_from_type_v2.__module__, _get_layout.__module__ = "torch._tensor", "torch.serialization"
 
-#: What any file may name: torch's name -> our object.
+#: The names that any file may hold: torch's name -> our object.
 KNOWN = {
     "torch._utils._rebuild_tensor_v2": _rebuild_tensor_v2,
     "torch._utils._rebuild_tensor_v3": _rebuild_tensor_v3,

@@ -15,13 +15,13 @@ _DTYPES = {"BOOL": dt.bool, "U8": dt.uint8, "I8": dt.int8, "U16": dt.uint16, "I1
            "I32": dt.int32, "U64": dt.uint64, "I64": dt.int64, "F16": dt.float16, "BF16": dt.bfloat16,
            "F32": dt.float32, "F64": dt.float64, "C64": dt.complex64, "F8_E4M3": dt.float8_e4m3fn,
            "F8_E5M2": dt.float8_e5m2, "F8_E8M0": dt.float8_e8m0fnu}
-_LONGEST = 100_000_000                         # of a header: what the format allows
+_LONGEST = 100_000_000                         # the longest header that the format allows
 
 
 def read(path: str, map_location: object) -> dict[str, Tensor]:
-    """{name: tensor} of the file at `path`, in the order in which they lie there; RuntimeError if it is damaged.
+    """{name: tensor} from the file at `path`, in the order of the file; RuntimeError if it is damaged.
 
-    The tensors' memory is the file's, mapped; writes do not reach it.
+    The tensors' memory is the file's, mapped; writes do not reach the file.
     """
     if isinstance(map_location, dict) or not (map_location is None or isinstance(map_location, (str, device))):
         kind = "dict" if isinstance(map_location, dict) else "callable"
@@ -49,11 +49,11 @@ def read(path: str, map_location: object) -> dict[str, Tensor]:
 def _tensor(content, begin, end, d, shape, name):
     if isinstance(d, str):
         raise NotImplementedError(f"{name} is of the type {d:.20}, which is not supported")
-    counted = math.prod(n or 1 for n in shape) * d.itemsize < 2 ** 63 and len(shape) <= 64     # as NumPy counts
+    counted = math.prod(n or 1 for n in shape) * d.itemsize < 2 ** 63 and len(shape) <= 64     # NumPy's limits
     if not counted or math.prod(shape) * d.itemsize != end - begin or end > len(content):
         raise RuntimeError(f"{name} does not lie within the file, or is of another size")
     part = content[begin:end]
-    if part.ctypes.data % d.itemsize:          # a header of odd length
+    if part.ctypes.data % d.itemsize:          # the header has an odd length
         part = part.copy()
     if sys.byteorder == "big":                 # the format is little-endian
         part = part.copy().view(d.numpy).byteswap(inplace=True)

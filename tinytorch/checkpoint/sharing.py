@@ -1,4 +1,4 @@
-"""Tensors and storages in memory that other processes see."""
+"""Tensors and storages in memory that other processes share."""
 from __future__ import annotations
 
 import gc
@@ -18,8 +18,9 @@ __all__ = ["share"]
 
 
 def share(owner: Tensor | _Storage, with_descriptor: bool = False) -> np.ndarray:
-    """Move the memory of a tensor or storage into a shared segment, unless it is in one (`with_descriptor`: in one
-    that has a descriptor, for other processes to map). Every tensor and storage that shows it follows; ndarrays do not.
+    """Move the memory of a tensor or storage into a shared segment, unless it is in one (`with_descriptor`: in one with
+    a file descriptor, which other processes need to map it). All tensors and storages on that memory move with it;
+    ndarrays do not.
 
     Returns the array of its bytes.
     """
@@ -44,16 +45,21 @@ def share(owner: Tensor | _Storage, with_descriptor: bool = False) -> np.ndarray
     return memory
 
 
-#: What is counted of an array that nothing but a tensor holds.
+#: The reference count of an array that only a tensor holds.
 _ALONE = (lambda tensor: sys.getrefcount(tensor._array))(wrap(np.empty(1)))
 
 
 def _showing(root, owner):
-    """[(tensor or storage, name of the attribute)] for all that show the memory of `root`, `owner` among them."""
+    """[(tensor or storage, name of its attribute)] for all that lie in the memory of `root`, `owner` among them."""
     found = {}
-    for one in [owner, *gc.get_objects()]:     # which are not all, if they are frozen
-        name = "_array" if issubclass(type(one), Tensor) else "memory" if issubclass(type(one), _Storage) else None
-        array = getattr(one, name, None) if name else None
+    for one in [owner, *gc.get_objects()]:     # does not list frozen objects
+        if issubclass(type(one), Tensor):
+            name = "_array"
+        elif issubclass(type(one), _Storage):
+            name = "memory"
+        else:
+            continue
+        array = getattr(one, name, None)
         if array is not None and root_of(raw(array)) is root:
             found[id(one)] = one, name
     return list(found.values())
@@ -61,9 +67,9 @@ def _showing(root, owner):
 
 @method(in_python=True)
 def share_memory_(self: Tensor) -> Tensor:
-    """Move this tensor, and all that are views of the same memory, to memory that processes started later see, and
-    those that it is sent to by torch.multiprocessing: what one of them writes, all of them read. ndarrays that were
-    made of it before stay with the old memory.
+    """Move this tensor, and all views of its memory, to shared memory. Processes that are started later see it, and
+    processes that the tensor is sent to by torch.multiprocessing: all of them read what one of them writes. ndarrays
+    that were made from the tensor before stay with the old memory.
 
     NotImplementedError on a system without such memory.
 
@@ -76,7 +82,7 @@ def share_memory_(self: Tensor) -> Tensor:
 
 
 def _share_storage(self):
-    """Move the memory to where other processes can see it, for all tensors that show it, and return the storage."""
+    """Move the memory, with all tensors on it, to shared memory, and return the storage."""
     share(self)
     return self
 

@@ -1,4 +1,4 @@
-"""Which parts of their memory tensors show, and the same tensors over memory that has no others."""
+"""The parts of memory that tensors show, and the same tensors over memory that holds only these parts."""
 import copy
 
 import numpy as np
@@ -12,8 +12,8 @@ __all__ = ["Shown", "copied"]
 
 
 def copied(tensors):
-    """{name: copy} of a dict of tensors and others: copies show nothing but what they are copies of, and share what
-    these share. What is no plain tensor is copied as copy.deepcopy does."""
+    """{name: copy} of a dict of tensors and other objects. The memory of the copies holds only what the tensors show,
+    and copies share memory where the tensors do. Objects that are no plain tensors are copied by copy.deepcopy."""
     shown, placed, copies, memo = Shown(), {}, {}, {}
     for name, tensor in tensors.items():
         memory = None
@@ -38,14 +38,15 @@ def copied(tensors):
 
 
 class Shown:
-    """First `place` is told of each tensor; then, after `settle`, it says where that lies in memory without what none
-    of them shows. What shared memory shares it then.
+    """Collects the parts of memory that tensors show. Before `settle`, `place` notes a tensor. After it, `place`
+    returns where the tensor lies in new memory without the parts that no tensor shows. Tensors that share memory still
+    share it there.
 
-    Memory is a flat uint8 array, the whole of what a tensor is a view of; places and strides are in elements.
+    Memory is a flat uint8 array, all of the memory that a tensor is a view of; offsets and strides are in elements.
     """
 
     def __init__(self):
-        self._views = {}                       # (address, bytes) -> (memory, {views of it}), None for those of a whole
+        self._views = {}                       # (address, bytes) -> (memory, {views}), or (memory, None): kept whole
         self._plans = None
         self._nothing = np.empty(0, np.uint8)
 
@@ -65,12 +66,12 @@ class Shown:
         return plan[0], *plan[1][offset, tuple(shape), tuple(strides), itemsize]
 
     def keep_whole(self, memory):
-        """All of this memory is shown."""
+        """Note that all of this memory is shown."""
         if memory.nbytes:
             self._views[_key(memory)] = memory, None
 
     def settle(self, copy=False):
-        """All are told of. `copy`: memory of which all is shown is another one, too."""
+        """Plan the new memory, after all tensors are noted. `copy`: memory that is shown completely is copied too."""
         self._plans = {}
         for key, (memory, views) in self._views.items():
             if views is not None and (plan := _plan(memory, views, copy)) is not None:
@@ -82,8 +83,9 @@ def _key(memory):
 
 
 def _plan(memory, views, copy):
-    """(new memory, {view: (offset, strides) in it}) of what `views` show of `memory`, None if that is all of it."""
-    unit = max(itemsize for *_, itemsize in views)               # each a power of two: all places stay multiples
+    """(new memory, {view: (offset, strides) in it}) with the parts of `memory` that `views` show; None if that is all
+    of it."""
+    unit = max(itemsize for *_, itemsize in views)               # a power of two, so offsets stay multiples
     parts, placed, end = [], {}, 0
     for first, last, inside in _segments(views):
         for low, high, used, places in _squeezed(first, last, inside):
@@ -104,7 +106,7 @@ def _plan(memory, views, copy):
 
 
 def _segments(views):
-    """(first byte, end, views) of stretches of memory with the views that overlap, in order."""
+    """(first byte, end, views) of separate stretches of memory, each with the views in it, in order."""
     extents = []
     for view in views:
         offset, shape, strides, itemsize = view
@@ -121,13 +123,13 @@ def _segments(views):
 
 
 def _squeezed(low, high, views):
-    """(first byte, end, which elements of that are used, {view: (offset, strides) among these}) of those views in a
-    segment that have elements in common, and of the next. None instead of the elements if all are wanted, or if without
-    the others some view would not be one."""
+    """For each group of views that have elements in common: (first byte, end, which elements in between are used,
+    {view: (offset, strides) among these}). The mask of elements is None if all are kept: because all are used, or
+    because some view would not have strides without the others."""
     itemsize = views[0][3]
     if any(view[3] != itemsize for view in views) or any(_is_all(high - low, view) for view in views):
         return [(low, high, None, {view: (view[0] - low // view[3], view[2]) for view in views})]
-    owner = np.zeros((high - low) // itemsize, np.int32)         # of each element: the number of a group of views
+    owner = np.zeros((high - low) // itemsize, np.int32)         # for each element the number of its group of views
     groups = {}
     for number, view in enumerate(views, 1):
         seen = _seen(owner, view[0] - low // itemsize, view[1], view[2])
@@ -161,7 +163,7 @@ def _is_all(size, view):
 
 
 def _among(used, places):
-    """The places of views among the elements that are used; None if there is no such place."""
+    """{view: (offset, strides)} of views among the elements that are used; None if a view would not have strides."""
     rank, found = np.cumsum(used, dtype=np.int64) - 1, {}
     for view, (offset, strides) in places.items():
         shape = view[1]
@@ -179,5 +181,5 @@ def _among(used, places):
 
 
 def _seen(array, offset, shape, strides):
-    """That view of a flat array."""
+    """The view of a flat array with this offset, shape and strides."""
     return np.ndarray(shape, array.dtype, array, offset * array.itemsize, tuple(s * array.itemsize for s in strides))

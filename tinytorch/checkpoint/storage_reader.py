@@ -1,4 +1,4 @@
-"""What a persistent id in a checkpoint stands for: a storage, whose bytes are in the file."""
+"""Persistent ids of a checkpoint: each stands for a storage, whose bytes are in the file."""
 import pickle
 import sys
 
@@ -11,9 +11,9 @@ from .rebuild import StorageType
 
 
 def parsed(pid, count):
-    """(storage type, key, location, number of elements, what else there is) of a persistent id of `count` parts."""
+    """(storage type, key, location, number of elements, further items) of a persistent id of `count` parts."""
     parts = pid if isinstance(pid, tuple) and pid else (pid,)
-    # Python 2 wrote the texts as bytes
+    # Python 2 wrote strings as bytes.
     kind, *rest = (x.decode("latin1") if isinstance(x, bytes) else x for x in parts)
     if kind != "storage":
         raise pickle.UnpicklingError(f"Only persistent_load of storage is allowed, but got {type(kind)}")
@@ -24,13 +24,13 @@ def parsed(pid, count):
 
 
 def typed(memory, dtype):
-    """Memory as a storage of so many numbers of a dtype."""
+    """Memory as a storage of numbers of a dtype."""
     return TypedStorage._over(memory.view(dtype.numpy), dtype)
 
 
 def placed(memory, location, map_location, name):
-    """The memory of a storage where it belongs: a function `map_location` may give other memory. RuntimeError if that
-    is on a device that is not there."""
+    """The memory of a storage at its location: a function `map_location` may replace it. RuntimeError for a device that
+    is not available."""
     if isinstance(map_location, dict):
         location = str(map_location.get(location, location))
     elif isinstance(map_location, (str, device)):
@@ -77,7 +77,7 @@ def reader(archive, map_location, path=None, folder="data"):
             if swapped:
                 data.view(d.numpy).byteswap(inplace=True)
             made = typed(placed(data, location, map_location, archive.name), d)
-            if not size:                       # what has no memory may be of several types
+            if not size:                       # empty storages may be used with several types
                 return made
             found[record] = made
         elif found[record].dtype is not d:

@@ -1,9 +1,10 @@
 """Reads the pickle of a checkpoint without running anything that the file could choose.
 
-Only the instructions that torch.save writes are known. A name stands for an object of a list (`KNOWN`, and what the
-user has declared safe); what may be called is called with checked arguments; attributes are set on instances of a few
-classes only, never on a class. Memory follows from the length of the pickle: lengths are compared with what is left
-of it, and what an instruction copies is counted. The loop is flat: a file that nests deeply needs no deep stack.
+Only the instructions that torch.save writes are known. A name stands for an object of a list (`KNOWN`, and the objects
+that the user has declared safe). Objects that may be called are called with checked arguments. Attributes are set on
+instances of a few classes only, never on a class. Memory is bounded by the length of the pickle: lengths are compared
+with the bytes that are left, and items that an instruction copies are counted. The loop is flat, so a deeply nested
+file needs no deep stack.
 """
 import codecs
 import functools
@@ -30,18 +31,18 @@ from .rebuild import (
     check_state,
 )
 
-_BLOCKED = {"sys", "os", "posix", "nt"}        # modules of which nothing is given out, whatever the user declares safe
-ALLOWED = {**KNOWN, "_codecs.encode": codecs.encode}       # bytes are pickled as text that is to be encoded
-_KEY_ITEMS = 1000                              # a tuple that is a key has no more items than this, nested ones counted
-_UNHASHABLE = (list, dict, set, bytearray)     # and what derives from them, unless it says otherwise
+_BLOCKED = {"sys", "os", "posix", "nt"}        # no object of these modules is used, even if declared safe
+ALLOWED = {**KNOWN, "_codecs.encode": codecs.encode}       # pickles hold bytes as text that is encoded when read
+_KEY_ITEMS = 1000                              # the most items in a tuple that is a key, nested ones included
+_UNHASHABLE = (list, dict, set, bytearray)     # and their subclasses, unless these define __hash__
 _ENCODINGS = ("latin1", "latin-1", "utf-8")
-_NUMPY_READS = ("__array_interface__", "__array_struct__")     # on any object: the addresses there are read
+_NUMPY_READS = ("__array_interface__", "__array_struct__")     # NumPy reads memory at the addresses in these attributes
 _INSTRUCTIONS = {}                             # first byte -> method
-_CALLS = {}                                    # id of a known object -> what a file's call of it does
+_CALLS = {}                                    # id of a known object -> the function that runs when a file calls it
 
 
 def called(module: str, name: str) -> tuple[str, str]:
-    """(the module, the whole name) of what a pickle names, which may be a name of Python 2."""
+    """(the module, the full name) of a name in a pickle, which may be a name of Python 2."""
     module, name = NAME_MAPPING.get((module, name), (IMPORT_MAPPING.get(module, module), name))
     return module, f"{module}.{name}"
 
@@ -63,14 +64,14 @@ def _call(known):
 class Unpickler:
     """Reads one pickle.
 
-    data, at           bytes, and at which of them it begins
-    allowed            what the user has declared safe: {full name: class or function}
-    persistent_load    function that turns a persistent id, a tuple, into a storage
-    guard              function that calls one of ours, its errors being those of a damaged file
-    encoding           of the byte strings of Python 2; "bytes" leaves them so
+    data, at           the bytes, and the position at which the pickle begins
+    allowed            the objects that the user has declared safe: {full name: class or function}
+    persistent_load    a function that returns the storage of a persistent id, a tuple
+    guard              a function that calls one of our functions, and raises its errors as those of a damaged file
+    encoding           of the byte strings of Python 2; "bytes" leaves them as bytes
     """
 
-    instructions = _INSTRUCTIONS               # of which a subclass may have others
+    instructions = _INSTRUCTIONS               # a subclass may replace this
 
     def __init__(self, data, allowed, persistent_load, guard, *, at=0, encoding="utf-8"):
         self.data, self.at, self.room = data, at, len(data)
@@ -79,7 +80,7 @@ class Unpickler:
         self.stack, self.outer, self.memo = [], [], {}         # outer: the stacks below the marks
 
     def load(self):
-        """The object in the pickle. UnpicklingError if it is damaged or holds what is not allowed."""
+        """The object in the pickle. UnpicklingError if it is damaged or holds an object that is not allowed."""
         data, stop = self.data, pickle.STOP[0]
         while True:
             if self.at >= len(data):
@@ -126,20 +127,20 @@ class Unpickler:
         return self.stack[-1]
 
     def pop_mark(self):
-        """The list of what came after the last mark."""
+        """The list of the items after the last mark."""
         if not self.outer:
             raise UnpicklingError("could not find MARK")
         items, self.stack = self.stack, self.outer.pop()
         return items
 
     def spend(self, count):
-        """Count items that are copied: a file does not name more of them than it has bytes."""
+        """Count items that are copied. They may not be more than the bytes of the pickle."""
         self.room -= count
         if self.room < 0:
             raise UnpicklingError("the same data is copied again and again")
 
     def check_key(self, key):
-        """UnpicklingError for a key that cannot be hashed, or not in reasonable time and depth."""
+        """UnpicklingError for a key that cannot be hashed, or would take too much time or depth."""
         seen, pending = 0, [key]
         while pending:
             item = pending.pop()
@@ -152,7 +153,7 @@ class Unpickler:
                 raise UnpicklingError(f"unhashable type: '{type(item).__name__}'")
 
     def is_allowed(self, value):
-        """Whether the user has declared this very object safe."""
+        """Whether the user has declared this object itself safe."""
         return id(value) in self.allowed_ids
 
     # -------------------------------------------------------------- plain values
@@ -374,7 +375,7 @@ class Unpickler:
 
 
 def _build(target, state):
-    """Give an object of a class that the user has declared safe its state, as pickle does."""
+    """Set the state of an object whose class the user has declared safe, as pickle does."""
     cls = type(target)
     if hasattr(cls, "__setstate__"):
         cls.__setstate__(target, state)
@@ -394,12 +395,12 @@ def _build(target, state):
         setattr(target, name, value)
 
 
-# ------------------------------------------------------------------ what the known names do when called
+# ------------------------------------------------------------------ calls of the known names
 _ITERABLE = (str, bytes, tuple, Size, list, dict, set, OrderedDict, Counter)
 
 
 def _keys(unpickler, items):
-    """`items`, if they can be the keys of a new set or dict."""
+    """`items`, if they can be keys of a new set or dict."""
     if type(items) not in _ITERABLE:
         raise UnpicklingError(f"a set cannot be made of {type(items)}")
     unpickler.spend(len(items))
@@ -434,7 +435,7 @@ def _ordered_dict(unpickler, items=()):
 def _bytearray(unpickler, content=b"", encoding=None):
     if encoding is not None:
         return bytearray(_encode(unpickler, content, encoding))
-    if type(content) not in (bytes, bytearray):            # not a number: it would be a length
+    if type(content) not in (bytes, bytearray):            # a number would be a length
         raise UnpicklingError(f"a bytearray cannot be made of {type(content)}")
     unpickler.spend(len(content))
     return bytearray(content)
@@ -474,7 +475,7 @@ def _device(unpickler, kind, index=None):
         raise UnpicklingError("a device is made of its type and an index")
     if index is not None and index < 0:
         raise RuntimeError("Device index must not be negative")
-    if not kind.isascii():                     # other digits than 0 to 9
+    if not kind.isascii():                     # it may have other digits than 0 to 9
         raise RuntimeError(f"Invalid device string: {kind!r:.50}")
     return device(kind, index)
 

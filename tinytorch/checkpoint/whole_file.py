@@ -1,14 +1,14 @@
-"""Files that are whole at every moment: a new one takes the place of the old one when all of it is written.
+"""Files that are complete at every moment: a new file replaces the old one when all of it is written.
 
-A process that is killed meanwhile leaves the new file. Its writer holds a lock on it (flock), which the kernel releases
-when the process ends, however it ends: a file that can be locked has no writer any more, and the next save into the
-folder removes it. Process ids say less: they are used again, and each container counts its own. A file without a name
-(O_TMPFILE) would leave nothing, but few file systems have it, and it needs a name for a moment before it can replace
-another.
+A process that is killed while it writes leaves the new file. Its writer holds a lock on it (flock), which the kernel
+releases when the process ends, in whatever way. So a file that can be locked has no writer any more, and the next save
+into the folder removes it. Process ids would say less: they are used again, and each container counts its own. A file
+without a name (O_TMPFILE) would leave nothing, but few file systems have it, and it needs a name for a moment before
+it can replace another file.
 
-Locks are only known to hold between processes of one kernel that reach the file through one mount: on network file
-systems they may be each machine's own. So the name says which kernel made it (its id of this boot, which containers
-share) and on which device, and no other file is looked at.
+Locks are only known to hold between processes of one kernel that reach the file through one mount. On network file
+systems they may hold on each machine separately. So the file's name holds the id of the kernel's boot, which containers
+share, and the device, and a save only looks at files with the same two.
 """
 import contextlib
 import functools
@@ -19,21 +19,23 @@ from typing import BinaryIO
 
 try:
     import fcntl
-except ImportError:                            # Windows: what a killed process leaves stays
+except ImportError:                            # on Windows the files of killed processes stay
     fcntl = None
 
 _BOOT = "/proc/sys/kernel/random/boot_id"
-#: A folder of so many entries is listed at every save; one of n times as many at every n-th, which takes no longer.
+#: A folder with fewer entries is listed at every save. A folder with n times as many is listed at every n-th save, so
+#: that listing takes no more time on average.
 _FEW = 32
-_unlisted = {}                                 # folder -> how many of the next saves do not list it
+_unlisted = {}                                 # folder -> the number of next saves that do not list it
 
 
 @contextlib.contextmanager
 def replacing(path: str) -> Iterator[BinaryIO]:
-    """A binary file to write in a with statement. What `path` held stays until it ends, and stays if it ends early.
+    """A binary file to write in a with statement. The old contents of `path` stay until the statement ends, and stay if
+    it ends with an error.
 
-    The new file lies beside the old one meanwhile, as `.saving-...`. What is no ordinary file (a pipe, a device) is
-    written to, and so is a file in a folder that takes no others.
+    The new file lies in the same folder meanwhile, as `.saving-...`. A path that is no ordinary file (a pipe, a device)
+    is written to directly, and so is a file in a folder in which no file can be made.
     """
     path = os.path.realpath(path)
     made = _beside(path)
@@ -43,11 +45,11 @@ def replacing(path: str) -> Iterator[BinaryIO]:
         return
     file, lock = made
     try:
-        with lock:                             # until the file has its name; closing it can fail, and comes before
+        with lock:                             # until the file has its name; closing it may fail, so that comes first
             with file:
                 yield file
                 file.flush()
-                if os.path.exists(path):       # or a crash of the system could leave neither
+                if os.path.exists(path):       # otherwise a system crash could destroy both files
                     os.fsync(file.fileno())
             os.replace(file.name, path)
     except BaseException:
@@ -57,8 +59,8 @@ def replacing(path: str) -> Iterator[BinaryIO]:
 
 
 def _beside(path):
-    """(a new file in the folder of `path`, with the owner and the rights of what is there; its lock), or None if that
-    cannot be."""
+    """(a new file in the folder of `path`, with the owner and mode of the old file; its lock), or None if there can be
+    no such file."""
     known = os.stat(path) if os.path.exists(path) else None
     if known is not None and (not os.path.isfile(path) or not os.access(path, os.W_OK)):
         return None
@@ -85,7 +87,7 @@ def _beside(path):
 
 
 def _locked(folder, mark):
-    """(a new file, its lock), which the next saves remove if this process is killed. None where there are no locks."""
+    """(a new file, its lock). Later saves remove the file if this process is killed. None if there are no locks."""
     if not mark:
         return None
     file = open(_new_name(folder, f"{mark}-"), "xb")
@@ -101,7 +103,7 @@ def _locked(folder, mark):
 
 
 def _unlocked(folder):
-    """(a new file, nothing in the place of a lock). Its name is none that other saves remove."""
+    """(a new file, an empty context in place of a lock). No other save removes a file of this name."""
     return open(_new_name(folder, ""), "xb"), contextlib.nullcontext()
 
 
@@ -109,10 +111,10 @@ def _new_name(folder, mark):
     return os.path.join(folder, f".saving-{mark}{os.urandom(6).hex()}")
 
 
-# ------------------------------------------------------------------ what killed processes left
+# ------------------------------------------------------------------ files of killed processes
 @functools.cache
 def _boot():
-    """The id of this boot of the kernel, 32 hexadecimal digits; empty where there is none, or no locks."""
+    """The id of this boot of the kernel, 32 hexadecimal digits; empty if there is none, or if there are no locks."""
     try:
         with open(_BOOT) as file:
             found = file.read().strip().replace("-", "")
@@ -122,18 +124,18 @@ def _boot():
 
 
 def _mark(folder):
-    """What the names of locked files in the folder begin with, after `.saving-`; empty if there are no locks."""
+    """The beginning of the names of locked files in the folder, after `.saving-`; empty if there are no locks."""
     return _boot() and f"{_boot()}-{os.stat(folder).st_dev:x}"
 
 
 def _clear(folder, mark):
-    """Removes what killed processes left in the folder, where it may."""
+    """Remove the files of killed processes from the folder, if that is permitted."""
     if _unlisted.get(folder):
         _unlisted[folder] -= 1
         return
     try:
         names = os.listdir(folder)
-    except OSError:                            # it may be written to, and not be read
+    except OSError:                            # the folder may be writable and not readable
         return
     if len(names) >= _FEW:
         _unlisted[folder] = len(names) // _FEW
@@ -142,7 +144,7 @@ def _clear(folder, mark):
     ours = re.compile(f"[.]saving-{mark}-[0-9a-f]{{12}}")
     for name in names:
         if name.startswith(".saving-") and ours.fullmatch(name):
-            with contextlib.suppress(OSError):             # another user's, or gone meanwhile
+            with contextlib.suppress(OSError):             # another user's file, or removed meanwhile
                 _remove_unless_locked(os.path.join(folder, name))
 
 

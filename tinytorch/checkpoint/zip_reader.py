@@ -1,8 +1,8 @@
 """The zip archives that torch.save writes, read without trusting them.
 
-What the archive says of itself is compared with the size of the file before anything is read or allocated: records
-lie within the file and do not overlap, a record that is stored takes as many bytes as it claims, one that is
-compressed may grow only so far (`_GROWTH`), and all names lie under one folder. RuntimeError for anything else.
+The archive's claims are compared with the size of the file before anything is read or allocated: records lie within the
+file and do not overlap, a stored record takes as many bytes as it claims, a compressed one may grow only so far
+(`_GROWTH`), and all names lie under one folder. RuntimeError for any other archive.
 """
 import zlib
 from struct import error as StructError, unpack, unpack_from
@@ -14,26 +14,26 @@ _CHUNK = 1 << 20                               # bytes read at a time
 _COMMENT = 0xFFFF                              # the longest comment after the index
 _STORED, _DEFLATED = 0, 8                      # methods of compression
 _ENCRYPTED = 1                                 # a flag
-_ALIGNED = 16                                  # where numbers of any type may begin
+_ALIGNED = 16                                  # numbers of any type may begin at multiples of this
 _FOLDER = 16                                   # an attribute
-_IN_EXTRA = 0xFFFFFFFF                         # a number of 32 bits that stands in the extra field, with 64
-_GROWTH = 10                                   # how many times the file's size compressed records may come to
-_STORAGE_MARGIN = 64 << 20                     # ... and this much more if they are storages,
-_TEXT_MARGIN = 256 << 10                       # this much if not: the objects in a pickle take more room than it
+_IN_EXTRA = 0xFFFFFFFF                         # in place of a 32-bit number: the extra field holds it with 64 bits
+_GROWTH = 10                                   # compressed records may expand to so many times the file's size,
+_STORAGE_MARGIN = 64 << 20                     # plus so much if they are storages,
+_TEXT_MARGIN = 256 << 10                       # or so much if not: objects take more room than their pickle
 
 
 class _Record(NamedTuple):
-    place: int                                 # of the header before the data, counted from the archive's first byte
-    end: int                                   # where the next header, or the index, begins
+    place: int                                 # the offset of the record's header from the archive's first byte
+    end: int                                   # the offset of the next header, or of the index
     method: int
     flags: int
     crc: int
     packed: int                                # bytes in the file
-    size: int                                  # bytes they stand for
+    size: int                                  # bytes after decompression
 
 
 class Archive:
-    """The archive that begins at byte `start` of the binary file `file`, which is called `name` in messages.
+    """The archive that begins at byte `start` of the binary file `file`. `name` is the file's name in messages.
 
     RuntimeError, here or when a record is read, if it is damaged or not as torch writes it.
     """
@@ -45,7 +45,7 @@ class Archive:
         self.folder, self.records = self._index()
 
     def error(self, message):
-        """A RuntimeError that says what is wrong with which file."""
+        """A RuntimeError with this message and the file's name."""
         message = message.encode(errors="backslashreplace").decode()
         return RuntimeError(f"PytorchStreamReader failed {message} (in {self.name})")
 
@@ -53,19 +53,19 @@ class Archive:
         return record in self.records
 
     def size_of(self, record):
-        """How many bytes a record holds. RuntimeError if there is none of this name."""
+        """The number of bytes of a record. RuntimeError if there is no record of this name."""
         if record not in self.records:
             raise self.error(f"locating file {record}: file not found. The file was not saved or copied completely")
         return self.records[record].size
 
     def grow(self, nbytes, margin=_STORAGE_MARGIN):
-        """Count memory that is not in the file. RuntimeError if it gets out of proportion to the file's size."""
+        """Count memory that is not in the file. RuntimeError if it is out of proportion to the file's size."""
         self.grown += nbytes
         if self.grown > _GROWTH * self.size + margin:
             raise self.error(f"reading zip archive: its contents expand to more than {_GROWTH} times its size")
 
     def read(self, record, make=bytearray):
-        """The bytes of a record, read once into the writable buffer `make(how many)`."""
+        """The bytes of a record, read once into the writable buffer `make(number of bytes)`."""
         size, found = self.size_of(record), self.records[record]
         if found.flags & _ENCRYPTED or found.method not in (_STORED, _DEFLATED):
             raise self.error(f"reading file {record}: it is encrypted or compressed in an unknown way")
@@ -77,13 +77,13 @@ class Archive:
             crc = self._copy(record, memoryview(content))
         else:
             crc = self._inflate(record, memoryview(content), found.packed)
-        if found.crc not in (crc, 0):          # 0 is what torch writes when it is told not to compute checksums
+        if found.crc not in (crc, 0):          # torch writes 0 if checksums are switched off
             raise self.error(f"reading the file: Bad CRC-32 for file {record!r}. The file is damaged")
         return content
 
     def mapped(self, record, whole):
-        """The bytes of a record as an ndarray: a part of `whole`, the file mapped into memory, if that is given and
-        the record can be used as it lies there; else read."""
+        """The bytes of a record as an ndarray: a part of `whole`, the file mapped into memory, if that is given and the
+        record can be used as it lies there; otherwise a copy that is read."""
         size, found = self.size_of(record), self.records[record]
         if whole is not None and found.method == _STORED and not found.flags & _ENCRYPTED:
             self._go_to_data(record, found)
@@ -94,12 +94,12 @@ class Archive:
 
     # -------------------------------------------------------------- data
     def _bytes(self, place, count):
-        """`count` bytes from `place`; fewer where the file ends."""
+        """`count` bytes from `place` on; fewer at the end of the file."""
         self.file.seek(self.start + place)
         return self.file.read(count)
 
     def _go_to_data(self, record, found):
-        """Put the file's position where the data of a record begins: after a second header."""
+        """Move the file's position to the data of a record, which follow a second header."""
         header = self._bytes(found.place, 30)
         if len(header) < 30 or header[:4] != b"PK\3\4":
             raise self.error(f"reading file {record}: there is no header where the index says")
@@ -118,7 +118,7 @@ class Archive:
             part = content[at:at + _CHUNK]
             if read_into is not None:
                 count = read_into(part) or 0
-            else:                              # a file object of the user's that has only read()
+            else:                              # a file-like object of the user that has only read()
                 data = self.file.read(len(part))
                 count = len(data)
                 part[:count] = data
@@ -139,7 +139,7 @@ class Archive:
                     packed -= len(data)
                     if not data:
                         break
-                part = stream.decompress(data, min(len(content) - at + 1, _CHUNK))   # 1: to see that there is more
+                part = stream.decompress(data, min(len(content) - at + 1, _CHUNK))   # + 1 detects data beyond the end
                 if len(part) > len(content) - at:
                     raise self.error(f"reading file {record}: it is longer than it claims")
                 content[at:at + len(part)] = part
@@ -153,11 +153,11 @@ class Archive:
 
     # -------------------------------------------------------------- index
     def _index(self):
-        """(folder, {name below it: record}) from the list at the end of the archive."""
+        """(folder, {name below the folder: record}) from the index at the end of the archive."""
         begin, size, count = self._index_place()
         data = self._bytes(begin, size)
         folder, records, places, at = None, {}, [], 0
-        if count * (30 + 46) > self.size:      # of the two headers of every file
+        if count * (30 + 46) > self.size:      # the two headers of every file
             raise self.error("reading zip archive: its index is damaged")
         for _ in range(count):
             try:
@@ -184,7 +184,7 @@ class Archive:
         return folder, {name: _Record(place, ends[place], *rest) for name, (place, rest) in records.items()}
 
     def _index_place(self):
-        """(first byte, bytes, entries) of the index."""
+        """(offset, number of bytes, number of entries) of the index."""
         tail_begin = max(self.size - 22 - _COMMENT, 0)
         tail = self._bytes(tail_begin, self.size - tail_begin)
         at = tail.rfind(b"PK\5\6", 0, max(len(tail) - 18, 0))
@@ -194,7 +194,7 @@ class Archive:
         _, here, disk, part, count, size, begin = unpack_from("<I4H2I", tail, at)
         end = tail_begin + at
         locator = self._bytes(end - 20, 20) if end >= 20 else b""
-        if locator[:4] == b"PK\6\7":           # the same with numbers of 64 bits
+        if locator[:4] == b"PK\6\7":           # a second record holds the same with 64-bit numbers
             end = unpack("<Q", locator[8:16])[0]
             wide = self._bytes(end, 56) if end <= self.size - 56 else b""
             if wide[:4] != b"PK\6\6":
@@ -210,7 +210,7 @@ class Archive:
         return begin, size, count
 
     def _entry(self, data, at):
-        """((name, place, method, flags, crc, packed size, size), where the next entry begins)."""
+        """((name, place, method, flags, crc, packed size, size), the position of the next entry)."""
         (sign, _, _, flags, method, _, _, crc, packed, size, name, extra, comment, _, _, attributes,
          place) = unpack_from("<I6H3I5H2I", data, at)
         if sign != 0x02014B50:
@@ -233,7 +233,7 @@ class Archive:
         return (name, place, method, flags, crc, packed, size), after
 
     def _checked_name(self, name, folder):
-        """(top folder, what is below it as text); `folder` is that of the entries before."""
+        """(top folder, the path below it as text). `folder` is the top folder of the entries before."""
         shown = name.decode(errors="replace")
         top, slash, below = name.partition(b"/")
         parts = name.split(b"/")
@@ -250,7 +250,7 @@ class Archive:
 
 
 def _wide_numbers(extra):
-    """The numbers of 64 bits in an entry's extra field, one after the other; IndexError if there are too few."""
+    """The 64-bit numbers in an entry's extra field, one after the other; IndexError if there are too few."""
     at = 0
     while at + 4 <= len(extra):
         kind, length = unpack_from("<HH", extra, at)

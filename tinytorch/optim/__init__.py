@@ -13,7 +13,7 @@ from .rmsprop import RMSprop
 from .sgd import SGD
 from .sparse_adam import SparseAdam
 
-#: Classes that are loaded when they are first asked for, and their files.
+#: Classes that are loaded when they are first used, and their files.
 _LATER = {"ASGD": "asgd", "Adafactor": "_adafactor", "LBFGS": "lbfgs", "Muon": "_muon", "NAdam": "nadam",
           "RAdam": "radam", "Rprop": "rprop"}
 
@@ -23,7 +23,7 @@ __all__ = ["ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax"
 __getattr__ = _namespace(__name__, ["swa_utils"], of=_LATER)
 
 if _sys.modules[__package__.rpartition(".")[0]].__name__ == "torch":
-    # under torch's name: libraries walk through vars(torch.optim)
+    # The package is imported under torch's name, and libraries walk through vars(torch.optim).
     for _name in _LATER:
         __getattr__(_name)
 

@@ -17,14 +17,14 @@ from .array_optimizer import (
 
 
 class Adafactor(ArrayOptimizer):
-    """Adafactor (Shazeer and Stern 2018): Adam's second moment by the averages of each matrix's rows and columns.
+    """Adafactor (Shazeer and Stern 2018): Adam with second moments from averages of each matrix's rows and columns.
 
-    At step t, with s = t^beta2_decay: r += s (mean over columns of g^2 - r), c += s (mean over rows of g^2 - c) and
-    v = r c / max(mean of r, eps[0]) for the last two dimensions of a parameter that has two, v += s (g^2 - v) for
-    others. u = g / sqrt(max(v, eps[0]^2)); p -= lr weight_decay p and then
+    At step t, with s = t^beta2_decay: for the last two dimensions of a parameter with two or more,
+    r += s (mean over columns of g^2 - r), c += s (mean over rows of g^2 - c) and v = r c / max(mean of r, eps[0]); for
+    other parameters v += s (g^2 - v). u = g / sqrt(max(v, eps[0]^2)); p -= lr weight_decay p and then
     p -= max(eps[1], RMS(p)) min(lr, 1 / sqrt(t)) u / max(1, RMS(u) / d).
 
-    eps[0] is the dtype's eps if it is None. ValueError for options out of range; RuntimeError for complex parameters
+    If eps[0] is None, it is the dtype's eps. ValueError for options out of range; RuntimeError for complex parameters
     and sparse gradients.
 
     >>> import tinytorch as torch
@@ -55,7 +55,7 @@ class Adafactor(ArrayOptimizer):
             raise ValueError(f"weight_decay should be >= 0 but is: {defaults['weight_decay']}")
 
     def _bundle(self, group):
-        """Nothing: each parameter has a scale of its own."""
+        """Makes no bundle: each parameter has its own scale."""
 
     def _new_state(self, group, p):
         if p.ndim < 2:
@@ -86,7 +86,7 @@ class Adafactor(ArrayOptimizer):
         step, weight_decay = count_step(state), group["weight_decay"]
         eps1, eps2 = group["eps"]
         if eps1 is None:
-            first = next(q for q in group["params"] if q._grad is not None)        # for all, as in torch
+            first = next(q for q in group["params"] if q._grad is not None)        # as in torch, one eps for all
             eps1 = dt.finfo(first.dtype).eps
         row, col, variance = [array_of(state, name) for name in ("row_var", "col_var", "variance")]
         kernels.adafactor(p, g, row, col, variance, min(lr, 1 / step ** 0.5), step ** group["beta2_decay"],
@@ -95,7 +95,7 @@ class Adafactor(ArrayOptimizer):
 
 
 def _shapes(p):
-    """{name: shape} of the state of an array or a tensor."""
+    """{name: shape} of the state of a parameter, given as an array or a tensor."""
     return dict(zip(("row_var", "col_var"), _factors(p.shape))) if p.ndim > 1 else {"variance": p.shape}
 
 

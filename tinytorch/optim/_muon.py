@@ -4,14 +4,14 @@ from .array_optimizer import ArrayOptimizer, check_lr, zeros_like
 
 
 class Muon(ArrayOptimizer):
-    """Muon (Jordan et al. 2024; Liu et al. 2025), for matrices: momentum whose singular values are made about one.
+    """Muon (Jordan et al. 2024; Liu et al. 2025), for matrices: it moves the momentum's singular values close to one.
 
     b += (1 - momentum) (g - b) and u = b, or g + momentum (b - g) if `nesterov`. x = u / max(norm of u, eps), then
     `ns_steps` times x = a x + (b x x^T + c (x x^T)^2) x with (a, b, c) = `ns_coefficients`, in bfloat16.
-    p -= lr weight_decay p and then p -= lr f x, where f is sqrt(max(1, rows / columns)) by `adjust_lr_fn` "original"
-    (or None) and 0.2 sqrt(max(rows, columns)) by "match_rms_adamw".
+    p -= lr weight_decay p and then p -= lr f x, where f is sqrt(max(1, rows / columns)) with `adjust_lr_fn` "original"
+    (or None), and 0.2 sqrt(max(rows, columns)) with "match_rms_adamw".
 
-    ValueError for options out of range and parameters of other than two dimensions; RuntimeError for complex parameters
+    ValueError for options out of range and for parameters that are no matrices; RuntimeError for complex parameters
     and sparse gradients.
 
     >>> import tinytorch as torch
@@ -44,7 +44,7 @@ class Muon(ArrayOptimizer):
             raise ValueError(f"Adjust learning rate function {defaults['adjust_lr_fn']} is not supported")
 
     def _bundle(self, group):
-        """Nothing: each parameter is a matrix of its own."""
+        """Makes no bundle: each parameter is a matrix."""
 
     def _state_of(self, p, group):
         if p.is_complex():

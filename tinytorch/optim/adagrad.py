@@ -21,7 +21,7 @@ from .array_optimizer import (
 class Adagrad(ArrayOptimizer):
     """Adagrad (Duchi, Hazan and Singer 2011).
 
-    s += g^2 and, at step t, p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps). The sums are there from the start.
+    s += g^2 and, at step t, p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps). The state exists from the start.
 
     ValueError for options out of range. Sparse gradients update the elements that they hold, without weight decay
     (RuntimeError with it).
@@ -41,7 +41,7 @@ class Adagrad(ArrayOptimizer):
             lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay,
             initial_accumulator_value=initial_accumulator_value, foreach=foreach, maximize=maximize,
             differentiable=differentiable, fused=fused))
-        for group in self.param_groups:        # torch's Adagrad has its state from the start
+        for group in self.param_groups:        # as in torch, Adagrad makes its state at the start
             if group["fused"]:
                 check_fused(group["params"])
             for p in group["params"]:
@@ -84,7 +84,7 @@ class Adagrad(ArrayOptimizer):
         p._array[at] = (wrap(p._array[at]) + values / (square.sqrt() + group["eps"]) * -lr)._array
 
     def share_memory(self):
-        """Nothing to do: the state lives in this process."""
+        """Does nothing: the state stays in this process."""
 
 
 def adagrad(params, grads, state_sums, state_steps, fused=None, grad_scale=None, found_inf=None, has_sparse_grad=False,

@@ -24,11 +24,11 @@ class Adam(ArrayOptimizer):
     """Adam (Kingma and Ba 2015); `amsgrad`: Reddi et al. 2018; `decoupled_weight_decay`: as AdamW.
 
     m = beta1 m + (1 - beta1) g, v = beta2 v + (1 - beta2) g^2 and, at step t,
-    p -= lr m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + eps), elementwise; with `amsgrad` by the largest v so far.
+    p -= lr m / (1 - beta1^t) / (sqrt(v / (1 - beta2^t)) + eps), elementwise; with `amsgrad` v is the largest v so far.
 
     `lr` and both `betas` may be tensors of one element. ValueError for options out of range; RuntimeError for sparse
-    gradients. `foreach` and `fused` choose between implementations in torch; here they change nothing but the rounding
-    of half precisions.
+    gradients. In torch `foreach` and `fused` choose an implementation; here they only change how half precisions are
+    rounded.
 
     >>> import tinytorch as torch
     >>> w = torch.tensor([1., 2.], requires_grad=True)
@@ -76,7 +76,7 @@ class Adam(ArrayOptimizer):
         if group["foreach"] and isinstance(group["lr"], Tensor):
             raise RuntimeError(_NO_TENSOR.format("lr"))
         beta1, beta2 = group["betas"]
-        if isinstance(beta1, Tensor):          # torch computes with them in their dtype
+        if isinstance(beta1, Tensor):          # torch computes with tensors in their dtype
             beta1, beta2 = number_of(beta1), number_of(beta2)
         kernels.adam(real(p), real(g), array_of(state, "exp_avg"), array_of(state, "exp_avg_sq"),
                      array_of(state, "max_exp_avg_sq") if group["amsgrad"] else None, count_step(state), lr,

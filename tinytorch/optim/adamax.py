@@ -17,7 +17,7 @@ from .array_optimizer import (
 
 
 class Adamax(ArrayOptimizer):
-    """Adamax: Adam by the largest gradient so far (Kingma and Ba 2015, section 7.1).
+    """Adamax: Adam with the largest gradient so far in place of the second moment (Kingma and Ba 2015, section 7.1).
 
     m = beta1 m + (1 - beta1) g, u = max(beta2 u, |g| + eps) and, at step t, p -= lr / (1 - beta1^t) m / u.
 
@@ -56,7 +56,7 @@ class Adamax(ArrayOptimizer):
         p, g, m, largest = reals(p, penalised(g, p, group["weight_decay"]), state["exp_avg"], state["exp_inf"])
         m.lerp_(g, 1 - beta1)
         both = stack([largest.mul_(beta2), g.abs().add_(group["eps"])])
-        largest.copy_(amax(both, 0))           # whose derivative is shared where the two are the same
+        largest.copy_(amax(both, 0))           # amax shares the gradient between equal elements
         p.addcdiv_(m, largest, value=-(lr / bias))
 
 

@@ -5,7 +5,7 @@ from .adam import Adam, adam
 class AdamW(Adam):
     """Adam with decoupled weight decay (Loshchilov and Hutter 2019).
 
-    p = (1 - lr weight_decay) p and then Adam's step, whose averages the decay does not enter. Errors are Adam's.
+    p = (1 - lr weight_decay) p and then Adam's step; the decay does not enter its averages. Errors are Adam's.
 
     >>> import tinytorch as torch
     >>> w = torch.tensor([1., 2.], requires_grad=True)

@@ -24,13 +24,13 @@ _quietly = errstate.quiet()
 
 
 def refused_capture(of="params and state_steps", xla=True):
-    """What is said of `capturable=True`, which is for accelerators."""
+    """The error message for `capturable=True`, which is for accelerators."""
     devices = ["cuda", "xpu", "hpu", "privateuseone", "xla"]
     return f"If capturable=True, {of} must be on supported devices: {devices if xla else devices[:-1]}."
 
 
 def check_decay(decay, group):
-    """The error of torch's sum of the gradient and `decay` times the parameter, for a `decay` that it does not take."""
+    """Raise torch's error, from adding `decay` times the parameter to the gradient, for an invalid `decay`."""
     if group.get("decoupled_weight_decay"):
         return
     if isinstance(decay, bool) and decay:
@@ -48,19 +48,19 @@ def refuse_arrays(group):
 
 
 class ArrayOptimizer(Optimizer):
-    """An optimiser whose step is one in-place update per parameter: `_update(group, lr, p, g, state)`
-    on ndarrays (complex ones are seen as pairs of reals: `real`).
+    """An optimiser whose step is one in-place update for each parameter: `_update(group, lr, p, g, state)` on ndarrays
+    (complex arrays become pairs of reals: `real`).
 
-    With `differentiable=True` it is `_record(group, lr, p, g, state)`, the same on Tensors, which autograd records.
+    With `differentiable=True` the update is `_record(group, lr, p, g, state)` on Tensors, which autograd records.
     """
 
-    #: Options that older state dicts may lack.
+    #: Options that older state dicts may lack, with their defaults.
     _OPTIONS: dict[str, Any] = {"maximize": False, "foreach": None, "differentiable": False}
-    #: State that is one number for the whole parameter, in a tensor.
+    #: Parts of the state that are one number for the whole parameter, in a tensor.
     _NUMBERS: tuple[str, ...] = ("step",)
-    #: What is said of capturable=True: for parameters alone, and by foreach.
+    #: The error messages for capturable=True: without foreach, and with it.
     _CAPTURED = refused_capture(), refused_capture(xla=False)
-    #: (parameters, bundle, parameters outside it) by a group's id, and how often bundling was tried.
+    #: (parameters, bundle, parameters outside it) by a group's id, and the number of attempts to make a bundle.
     _bundles: dict[int, tuple] = {}
     _tries = 0
 
@@ -93,7 +93,7 @@ class ArrayOptimizer(Optimizer):
                         found[name] = number(float(found[name]), group.get("fused"))
 
     def step(self, closure=None):
-        """One update of every parameter that has a gradient. Returns what `closure` returned, if given."""
+        """Update every parameter that has a gradient. Returns the result of `closure`, if given."""
         loss = None
         if closure is not None:
             with enable_grad():
@@ -113,7 +113,7 @@ class ArrayOptimizer(Optimizer):
         if decay.__class__ is not float and decay.__class__ is not int:
             check_decay(decay, group)
         lr = group["lr"]
-        if isinstance(lr, Tensor):         # torch computes with it in its dtype
+        if isinstance(lr, Tensor):         # torch computes with a tensor in the tensor's dtype
             lr = number_of(lr)
         bundle, others = self._parts_of(group)
         if bundle is not None:
@@ -133,8 +133,8 @@ class ArrayOptimizer(Optimizer):
 
     # -------------------------------------------------------------- the flags
     def _special(self, group):
-        """Check the flags of a group; the whole step if it is to be differentiable, or is none for gradients that are
-        not finite. Returns whether that is done."""
+        """Check the flags of a group, and do the whole step in two cases: it is differentiable, or gradients are not
+        finite, so that nothing is updated. Returns whether the step is done."""
         params = [p for p in group["params"] if p._grad is not None]
         if group.get("fused"):
             check_fused(params)
@@ -153,8 +153,8 @@ class ArrayOptimizer(Optimizer):
         return differentiable
 
     def _unscaled(self, group, params):
-        """Divide the gradients by `grad_scale`, which a gradient scaler may have given a fused optimiser together with
-        `found_inf`. Returns whether that forbids the step."""
+        """Divide the gradients by `grad_scale`, which a gradient scaler may have set on a fused optimiser together with
+        `found_inf`. Returns whether `found_inf` forbids the step."""
         found, scale = getattr(self, "found_inf", None), getattr(self, "grad_scale", None)
         if found is not None and found.item():
             for p in params:
@@ -179,12 +179,12 @@ class ArrayOptimizer(Optimizer):
             self._record(group, lr, p, -g if group["maximize"] else g, self._state_of(p, group))
 
     def _record(self, group, lr, p, g, state):
-        """Update Tensor `p` in place from gradient `g`, its sign as `maximize` wants it, and `state` with it."""
+        """Update Tensor `p` in place from gradient `g`, whose sign follows `maximize`, and update `state`."""
         raise NotImplementedError(f"{type(self).__name__}: differentiable=True is not supported")
 
     # -------------------------------------------------------------- small parameters
     def _parts_of(self, group) -> tuple[Bundle | None, Any]:
-        """The bundle of a group's small parameters, if there is one that holds, and the other parameters."""
+        """The bundle of a group's small parameters, if there is a valid one, and the other parameters."""
         params = group["params"]
         before, bundle, others = self._bundles.get(id(group), _NO_BUNDLE)
         if (bundle is not None and len(before) == len(params) and all(map(is_, before, params))
@@ -193,8 +193,9 @@ class ArrayOptimizer(Optimizer):
         return None, params
 
     def _bundle(self, group):
-        """Have the next step update the small parameters of `group` together."""
-        if self._tries < 10:                   # where gradients come and go, bundles do not pay
+        """Let the next step update the small parameters of `group` together."""
+        # Where gradients come and go, bundles do not pay, so the number of attempts is limited.
+        if self._tries < 10:
             self._tries += 1
             bundle = bundled(group["params"], self.state, self._NUMBERS)
             if bundle is not None:
@@ -204,8 +205,8 @@ class ArrayOptimizer(Optimizer):
 
     # -------------------------------------------------------------- state and updates
     def _update_each(self, group, lr, params):
-        """Update those `params` that have gradients, one by one. If that is refused, all of them have states: torch
-        makes these first."""
+        """Update the `params` that have gradients, one by one. After an error all of them have a state, because torch
+        makes all states first."""
         try:
             for p in params:
                 grad = p._grad
@@ -238,9 +239,9 @@ class ArrayOptimizer(Optimizer):
         return None if key in self._NUMBERS else p.shape
 
     def _check_shapes(self, p, g, state):
-        """RuntimeError, as the first sum of the update would raise it, unless the gradient and the state of array `p`
-        have its shape: a state dict may come from another model, and kernels go by the shape of `p` alone. Also if `p`
-        may not be written to, before the state is."""
+        """RuntimeError, with the message of the update's first sum, unless the gradient and the state of array `p` have
+        its shape: a state dict may come from another model, and kernels only use the shape of `p`. RuntimeError also
+        if `p` may not be written to, before any state is written."""
         if 0 in p.strides or not p.flags.writeable:
             check_written(p)
         shape = p.shape
@@ -251,7 +252,7 @@ class ArrayOptimizer(Optimizer):
                 refuse_sum(value._array.shape, shape)
 
     def _update(self, group, lr, p, g, state):
-        """Update array `p` in place from gradient `g`, and `state` with it."""
+        """Update array `p` in place from gradient `g`, and update `state`."""
         raise NotImplementedError
 
     def _update_sparse(self, group, lr, p, g):
@@ -261,8 +262,8 @@ class ArrayOptimizer(Optimizer):
 
 def update_each(kind: type[ArrayOptimizer], lr: Any, params: list[Tensor], grads: list[Tensor], group: dict,
                 **states: list[Tensor]) -> None:
-    """The update of an optimiser of a class, for each of a list: `states` are lists of the parts of their state, of
-    which new ones are put there."""
+    """An optimiser's update for lists of parameters and gradients. `states` are lists of the parts of their state; new
+    parts are stored in these lists."""
     if not all([isinstance(t, Tensor) for t in states.get("step", ())]):
         raise RuntimeError("API has changed, `state_steps` argument must contain a list of singleton tensors")
     optimiser = object.__new__(kind)
@@ -284,7 +285,7 @@ def update_each(kind: type[ArrayOptimizer], lr: Any, params: list[Tensor], grads
 
 # ------------------------------------------------------------------ checks
 def check_lr(lr, shown="Invalid learning rate: {}"):
-    """ValueError for a rate that is negative or a tensor of several."""
+    """ValueError for a rate that is negative, or a tensor of several elements."""
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
     if not lr >= 0.0:
@@ -292,9 +293,9 @@ def check_lr(lr, shown="Invalid learning rate: {}"):
 
 
 def check_betas(betas):
-    """ValueError for averages' shares out of range."""
+    """ValueError for decay rates of averages out of range."""
     for i in range(2):
-        beta = betas[i]                        # IndexError of one alone, as torch
+        beta = betas[i]                        # as in torch, one beta alone is an IndexError
         if not 0.0 <= beta < 1.0:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
 
@@ -309,7 +310,7 @@ def check_fused(params):
 
 
 def refuse_sum(a, b):
-    """RuntimeError for shapes that a sum in place cannot take."""
+    """RuntimeError for shapes that an in-place sum does not accept."""
     check_broadcast(a, b)
     whole = list(np.broadcast_shapes(a, b))
     raise RuntimeError(f"output with shape {list(a)} doesn't match the broadcast shape {whole}")
@@ -317,7 +318,7 @@ def refuse_sum(a, b):
 
 # ------------------------------------------------------------------ numbers
 def scalar(x):
-    """An option as autograd takes it: a tensor of one element without dimensions, or the number that it is."""
+    """An option for autograd: a tensor of one element loses its dimensions, a number is unchanged."""
     return x.squeeze() if isinstance(x, Tensor) and x.dim() else x
 
 
@@ -327,7 +328,7 @@ def number_of(tensor):
 
 
 def number(value, fused=False):
-    """A state tensor for one number, in the dtype that torch keeps counts in."""
+    """A state tensor for one number, in the dtype that torch uses for counts."""
     wide = dt.get_default_dtype() is dt.float64 and not fused
     return wrap(np.array(value, np.float64 if wide else np.float32))
 
@@ -345,23 +346,23 @@ def count_step(state):
 
 
 def value_of(array):
-    """The number in the array of a state tensor: those of a bundle are all the same."""
+    """The number in the array of a state tensor. In a bundle the array holds that number several times."""
     return array.item() if not array.ndim else array.item(0)
 
 
 def half_number_of(array):
-    """As `value_of`, of one that a loaded state dict may have given the dtype of a parameter in half precision."""
+    """`value_of` for a number that a loaded state dict may have given the dtype of a parameter in half precision."""
     return value_of(dt.numbers(array))
 
 
 def put_number(array, value):
-    """Write a number to the array of a state tensor, of whatever dtype."""
+    """Write a number to the array of a state tensor, of any dtype."""
     array[...] = value if array.dtype.kind != dt.WIDENED else dt.cast(np.asarray(value), array.dtype)
 
 
 # ------------------------------------------------------------------ arrays
 def real(array):
-    """A complex array as pairs of reals, sharing memory; a real one as it is."""
+    """A complex array as pairs of reals, sharing memory; a real array unchanged."""
     if array.dtype.kind != dt.COMPLEX:
         return array
     if bits_of(array)[0]:
@@ -382,7 +383,7 @@ def array_of(state, name):
 
 # ------------------------------------------------------------------ differentiable steps
 def reals(*tensors):
-    """Complex tensors as pairs of reals; others as they are."""
+    """Complex tensors as pairs of reals; others unchanged."""
     return [t if t is None or not t.is_complex() else view_as_real(t) for t in tensors]
 
 

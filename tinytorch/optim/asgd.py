@@ -64,8 +64,8 @@ class ASGD(ArrayOptimizer):
         self._next(group, lr, step, eta, mu)
 
     def _next(self, group, lr, step, eta, mu):
-        """Set the arrays `eta` and `mu` for the step after this one: by way of torch's default dtype, whatever that of
-        loaded state is."""
+        """Set the arrays `eta` and `mu` for the next step. The numbers are rounded to torch's default dtype first,
+        whatever dtype a loaded state has."""
         rate = lr / (1 + group["lambd"] * lr * step) ** group["alpha"]
         put_number(eta, rate if isinstance(rate, np.floating) else number(rate)._array)
         put_number(mu, number(1 / max(1, step - group["t0"]))._array)

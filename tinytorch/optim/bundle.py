@@ -1,8 +1,8 @@
-"""Small parameters, updated as one.
+"""Small parameters that are updated together.
 
-An update is a dozen passes over a parameter, and a pass over a small array costs what calling NumPy costs. So the
-state of a group's small parameters lives in flat arrays, of which the state tensors are views; a step gathers values
-and gradients, updates them in one go and puts the values back. Every element sees the same arithmetic as alone.
+An update is a dozen passes over a parameter, and a pass over a small array costs as much as a call of NumPy. So the
+state of a group's small parameters lives in flat arrays, of which the state tensors are views. A step gathers values
+and gradients, updates them all at once and puts the values back. Each element is computed as in a separate update.
 """
 from operator import is_
 
@@ -11,13 +11,13 @@ import numpy as np
 from .. import dtypes as dt
 from ..tensor import wrap
 
-#: Elements beyond which three copies cost more than the calls that they save.
+#: The largest number of elements for which the three copies cost less than the calls that they save.
 SMALL = 1 << 14
 
 
 class Bundle:
-    """`params`, of one dtype and each with its own small dense array, and their `states` (dicts of tensors: those named
-    in `numbers` hold one number for the parameter, others have its shape), which move into flat arrays."""
+    """`params`, of one dtype and each with its own small dense array, and their `states`, which move into flat arrays.
+    A state is a dict of tensors: those named in `numbers` hold one number for the parameter, others have its shape."""
 
     def __init__(self, params, states, numbers):
         self.params, self.states = params, states
@@ -27,7 +27,7 @@ class Bundle:
         self.bounds = list(zip([0] + ends, ends))
         self.values, self.value_views = self._flat()
         self.grads, self.grad_views = self._flat()
-        self.state, self.owned = {}, []        # state: what the update gets; owned: (state, name, array in it)
+        self.state, self.owned = {}, []        # state: an argument of the update; owned: (state, name, array in it)
         for name in states[0]:
             if name in numbers:
                 flat = np.empty(len(params), states[0][name]._array.dtype)
@@ -45,8 +45,8 @@ class Bundle:
         return flat, [flat[i:j].reshape(a.shape) for (i, j), a in zip(self.bounds, self.arrays)]
 
     def holds(self, state_of):
-        """Whether all the parameters have gradients, and values and state are where they were. `state_of`: the states
-        by parameter."""
+        """Whether all the parameters have gradients, and their values and state still lie in the same arrays.
+        `state_of`: the states by parameter."""
         if not all(map(is_, map(state_of.get, self.params), self.states)):
             return False
         for p, array in zip(self.params, self.arrays):
@@ -77,13 +77,13 @@ class Bundle:
 
 
 def _kind(p, state, numbers):
-    """What parameters that are updated together have in common."""
+    """The properties that parameters must share to be updated together."""
     return p._array.dtype, tuple(state), [state[name].item() for name in numbers if name in state]
 
 
 def bundled(params, state_of, numbers):
-    """A Bundle of those among `params` that can be updated together, or None if there are not two. One that is listed
-    twice is updated twice, one update after the other."""
+    """A Bundle of those among `params` that can be updated together, or None if there are fewer than two. A parameter
+    that is listed twice is updated twice, one update after the other."""
     if len(set(map(id, params))) < len(params):
         return None
     small = [p for p in params if p._grad is not None and not p._grad.is_sparse and p._array.size <= SMALL

@@ -8,19 +8,19 @@ from ..tensor import Tensor
 from .array_optimizer import check_lr, scalar
 from .optimizer import Optimizer
 
-#: What an iteration needs of the one before, in the order in which state dicts have it.
+#: The values that an iteration takes from the one before, in the order of state dicts.
 _LAST = "d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad", "prev_loss"
 
 
 class LBFGS(Optimizer):
-    """Limited-memory BFGS (Nocedal 1980), by steps of `lr` or to where the strong Wolfe conditions hold.
+    """Limited-memory BFGS (Nocedal 1980), with steps of `lr`, or steps to where the strong Wolfe conditions hold.
 
     A step takes up to `max_iter` iterations and evaluates `closure` up to `max_eval` times (max_iter * 5 / 4 unless
-    given). Each moves all parameters by t d, where d = -H g: H is the inverse Hessian as the last `history_size`
-    differences of parameters and gradients give it (two-loop recursion). t is `lr`, at the very first at most
-    lr / sum |g|; with `line_search_fn="strong_wolfe"` that is where the search starts (Nocedal and Wright 2006,
-    algorithms 3.5 and 3.6). The step ends early where no gradient is above `tolerance_grad`, or where neither
-    parameters nor loss change by more than `tolerance_change`.
+    given). Each moves all parameters by t d, where d = -H g: H is the inverse Hessian that follows from the last
+    `history_size` differences of parameters and gradients (two-loop recursion). t is `lr`, in the very first iteration
+    at most lr / sum |g|; with `line_search_fn="strong_wolfe"` the search starts there (Nocedal and Wright 2006,
+    algorithms 3.5 and 3.6). The step ends early if no gradient is above `tolerance_grad`, or if neither parameters
+    nor loss change by more than `tolerance_change`.
 
     ValueError for several groups and a negative lr; RuntimeError for any other `line_search_fn`.
 
@@ -73,7 +73,7 @@ class LBFGS(Optimizer):
             at += p.numel()
 
     def _evaluate(self, closure, start, t, d):
-        """The loss and the gradient at `start` + t d, the parameters being `start` before and after."""
+        """The loss and the gradient at `start` + t d. The parameters have the values `start` before and after."""
         self._add_grad(t, d)
         loss = _number(closure())
         gradient = self._gather_flat_grad()
@@ -84,13 +84,13 @@ class LBFGS(Optimizer):
     # -------------------------------------------------------------- the step
     @no_grad()
     def step(self, closure):
-        """One update of the parameters; returns the loss before it. `closure` clears the gradients, computes the loss,
-        and its gradients, and returns it; it is called again and again."""
+        """Update the parameters; returns the loss before the update. `closure` clears the gradients, computes the loss
+        and its gradients, and returns the loss; it is called several times."""
         if len(self.param_groups) != 1:
             raise AssertionError(f"Expected exactly one param_group, but got {len(self.param_groups)}")
         closure = enable_grad()(closure)
         group = self.param_groups[0]
-        state = self.state[self._params[0]]    # of all parameters: casts to a dtype when it is loaded
+        state = self.state[self._params[0]]    # the state of all parameters is that of the first one
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
         first_loss = closure()
@@ -127,7 +127,7 @@ class LBFGS(Optimizer):
                 self._add_grad(t, d)
             else:
                 self._add_grad(t, d)
-                if n != group["max_iter"]:     # after the last one nobody needs the loss
+                if n != group["max_iter"]:     # the loss after the last iteration is not used
                     loss, g, calls = _number(closure()), self._gather_flat_grad(), 1
             evaluations += calls
             state["func_evals"] += calls
@@ -141,7 +141,7 @@ class LBFGS(Optimizer):
         return first_loss
 
     def _direction(self, state, last, g, history_size):
-        """-H g, from the history in `last`, which takes up the last step if it was along positive curvature."""
+        """-H g, from the history in `last`. The last step is added to the history if its curvature was positive."""
         if state["n_iter"] == 1:
             last.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
             return g.neg()
@@ -171,13 +171,13 @@ def _number(loss):
 
 
 def _largest(d, t):
-    """The largest change of a parameter by a step."""
+    """The largest change of a parameter in a step."""
     return d.mul(t).abs().max()
 
 
 # ------------------------------------------------------------------ line search
 class _Point(NamedTuple):
-    """Where a search has been: step size, loss, gradient and its component along the direction."""
+    """A point of a search: step size, loss, gradient and the gradient's component along the direction."""
 
     t: float | Tensor
     loss: float
@@ -186,8 +186,9 @@ class _Point(NamedTuple):
 
 
 class _Search:
-    """A search along `d` for where the strong Wolfe conditions hold: the loss falls by a share of what the slope at the
-    start promises, and the slope is a share of that one at most. `evaluate(t)`: loss and gradient there."""
+    """A search along `d` for a point where the strong Wolfe conditions hold: the loss falls by a fraction of the fall
+    that the initial slope predicts, and the slope is at most a fraction of the initial one. `evaluate(t)` returns loss
+    and gradient."""
 
     _FALL, _SLOPE, _CHANGE = 1e-4, 0.9, 1e-9
 
@@ -196,7 +197,7 @@ class _Search:
         self.evaluations = self.tries = 0
 
     def run(self, t):
-        """The point where the search ends, having begun at step size `t`."""
+        """The point where the search ends that begins at step size `t`."""
         bracket = self._bracket(t)
         return bracket[0] if len(bracket) == 1 else self._zoom(*bracket)
 
@@ -212,7 +213,7 @@ class _Search:
         return abs(point.slope) <= -self._SLOPE * self.start.slope
 
     def _bracket(self, t):
-        """Two points with such a place between them, or one that is there: with ever larger steps."""
+        """Two points between which the conditions hold somewhere, or one point where they hold. Steps grow."""
         before, point = self.start, self._at(t)
         while self.tries < self.most:
             if self._too_high(point) or self.tries > 1 and point.loss >= before.loss:
@@ -227,7 +228,7 @@ class _Search:
         return self.start, point
 
     def _zoom(self, *bracket):
-        """The place between two points, or the lower one of what is left when the search has to end."""
+        """The point between two points where the conditions hold, or the lower end when the search has to stop."""
         ends, size = list(bracket), self.d.abs().max()
         stuck = False
         low = 0 if ends[0].loss <= ends[1].loss else 1
@@ -236,7 +237,7 @@ class _Search:
             least, most = min(ends[0].t, ends[1].t), max(ends[0].t, ends[1].t)
             margin = 0.1 * (most - least)
             stuck_before, stuck = stuck, min(most - t, t - least) < margin
-            if stuck and (stuck_before or t >= most or t <= least):    # too near to an end again: further in
+            if stuck and (stuck_before or t >= most or t <= least):    # too near to an end twice: move inwards
                 t = most - margin if abs(t - most) < abs(t - least) else least + margin
                 stuck = False
             point = self._at(t)
@@ -255,7 +256,7 @@ class _Search:
 
 
 def _interpolated(a, b, bounds=None):
-    """Where the cubic through two points, with their slopes, is lowest, within `bounds` (else between them)."""
+    """The minimum of the cubic through two points with their slopes, within `bounds` (by default between them)."""
     if a.t > b.t:
         a, b = b, a
     least, most = (a.t, b.t) if bounds is None else bounds
@@ -268,9 +269,9 @@ def _interpolated(a, b, bounds=None):
     return min(max(t, least), most)
 
 
-# ------------------------------------------------------------------ what libraries take from here
+# ------------------------------------------------------------------ private functions of torch that libraries use
 def _strong_wolfe(obj_func, x, t, d, f, g, gtd, c1=1e-4, c2=0.9, tolerance_change=1e-9, max_ls=25):
-    """(loss, gradient, step size, evaluations) where the search along `d` ends; obj_func(x, t, d): the first two."""
+    """(loss, gradient, step size, evaluations) at the end of a search along `d`; obj_func(x, t, d): the first two."""
     search = _Search(lambda t: obj_func(x, t, d), d, _Point(0, f, g, gtd), max_ls)
     search._FALL, search._SLOPE, search._CHANGE = c1, c2, tolerance_change
     end = search.run(t)
@@ -278,5 +279,5 @@ def _strong_wolfe(obj_func, x, t, d, f, g, gtd, c1=1e-4, c2=0.9, tolerance_chang
 
 
 def _cubic_interpolate(x1, f1, g1, x2, f2, g2, bounds=None):
-    """Where the cubic through (x1, f1) and (x2, f2) with the slopes g1 and g2 is lowest, within `bounds`."""
+    """The minimum of the cubic through (x1, f1) and (x2, f2) with the slopes g1 and g2, within `bounds`."""
     return _interpolated(_Point(x1, f1, None, g1), _Point(x2, f2, None, g2), bounds)

@@ -1,4 +1,4 @@
-"""What `Optimizer.load_state_dict` does before it takes state over: finds it by name, and refuses what does not fit."""
+"""The first part of `Optimizer.load_state_dict`: it finds state by name, and refuses state that does not fit."""
 from ..errors import warn
 from ..nn.parameter import is_lazy
 from ..tensor import Tensor
@@ -7,7 +7,7 @@ __all__ = ["by_names", "check_sizes", "leave_out_misfits", "warn_of_another_orde
 
 
 def check_sizes(groups, saved):
-    """ValueError if the saved groups are not as many, or not as long."""
+    """ValueError if the numbers of groups, or of parameters in a group, differ."""
     if len(groups) != len(saved):
         raise ValueError("loaded state dict has a different number of parameter groups")
     if any(len(g["params"]) != len(s["params"]) for g, s in zip(groups, saved)):
@@ -17,29 +17,16 @@ def check_sizes(groups, saved):
 
 # ------------------------------------------------------------------ names
 def by_names(groups, state_dict, strict):
-    """The state dict, as if it was saved by an optimiser with these groups: state and options are those of the
+    """The state dict in the form that an optimiser with these groups would have saved: state and options come from the
     parameters of the same names.
 
-    ValueError if there are no names, or one twice, and for options of one group that were saved with several values; if
-    `strict`, for names that are only on one side.
+    ValueError if there are no names, or a name twice, and if parameters of one group were saved with different values
+    of an option; if `strict`, for names that are only on one side.
     """
-    saved = state_dict["param_groups"]
-    theirs = {}
-    for group in saved:
-        for name, number in _named(group, "the loaded state dict"):
-            if name in theirs:
-                raise ValueError(f"the loaded state dict has two parameters with the name {name!r}")
-            theirs[name] = number, group
+    theirs = _by_name(state_dict["param_groups"])
     ours = [[name for name, _ in _named(group, "this optimizer")] for group in groups]
-    flat = [name for names in ours for name in names]
     if strict:
-        missing = [name for name in flat if name not in theirs]
-        unexpected = [name for name in theirs if name not in set(flat)]
-        told = [f"{what}: {', '.join(map(repr, names))}"
-                for what, names in (("it has no state of", missing), ("this optimizer has no", unexpected)) if names]
-        if told:
-            raise ValueError("the names in the loaded state dict are not those of the parameters (strict=False loads "
-                             f"what has the same name): {'; '.join(told)}")
+        _check_names([name for names in ours for name in names], theirs)
     state = {key: value for key, value in state_dict["state"].items()
              if key not in {number for number, _ in theirs.values()}}
     new_groups, next_number = [], 0
@@ -57,6 +44,28 @@ def by_names(groups, state_dict, strict):
     return {**state_dict, "state": state, "param_groups": new_groups}
 
 
+def _by_name(saved):
+    """{name: (number, group)} of the parameters of saved groups."""
+    found = {}
+    for group in saved:
+        for name, number in _named(group, "the loaded state dict"):
+            if name in found:
+                raise ValueError(f"the loaded state dict has two parameters with the name {name!r}")
+            found[name] = number, group
+    return found
+
+
+def _check_names(ours, theirs):
+    """ValueError unless both sides have the same names."""
+    missing = [name for name in ours if name not in theirs]
+    unexpected = [name for name in theirs if name not in set(ours)]
+    problems = [f"{what}: {', '.join(map(repr, names))}"
+                for what, names in (("it has no state of", missing), ("this optimizer has no", unexpected)) if names]
+    if problems:
+        raise ValueError("the names in the loaded state dict are not those of the parameters (strict=False loads "
+                         f"what has the same name): {'; '.join(problems)}")
+
+
 def _named(group, whose):
     """(name, parameter or number) of a group's parameters."""
     names = group.get("param_names")
@@ -67,7 +76,7 @@ def _named(group, whose):
 
 
 def _options_of(saved, i):
-    """The options that groups have in common."""
+    """The options that saved groups have in common."""
     if not saved:
         return {}
     options = {key: value for key, value in saved[0].items() if key not in ("params", "param_names")}
@@ -84,7 +93,7 @@ def _equal(a, b):
 
 
 def warn_of_another_order(groups, saved):
-    """If both sides have the same names in another order: going by the order is surely wrong."""
+    """Warn if both sides have the same names in another order: then loading by order is surely wrong."""
     sides = [[name for group in side for name in group.get("param_names") or ()] for side in (groups, saved)]
     if sides[0] != sides[1] and sorted(sides[0]) == sorted(sides[1]):
         first = next(i for i, (a, b) in enumerate(zip(*sides)) if a != b)
@@ -95,12 +104,12 @@ def warn_of_another_order(groups, saved):
 
 # ------------------------------------------------------------------ shapes
 def leave_out_misfits(shape_of, params, groups, saved, state, strict):
-    """{number: state} without those parts whose tensors have not the shape that shape_of(parameter, key) says (None:
-    any); if `strict`, ValueError that names them, unless there are none.
+    """{number: state} without the state of parameters with a tensor whose shape is not that of shape_of(parameter, key)
+    (None: any). If `strict`, a ValueError names these parameters, if there are any.
 
     `params`: parameters by number; `groups` and `saved`: those of the optimiser and of the loaded state dict.
     """
-    fitting, told = dict(state), []
+    fitting, problems = dict(state), []
     for number, p in params.items():
         parts = state.get(number)
         if not isinstance(parts, dict) or is_lazy(p):
@@ -110,11 +119,11 @@ def leave_out_misfits(shape_of, params, groups, saved, state, strict):
         if misfits:
             del fitting[number]
             key, has, wants = misfits[0]
-            told.append(f"{_place(p, number, groups, saved)}: {key!r} has shape {list(has)}, and {list(wants)} is "
+            problems.append(f"{_place(p, number, groups, saved)}: {key!r} has shape {list(has)}, and {list(wants)} is "
                         "wanted")
-    if strict and told:
+    if strict and problems:
         raise ValueError("loaded state dict does not fit the parameters (strict=False has those begin anew):\n    "
-                         + "\n    ".join(told))
+                         + "\n    ".join(problems))
     return fitting
 
 
@@ -125,7 +134,7 @@ def _tensors(value):
 
 
 def _place(p, number, groups, saved):
-    """Which parameter it is, and which one was saved in its place."""
+    """The place and shape of a parameter, for messages, and the name of the parameter that was saved in its place."""
     for i, (group, old) in enumerate(zip(groups, saved)):
         for j, (own, saved_number) in enumerate(zip(group["params"], old["params"])):
             if own is p and saved_number == number:

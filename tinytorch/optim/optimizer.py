@@ -1,4 +1,4 @@
-"""Optimizer: parameter groups, state, hooks; what every optimiser has in common."""
+"""Optimizer: parameter groups, state and hooks, which all optimisers share."""
 import functools
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
@@ -16,7 +16,7 @@ _global_optimizer_pre_hooks: OrderedDict[int, Callable] = OrderedDict()
 _global_optimizer_post_hooks: OrderedDict[int, Callable] = OrderedDict()
 
 
-#: What state_dict() gives.
+#: The type of state_dict()'s result.
 StateDict: TypeAlias = dict[str, Any]
 
 
@@ -30,7 +30,7 @@ class _Required:
         return "<required parameter>"
 
 
-#: Default of an option that every parameter group must give.
+#: The default of an option that every parameter group must set.
 required = _Required()
 
 _HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks", "_optimizer_state_dict_pre_hooks",
@@ -56,7 +56,7 @@ def _register(hooks, hook, prepend=False):
     return handle
 
 
-#: What optimisers take: tensors, groups, or named tensors.
+#: The parameters of an optimiser: tensors, groups, or named tensors.
 ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 
 
@@ -142,21 +142,11 @@ class Optimizer:
                     grad.zero_()
 
     def add_param_group(self, param_group):
-        """Add a group of parameters with options of its own (dict with "params")."""
+        """Add a group of parameters with its own options (a dict with "params")."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
-        params = param_group["params"]
-        if isinstance(params, Tensor):
-            params = [params]
-        elif isinstance(params, set):
-            raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of "
-                            "tensors in sets will change between runs. Please use a list instead.")
-        params = list(params)
-        names = [p[0] for p in params if isinstance(p, tuple)]
-        params = [p[1] if isinstance(p, tuple) else p for p in params]
+        params, names = _params_and_names(param_group["params"])
         if names:
-            if len(names) != len(params):
-                raise ValueError("all optimizer params should be with/without names. Some param names are missing")
             param_group["param_names"] = names
         param_group["params"] = params
         for p in params:
@@ -190,7 +180,7 @@ class Optimizer:
             hook(self)
         number, first = {}, 0
         groups = []
-        for group in self.param_groups:        # what a group lists twice has the number of its last place, as in torch
+        for group in self.param_groups:        # a parameter that a group lists twice has its last number, as in torch
             number.update({id(p): i for i, p in enumerate(group["params"], first) if id(p) not in number})
             first += len(group["params"])
             packed = {k: v for k, v in group.items() if k != "params"}
@@ -204,15 +194,17 @@ class Optimizer:
         return result
 
     def load_state_dict(self, state_dict, *, by_name=False, strict=True):
-        """Take over what `state_dict()` of an optimiser of the same groups gave: state goes by the order of parameters.
+        """Take over a result of `state_dict()` of an optimiser with the same groups. State goes by the order of
+        parameters.
 
-        by_name   by their names instead, which both optimisers must have been given (`model.named_parameters()`); the
-                  groups may be divided otherwise, if no group then has parameters of different options
-        strict    if False, a parameter whose state does not fit, or is not there by name, begins anew, and names that
-                  are not here are left out
+        by_name   state goes by the names of parameters instead. Both optimisers must have names
+                  (`model.named_parameters()`). The groups may be divided differently, as long as all parameters of a
+                  group were saved with the same options
+        strict    if False, a parameter whose state does not fit, or whose name is not found, begins without state, and
+                  names that only the state dict has are ignored
 
-        ValueError if the numbers of groups or parameters differ (by order), if names differ or options do (by name),
-        and for state of a wrong shape, which says which parameter (a class with a step of its own may have any shapes).
+        ValueError if the numbers of groups or parameters differ (by order), if names or options differ (by name), and
+        for state of a wrong shape; the message names the parameter (a class with its own `step` may have any shapes).
         A warning if both have the same names in another order and state goes by order.
 
         >>> import tinytorch as torch
@@ -230,7 +222,7 @@ class Optimizer:
         >>> optimizer.state[b]["momentum_buffer"]
         tensor([1., 1., 1.])
         """
-        from .loading import by_names, check_sizes, leave_out_misfits, warn_of_another_order  # when first needed
+        from .loading import by_names, check_sizes, leave_out_misfits, warn_of_another_order  # few programs need it
         state_dict = state_dict.copy()
         for hook in self._optimizer_load_state_dict_pre_hooks.values():
             replaced = hook(self, state_dict)
@@ -245,7 +237,7 @@ class Optimizer:
         params = dict(zip(chain.from_iterable(s["params"] for s in saved),
                           chain.from_iterable(g["params"] for g in groups)))
         fitting = state_dict["state"]
-        if type(self).step.__module__.startswith(__package__):   # a step from elsewhere may have state of any shape
+        if type(self).step.__module__.startswith(__package__):   # a step written elsewhere may have state of any shape
             fitting = leave_out_misfits(self._shape_of_state, params, groups, saved, fitting, strict)
         state: dict[Any, dict] = defaultdict(dict)
         for key, value in fitting.items():
@@ -264,12 +256,12 @@ class Optimizer:
             hook(self)
 
     def _shape_of_state(self, p, key):
-        """The shape of what the state of parameter `p` has by that name, a tensor or a list of them. None: any."""
+        """The shape of a part of the state of parameter `p`, a tensor or a list of tensors. None: any shape."""
 
     @staticmethod
     def _process_value_according_to_param_policy(param, value, param_id, param_groups, key=None):
-        """A loaded tensor of the parameter with that number, in its dtype; counts ("step") in their own or, of fused
-        updates, in float32."""
+        """A loaded tensor for the parameter with that number, in the parameter's dtype. Counts ("step") keep their
+        dtype, except that fused updates have them in float32."""
         if key != "step":
             return value.to(param.dtype) if param.is_floating_point() else value
         group: dict = next((group for group in param_groups if param_id in group["params"]), {})
@@ -285,11 +277,11 @@ class Optimizer:
             cls.step = step                    # type: ignore[method-assign]
 
     def _optimizer_step_code(self):
-        """Called after every step: for profilers to look at the optimiser from."""
+        """Called after every step, so that profilers see the optimiser."""
 
     @staticmethod
     def profile_hook_step(func) -> Any:
-        """`func`, a step, with the hooks around it: a class's step is wrapped when its first optimiser is made."""
+        """`func`, a step, with hooks around it. A class's step is wrapped when its first optimiser is made."""
         @functools.wraps(func)
         def wrapper(*args, **kwargs):
             self = args[0]
@@ -334,8 +326,22 @@ class Optimizer:
         return _register(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
 
+def _params_and_names(params):
+    """(the list of tensors of a group's "params", the list of their names); no names if none are given."""
+    if isinstance(params, Tensor):
+        return [params], []
+    if isinstance(params, set):
+        raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of "
+                        "tensors in sets will change between runs. Please use a list instead.")
+    params = list(params)
+    names = [p[0] for p in params if isinstance(p, tuple)]
+    if names and len(names) != len(params):
+        raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+    return [p[1] if isinstance(p, tuple) else p for p in params], names
+
+
 def _cast(value, cast, key=None):
-    """A copy of loaded state, its tensors replaced by cast(tensor, key)."""
+    """A copy of loaded state, with its tensors replaced by cast(tensor, key)."""
     if isinstance(value, Tensor):
         return cast(value, key)
     if isinstance(value, dict):
@@ -345,9 +351,9 @@ def _cast(value, cast, key=None):
     return value
 
 
-# ------------------------------------------------------------------ for optimisers written elsewhere
+# ------------------------------------------------------------------ for optimisers of other packages
 def _use_grad_for_differentiable(step):
-    """A step in which autograd records if the optimiser's defaults say `differentiable`, and else does not."""
+    """A step that autograd records if the optimiser's defaults have `differentiable` set, and does not otherwise."""
     @functools.wraps(step)
     def under_its_mode(self, *args, **kwargs):
         with set_grad_enabled(self.defaults["differentiable"]):
@@ -356,5 +362,5 @@ def _use_grad_for_differentiable(step):
 
 
 def _default_to_fused_or_foreach(params, differentiable, use_fused=False):
-    """Whether (fused, foreach) are what to take where nobody asked for either: on a CPU never foreach."""
+    """(fused, foreach) for an optimiser that was given neither: on a CPU never foreach."""
     return use_fused and not differentiable and all(p is None or p.is_floating_point() for p in params), False

@@ -72,7 +72,7 @@ class RAdam(ArrayOptimizer):
 
 
 def rectification(beta2, step):
-    """What the adaptive rate of a step is multiplied by; None while its variance cannot be told."""
+    """The factor of the adaptive rate of a step; None while the variance of that rate is undefined."""
     longest = 2 / (1 - beta2) - 1
     length = longest - 2 * step * beta2 ** step / (1 - beta2 ** step)
     if length <= 5:

@@ -18,8 +18,8 @@ from .array_optimizer import (
 class RMSprop(ArrayOptimizer):
     """RMSprop (Hinton's lecture 6e, 2012; `centered`: Graves 2013).
 
-    v = alpha v + (1 - alpha) g^2, less the square of g's average if `centered`; p -= lr g / (sqrt(v) + eps), or with
-    momentum b = momentum b + g / (sqrt(v) + eps) and p -= lr b.
+    v = alpha v + (1 - alpha) g^2, less the square of the average of g if `centered`; p -= lr g / (sqrt(v) + eps), or
+    with momentum b = momentum b + g / (sqrt(v) + eps) and p -= lr b.
 
     ValueError for options out of range; RuntimeError for sparse gradients.
 

@@ -21,11 +21,11 @@ from .array_optimizer import (
 
 
 class Rprop(ArrayOptimizer):
-    """Resilient backpropagation (Riedmiller and Braun 1993): by the sign of the gradient alone.
+    """Resilient backpropagation (Riedmiller and Braun 1993): it uses only the sign of the gradient.
 
-    Each element has a step size, `lr` at first. It grows by the factor etas[1] where the gradient keeps its sign and
-    shrinks by etas[0] where the sign turns, within `step_sizes`; p -= size sign(g), and nothing where the sign turned,
-    which the next step takes for no gradient.
+    Each element has a step size, `lr` at first. It grows by the factor etas[1] where the gradient keeps its sign, and
+    shrinks by etas[0] where the sign changes, within `step_sizes`. p -= size sign(g), except where the sign changed:
+    there p stays, and the next step takes the gradient as zero.
 
     ValueError for options out of range; RuntimeError for sparse gradients.
 

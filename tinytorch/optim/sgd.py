@@ -7,14 +7,14 @@ from .array_optimizer import ArrayOptimizer, penalised, real, update_each, zeros
 
 
 class SGD(ArrayOptimizer):
-    """Stochastic gradient descent, with momentum (Sutskever et al. 2013) if asked.
+    """Stochastic gradient descent, optionally with momentum (Sutskever et al. 2013).
 
     g += weight_decay p; with momentum b = momentum b + (1 - dampening) g (g itself at first) and then g = b, or
     g + momentum b if `nesterov`; p -= lr g.
 
     ValueError for a negative lr, momentum or weight_decay, and for Nesterov momentum without momentum. Sparse gradients
-    update the elements that they hold. `foreach` and `fused` choose between implementations in torch; here they change
-    nothing but the rounding of half precisions.
+    update the elements that they hold. In torch `foreach` and `fused` choose an implementation; here they only change
+    how half precisions are rounded.
 
     >>> import tinytorch as torch
     >>> w = torch.tensor([1., 2.], requires_grad=True)
@@ -37,7 +37,7 @@ class SGD(ArrayOptimizer):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
 
     def _check_foreach(self):
-        """Nothing: torch's foreach takes what autograd can record."""
+        """Accepts every group: torch's foreach implementation works on tensors that autograd records."""
 
     def _state_of(self, p, group):
         return self.state[p] if group["momentum"] != 0 else {}
@@ -46,7 +46,7 @@ class SGD(ArrayOptimizer):
         if group["momentum"] != 0 and len(set(map(id, params))) < len(params):
             params = [p for p in params if p._grad is not None]
             fresh = {id(p) for p in params if self.state[p].get("momentum_buffer") is None}
-            for p in params:                   # torch looks for all buffers first: one listed twice has none twice
+            for p in params:                   # torch looks for all buffers first: a parameter listed twice has none
                 if id(p) in fresh:
                     self.state[p]["momentum_buffer"] = None
                 super()._update_each(group, lr, [p])
@@ -70,7 +70,7 @@ class SGD(ArrayOptimizer):
             buffer = state["momentum_buffer"]._array
         numbers = real
         if p.dtype.kind == COMPLEX and (bits_of(p)[0] or bits_of(g)[0]):
-            numbers = _whole                   # conjugates cannot be seen as pairs of reals
+            numbers = _whole                   # lazy conjugates cannot be viewed as pairs of reals
         kernels.sgd(numbers(p), numbers(g), buffer if buffer is None else numbers(buffer), fresh, float(lr), momentum,
                     group["dampening"], float(group["weight_decay"]), group["nesterov"], group["maximize"],
                     group["foreach"], group["fused"])
@@ -98,7 +98,7 @@ class SGD(ArrayOptimizer):
             raise RuntimeError("`_fused_sgd` does not support sparse gradients")
         g = -g if group["maximize"] else g
         if group["weight_decay"] != 0:
-            g = g.add(p.detach(), alpha=group["weight_decay"])         # which is refused as in torch
+            g = g.add(p.detach(), alpha=group["weight_decay"])         # raises as torch does
         if group["momentum"] != 0:
             state = self.state[p]
             buffer = state.get("momentum_buffer")

@@ -7,10 +7,10 @@ from .optimizer import Optimizer
 
 
 class SparseAdam(ArrayOptimizer):
-    """Adam (Kingma and Ba 2015) of the elements that sparse gradients have: moments and parameters elsewhere stay.
+    """Adam (Kingma and Ba 2015) for the elements that sparse gradients hold. Other moments and parameters stay.
 
-    At those: m += (1 - beta1) (g - m), v += (1 - beta2) (g^2 - v), p -= lr sqrt(1 - beta2^t) / (1 - beta1^t) m /
-    (sqrt(v) + eps), t being the parameter's steps.
+    For those elements: m += (1 - beta1) (g - m), v += (1 - beta2) (g^2 - v),
+    p -= lr sqrt(1 - beta2^t) / (1 - beta1^t) m / (sqrt(v) + eps), where t counts the parameter's steps.
 
     ValueError for sparse or complex parameters and for options out of range. RuntimeError for a dense gradient.
 
@@ -49,7 +49,7 @@ class SparseAdam(ArrayOptimizer):
         return {"step": 0, "exp_avg": zeros_like(p), "exp_avg_sq": zeros_like(p)}
 
     def _bundle(self, group):
-        """Nothing: each parameter has other elements to update."""
+        """Makes no bundle: each parameter has different elements to update."""
 
     def _update(self, group, lr, p, g, state):
         raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")

@@ -1,4 +1,4 @@
-"""Averages of a model's weights over training: stochastic weight averaging (Izmailov and others 2018) and exponential
+"""Averages of a model's weights over training: stochastic weight averaging (Izmailov and others 2018), and exponential
 moving averages."""
 import math
 from collections.abc import Callable, Iterable
@@ -29,7 +29,7 @@ def _can_lerp(tensors):
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable:
-    """An exponential moving average, of lists of tensors: f(averages, values, count) makes each average
+    """An exponential moving average of lists of tensors: f(averages, values, count) sets each average to
     decay * average + (1 - decay) * value, in place. ValueError for a decay outside 0 to 1.
 
     >>> import tinytorch as torch
@@ -51,10 +51,10 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable:
 
 
 def get_swa_multi_avg_fn() -> Callable:
-    """The mean with equal weights, of lists of tensors: f(averages, values, count) makes each average
+    """The mean with equal weights of lists of tensors: f(averages, values, count) sets each average to
     average + (value - average) / (count + 1), in place.
 
-    The numbers are floating or complex; RuntimeError for integers.
+    The numbers must be floating or complex; RuntimeError for integers.
 
     >>> import tinytorch as torch
     >>> average = torch.tensor([1.])
@@ -104,14 +104,14 @@ def get_swa_avg_fn() -> Callable:
 
 
 class AveragedModel(Module):
-    """A copy of `model`, on `device`, whose parameters are averages of those that update_parameters() has seen.
+    """A copy of `model`, on `device`, whose parameters are averages over the calls of update_parameters().
 
-    avg_fn          f(average, value, count): a new average of one tensor
-    multi_avg_fn    f(averages, values, count): the same in place, of lists of tensors of one dtype
+    avg_fn          f(average, value, count): the new average of one tensor
+    multi_avg_fn    f(averages, values, count): the same in place, for lists of tensors of one dtype
     use_buffers     average buffers too; otherwise they are copied
 
-    `n_averaged`, an int64 buffer, counts the updates; the first one copies. With neither function given the average is
-    the mean with equal weights; AssertionError if both are.
+    `n_averaged`, an int64 buffer, counts the updates; the first update copies. Without a function the average is the
+    mean with equal weights; AssertionError if both functions are given.
 
     >>> import tinytorch as torch
     >>> model = torch.nn.Linear(1, 1, bias=False)
@@ -135,11 +135,11 @@ class AveragedModel(Module):
         self.avg_fn, self.multi_avg_fn, self.use_buffers = avg_fn, multi_avg_fn, use_buffers
 
     def forward(self, *args, **kwargs):
-        """What the averaged model gives."""
+        """The output of the averaged model."""
         return self.module(*args, **kwargs)
 
     def update_parameters(self, model: Module) -> None:
-        """Take the parameters of `model` (and its buffers, with `use_buffers`) into the averages."""
+        """Add the parameters of `model` (and its buffers, with `use_buffers`) to the averages."""
         averages, values = self.parameters(), model.parameters()
         if self.use_buffers:
             averages = chain(self.module.parameters(), self.module.buffers())
@@ -159,7 +159,7 @@ class AveragedModel(Module):
         self.n_averaged += 1
 
     def _update_lists(self, pairs):
-        """Average by lists of one device and dtype each; without a function, tensor by tensor as torch does on CPUs."""
+        """Average in lists of one device and dtype each; without a function, tensor by tensor as torch does on CPUs."""
         lists: dict = {}
         for average, value in pairs:
             of_kind = lists.setdefault((average.device, average.dtype), ([], []))
@@ -176,8 +176,8 @@ class AveragedModel(Module):
 
 @no_grad()
 def update_bn(loader: Iterable[Any], model: Module, device=None) -> None:
-    """Compute the running statistics of the model's batch normalisations anew, in one pass over `loader`: their means
-    over all batches. A batch that is a list or tuple has the input first; it is moved to `device` if there is one.
+    """Compute the running statistics of the model's batch normalisations again, in one pass over `loader`, as means
+    over all batches. The input is the first item of a batch that is a list or tuple; it is moved to `device` if given.
 
     >>> import tinytorch as torch
     >>> model = torch.nn.BatchNorm1d(1)
@@ -203,8 +203,8 @@ def update_bn(loader: Iterable[Any], model: Module, device=None) -> None:
 
 
 class SWALR(LRScheduler):
-    """From the rate that is there to `swa_lr` (one, or one for each parameter group) in `anneal_epochs` steps, along
-    half a cosine ("cos") or a line ("linear"), where it stays. ValueError for other strategies and negative epochs.
+    """Moves the rate to `swa_lr` (one value, or one for each parameter group) in `anneal_epochs` steps, along half a
+    cosine ("cos") or a line ("linear"); then the rate stays. ValueError for other strategies and negative epochs.
 
     >>> import tinytorch as torch
     >>> opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
@@ -224,7 +224,7 @@ class SWALR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def anneal_func(self, t):
-        """How far towards `swa_lr` at the part `t` of the way: 0 to 1."""
+        """The fraction of the way to `swa_lr`, 0 to 1, at the fraction `t` of the steps."""
         return t if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * t)) / 2
 
     def _part(self, step):
@@ -238,7 +238,7 @@ class SWALR(LRScheduler):
         before, now = self._part(step - 1), self._part(step)
         rates = []
         for group in self.optimizer.param_groups:
-            # The rate at the start is worked out from the group's, which other schedules may move.
+            # The initial rate is computed from the group's present rate, which other schedules may change.
             end = group["swa_lr"]
             start = end if before == 1 else (group["lr"] - before * end) / (1 - before)
             rates.append(end * now + start * (1 - now))

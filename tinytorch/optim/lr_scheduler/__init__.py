@@ -1,7 +1,7 @@
 """Learning rate schedules: call `scheduler.step()` after `optimizer.step()`, once an epoch (or batch).
 
-Schedules are chainable, as in torch: each multiplies or moves the rate it finds in the group, so
-several can act on one optimiser; `step(epoch)` uses the closed form where there is one.
+Schedules are chainable, as in torch: each multiplies or moves the rate that it finds in the group, so several can
+act on one optimiser. `step(epoch)` uses the closed form if there is one.
 """
 from ...missing import namespace as _namespace
 from .base import LRScheduler, _LRScheduler
@@ -17,6 +17,6 @@ __all__ = ["ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnneali
            "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR"]
 
 for _name in (*__all__, "_LRScheduler"):
-    globals()[_name].__module__ = __name__     # pickles hold this name, not the file's
+    globals()[_name].__module__ = __name__     # pickles hold this module's name, not the file's
 
 __getattr__ = _namespace(__name__)

@@ -1,4 +1,4 @@
-"""What schedules have in common: the optimiser they act on, steps, rates and states."""
+"""The base of schedules: the optimiser that they change, steps, rates and states."""
 import functools
 import weakref
 from typing import Any
@@ -21,7 +21,7 @@ def check_optimizer(optimizer):
 
 
 def own(value):
-    """A copy of a rate, so that one kept as a tensor is not changed behind our back."""
+    """A copy of a rate, because a rate that is a tensor may be changed in place elsewhere."""
     return value.clone() if isinstance(value, Tensor) else value
 
 
@@ -37,7 +37,7 @@ def set_lr(group, lr):
 
 
 def per_group(name, optimizer, value):
-    """A value for each parameter group, from one for all or a list. ValueError for a wrong length."""
+    """A value for each parameter group, from one value or a list. ValueError for a wrong length."""
     count = len(optimizer.param_groups)
     if not isinstance(value, (list, tuple)):
         return [own(value) for _ in range(count)]
@@ -56,8 +56,8 @@ def set_momentum(group, use_beta1, value):
 
 
 def begin_momentum(optimizer, base_momentum, max_momentum, begins):
-    """(whether momentum is the first of the betas, lowest and highest momentum of each group); sets the groups to the
-    highest if the schedule `begins`. ValueError for an optimiser without momentum."""
+    """(whether momentum is the first of the betas, lowest and highest momentum of each group). If the schedule
+    `begins`, the groups are set to the highest. ValueError for an optimiser without momentum."""
     if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
         raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
     use_beta1 = "betas" in optimizer.defaults
@@ -71,7 +71,7 @@ def begin_momentum(optimizer, base_momentum, max_momentum, begins):
 
 
 def _note_steps(optimizer):
-    """Let optimizer.step() leave a mark, to notice a scheduler that is stepped before it."""
+    """Let optimizer.step() leave a mark, by which a scheduler notices that it is stepped first."""
     if hasattr(optimizer.step, "_wrapped_by_lr_sched"):
         return
     function, reference = optimizer.step.__func__, weakref.ref(optimizer)
@@ -88,12 +88,12 @@ def _note_steps(optimizer):
 class LRScheduler:
     """Base of the schedules: a subclass defines get_lr(), the rates of the groups at `last_epoch`.
 
-    `last_epoch=-1` starts afresh; otherwise the groups must have "initial_lr" (KeyError).
+    `last_epoch=-1` starts a new schedule; otherwise the groups must have "initial_lr" (KeyError).
     """
 
     _is_initial = False
     _get_lr_called_within_step = False
-    _get_closed_form_lr: Any                   # a method of those that have it
+    _get_closed_form_lr: Any                   # a method of schedules with a closed form
 
     def __init__(self, optimizer, last_epoch=-1):
         check_optimizer(optimizer)
@@ -115,7 +115,7 @@ class LRScheduler:
         self._initial_step()
 
     def _initial_step(self):
-        """Begin: the rates of the first epoch."""
+        """Set the rates of the first epoch."""
         self._step_count = 0
         self._is_initial = True
         try:
@@ -124,11 +124,11 @@ class LRScheduler:
             self._is_initial = False
 
     def state_dict(self):
-        """All that the schedule remembers, without the optimiser."""
+        """The attributes of the schedule, without the optimiser."""
         return {k: v for k, v in self.__dict__.items() if k != "optimizer"}
 
     def load_state_dict(self, state_dict):
-        """Take over what `state_dict()` gave."""
+        """Take over a result of `state_dict()`."""
         self.__dict__.update(state_dict)
 
     def get_last_lr(self):
@@ -136,7 +136,7 @@ class LRScheduler:
         return self._last_lr
 
     def get_lr(self):
-        """The rates to set at `last_epoch`, one for each parameter group: what a subclass defines."""
+        """The rates at `last_epoch`, one for each parameter group. Subclasses define it."""
         raise NotImplementedError
 
     def step(self, epoch=None):
@@ -149,7 +149,7 @@ class LRScheduler:
         self._update_lr(epoch)
 
     def _update_lr(self, epoch=None):
-        """Set the rates of the next epoch, or of `epoch` by the closed form where there is one."""
+        """Set the rates of the next epoch, or of `epoch` by the closed form if there is one."""
         self._get_lr_called_within_step = True
         try:
             self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
@@ -184,4 +184,4 @@ class LRScheduler:
 
 
 class _LRScheduler(LRScheduler):
-    """The name that LRScheduler had before; classes made of it go on."""
+    """The old name of LRScheduler, for classes that derive from it."""

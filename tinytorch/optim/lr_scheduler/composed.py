@@ -1,4 +1,4 @@
-"""Schedules made of others: one after the other, or all in each step."""
+"""Schedules made of other schedules: one after the other, or all in each step."""
 from bisect import bisect_right
 from collections.abc import Sequence
 
@@ -7,12 +7,12 @@ from .plateau import ReduceLROnPlateau
 
 
 class _Composed(LRScheduler):
-    """What consists of other schedules, `_schedulers`, and keeps their states in its own."""
+    """A schedule that consists of others, `_schedulers`, and keeps their states in its state."""
 
     _schedulers: Sequence[LRScheduler]
 
     def _check_parts(self, schedulers, optimizer):
-        """TypeError for what has no optimiser, ValueError for what needs a metric or has another optimiser."""
+        """TypeError for a part without an optimiser, ValueError for one that needs a metric or another one."""
         name = type(self).__name__
         for i, scheduler in enumerate(schedulers):
             if not hasattr(scheduler, "optimizer"):
@@ -28,22 +28,22 @@ class _Composed(LRScheduler):
                     f"{type(optimizer).__name__}.")
 
     def state_dict(self):
-        """All that the schedule and its parts remember, without the optimiser."""
+        """The attributes of the schedule and of its parts, without the optimiser."""
         state = super().state_dict()
         del state["_schedulers"]
         state["_schedulers"] = [scheduler.state_dict() for scheduler in self._schedulers]
         return state
 
     def load_state_dict(self, state_dict):
-        """Take over what `state_dict()` gave, in the parts too."""
+        """Take over a result of `state_dict()`, in the parts too."""
         self.__dict__.update({k: v for k, v in state_dict.items() if k != "_schedulers"})
         for i, state in enumerate(state_dict["_schedulers"]):
             self._schedulers[i].load_state_dict(state)
 
 
 class SequentialLR(_Composed):
-    """Schedules one after the other: the next one begins, with its epoch 0, at each of the epochs `milestones`, of
-    which there is one less than of schedules (ValueError otherwise).
+    """Schedules one after the other: the next one begins, with its epoch 0, at each of the epochs `milestones`. There
+    must be one milestone less than schedules (ValueError otherwise).
 
     >>> import tinytorch as torch
     >>> opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
@@ -69,7 +69,7 @@ class SequentialLR(_Composed):
         self._schedulers, self._milestones = schedulers, milestones
         self.last_epoch = last_epoch + 1
         self.optimizer = optimizer
-        # Each part has made its first step when it was made: undone, but for the part that begins.
+        # Each part made its first step when it was constructed. That is undone, except for the part that begins.
         for group in optimizer.param_groups:
             set_lr(group, group["initial_lr"])
         self.recursive_undo()
@@ -78,7 +78,7 @@ class SequentialLR(_Composed):
         self._last_lr = first.get_last_lr()
 
     def recursive_undo(self, sched=None):
-        """Set the schedules inside `sched` (this one if None), however deep, back by one epoch."""
+        """Move the schedules inside `sched` (by default this one), at any depth, back by one epoch."""
         sched = self if sched is None else sched
         if hasattr(sched, "_schedulers"):
             for part in sched._schedulers:
@@ -87,7 +87,7 @@ class SequentialLR(_Composed):
             sched.last_epoch -= 1
 
     def step(self):                            # type: ignore[override]
-        """Let the schedule whose turn it is make a step."""
+        """Let the current schedule make a step."""
         self.last_epoch += 1
         i = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[i]

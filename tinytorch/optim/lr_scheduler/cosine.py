@@ -1,11 +1,12 @@
-"""Schedules along half a cosine, once or from the top again and again."""
+"""Schedules along half a cosine, once or with restarts."""
 import math
 
 from .base import LRScheduler, set_lr, values
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Half a cosine from the initial rate down to `eta_min` over `T_max` epochs (Loshchilov and Hutter 2017).
+    """Moves the rate along half a cosine, from the initial rate to `eta_min` in `T_max` epochs (Loshchilov and Hutter
+    2017).
 
     >>> import tinytorch as torch
     >>> opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
@@ -29,7 +30,7 @@ class CosineAnnealingLR(LRScheduler):
             return self._get_closed_form_lr()
         groups = self.optimizer.param_groups
         if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:
-            # The step before stood at the bottom, where the ratio below would divide by zero.
+            # The step before was at the minimum, where the ratio below would divide by zero.
             rise = (1 - math.cos(math.pi / self.T_max)) / 2
             return [group["lr"] + (lr - self.eta_min) * rise
                     for lr, group in zip(self.base_lrs, groups, strict=True)]
@@ -41,11 +42,12 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Half a cosine from the initial rate down to `eta_min` in `T_0` epochs, then from the top again over spans that
-    are each `T_mult` times as long (SGDR: Loshchilov and Hutter 2017).
+    """Moves the rate along half a cosine, from the initial rate to `eta_min` in `T_0` epochs, and restarts from the
+    initial rate, each time over a span `T_mult` times as long (SGDR: Loshchilov and Hutter 2017).
 
-    rate = eta_min + (initial - eta_min) (1 + cos(pi T_cur / T_i)) / 2, for T_cur epochs (which may be fractions, by
-    `step(epoch)`) since the restart and the span T_i. ValueError for spans and factors below 1 or no integers.
+    rate = eta_min + (initial - eta_min) (1 + cos(pi T_cur / T_i)) / 2, where T_cur is the number of epochs since the
+    restart (a fraction after `step(epoch)`), and T_i is the span. ValueError for spans and factors that are below 1 or
+    no integers.
 
     >>> import tinytorch as torch
     >>> opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
@@ -74,7 +76,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return [self.eta_min + (lr - self.eta_min) * height / 2 for lr in self.base_lrs]
 
     def step(self, epoch=None):
-        """Move on to the next epoch, or to `epoch`, which may be a fraction. ValueError below zero."""
+        """Move on to the next epoch, or to `epoch`, which may be a fraction. ValueError if it is negative."""
         if epoch is None and self.last_epoch < 0:
             epoch = 0
         if epoch is None:
@@ -98,7 +100,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._last_lr = values(self.optimizer, "lr")
 
     def _go_to(self, epoch):
-        """The span in which an epoch is, and how far into it."""
+        """Set the span that contains an epoch, and the position in it."""
         if epoch < self.T_0:
             self.T_i, self.T_cur = self.T_0, epoch
         elif self.T_mult == 1:

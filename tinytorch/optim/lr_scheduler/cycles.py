@@ -1,4 +1,4 @@
-"""Schedules of a rate that rises and falls, momentum going the other way."""
+"""Schedules of a rate that rises and falls, while momentum moves the other way."""
 import math
 import types
 from collections.abc import Callable
@@ -8,14 +8,14 @@ from .base import LRScheduler, begin_momentum, check_optimizer, per_group, set_l
 
 
 class CyclicLR(LRScheduler):
-    """Up from `base_lr` to `max_lr` in `step_size_up` steps and down again in `step_size_down` (as many if None), over
-    and over (Smith 2017). Step it once a batch.
+    """Cycles between `base_lr` and `max_lr`: up in `step_size_up` steps and down in `step_size_down` (by default as
+    many), again and again (Smith 2017). Step it once a batch.
 
-    mode            how the height of a cycle goes on: "triangular" stays, "triangular2" halves each cycle, "exp_range"
-                    is gamma ** steps
-    scale_fn        a function that gives the height in the modes' stead, of the number of the cycle (from 1) or of the
-                    step, by `scale_mode`: "cycle" or "iterations"
-    cycle_momentum  momentum, or the first of the betas, goes from `max_momentum` to `base_momentum` and back;
+    mode            how the height of a cycle changes: with "triangular" it stays, with "triangular2" it halves each
+                    cycle, with "exp_range" it is gamma ** steps
+    scale_fn        a function that returns the height in place of a mode; its argument is the number of the cycle (from
+                    1) or of the step, by `scale_mode`: "cycle" or "iterations"
+    cycle_momentum  momentum, or the first of the betas, moves from `max_momentum` to `base_momentum` and back;
                     ValueError if the optimiser has neither
 
     >>> import tinytorch as torch
@@ -52,7 +52,7 @@ class CyclicLR(LRScheduler):
         self.base_lrs = base_lrs
 
     def _init_scale_fn(self):
-        """The function of the mode, where none was given."""
+        """Set the function of the mode, unless a `scale_fn` was given."""
         if self._scale_fn_custom is not None:
             return
         self.scale_mode = "iterations" if self.mode == "exp_range" else "cycle"
@@ -62,7 +62,7 @@ class CyclicLR(LRScheduler):
             self._scale_fn_ref = _full if self.mode == "triangular" else _halved
 
     def scale_fn(self, x):
-        """The height of the cycle or step of number x, as a part of `max_lr - base_lr`."""
+        """The height of cycle or step number x, as a fraction of `max_lr - base_lr`."""
         return (self._scale_fn_ref if self._scale_fn_custom is None else self._scale_fn_custom)(x)
 
     def get_lr(self):
@@ -81,7 +81,7 @@ class CyclicLR(LRScheduler):
         return rates
 
     def state_dict(self):
-        """As in the base; of a `scale_fn` only a callable object keeps its attributes."""
+        """As in the base class. Of a `scale_fn` only the attributes of a callable object are saved."""
         state = super().state_dict()
         state.pop("_scale_fn_ref", None)
         function = state["_scale_fn_custom"]
@@ -91,7 +91,7 @@ class CyclicLR(LRScheduler):
         return state
 
     def load_state_dict(self, state_dict):
-        """Take over what `state_dict()` gave; a `scale_fn` stays the one given at construction."""
+        """Take over a result of `state_dict()`; the `scale_fn` given at construction stays."""
         super().load_state_dict({k: v for k, v in state_dict.items() if k != "_scale_fn_custom"})
         attributes = state_dict["_scale_fn_custom"]
         if attributes is not None:
@@ -112,7 +112,7 @@ def _power(gamma, step):
 
 
 class OneCycleLR(LRScheduler):
-    """One rise to `max_lr` and one fall, momentum going the other way (Smith and Topin 2018).
+    """One rise to `max_lr` and one fall, while momentum moves the other way (Smith and Topin 2018).
 
     Step it once a batch, `total_steps` (or epochs * steps_per_epoch) times; ValueError beyond that.
 
@@ -180,7 +180,7 @@ def _check_positive(name, value):
 
 
 def _one_cycle_phases(total_steps, pct_start, three_phase):
-    """Where each phase ends and between which of a group's values it goes."""
+    """The end of each phase, and the two values of a group between which it moves."""
     def phase(end_step, lr, momentum):
         return {"end_step": end_step, "start_lr": lr[0], "end_lr": lr[1],
                 "start_momentum": momentum[0], "end_momentum": momentum[1]}

@@ -7,7 +7,7 @@ from .base import LRScheduler
 
 
 class _ByFunctions(LRScheduler):
-    """A function of the epoch for each parameter group, from one for all or a list. ValueError for a wrong length."""
+    """A function of the epoch for each parameter group, from one function or a list. ValueError for a wrong length."""
 
     def __init__(self, optimizer, lr_lambda, last_epoch=-1):
         count = len(optimizer.param_groups)
@@ -20,18 +20,18 @@ class _ByFunctions(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def _check_functions(self):
-        """Errors for what cannot be called, in schedules that look before they step."""
+        """Raise errors for objects that cannot be called, in schedules that check before they step."""
 
     def state_dict(self):
-        """As in the base; of the functions only callable objects keep their attributes."""
+        """As in the base class. Of the functions only the attributes of callable objects are saved."""
         state = super().state_dict()
-        del state["lr_lambdas"]                # it comes last, as in torch
+        del state["lr_lambdas"]                # added again below: it comes last, as in torch
         state["lr_lambdas"] = [None if isinstance(f, types.FunctionType) else f.__dict__.copy()
                                for f in self.lr_lambdas]
         return state
 
     def load_state_dict(self, state_dict):
-        """Take over what `state_dict()` gave; functions stay those given at construction."""
+        """Take over a result of `state_dict()`; the functions given at construction stay."""
         self.__dict__.update({k: v for k, v in state_dict.items() if k != "lr_lambdas"})
         for i, attributes in enumerate(state_dict["lr_lambdas"]):
             if attributes is not None:
@@ -39,7 +39,7 @@ class _ByFunctions(LRScheduler):
 
 
 class LambdaLR(_ByFunctions):
-    """Initial rate times lr_lambda(epoch): one function for all groups, or a list of one each.
+    """Sets the rate to the initial rate times lr_lambda(epoch): one function for all groups, or a list with one each.
 
     >>> import tinytorch as torch
     >>> opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
@@ -54,9 +54,9 @@ class LambdaLR(_ByFunctions):
 
 
 class MultiplicativeLR(_ByFunctions):
-    """The rate before times lr_lambda(epoch): one function for all groups, or a list of one each.
+    """Multiplies the rate by lr_lambda(epoch): one function for all groups, or a list with one each.
 
-    TypeError for what is no function.
+    TypeError for an object that is no function.
 
     >>> import tinytorch as torch
     >>> opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
@@ -81,7 +81,7 @@ class MultiplicativeLR(_ByFunctions):
 
 
 class StepLR(LRScheduler):
-    """The rate times `gamma` every `step_size` epochs.
+    """Multiplies the rate by `gamma` every `step_size` epochs.
 
     >>> import tinytorch as torch
     >>> opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
@@ -105,7 +105,7 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """The rate times `gamma` at each of the epochs `milestones`.
+    """Multiplies the rate by `gamma` at each of the epochs `milestones`.
 
     >>> import tinytorch as torch
     >>> opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
@@ -130,7 +130,7 @@ class MultiStepLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """The rate times `gamma` every epoch.
+    """Multiplies the rate by `gamma` every epoch.
 
     >>> import tinytorch as torch
     >>> opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
@@ -152,8 +152,8 @@ class ExponentialLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """The rate times `factor` until epoch `total_iters`, then as it was. ValueError for a factor outside 0 to 1.
-
+    """Multiplies the rate by `factor` until epoch `total_iters`; then the rate is as before. ValueError for a factor
+    outside 0 to 1.
     >>> import tinytorch as torch
     >>> opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
     >>> sched = torch.optim.lr_scheduler.ConstantLR(opt, factor=0.5, total_iters=1)
@@ -179,8 +179,8 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """The initial rate times a factor that goes along a line from `start_factor` to `end_factor` in `total_iters`
-    epochs, and stays. ValueError for factors outside 0 to 1.
+    """Sets the rate to the initial rate times a factor, which moves along a line from `start_factor` to `end_factor` in
+    `total_iters` epochs, and then stays. ValueError for factors outside 0 to 1.
 
     >>> import tinytorch as torch
     >>> opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
@@ -212,7 +212,7 @@ class LinearLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """The initial rate times (1 - epoch / total_iters) ** power: nothing is left from epoch `total_iters` on.
+    """Sets the rate to the initial rate times (1 - epoch / total_iters) ** power: zero from epoch `total_iters` on.
 
     >>> import tinytorch as torch
     >>> opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)

@@ -6,12 +6,12 @@ from .base import EPOCH_WARNING, LRScheduler, check_optimizer, set_lr
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """The rate times `factor` when step(metric) has seen no improvement for more than `patience` steps.
+    """Multiplies the rate by `factor` when step(metric) has seen no improvement for more than `patience` steps.
 
-    mode            "min" or "max": which way is better
+    mode            "min" or "max": the direction of improvement
     threshold       least improvement that counts, relative or absolute by `threshold_mode`
-    cooldown        steps after a reduction during which nothing is counted
-    min_lr, eps     floor of the rate (one, or one for each group); least change worth making
+    cooldown        steps after a reduction during which bad steps are not counted
+    min_lr, eps     lower limit of the rate (one value, or one for each group); the least change that is made
 
     >>> import tinytorch as torch
     >>> opt = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
@@ -39,7 +39,7 @@ class ReduceLROnPlateau(LRScheduler):
         self._reset()
 
     def _reset(self):
-        """Forget the best value and the counts."""
+        """Reset the best value and the counts."""
         self.best, self.cooldown_counter, self.num_bad_epochs = self.mode_worse, 0, 0
 
     @property
@@ -47,7 +47,7 @@ class ReduceLROnPlateau(LRScheduler):
         return self.cooldown_counter > 0
 
     def step(self, metrics, epoch=None):       # type: ignore[override]
-        """Take note of the metric of an epoch, and reduce the rates if it has stopped improving."""
+        """Note the metric of an epoch, and reduce the rates if it has stopped improving."""
         current = float(metrics)
         if epoch is not None:
             warn(EPOCH_WARNING)
@@ -89,7 +89,7 @@ class ReduceLROnPlateau(LRScheduler):
                 set_lr(group, new)
 
     def _init_is_better(self, mode, threshold, threshold_mode):
-        """Which way is better, and by how much. ValueError for unknown modes."""
+        """Set the direction and the threshold of improvement. ValueError for unknown modes."""
         if mode not in ("min", "max"):
             raise ValueError("mode " + mode + " is unknown!")
         if threshold_mode not in ("rel", "abs"):
@@ -98,6 +98,6 @@ class ReduceLROnPlateau(LRScheduler):
         self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
 
     def load_state_dict(self, state_dict):
-        """Take over what `state_dict()` gave. ValueError if its modes are unknown."""
+        """Take over a result of `state_dict()`. ValueError if its modes are unknown."""
         super().load_state_dict(state_dict)
         self._init_is_better(self.mode, self.threshold, self.threshold_mode)
