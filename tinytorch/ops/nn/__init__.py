@@ -1,1 +1,1 @@
-"""What layers are made of."""
+"""The operations that layers are made of."""

@@ -1,6 +1,6 @@
 """Activations, element by element: hardtanh threshold hardswish silu mish softplus ... and glu.
 
-Those of the families of relu, elu, gelu and softmax are in the files of those names.
+The families of relu, elu, gelu and softmax are in files of these names.
 """
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _hardtanh_backward(grad, input, low, high):
 @op(name="hardtanh", elementwise=True, input=lambda g, input, low, high: _hardtanh_backward(g, input, low, high))
 @expression
 def _hardtanh(input, low, high):
-    """A zero that equals one of the two stays as it is."""
+    """A zero of `input` keeps its sign where a limit is a zero of the other sign."""
     return minimum(high, maximum(low, input))
 
 
@@ -133,7 +133,7 @@ def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     return _softshrink(input, lambd)
 
 
-#: 1/6, that of single precision in every dtype.
+#: 1/6 in single precision, which torch uses in every dtype.
 _SIXTH = float(np.float32(1 / 6))
 
 
@@ -145,7 +145,7 @@ def _hardsigmoid_backward(grad, input):
 
 
 def _hardsigmoid_slope(g, input):
-    # torch derives tangents of the gradient, but no gradient of it.
+    # In torch this gradient has tangents, but no gradient.
     return g * pick((input > -3) * (input < 3), _SIXTH, 0.0) if mode.computing_jvp else _hardsigmoid_backward(g, input)
 
 
@@ -294,7 +294,7 @@ def _log_sigmoid_backward(grad, input):
 
 @op(name="log_sigmoid", batches="elements", input=lambda g, input: _log_sigmoid_backward(g, input))
 def _log_sigmoid(input):
-    if not input.flags.c_contiguous:           # nor is the result in another order in torch
+    if not input.flags.c_contiguous:           # torch's result is always in C order
         input = np.ascontiguousarray(input)
     return _log_sigmoid_of(input)
 
@@ -332,7 +332,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     tensor([0.0000, 0.2384])
     """
     if input._array.dtype.kind in dt.BOOL:
-        return input - input                   # refused, as torch refuses it
+        return input - input                   # the subtraction raises torch's error for bools
     return input - input.tanh()
 
 

@@ -29,7 +29,7 @@ __all__ = ["adaptive_avg_pool1d"]
 
 # ------------------------------------------------------------------ primitives
 def _along_axes(x, matrices):
-    """Every one of the last axes of `x` multiplied by its matrix."""
+    """`x`, whose last axes are multiplied by `matrices`, one for each axis."""
     for axis, matrix in enumerate(matrices, x.ndim - len(matrices)):
         x = np.moveaxis(np.matmul(np.moveaxis(x, axis, -1), matrix.T), -1, axis)
     return np.ascontiguousarray(x)
@@ -45,7 +45,7 @@ def _adaptive_avg(out, input):
     x, n = wide(input), len(out)
     size = input.shape[-n:]
     result = _along_axes(x, [kernels.averaging(k, m, x.dtype) for k, m in zip(size, out)])
-    if not _all_finite(result):                # 0 times inf or NaN: what is in no window must not get into its mean
+    if not _all_finite(result):                # 0 * inf is NaN: an element outside a window must not reach its mean
         result = kernels.uneven_sums(x, out) / kernels.uneven_counts(size, out).astype(x.dtype)
     return back(result.astype(input.dtype, copy=False), input, n if n < 3 else None)
 
@@ -56,7 +56,8 @@ def _adaptive_avg_grad(last, size, grad):
     _check_gradient("avg", len(size), grad)
     g, out = wide(grad), grad.shape[-len(size):]
     result = _along_axes(g, [kernels.averaging(k, m, g.dtype).T for k, m in zip(size, out)])
-    if not _all_finite(result):                # the windows that an input is in divide the outputs as those the inputs
+    # Inputs and outputs change places here: each input receives a sum over the outputs whose windows hold it.
+    if not _all_finite(result):
         result = kernels.uneven_sums(g / kernels.uneven_counts(size, out).astype(g.dtype), size)
     result = result.astype(grad.dtype, copy=False)
     return in_channels_last(result) if last else result
@@ -65,7 +66,7 @@ def _adaptive_avg_grad(last, size, grad):
 @op(name="mean.1", first=1, input=lambda g, shape, n:
         _avg_pool_grad(False, shape[-n:], shape[-n:], shape[-n:], (0,) * n, True, None, g))
 def _mean(n, input):
-    """Pooling to one element, of which torch takes the mean."""
+    """Pooling to one element, which torch computes as a mean."""
     size = input.shape[-n:]
     if 0 in size:
         return np.full(input.shape[:-n] + (1,) * n, np.nan, input.dtype)
@@ -101,7 +102,7 @@ def _adaptive_max_grad(g, n, input, indices):
 
 @op(name="adaptive_max_pool2d", first=2, input=_adaptive_max_grad)
 def _adaptive_max_at(n, top, input, indices):
-    return top.pop()                           # not to be kept for backward
+    return top.pop()                           # backward needs the indices alone
 
 
 _adaptive_max_ats = {1: of_one_axis(_adaptive_max_at), 2: _adaptive_max_at,
@@ -112,7 +113,8 @@ def _put_grad(g, size, indices):
     gradient = gather(False, len(size), indices, g)
     if not mode.computing_jvp:
         return gradient
-    indices = raw(indices)                     # torch's tangents: of several at one place, the last is left
+    # Where several elements are put at one place, torch's tangent holds the last one alone.
+    indices = raw(indices)
     number = np.arange(indices.size).reshape(indices.shape)
     left = gather(False, len(size), indices, _put(size, indices, number)) == number
     return masked(gradient, left)
@@ -125,7 +127,7 @@ def _put(size, indices, input):
 
 
 _puts = {1: of_one_axis(_put, edge=1), 2: _put, 3: renamed(_put, "max_unpool3d")}
-#: By number of axes: pooling to one element, to a size that divides the input's, and to any other.
+#: The primitives by number of axes: pooling to one element, to a size that divides the input's, to any other size.
 _means = {1: of_one_axis(_mean, "MeanBackward1"), 2: _mean, 3: _mean}
 _evens = {1: of_one_axis(_avg_pool, "AdaptiveAvgPool2DBackward0"), 2: renamed(_avg_pool, "adaptive_avg_pool2d"),
           3: renamed(_avg_pool, "adaptive_avg_pool3d")}
@@ -134,7 +136,7 @@ _unevens = {1: of_one_axis(_adaptive_avg), 2: _adaptive_avg, 3: renamed(_adaptiv
 
 # ------------------------------------------------------------------ pooling to a given size
 def _sizes(output_size, shape):
-    """`output_size` with the sizes of the input for None: one int, or several."""
+    """`output_size` (one int or several), in which the sizes of the input take the place of None."""
     if isinstance(output_size, int):
         return output_size
     if len(shape) <= len(output_size):
@@ -143,7 +145,10 @@ def _sizes(output_size, shape):
 
 
 def _target(function, n, input, output_size):
-    """The output's spatial size, None filled in; errors for a bad one or a bad input."""
+    """The output's spatial size, with None filled in. Raises torch's errors for a bad size or a bad input."""
+    # The order is torch's: the type of `output_size`, the number of dimensions of the input, the values of
+    # `output_size`. An average over all then needs a floating dtype alone, also of no elements. Every other pooling
+    # needs sizes above 0, then a floating dtype, which adaptive_avg_pool2d checks unless input or output is empty.
     if n > 1:
         check_sized(input)
     shape = list(input._array.shape)
@@ -169,18 +174,18 @@ def _target(function, n, input, output_size):
     if min(out) < 0:
         raise RuntimeError(f"{function}: elements of output_size must be greater than or equal to 0 but received "
                            f"{{{', '.join(map(str, out))}}}")
-    if "avg" in function and out == (1,) * n:  # torch takes the mean, of whatever there is
+    if "avg" in function and out == (1,) * n:  # torch computes a mean, also of no elements
         if input._array.dtype.kind in dt.INTEGRAL:
             raise RuntimeError("mean(): could not infer output dtype. Input dtype must be either a floating point or "
                                f"complex dtype. Got: {type_name(input)}")
         return out
-    if n == 1 and "avg" in function:           # images of one row
+    if n == 1 and "avg" in function:           # torch pools images of one row
         function, shape = "adaptive_avg_pool2d", shape[:-1] + [1] + shape[-1:]
     for i in range(len(shape) - 2 if function == "adaptive_avg_pool2d" else 1, len(shape)):
         if shape[i] == 0:
             raise RuntimeError(f"{function}(): Expected input to have non-zero size for non-batch dimensions, but "
                                f"input has sizes {shape} with dimension {i} being empty")
-    if function == "adaptive_avg_pool2d" and (0 in shape or 0 in out):         # torch looks at no dtype
+    if function == "adaptive_avg_pool2d" and (0 in shape or 0 in out):         # torch checks no dtype here
         refuse_complex_gradient("_adaptive_avg_pool2d", input)
         return out
     check_dtype(f"adaptive_{function[9:12]}_pool{max(n, 2)}d" + "_cpu" * (n == 3), input, dt.FLOATING)
@@ -207,7 +212,7 @@ def _adaptive_average(function, n, input, output_size):
 
 @public()
 def adaptive_avg_pool1d(input: Tensor, output_size: int | Ints) -> Tensor:
-    """Mean of each of `output_size` windows that divide the input. input (N, C, L) or (C, L).
+    """Mean of each of `output_size` windows into which the input is divided. input (N, C, L) or (C, L).
 
     >>> import tinytorch as torch
     >>> torch.adaptive_avg_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
@@ -218,7 +223,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: int | Ints) -> Tensor:
 
 @public(python=True)
 def adaptive_avg_pool2d(input: Tensor, output_size: int | Extents) -> Tensor:
-    """Mean of each of the windows that divide the input into `output_size` (an int or two; None keeps a size).
+    """Mean of each of the windows into which the input is divided. `output_size`: an int or two; None keeps a size.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.adaptive_avg_pool2d(torch.arange(16.).view(1, 4, 4), (1, 2))
@@ -229,7 +234,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Extents) -> Tensor:
 
 @public(python=True, autocast="up")
 def adaptive_avg_pool3d(input: Tensor, output_size: int | Extents) -> Tensor:
-    """Mean of each of the windows that divide the input into `output_size`; see `adaptive_avg_pool2d`.
+    """Mean of each of the windows into which the input is divided; see `adaptive_avg_pool2d`.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.adaptive_avg_pool3d(torch.arange(8.).view(1, 2, 2, 2), 1)
@@ -248,8 +253,8 @@ def _adaptive_maximum(function, n, input, output_size):
 @public(python=True)
 def adaptive_max_pool1d(input: Tensor, output_size: int | Ints,
                         return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
-    """Largest element of each of `output_size` windows that divide the input; with `return_indices` its place too.
-    (`torch.adaptive_max_pool1d` gives both.)
+    """Largest element of each of `output_size` windows into which the input is divided; with `return_indices` its
+    position too. (`torch.adaptive_max_pool1d` returns both.)
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.adaptive_max_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)
@@ -262,7 +267,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: int | Ints,
 @public(python=True)
 def adaptive_max_pool2d(input: Tensor, output_size: int | Ints,
                         return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
-    """Largest element of each of the windows that divide the input into `output_size` (an int or two).
+    """Largest element of each of the windows into which the input is divided. `output_size`: an int or two.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.adaptive_max_pool2d(torch.arange(16.).view(1, 4, 4), (1, 2))
@@ -275,7 +280,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: int | Ints,
 @public(python=True, autocast="up")
 def adaptive_max_pool3d(input: Tensor, output_size: int | Ints,
                         return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
-    """Largest element of each of the windows that divide the input into `output_size`.
+    """Largest element of each of the windows into which the input is divided.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.adaptive_max_pool3d(torch.arange(8.).view(1, 2, 2, 2), 1)
@@ -308,18 +313,19 @@ def adaptive_max_pool3d_with_indices(input: Tensor, output_size: int | Ints,
 
 # ------------------------------------------------------------------ power averages and unpooling
 def _repeated(value, n):
-    """As many as `value` has, or itself `n` times."""
+    """The elements of `value` as a tuple, or `value` repeated `n` times if it is a single number."""
     return tuple(value) if isinstance(value, Iterable) else (value,) * n
 
 
 @op(name="relu", input=lambda g, ans: masked(g, ~(raw(ans) <= 0)))
 def _let_through(input):
-    """relu as in torch: at 0 even an infinite gradient becomes 0, that of the root."""
+    """relu, whose gradient at 0 is 0 even if the gradient of the root that follows is infinite, as in torch."""
     return np.maximum(input, 0)
 
 
 def _like(result, input):
-    """`result`, laid out as `input` is, along sizes of 1 too: memory formats are told by those."""
+    """`result` with the memory order of `input`, along sizes of 1 too, because their strides decide the memory
+    format."""
     if result._array.strides != input._array.strides:
         result._array = operand_order(result._array, input._array)
     return result
@@ -371,13 +377,13 @@ def _unpool(function, n, input, indices, kernel_size, stride, padding, output_si
     kernel, padding = _repeated(kernel_size, n), _repeated(padding, n)
     stride = kernel if stride is None else _repeated(stride, n)
     size = _unpool_size(input, kernel, stride, padding, output_size)
-    if n > 2:                                  # of fewer axes torch does not hand them on
+    if n > 2:                                  # torch passes these to its routine for three axes alone
         ints_of(stride, function.__name__, "stride", None)
         ints_of(padding, function.__name__, "padding", 5)
     try:
         _check_unpool(n, input, indices, size)
     except AttributeError:
-        if n > 1:                              # of one axis torch takes as images itself, before anything is checked
+        if n > 1:                              # for one axis torch reshapes the input before it checks anything
             refuse(function, input, indices)
         raise
     return _puts[n](size, indices, input)
@@ -403,7 +409,7 @@ def _check_unpool(n, input, indices, size):
         if full[i] == 0:
             raise RuntimeError(f"max_unpooling{n + flat}d_forward_out_cpu(): Expected input to have non-zero size for "
                                f"non-batch dimensions, but got {list(full)} with dimension {i} being empty.")
-    if 0 in size:                              # nowhere to write to
+    if 0 in size:                              # the output has no elements
         return
     bad = (indices._array < 0) | (indices._array >= math.prod(size))
     if bad.any():
@@ -413,7 +419,7 @@ def _check_unpool(n, input, indices, size):
 
 
 def _unpool_size(input, kernel, stride, padding, wanted):
-    """The output's spatial size: `wanted`, if that is within a stride of what pooling may have had."""
+    """The output's spatial size: `wanted`, which must be less than a stride from the size that the windows cover."""
     shape, n = input._array.shape, len(kernel)
     size = [(shape[d - n] - 1) * stride[d] + kernel[d] - 2 * padding[d] for d in range(n)]
     if wanted is not None:

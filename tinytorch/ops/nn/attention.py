@@ -1,4 +1,4 @@
-"""scaled_dot_product_attention: in one operation where torch has one, else in ordinary ones."""
+"""scaled_dot_product_attention: one operation where torch has one, else a composition of ordinary operations."""
 from __future__ import annotations
 
 import math
@@ -21,7 +21,7 @@ from .softmax import _softmax_backward, _softmax_gradient
 
 _FLOAT32 = np.dtype(np.float32)
 
-#: Whether a computation may be taken, by torch's number of it (see nn.attention.SDPBackend), and which ones first.
+#: Which backends may be used, by torch's numbers for them (see nn.attention.SDPBackend), and their order of priority.
 SDP_ENABLED = dict.fromkeys(range(5), True)
 SDP_ORDER = [1, 2, 0, 3, 4]
 _MATH, _FLASH = 0, 1
@@ -31,14 +31,14 @@ _MATH, _FLASH = 0, 1
 @single(name="safe_softmax", input=lambda g, ans, dim: _softmax_backward(g, ans, dim) if isinstance(g, Tensor) else
         _softmax_gradient(g, ans, dim))
 def _safe_softmax(input, dim):
-    """softmax, with zeros where all is -inf."""
+    """softmax, with zeros where all scores are -inf."""
     if input.dtype.kind == dt.COMPLEX:
         raise not_implemented("softmax_lastdim_kernel_impl", input)
     return safe_softmax(input, dim)
 
 
 def _added(mask, like):
-    """A mask as what is added to scores: -inf where a bool is False."""
+    """A mask as numbers that are added to the scores: -inf where a bool is False."""
     if mask._array.dtype.kind in dt.BOOL:
         return wrap(dt.cast(np.where(mask._array, 0, -np.inf), like._array.dtype))
     return mask
@@ -47,7 +47,7 @@ def _added(mask, like):
 def _by_operations(query, key, value, mask, dropout_p, is_causal, scale, enable_gqa):
     narrow = query._array.dtype.itemsize == 2
     given = query._array.dtype
-    if narrow:                                 # in single precision up to the end
+    if narrow:                                 # the steps are in single precision, the result is rounded
         query, key, value = [converted(x, _FLOAT32) for x in (query, key, value)]
     root = math.sqrt(abs(scale))
     query = query * (-root if scale < 0 else root)
@@ -92,7 +92,12 @@ def _attend(mask, is_causal, scale, query, key, value):
 
 
 def _in_one(query, key, value, mask, dropout_p, enable_gqa):
-    """Whether torch's one operation takes this."""
+    """Whether torch computes this attention as one operation.
+
+    The conditions, in this order: no dropout, 4 dimensions, a floating dtype; one batch size and one width; as many
+    heads of keys as of values, and as many or (`enable_gqa`) a multiple of them of queries; no empty tensor, as many
+    keys as values; dense rows; and a mask that has 2 or 4 dimensions, broadcasts to the scores and needs no gradient.
+    """
     q, k, v = (x._array for x in (query, key, value))
     if dropout_p or not q.ndim == k.ndim == v.ndim == 4 or q.dtype.kind not in dt.FLOATING:
         return False
@@ -137,13 +142,14 @@ def _check(query, key, value, mask, is_causal):
 def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None,
                                  dropout_p: float = 0.0, is_causal: bool = False, *, scale: float | None = None,
                                  enable_gqa: bool = False) -> Tensor:
-    """softmax(query @ key^T * scale + mask) @ value, by default with scale 1 / sqrt(E).
+    """softmax(query @ key^T * scale + mask) @ value. The default `scale` is 1 / sqrt(E).
 
-    query (..., L, E), key (..., S, E), value (..., S, Ev): (..., L, Ev). `attn_mask`, which broadcasts to (..., L, S):
-    bools, True where to attend, or numbers to add. With `is_causal` query i attends to keys 0 .. i. Of a query that
-    attends to nothing the result is 0. `dropout_p`: of the weights. `enable_gqa`: heads (dimension -3) of keys and
-    values are shared by as many of the queries as there are more of them. RuntimeError where dtypes or shapes do not
-    fit. Of 4 dimensions, without dropout, it is one operation that is differentiable once.
+    query (..., L, E), key (..., S, E), value (..., S, Ev): (..., L, Ev). `attn_mask` broadcasts to (..., L, S): bools,
+    True where a query attends to a key, or numbers that are added to the scores. With `is_causal` query i attends to
+    keys 0 .. i. A query that attends to no key has the result 0. `dropout_p` is the probability of dropout of the
+    weights. `enable_gqa`: several heads (dimension -3) of the queries share one head of keys and values. RuntimeError
+    where dtypes or shapes do not fit. With 4 dimensions and without dropout the call is one operation, which is
+    differentiable once.
 
     >>> import tinytorch as torch
     >>> x = torch.eye(2)[None, None]
@@ -157,7 +163,10 @@ def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn
         raise RuntimeError("No viable backend for scaled_dot_product_attention was found. This is likely due to "
                            "turning off both the math kernel and the fused kernels.")
     size = query._array.shape[-1]
-    scale = float(scale) if scale is not None else 1 / math.sqrt(size) if size else math.inf
+    if scale is not None:
+        scale = float(scale)
+    else:
+        scale = 1 / math.sqrt(size) if size else math.inf
     if flash and _in_one(query, key, value, attn_mask, dropout_p, enable_gqa):
         mask = None if attn_mask is None else in_single(_added(attn_mask, query)._array)[0]
         return _attend(mask, is_causal, scale, query, key, value)

@@ -14,7 +14,7 @@ __all__ = ["bilinear"]
 
 
 def _with_weight(input1, weight):
-    """input1 (N, in1) with all weight[k] in one product: (N, out, in2)."""
+    """The products of input1 (N, in1) and every weight[k], computed as one product: (N, out, in2)."""
     out, in1, in2 = weight.shape
     return _mm(input1, weight.swapaxes(0, 1).reshape(in1, out * in2)).reshape(len(input1), out, in2)
 
@@ -24,7 +24,7 @@ def _sums(input1, weight, input2):
 
 
 def _products(g, input2):
-    """g (N, out) times input2 (N, in2): (N, out * in2)."""
+    """The outer products of the rows of g (N, out) and input2 (N, in2): (N, out * in2)."""
     (n, out), in2 = g.shape, input2.shape[1]
     return _matmul(g.reshape(n, out, 1), input2.reshape(n, 1, in2)).reshape(n, out * in2)
 

@@ -1,11 +1,11 @@
 """Convolutions: conv1d conv2d conv3d and their transposes.
 
-Three primitives, each linear in both of its tensors: the convolution, what its input receives (the
-transposed convolution) and what its weight receives. The derivatives of each are the other two, so
-higher derivatives need nothing more. `padding` is a (before, after) pair for each axis in them;
-`last` says of which of output, input (its gradient) and weight (likewise) the channels are last in memory,
-`learns` that the weight's gradient may be asked for; `columns` are the windows of the input, where the forward
-has kept them for it (real dtypes only; see kernels/conv/columns.py).
+There are three primitives, each linear in both of its tensors: the convolution, the gradient of its input (the
+transposed convolution) and the gradient of its weight. The derivatives of each are the other two, so higher
+derivatives need no further rules. Arguments of the primitives: `padding`, a (before, after) pair for each axis;
+`last`, three flags: whether the output, the input's gradient and the weight's gradient have their channels last in
+memory; `learns`, whether the weight's gradient may be asked for; `columns`, the windows of the input, if the forward
+has kept them for the weight's gradient (real dtypes only; see kernels/conv/columns.py).
 """
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
 
 
 # ------------------------------------------------------------------ primitives
-# torch saves input and weight, whichever gradient is wanted.
+# This rule names `input` and `weight`, because torch saves both, whichever gradient is wanted.
 def _all_but_channels(g, input, weight):
     return _sum(g, (0,) + tuple(range(2, len(g.shape))), False)
 
@@ -45,7 +45,8 @@ def _wide(x):
     return x.astype(np.float32) if x is not None and x.dtype.char == "e" else x
 
 
-#: `last` of nearly all. The kernels compute with the channels first, and what is to have them last is copied.
+#: The usual `last`: channels first everywhere. The kernels compute with channels first; a result with channels last
+#: is a copy.
 _FIRST = (False, False, False)
 
 
@@ -87,7 +88,7 @@ def _conv_input_grad(last, size, stride, padding, dilation, groups, input, weigh
         _conv(last, False, shape[2:], stride, padding, dilation, groups, input.conjugate(), g, None),
     called={"input": "input"})
 def _conv_weight_grad(last, kernel, stride, padding, dilation, groups, columns, input, grad):
-    if isinstance(columns, Tensor):            # what was saved, in a derivative that is recorded
+    if isinstance(columns, Tensor):            # saved columns are a Tensor where a derivative is recorded
         columns = columns._array
     result = kernels.weight_grad(_wide(input), _wide(grad), kernel, stride, padding, dilation, groups, columns)
     if last[2]:
@@ -97,12 +98,14 @@ def _conv_weight_grad(last, kernel, stride, padding, dilation, groups, columns, 
 
 # ------------------------------------------------------------------ memory order
 def _last(n, input, weight, stride, dilation, groups, far=False):
-    """`last` of a convolution of `input` with `weight` by torch's rules. `far`: there is output padding of a stride or
-    more."""
+    """`last` of a convolution of `input` with `weight` by torch's rules. `far`: an output padding is at least as large
+    as its stride."""
     by_weight, by_input = channels_last(weight), channels_last(input)
-    if n == 1:                                 # torch makes the input contiguous, and images of one row of it
+    if n == 1:                                 # torch copies the input to C order and adds an axis
         pixels = by_pixel(input) and (len(weight) > 1 or weight.shape[2] == 1)
-        return (by_weight,) * 3 if by_weight else (False, _BY_PIXEL, False) if pixels else _FIRST
+        if by_weight:
+            return True, True, True
+        return (False, _BY_PIXEL, False) if pixels else _FIRST
     points = max(weight.shape[2:]) == 1
     if not (by_weight or by_input) or n == 3 and input.dtype.kind != dt.COMPLEX and (
             far or not _by_mkldnn(input, weight.shape, stride, dilation, groups)):
@@ -113,7 +116,8 @@ def _last(n, input, weight, stride, dilation, groups, far=False):
 
 
 def _by_mkldnn(input, weight, stride, dilation, groups, dtype=None):
-    """Whether torch hands volumes (of `dtype`, if not that of `input`) to the library that keeps their format."""
+    """Whether torch leaves this convolution of volumes to oneDNN, which keeps their memory format. `dtype` defaults to
+    that of `input`."""
     dtype = dtype or input.dtype
     if dtype != np.float32:
         return dtype == dt.BFLOAT16
@@ -122,13 +126,14 @@ def _by_mkldnn(input, weight, stride, dilation, groups, dtype=None):
         groups > 1 or min(weight[-2:]) > 3 or count > 1 or prod(input.shape[:4]) > 20480)
 
 
-#: The input's gradient is read by pixels, as the input was: 1-d convolutions of words.
+#: A value of `last`: the gradient of the input has the order in which the input was read, pixel by pixel. This is the
+#: case of 1-d convolutions over (N, L, C) arrays that were transposed, such as embedded words.
 _BY_PIXEL = "by pixel"
 
 
 # ------------------------------------------------------------------ checks
 def _numbers(value, name, n, dims):
-    """`value` (an int or several) as `dims` ints. RuntimeError for another count of them."""
+    """`value` (an int or several) as `dims` ints. RuntimeError for another count."""
     if isinstance(value, (tuple, list)):
         value = ints_of(value, "convolution", name, None, True)
     else:
@@ -172,7 +177,7 @@ def _check_settings(shape, stride, padding, dilation, groups, output_padding):
         raise RuntimeError("negative output_padding is not supported")
     if min(stride) <= 0:
         raise RuntimeError("non-positive stride is not supported")
-    if min(dilation) <= 0 and 0 not in shape:  # torch's routines look at it, which no elements ever reach
+    if min(dilation) <= 0 and 0 not in shape:  # without elements torch never gets to this check
         raise RuntimeError("dilation should be greater than zero, but got "
                            f"{[1] * (len(dilation) == 1) + list(dilation)}")
     if groups <= 0:
@@ -231,7 +236,7 @@ def _forward(function, n, input, weight, bias, stride, padding, dilation, groups
 
 
 def _by_parts(convolve, input, weight, bias):
-    """A convolution of complex32 numbers by three of real ones, in float16: as torch has it (Gauss)."""
+    """A convolution of complex32 numbers as three convolutions of float16 numbers (Gauss), as torch computes it."""
     x, y = input.real, input.imag
     v, w = weight.real, weight.imag
     p, q = (None, None) if bias is None else (bias.real, bias.imag)
@@ -268,7 +273,7 @@ def _settings(n, shape, weight, bias, stride, padding, dilation, groups):
 
 
 class _NoChannels(Exception):
-    """The input has no channels: torch's result has none either, however many there are in the weight."""
+    """Raised for an input without channels: torch's result has no channels either, whatever the weight's sizes are."""
 
 
 @op(name="convolution", first=1, input=lambda g, input: g.reshape(input.shape),
@@ -278,14 +283,14 @@ def _conv_of_no_channels(shape, input, weight, bias):
 
 
 def _check_filled(shape):
-    """RuntimeError for examples of channels without elements."""
+    """RuntimeError for channels without elements, unless there are no examples or no channels."""
     if 0 in shape[2:] and 0 not in shape[:2]:
         shape = [*shape[:2], *(1,) * (len(shape) == 3), *shape[2:]]
         raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {shape}")
 
 
 def _check_kernel(n, kernel):
-    """RuntimeError for one without elements."""
+    """RuntimeError for a kernel without elements."""
     if 0 in kernel:
         sizes = (1,) * (n == 1) + kernel
         got = f": {' x '.join(map(str, sizes))} (TxHxW)" if n == 3 else \
@@ -294,7 +299,7 @@ def _check_kernel(n, kernel):
 
 
 def _named_padding(padding, kernel, stride, dilation):
-    """The pairs that 'same' and 'valid' mean."""
+    """The (before, after) pairs for 'same' and 'valid'."""
     if padding == "valid":
         return ((0, 0),) * len(kernel)
     if padding != "same":
@@ -309,8 +314,8 @@ def _named_padding(padding, kernel, stride, dilation):
 
 
 def _evenly_padded(input, out, stride, pairs, *rest):
-    """The input, padded by what is to be added behind it alone, and the settings for that: torch takes and saves a
-    copy."""
+    """The input, padded at the end of each axis where its pair is uneven, and the settings for it. torch pads such an
+    input in a copy, which it saves."""
     behind = [after - before for before, after in pairs]
     if any(behind):
         input = constant_pad_nd(input, [n for extra in reversed(behind) for n in (0, extra)])
@@ -344,12 +349,12 @@ def _transposed(function, n, input, weight, bias, stride, padding, output_paddin
 
 
 def _far(output_padding, n, stride):
-    """Whether there is output padding of a stride or more."""
+    """Whether an output padding is at least as large as its stride."""
     return any([e >= s for e, s in zip(_numbers(output_padding, "output_padding", n, len(stride)), stride)])
 
 
 def _check_empty(n, input, weight, output_padding, size, stride, padding, dilation, groups):
-    """RuntimeError for an output without elements, unless torch hands it to the library that makes such."""
+    """RuntimeError for an output without elements, unless torch leaves it to oneDNN, which returns such an output."""
     if 0 in input.shape:
         return
     dtype = np.dtype(np.float32) if input.dtype == np.complex64 else input.dtype
@@ -359,7 +364,7 @@ def _check_empty(n, input, weight, output_padding, size, stride, padding, dilati
 
 
 def _too_small(shape, size):
-    row = (1,) * (len(size) == 1)              # torch's images of one row
+    row = (1,) * (len(size) == 1)              # torch computes with images of one row
     return RuntimeError(f"Given input size per channel: {_by((*row, *shape[2:]))}. Calculated output size per channel: "
                         f"{_by((*row, *size))}. Output size is too small")
 
@@ -445,7 +450,7 @@ def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: in
 def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: int | Extents = 1,
                      padding: int | Extents = 0, output_padding: int | Extents = 0, groups: Extent = 1,
                      dilation: int | Extents = 1) -> Tensor:
-    """Transposed 1-D convolution: what the input of a convolution receives from its output's gradient.
+    """Transposed 1-D convolution: the gradient of a convolution's input, given that of its output.
 
     input (N, C, L) or (C, L), weight (C, O / groups, k), bias (O): output (N, O, L_out) with
     L_out = (L - 1) stride - 2 padding + dilation (k - 1) + output_padding + 1.

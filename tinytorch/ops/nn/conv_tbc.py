@@ -1,4 +1,4 @@
-"""conv_tbc: a convolution over time that stands first."""
+"""conv_tbc: a convolution over time, which is the first dimension."""
 from __future__ import annotations
 
 from ...autograd.public import public

@@ -1,4 +1,4 @@
-"""Cross entropy and negative log likelihood. Targets that are classes take one node of the tape."""
+"""Cross entropy and negative log likelihood. With classes as targets, cross_entropy is one node of the tape."""
 from __future__ import annotations
 
 import numpy as np
@@ -21,12 +21,15 @@ REDUCTIONS = ("none", "mean", "sum")
 def reduction_of(reduction, size_average=None, reduce=None, late=False):
     """The reduction's name, from the deprecated flags if they are given. ValueError for an unknown name.
 
-    `late`: the function is one of those in which torch appends its words to the unknown name, so that a name that is
-    no string raises a TypeError.
+    `late`: in this function torch appends its message to the unknown name, so that a name that is not a string raises
+    a TypeError.
     """
     if size_average is not None or reduce is not None:
         size_average, reduce = (flag is None or flag for flag in (size_average, reduce))
-        reduction = "mean" if size_average and reduce else "sum" if reduce else "none"
+        if reduce:
+            reduction = "mean" if size_average else "sum"
+        else:
+            reduction = "none"
         warn("size_average and reduce args will be deprecated, please use "
              f"reduction='{reduction}' instead.")
     if reduction == "elementwise_mean":
@@ -60,7 +63,7 @@ def _single(x):
 
 
 def _rounding(dtype):
-    """What takes numbers in single precision to a half one and back."""
+    """A function that rounds numbers in single precision to a half precision."""
     return lambda x: _single(dt.cast(np.asarray(x), dtype))
 
 
@@ -83,7 +86,8 @@ _nll_loss_2d = renamed(_nll_loss, "nll_loss2d")
 
 
 def _scores(node):
-    """What torch has between the loss and the scores: log_softmax, and a view as images where they are none."""
+    """The nodes that torch has between the loss and the scores: log_softmax, and a view unless the scores have 2 or 4
+    dimensions."""
     inner = "LogSoftmaxBackward0", 0
     ndim = len(shape_of(node.edges[0]))
     return (inner if ndim in (2, 4) else ("ViewBackward0", inner),)
@@ -108,7 +112,7 @@ def _check_classes(target):
 
 
 def _check_sizes(x, t):
-    """Torch's complaints about the sizes of scores `x` and class targets `t`."""
+    """torch's errors for the sizes of scores `x` and class targets `t`."""
     if x.ndim == 0:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if t.ndim == 0 and x.ndim == 1:
@@ -137,7 +141,7 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
     """-input at the target classes: the negative log likelihood, if `input` holds log probabilities.
 
     `input` (N, C), (N, C, d1, ...) or (C); `target` classes (N), (N, d1, ...) or () as int64 or uint8. `weight` (C)
-    scales classes, and "mean" divides by the sum of the weights. Targets equal to `ignore_index` do not count.
+    scales classes, and "mean" divides by the sum of the weights. Targets equal to `ignore_index` are left out.
     ValueError or RuntimeError for sizes that do not fit, IndexError for a class that does not exist.
 
     >>> import tinytorch as torch
@@ -173,7 +177,7 @@ def _batched(primitive, input, target, weight, ignore_index, reduction):
         return loss.reshape(target._array.shape) if reduction == "none" else loss
     if x.dtype.kind not in dt.FLOATING:
         raise not_implemented("nll_loss_out_frame", input)
-    if x.dtype.itemsize == 2 and primitive.op.aux:               # two kernels in torch: their result is rounded twice
+    if x.dtype.itemsize == 2 and primitive.op.aux:               # torch has two kernels: the result is rounded twice
         input = _log_softmax(input, 1)
         primitive = _nll_loss if x.ndim < 3 else _nll_loss_2d
     return primitive(input, target, weight, ignore_index, reduction)
@@ -186,8 +190,8 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
     """-log(softmax(input)) at the target classes, or its mean under target probabilities.
 
     `input` (N, C), (N, C, d1, ...) or (C): scores, not normalised. `target`: classes (N), (N, d1, ...) or () as int64
-    or uint8, or probabilities of the shape of `input`. `label_smoothing` mixes in that much of the uniform
-    distribution. The rest, and the errors, as in `nll_loss`.
+    or uint8, or probabilities of the shape of `input`. `label_smoothing` is the share of the uniform
+    distribution that is mixed in. The other arguments and the errors are those of `nll_loss`.
 
     >>> import tinytorch as torch
     >>> scores = torch.tensor([[0., 0.], [100., 0.]], requires_grad=True)
@@ -213,9 +217,9 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
     if x.ndim == 0:
         return log_softmax(input, 1)
     if x.dtype.kind not in dt.FLOATING:
-        log_softmax(input, class_dim)          # says what is wrong with the type
+        log_softmax(input, class_dim)          # raises torch's error for the dtype
     _check_sizes(x, t)
-    if not label_smoothing > 0:                # NaN is none either
+    if not label_smoothing > 0:                # also for NaN
         primitive = _cross_entropy if x.ndim < 3 else _cross_entropy_2d
         return _batched(primitive, input, target, weight, ignore_index, reduction)
     return _smoothed(log_softmax(input, class_dim), target, weight, ignore_index, reduction, label_smoothing, class_dim)

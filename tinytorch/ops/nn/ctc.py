@@ -57,7 +57,7 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, t
 
     `log_probs` (T, N, C), or (T, C): from log_softmax. `targets` (N, S), or all labels one after the other (1-D).
     Lengths are tensors or sequences of N integers. "mean" first divides each loss by its number of labels.
-    `zero_infinity`: 0 for labels that do not fit into the frames. RuntimeError for lengths that do not fit.
+    `zero_infinity`: the loss of labels that do not fit into the frames is 0. RuntimeError for lengths that do not fit.
 
     >>> import tinytorch as torch
     >>> scores = torch.full((4, 1, 3), 1 / 3).log()
@@ -86,27 +86,7 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, t
     if frames.size and frames.max() > steps:
         raise RuntimeError(f"Expected input_lengths to have value at most {steps}, but got value {frames.max()} "
                            "(while checking arguments for ctc_loss_allocate_outputs)")
-    labels = targets._array.astype(np.int64)
-    width = int(lengths.max()) if lengths.size else 0
-    if labels.ndim == 1:
-        if labels.size != lengths.sum():
-            raise RuntimeError(f"Expected tensor to have size {lengths.sum()} at dimension 0, but got size "
-                               f"{labels.size} for argument #2 'targets' (while checking arguments for "
-                               "ctc_loss_allocate_outputs)")
-        padded = np.full((batch, width), blank)
-        padded[np.arange(width) < lengths[:, None]] = labels
-    else:
-        if len(labels) != batch:
-            raise RuntimeError(f"Expected tensor to have size {batch} at dimension 0, but got size {len(labels)} for "
-                               "argument #2 'targets' (while checking arguments for ctc_loss_allocate_outputs)")
-        if not log_probs._array.size:
-            raise RuntimeError("log_probs tensor must not be empty")
-        labels = labels.reshape(batch, -1)
-        if labels.shape[1] < width:
-            raise RuntimeError(f"Expected tensor to have size at least {width} at dimension 1, but got size "
-                               f"{labels.shape[1]} for argument #2 'targets' (while checking arguments for "
-                               "ctc_loss_allocate_outputs)")
-        padded = np.where(np.arange(width) < lengths[:, None], labels[:, :width], blank)
+    padded = _padded(targets._array.astype(np.int64), lengths, batch, blank, log_probs)
     loss = _ctc_loss(log_probs, targets, (frames, lengths), (padded,), blank, zero_infinity)
     if zero_infinity:
         loss = where(loss == math.inf, 0.0, loss)
@@ -115,3 +95,27 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, t
     if reduction == "sum":
         return loss.sum()
     return loss.squeeze(0) if single else loss
+
+
+def _padded(labels, lengths, batch, blank, log_probs):
+    """The labels as an array (batch, longest), padded with `blank`. RuntimeError if their sizes do not fit."""
+    width = int(lengths.max()) if lengths.size else 0
+    if labels.ndim == 1:
+        if labels.size != lengths.sum():
+            raise RuntimeError(f"Expected tensor to have size {lengths.sum()} at dimension 0, but got size "
+                               f"{labels.size} for argument #2 'targets' (while checking arguments for "
+                               "ctc_loss_allocate_outputs)")
+        padded = np.full((batch, width), blank)
+        padded[np.arange(width) < lengths[:, None]] = labels
+        return padded
+    if len(labels) != batch:
+        raise RuntimeError(f"Expected tensor to have size {batch} at dimension 0, but got size {len(labels)} for "
+                           "argument #2 'targets' (while checking arguments for ctc_loss_allocate_outputs)")
+    if not log_probs._array.size:
+        raise RuntimeError("log_probs tensor must not be empty")
+    labels = labels.reshape(batch, -1)
+    if labels.shape[1] < width:
+        raise RuntimeError(f"Expected tensor to have size at least {width} at dimension 1, but got size "
+                           f"{labels.shape[1]} for argument #2 'targets' (while checking arguments for "
+                           "ctc_loss_allocate_outputs)")
+    return np.where(np.arange(width) < lengths[:, None], labels[:, :width], blank)

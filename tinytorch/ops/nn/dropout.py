@@ -1,6 +1,6 @@
 """Dropout in all its forms, as in torch.nn.functional. The masks are PyTorch's own.
 
-The functions torch.dropout(input, p, train) and its kind are in native_dropout.py.
+torch.dropout(input, p, train) and the functions like it are in native_dropout.py.
 """
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ...tensor import Tensor, wrap
 from ..creation.options import new_without_numbers
 from ..random.samplers import room
 
-_SELU_LOW = 1.7580993408473766          # -(scale * alpha) of selu: where it saturates
+_SELU_LOW = 1.7580993408473766          # -(scale * alpha): selu's limit for large negative inputs
 
 
 @op(name="mul", input=lambda g, noise: g * noise, called={"noise": "other"})
@@ -93,7 +93,7 @@ def _alpha_dropped(input, p, feature):
     step, rounded = _arithmetic(array)
     a = 1.0 / math.sqrt((_SELU_LOW * _SELU_LOW * p + 1) * (1 - p))
 
-    def shift(kept):                                         # each operation rounded in the dtype, as PyTorch's are
+    def shift(kept):                                         # each step is rounded to the dtype, as in PyTorch
         value = rounded(step(kept) + step(-1))
         value = rounded(step(value) * step(_SELU_LOW * a))
         return rounded(step(value) + step(rounded(_SELU_LOW * a * p)))
@@ -108,7 +108,7 @@ def _alpha_dropped(input, p, feature):
 
 
 def drop(input, p, train, inplace, alpha=False, feature=False):
-    """What every form of dropout does once `p` is known to be valid."""
+    """The dropout that all public forms share, after they have checked `p`."""
     if p == 0 or not train or input._array.size == 0:
         return input
     if feature and p != 1 and input._array.ndim < 2:
@@ -124,7 +124,7 @@ def drop(input, p, train, inplace, alpha=False, feature=False):
 # ------------------------------------------------------------------ torch.nn.functional
 def _check(function, input, p, training):
     if not 0 <= p <= 1:
-        error = RuntimeError if p != p else ValueError     # torch's Python lets NaN pass, its routine does not
+        error = RuntimeError if p != p else ValueError     # torch's Python code lets NaN pass, its C++ code does not
         raise error(f"dropout probability has to be between 0 and 1, but got {p}")
     if training.__class__ is not bool or not isinstance(input, Tensor):
         refuse(function, input, p, training)

@@ -15,7 +15,7 @@ __all__ = ["celu", "celu_", "selu", "selu_"]
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
 
 
-#: By the products of the numbers: what a negative input is scaled by, what a positive one is.
+#: These take products of the settings: the scale of a negative input, and that of a positive one.
 _value = expression(lambda x, negative, positive, rate: where(x < 0.0, expm1(x * rate) * negative, x * positive))
 _slope = expression(lambda g, x, negative, positive, rate: g * where(x <= 0.0, exp(x * rate) * negative, positive), 2)
 _slope_by_output = expression(lambda g, y, negative, positive, rate: g * where(
@@ -34,7 +34,7 @@ def _elu_backward(grad, input, alpha, scale, rate):
     grad=lambda g, output, alpha, scale, rate: _elu_backward_by_output(g, output, alpha, scale, rate),
     output=lambda g, grad, output, alpha, scale, rate: g * grad * rate * (output < 0))
 def _elu_backward_by_output(grad, output, alpha, scale, rate):
-    """As `_elu_backward`, for what elu has overwritten."""
+    """`_elu_backward` for an in-place elu, which has overwritten its input with its output."""
     if alpha < 0:
         raise RuntimeError("In-place elu backward calculation is triggered with a negative slope which is not "
                            "supported. This is caused by calling in-place forward function with a negative slope, "

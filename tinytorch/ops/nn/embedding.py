@@ -31,12 +31,12 @@ def _without_padding(rows, indices, padding):
     return rows * (indices != padding)[..., None]
 
 
-#: What torch calls arguments.
+#: torch's names of the arguments.
 _CALLED = {"padding": "padding_idx", "by_frequency": "scale_grad_by_freq"}
 
 
 def _gradient(g, shape, indices, padding, by_frequency):
-    if mode.computing_jvp:                     # a tangent is that of each row as it is
+    if mode.computing_jvp:                     # the tangent of a row counts once, and padding has one too
         padding, by_frequency = -1, False
     return _embedding_backward(g, indices, shape[0], padding, by_frequency)
 
@@ -56,12 +56,12 @@ def gradient_of_rows(g, shape, indices, padding, by_frequency):
     """The sparse gradient of a table of `shape` whose rows `indices` have the gradients `g`."""
     if by_frequency:
         raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
-    from ...sparse.embedding import rows_of  # loaded when there is the first sparse tensor
+    from ...sparse.embedding import rows_of  # loaded with the first sparse tensor
     return rows_of(g, tuple(shape), indices, padding)
 
 
 @op(name="embedding", weight=_rows_gradient, called=_CALLED,
-    converts=True)     # the gradient of records is of records too
+    converts=True)     # a table in bfloat16 has a gradient in bfloat16
 def _embedding_of_rows(weight, indices, padding, by_frequency):
     """`_embedding` whose gradient is sparse."""
     return kernels.lookup(weight, indices)
@@ -99,7 +99,7 @@ def _renorm(weight, input, max_norm, norm_type):
 
 @public()
 def embedding_renorm_(input: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Tensor:
-    """Scale the rows of `input` that `indices` number down to the norm `max_norm`, in place, where theirs is larger.
+    """Scale the rows `indices` of `input` down to the norm `max_norm`, in place, where their norm is larger.
 
     >>> import tinytorch as torch
     >>> torch.embedding_renorm_(torch.tensor([[3., 4.]]), torch.tensor([0]), 1., 2.)
@@ -129,7 +129,8 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: Extent | None = None, 
     try:
         _check_lookup(input, weight)
     except AttributeError:
-        for i, (name, x) in enumerate((("weight", weight), ("indices", input)), 1):    # torch's function has them so
+        # torch's function has the arguments in this order.
+        for i, (name, x) in enumerate((("weight", weight), ("indices", input)), 1):
             if not isinstance(x, Tensor):
                 raise not_a_tensor("embedding", name, i, x) from None
         raise
@@ -146,7 +147,7 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: Extent | None = None, 
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """int64 (*, num_classes): 1 at each class of `input` (*, int64), 0 elsewhere.
 
-    num_classes -1: one more than the largest class. RuntimeError for classes outside of it.
+    num_classes -1 stands for one more than the largest class. RuntimeError for classes out of range.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.one_hot(torch.tensor([0, 2]))

@@ -16,7 +16,7 @@ from .embedding import _check_lookup, _embedding, _embedding_backward, _padding_
 
 # ------------------------------------------------------------------ primitive
 def _wide(x):
-    """An array or Tensor in what half precision is computed in: float32. Any other as it is."""
+    """An array or Tensor of half precision in float32, anything else as it is."""
     if isinstance(x, Tensor):
         return x.float() if x._array.itemsize == 2 else x
     return dt.cast(x, np.dtype(np.float32)) if x.itemsize == 2 else x
@@ -30,7 +30,7 @@ def _rounded(x, like):
 
 
 def _halves_up(x):
-    """float32 numbers as those of bfloat16 that torch's routine for bags rounds to: of two as near, the larger."""
+    """float32 numbers rounded to bfloat16 as in torch's routine for bags: a tie goes to the larger magnitude."""
     bits = (x.view(np.uint32) + np.uint32(1 << 15)) & np.uint32(0xffff0000)
     return np.where(np.isnan(x), x, bits.view(np.float32))
 
@@ -40,13 +40,13 @@ def _rows(x, numbers):
 
 
 def _added(rows, numbers, shape):
-    """Zeros of `shape` to which rows are added."""
+    """An array of zeros of `shape`, to which `rows` are added at `numbers`."""
     return _embedding_backward(rows, numbers, shape[0], -1, False).reshape(shape)
 
 
 def _table_gradient(g, shape, indices, offsets, per_sample_weights, mode, by_frequency, sparse, aux):
     chosen, index, bag_of, found = aux
-    if mode == "max":                          # the elements of the table that were the largest
+    if mode == "max":                          # the gradient goes to the elements that were the largest
         elements = np.flatnonzero(found >= 0)
         places = found.reshape(-1)[elements] * shape[1] + elements % (shape[1] or 1)
         return _added(_rows(g.reshape(g.shape[0] * g.shape[1], 1), elements), places, (shape[0] * shape[1], 1)).reshape(
@@ -66,9 +66,9 @@ def _table_gradient(g, shape, indices, offsets, per_sample_weights, mode, by_fre
 
 
 def _times(indices, index):
-    """What torch divides the gradients of the rows `index` by. The k-th smallest of the numbers that occur is not
-    divided by how often it occurs, but by how often the k-th of the sorted `indices` does: torch's loop over different
-    numbers reads the list of all."""
+    """The divisors of the gradients of the rows `index`, as torch computes them. The divisor of the k-th smallest of
+    the numbers that occur is not its own count, but the count of the k-th of the sorted `indices`: torch's loop over
+    the different numbers reads from the list of all numbers."""
     numbers, counts = np.unique(indices, return_counts=True)
     read = np.searchsorted(numbers, np.sort(indices, axis=None)[:len(numbers)])
     return counts[read][np.searchsorted(numbers, index)]
@@ -82,11 +82,11 @@ def _weights_gradient(g, shape, weight, indices, offsets, per_sample_weights, au
 
 @op(name="embedding_bag", aux=True, weight=_table_gradient, per_sample_weights=_weights_gradient, steps=True)
 def _embedding_bag(weight, indices, offsets, per_sample_weights, starts, mode, padding, by_frequency, sparse):
-    """`starts`: (where each bag starts, how many there are). Half precision is rounded as torch rounds it: sums, and
-    means that are made of them."""
+    """`starts`: (where each bag starts, number of bags). Half precision is rounded as in torch: first the sums, then
+    the means computed from them."""
     chosen, (first, count) = None, starts
     if not count:
-        indices = indices[:0]                  # numbers that are in no bag
+        indices = indices[:0]                  # the numbers belong to no bag
     bag_of = np.searchsorted(first, np.arange(indices.size), side="right") - 1
     rows = _wide(kernels.lookup(weight, indices))
     if per_sample_weights is not None:
@@ -104,7 +104,7 @@ def _embedding_bag(weight, indices, offsets, per_sample_weights, starts, mode, p
     if mode == "mean":
         times = np.maximum(np.bincount(dt.as_intp(bag_of), minlength=count), 1).astype(rows.dtype)[:, None]
         result = _wide(_rounded(result, weight)) / times       # torch rounds the sums first
-        found = _wide(_rounded(1 / times, weight))             # by which it multiplies gradients
+        found = _wide(_rounded(1 / times, weight))             # and multiplies gradients by this
     return _rounded(result, weight), (chosen, indices, bag_of, found)
 
 
@@ -117,7 +117,7 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
     """The sum, mean or maximum of the rows of `weight` in each bag: (B, D).
 
     `input` (B, N): each row is a bag; or (N), and bag i starts at offsets[i]. An empty bag gives 0.
-    `per_sample_weights` (mode "sum") scales rows. Rows `padding_idx` do not count. With `sparse` the gradient of
+    `per_sample_weights` (mode "sum") scales rows. The row `padding_idx` is left out. With `sparse` the gradient of
     `weight` is a sparse tensor of the rows that were read.
 
     >>> import tinytorch as torch
@@ -148,6 +148,16 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
     _check_rows(input._array, rows)
     if max_norm is not None:
         _renorm(weight, input, max_norm, norm_type)
+    _check_weights(weight, per_sample_weights, mode)
+    if offsets is not None:
+        offsets = offsets.contiguous()
+    if per_sample_weights is not None:
+        per_sample_weights = per_sample_weights.reshape(-1)
+    return _embedding_bag(weight, input.contiguous().reshape(-1), offsets, per_sample_weights, (starts, count), mode,
+                          _padding_row(padding_idx, weight), scale_grad_by_freq, sparse)
+
+
+def _check_weights(weight, per_sample_weights, mode):
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError("embedding_bag: per_sample_weights was not None. per_sample_weights is only "
                                   f"supported for mode='sum' (got mode='{mode}'). "
@@ -162,9 +172,6 @@ def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None, 
         raise RuntimeError("Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
                            f"'per_sample_weights'; but type {names[0]} does not equal {names[1]} (while checking "
                            "arguments for embedding_bag)")
-    return _embedding_bag(weight, input.contiguous().reshape(-1), offsets if offsets is None else offsets.contiguous(),
-                          per_sample_weights if per_sample_weights is None else per_sample_weights.reshape(-1),
-                          (starts, count), mode, _padding_row(padding_idx, weight), scale_grad_by_freq, sparse)
 
 
 def _check_rows(numbers, rows):
@@ -175,12 +182,12 @@ def _check_rows(numbers, rows):
 
 
 def _bags(input, offsets, include_last):
-    """(where each bag starts, how many there are)."""
+    """(where each bag starts, number of bags)."""
     if input.ndim == 2:
         if offsets is not None:
             raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
                              "fixed length sequences. However, found offsets of type <class 'torch.Tensor'>")
-        if input.dtype.kind in dt.BOOL + dt.COMPLEX:   # in torch the places of the bags have the dtype of the input
+        if input.dtype.kind in dt.BOOL + dt.COMPLEX:   # torch computes the starts in the input's dtype
             raise not_implemented("arange_cpu", input)
         if not input.shape[1]:
             raise RuntimeError("step must be nonzero")

@@ -1,4 +1,4 @@
-"""Numbers rounded as quantisation would round them, with the gradient of numbers that were not rounded."""
+"""Rounding as in quantisation, whose gradient is that of the identity."""
 from __future__ import annotations
 
 import numpy as np
@@ -13,8 +13,8 @@ __all__ = ["fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine"
 
 
 def _steps(input, scale, zero_point, whole):
-    """The numbers as whole numbers of steps, not limited yet: rounded before a zero point is added that is `whole`, and
-    after one that may be a fraction."""
+    """The numbers in steps of `scale`, not clamped yet. They are rounded before the zero point is added if that is
+    `whole`, and after it if it may be a fraction."""
     exact = input if input.dtype == np.float64 else np.asarray(dt.cast(input, np.dtype(np.float32)))
     with ignored():
         steps = exact * (np.float32(1) / scale)
@@ -25,7 +25,7 @@ def _steps(input, scale, zero_point, whole):
     input=lambda g, input, scale, zero_point, whole, low, high: g * _inside(
         input, scale, zero_point, whole, low, high))
 def _fake_quantized(input, scale, zero_point, whole, low, high):
-    """`scale` and `zero_point` are float32 arrays that broadcast with the numbers."""
+    """`scale` and `zero_point` are float32 arrays that broadcast with `input`."""
     steps = np.nan_to_num(_steps(input, scale, zero_point, whole), nan=low, posinf=high, neginf=low)
     return dt.cast((np.clip(steps, low, high) - zero_point) * scale, input.dtype)
 
@@ -46,8 +46,8 @@ def _check(low, high, zero_points):
 @public(dtypes=dt.FLOATING, kernel="fake_quantize_tensor_cachemask_kernel_type_handling")
 def fake_quantize_per_tensor_affine(input: Tensor, scale: float | Tensor, zero_point: int | Tensor, quant_min: int,
                                     quant_max: int) -> Tensor:
-    """The numbers rounded to whole multiples of `scale` as far as from quant_min - zero_point to
-    quant_max - zero_point of them. The gradient is 1 within these limits, and 0 beyond.
+    """`input` rounded to k * `scale`, with whole k from quant_min - zero_point to quant_max - zero_point.
+    The gradient is 1 within these limits, and 0 beyond.
 
     >>> import tinytorch as torch
     >>> torch.fake_quantize_per_tensor_affine(torch.tensor([-2., 0.24, 0.26, 9.]), 0.5, 1, 0, 3)

@@ -28,14 +28,14 @@ def _col2im(size, kernel, stride, padding, dilation, input):
 
 # ------------------------------------------------------------------ checks
 def whole(value: Any, name: str) -> int:
-    """`value` as an int; TypeError for a bool or what is none, ValueError if 64 bits do not hold it."""
+    """`value` as an int. TypeError for a bool or anything that is no int, ValueError if 64 bits do not hold it."""
     if isinstance(value, bool):
         raise TypeError(f"{name} must be int, not bool")
     return extent(value)
 
 
 def _pair(value, function, name, position):
-    """`value` (an int, or what gives two) as two ints. RuntimeError for another count."""
+    """`value` (an int, or an iterable of two) as two ints. RuntimeError for another count."""
     value = tuple(value) if isinstance(value, Iterable) else (value, value)
     value = ints_of(value, function, name, position, function == "col2im" and position == 2)
     if len(value) != 2:
@@ -63,7 +63,7 @@ def _sliding(function, *given):
 
 
 def _check_floating(name, input):
-    if input._array.dtype.kind in dt.INTEGER:   # bools torch sorts and fills, but never adds up
+    if input._array.dtype.kind in dt.INTEGER:   # torch takes bools here
         raise not_implemented(f"{name}_out_cpu", input)
     refuse_records(f"{name}_out_cpu", input)
 
@@ -72,7 +72,7 @@ def _check_floating(name, input):
 @public("im2col", in_python=True)
 def unfold(input: Tensor, kernel_size: int | Iterable[int], dilation: int | Iterable[int] = 1,
            padding: int | Iterable[int] = 0, stride: int | Iterable[int] = 1) -> Tensor:
-    """The sliding blocks of images, a column each: (N, C, H, W) gives (N, C * kH * kW, number of blocks).
+    """The sliding blocks of images as columns: (N, C, H, W) gives (N, C * kH * kW, number of blocks).
 
     An input (C, H, W) gives a result without N. RuntimeError if no block fits.
 
@@ -85,7 +85,7 @@ def unfold(input: Tensor, kernel_size: int | Iterable[int], dilation: int | Iter
     """
     kernel, dilation, padding, stride = _sliding("im2col", kernel_size, dilation, padding, stride)
     shape = input._array.shape
-    for dim in (1, 2):                         # both are looked at before they are counted: IndexError
+    for dim in (1, 2):                         # torch reads both sizes first, which raises IndexError
         check_dim(dim, len(shape))
     if len(shape) not in (3, 4) or 0 in shape[-3:]:
         raise RuntimeError("Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
@@ -106,10 +106,10 @@ def unfold(input: Tensor, kernel_size: int | Iterable[int], dilation: int | Iter
 def fold(input: Tensor, output_size: int | Iterable[int], kernel_size: int | Iterable[int],
          dilation: int | Iterable[int] = 1, padding: int | Iterable[int] = 0,
          stride: int | Iterable[int] = 1) -> Tensor:
-    """Adds sliding blocks up into images of `output_size` (H, W): the adjoint of `unfold`.
+    """Images of `output_size` (H, W) as the sums of their sliding blocks: the adjoint of `unfold`.
 
-    input (N, C * kH * kW, number of blocks) or without N: output (N, C, H, W). RuntimeError if the number of
-    blocks is not that of the images.
+    input (N, C * kH * kW, number of blocks) or without N: output (N, C, H, W). RuntimeError if the images have
+    another number of blocks.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.fold(torch.ones(1, 4, 4), (3, 3), 2)

@@ -23,7 +23,7 @@ def _fractional_max(kernel, out, input, samples):
     x = images(input, len(out))
     draws = images(samples, 1)[:len(x)]
     if len(out) == 2:
-        draws = draws[:, ::-1]                 # of images the width has the first
+        draws = draws[:, ::-1]                 # for images the first draw belongs to the width
     if x.itemsize == 2:
         single, dtype = np.dtype(np.float32), x.dtype
         starts = kernels.fractional_starts(dt.cast(draws, single), x.shape[1:], out, kernel,
@@ -39,7 +39,7 @@ def _fractional_max(kernel, out, input, samples):
 @op(name="fractional_max_pool2d", first=3, input=lambda g, n, input, indices:
         scatter(is_last(input, n), input.shape[-n:], indices, g))
 def _fractional_max_at(n, top, samples, input, indices):
-    return top.pop()                           # not to be kept for backward
+    return top.pop()                           # backward needs the indices alone
 
 
 _fractional_max_ats = {2: _fractional_max_at, 3: renamed(_fractional_max_at, "fractional_max_pool3d")}
@@ -138,10 +138,10 @@ def fractional_max_pool2d(
         input: Tensor, kernel_size: int | Ints, output_size: int | Ints | None = None,
         output_ratio: Sequence[float] | None = None, return_indices: bool = False,
         _random_samples: Tensor | None = None) -> Tensor | tuple[Tensor, Tensor]:
-    """Largest element of each of `output_size` windows of `kernel_size`, whose places are random (Graham 2014); with
-    `return_indices` their flat positions too.
+    """Largest element of each of `output_size` windows of `kernel_size` at random places (Graham 2014); with
+    `return_indices` the flat positions of the elements too.
 
-    input (N, C, H, W) or (C, H, W). `output_ratio`: the output's size in parts of the input's. `_random_samples`
+    input (N, C, H, W) or (C, H, W). `output_ratio`: the output's size divided by the input's. `_random_samples`
     (N, C, 2) in [0, 1) shift the windows along W and H of each channel, and are drawn if they are not given.
     ValueError without a size or a ratio, RuntimeError where windows do not fit into the input.
 

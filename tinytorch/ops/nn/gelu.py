@@ -20,7 +20,7 @@ from ..elementwise.math import exp, tanh
 
 _HALF_SQRT, _DENSITY = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)
 _TANH_SCALE, _TANH_CUBE = math.sqrt(2 / math.pi), 0.044715
-#: The native kernels.
+#: The native kernel for each value of `approximate`.
 _NATIVE = {"none": "gelu", "tanh": "gelu_tanh"}
 
 
@@ -35,7 +35,7 @@ def _curvature(g, grad, input, approximate):
 
 
 def _share(input, approximate):
-    """The share of `input` that is let through."""
+    """gelu(input) / input: the share of `input` that gelu lets through."""
     if approximate == "none":
         share = erf(input * _HALF_SQRT)
     else:
@@ -54,7 +54,7 @@ def _share(input, approximate):
     grad=lambda g, input, approximate, share: _gelu_backward(g, input, approximate, share),
     input=_curvature)
 def _gelu_backward(grad, input, approximate, share):
-    """The gradient `grad`, times the share of `input` let through and how it changes."""
+    """`grad` times the derivative of gelu, which is `share` + input * share'."""
     if grad.dtype.char == "e":
         return rounded_once(_gelu_backward.op.forward, grad, input, approximate, share)
     return _SLOPES[approximate](grad, input, share)
@@ -72,7 +72,8 @@ def _slopes(approximate, grad, input, share):
         slope *= 2 * share * (1 - share)
     slope *= input
     slope += share
-    return np.multiply(grad, slope, out=slope if slope.shape == np.shape(grad) else None)     # it may be of a batch
+    same = slope.shape == np.shape(grad)       # `grad` may have a batch dimension more
+    return np.multiply(grad, slope, out=slope if same else None)
 
 
 _SLOPES = {approximate: native.by_element(f"{kernel}_backward")(partial(_slopes, approximate))

@@ -28,7 +28,8 @@ _PADDINGS = ("zeros", "border", "reflection")
 
 # ------------------------------------------------------------------ primitives
 def _parts(mode, padding, align_corners, half, input, grid):
-    """(images as rows, the axes of the grid) of arrays. `half`: of bfloat16, also where backward brings float32."""
+    """(images as rows, the axes of the grid) of arrays. `half`: compute in bfloat16, also where backward has
+    widened the arrays to float32."""
     if half:
         input, grid = dt.cast(input, dt.BFLOAT16), dt.cast(grid, dt.BFLOAT16)
     size = input.shape[2:]
@@ -38,8 +39,8 @@ def _parts(mode, padding, align_corners, half, input, grid):
 
 
 def _moving(mode, padding, align_corners, input, grid):
-    """(images as rows, the axes with weights and slopes as functions of the grid, what the grid is moved by, and its
-    corners) of tensors."""
+    """(images as rows, axes, corners) of tensors. The weights and slopes of each axis are differentiable functions of
+    the grid. A corner is (its number along each axis, its flat positions, whether they are inside the image)."""
     n, c, *size = input.shape
     places = grid.reshape(grid.shape[0], math.prod(grid.shape[1:-1]), len(size))
     dtype = grid._array.dtype
@@ -49,7 +50,7 @@ def _moving(mode, padding, align_corners, input, grid):
         return wrap(dt.cast(np.ascontiguousarray(x), dtype))
     for k, axis in enumerate(axes):
         axis.factor = constant(np.broadcast_to(axis.factor, axis.elements[0].shape))
-        if axis.weights is None:               # of the coordinate too, which changes nothing
+        if axis.weights is None:               # mode nearest: constant ones that depend on the coordinate
             axis.weights = [places[..., k].masked_fill(wrap(np.ones(axis.elements[0].shape, bool)), 1)]
             axis.slopes = [0]
         else:
@@ -76,7 +77,7 @@ def _grad(g, wanted, mode, padding, align_corners, half, input, grid):
 
 
 def _grads_by_corners(mode, padding, align_corners, half, of_input, of_grid, g, input, grid):
-    """The gradients in ordinary operations."""
+    """The gradients of input and grid as a composition of ordinary operations."""
     rows, axes, corners = _moving(mode, padding, align_corners, input, grid)
     g = g.reshape(*g.shape[:2], math.prod(g.shape[2:]))
     back, turns = rows.detach() * 0, [0] * len(axes)
@@ -94,7 +95,7 @@ def _grads_by_corners(mode, padding, align_corners, half, of_input, of_grid, g, 
 
 
 def _second(g, wanted, args):
-    """The gradients of the gradients, by those of the ordinary operations."""
+    """The second derivatives: those of the composition in `_grads_by_corners`."""
     half = args[3]
     arrays = map(dt.to_bfloat16, args[6:]) if half else args[6:]
     operands = [wrap(x).requires_grad_(w) for x, w in zip(arrays, wanted)]
@@ -113,8 +114,9 @@ def _sample_grad(mode, padding, align_corners, half, of_input, of_grid, g, input
     size, wide = input.shape[2:], input.dtype != dt.BFLOAT16
     rows, axes = _parts(mode, padding, align_corners, half, input, grid)
     g = np.ascontiguousarray(dt.cast(g, rows.dtype)).reshape(*g.shape[:2], math.prod(g.shape[2:]))
-    found = (kernels.input_grad(g, rows.shape, axes, size).reshape(input.shape) if of_input else g[:0],
-             kernels.grid_grad(g, rows, axes, size).reshape(grid.shape) if of_grid else g[:0])
+    d_input = kernels.input_grad(g, rows.shape, axes, size).reshape(input.shape) if of_input else g[:0]
+    d_grid = kernels.grid_grad(g, rows, axes, size).reshape(grid.shape) if of_grid else g[:0]
+    found = d_input, d_grid
     return tuple(map(dt.from_bfloat16, found)) if half and wide else found
 
 
@@ -203,10 +205,10 @@ def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mod
                 align_corners: bool | None = None) -> Tensor:
     """The images `input` (N, C, H, W) at the places `grid` (N, H', W', 2) of (x, y) in [-1, 1]: (N, C, H', W').
 
-    Volumes (N, C, D, H, W) with (N, D', H', W', 3) of (x, y, z) too. -1 and 1 are the edges of the image, or with
-    `align_corners` the centres of the pixels there. mode: bilinear, nearest, or for images bicubic. Beyond the edges
-    are zeros, with padding_mode border the pixels at the edge, with reflection what is mirrored there. Both of one
-    floating-point dtype. ValueError for another mode, RuntimeError where shapes or dtypes do not fit.
+    Volumes (N, C, D, H, W) take a grid (N, D', H', W', 3) of (x, y, z). -1 and 1 are the edges of the image, or with
+    `align_corners` the centres of the pixels at the edges. mode: bilinear, nearest, or for images bicubic.
+    padding_mode: beyond the edges are zeros, the pixels at the edge (border), or the mirrored image (reflection). Input
+    and grid have one floating-point dtype. ValueError for another mode, RuntimeError where shapes or dtypes do not fit.
 
     >>> import tinytorch as torch
     >>> image = torch.tensor([[[[1., 2.], [3., 4.]]]])
@@ -225,7 +227,7 @@ def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mod
 
 # ------------------------------------------------------------------ grids
 def _base(size, align_corners, d):
-    """(P, axes + 1): the places of the elements of an image, the last axis first, and a column of ones."""
+    """(P, axes + 1): the coordinates of the P elements of an image, the last axis first, and a column of ones."""
     lines = []
     for n in size[::-1]:
         line = linspace(-1, 1, n, dtype=d)._array if n > 1 else dt.cast(np.zeros(n, np.float32), d.numpy)
@@ -263,8 +265,8 @@ def affine_grid_generator(theta: Tensor, size: Extents, align_corners: bool) -> 
 
 @public(python=True)
 def affine_grid(theta: Tensor, size: Ints, align_corners: bool | None = None) -> Tensor:
-    """The places (N, H, W, 2) that the affine maps `theta` (N, 2, 3) move the pixels of images of `size` (N, C, H, W)
-    to, for `grid_sample`; with (N, 3, 4) and (N, C, D, H, W) those of volumes. `align_corners` as there.
+    """The grid (N, H, W, 2) for `grid_sample` to which the affine maps `theta` (N, 2, 3) move the pixels of images of
+    `size` (N, C, H, W). Volumes take (N, 3, 4) and (N, C, D, H, W). `align_corners` is that of `grid_sample`.
 
     ValueError unless `theta` and `size` fit each other.
 

@@ -1,4 +1,4 @@
-"""Normalisation over groups of channels, and over neighbouring ones."""
+"""Normalisation over groups of channels, and over neighbouring channels."""
 from __future__ import annotations
 
 import math
@@ -28,10 +28,11 @@ def _group_norm_gradient(g, wanted, input, weight, groups, eps, aux):
 
 
 def _recorded_group_norm_gradient(g, wanted, input, weight, bias, groups, eps):
-    """The gradients by torch's formula for those that are differentiated again, whose rounding and memory order it
-    decides."""
+    """The gradients by the formula that torch uses where they are differentiated again. It decides their rounding and
+    memory order."""
     shape, narrow = input.shape, input._array.itemsize == 2
-    dtypes = [None if v is None else v._array.dtype for v in (input, weight)] + [None if bias is None else bias[1]]
+    dtypes = [None if v is None else v._array.dtype for v in (input, weight)]
+    dtypes.append(None if bias is None else bias[1])
     if narrow and input._array.size and all([dtype is None or dtype == dtypes[0] for dtype in dtypes]):
         return gradients_by_steps(g, wanted, input, weight, bias and bias[0], groups, eps)
     x, d, scale = (v if v is None or not narrow else v.float() for v in (input, g, weight))
@@ -43,12 +44,7 @@ def _recorded_group_norm_gradient(g, wanted, input, weight, bias, groups, eps):
     dot, total = (d * x).sum(3, keepdim=True), d.sum(3, keepdim=True)
     grads = [None, None, None]
     if wanted[0]:
-        if scale is not None:
-            scale = scale.reshape(1, groups, size[2], 1)
-        b, c = ((v if scale is None else v * scale).sum(2, keepdim=True) for v in (dot, total))
-        b = (c * mean - b) * (rate * rate * rate) * (1 / (size[2] * size[3] or math.nan))
-        c = -b * mean - c * rate * (1 / (size[2] * size[3] or math.nan))
-        grads[0] = ((rate if scale is None else rate * scale) * d + b * x + c).reshape(shape)
+        grads[0] = _recorded_input_gradient(x, d, dot, total, mean, rate, scale).reshape(shape)
     if wanted[1]:
         grads[1] = ((dot - total * mean) * rate).sum(0).reshape(weight.shape)
     if wanted[2]:
@@ -56,8 +52,22 @@ def _recorded_group_norm_gradient(g, wanted, input, weight, bias, groups, eps):
     return [v if v is None else v.to(dt.BY_NUMPY[dtype]) for v, dtype in zip(grads, dtypes)]
 
 
+def _recorded_input_gradient(x, d, dot, total, mean, rate, scale):
+    """The input's gradient of a group norm of `x` (N, groups, channels, *), given that of its output, `d`. `dot` and
+    `total`: the sums of d * x and d over the last axis. `scale`: the weight or None."""
+    share = 1 / (x.shape[2] * x.shape[3] or math.nan)
+    b, c = dot, total
+    if scale is not None:
+        scale = scale.reshape(1, x.shape[1], x.shape[2], 1)
+        b, c = b * scale, c * scale
+    b, c = b.sum(2, keepdim=True), c.sum(2, keepdim=True)
+    b = (c * mean - b) * (rate * rate * rate) * share
+    c = -b * mean - c * rate * share
+    return (rate if scale is None else rate * scale) * d + b * x + c
+
+
 @op(name="native_group_norm", aux=True, inputs=3, joint=_group_norm_gradient,
-    converts=True, called={"input": "input"})     # bfloat16 as it is, beside parameters in single precision
+    converts=True, called={"input": "input"})     # parameters may be in single precision beside a bfloat16 input
 def _group_norm(input, weight, bias, groups, eps):
     if input.itemsize != 2:
         result, statistics = kernels.group_norm(input, weight, bias, groups, eps)
@@ -96,7 +106,7 @@ def _by_group(input, num_groups, weight, bias, eps):
 
 
 def check_groups(input, num_groups, weight, bias):
-    """What is wrong with sizes or dtypes."""
+    """Raises torch's errors for sizes or dtypes that do not fit."""
     shape = input._array.shape
     if len(shape) < 2:
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {len(shape)}")
@@ -123,18 +133,18 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
     tensor([[[0.7378],
              [0.5946]]])
     """
-    shape = input.shape                        # not the array's: a recording keeps its sizes
+    shape = input.shape                        # not the array's shape: a recording keeps these sizes
     if len(shape) < 3:
         raise ValueError(f"Expected 3D or higher dimensionality                          input (got {len(shape)} "
                          "dimensions)")
     if not input._array.size:
         return input
     squares = input * input
-    if len(shape) > 3:                         # RuntimeError where memory has no such view
+    if len(shape) > 3:                         # RuntimeError if the memory order allows no such view
         squares = squares.view(*shape[:3], -1)
     pooled = input._array.dtype == np.int64 or input._array.dtype.kind in dt.FLOATING and not input.is_complex() and (
         len(shape) == 3 or input._array.itemsize > 2)
-    if not pooled:                             # torch takes the mean by a pooling
+    if not pooled:                             # torch computes the mean by pooling
         raise not_implemented("avg_pool2d" if len(shape) == 3 else "avg_pool3d_out_frame", input)
     size = as_int(size)
     squares = pad(squares, (0, 0) * (squares._array.ndim - 2) + (size // 2, (size - 1) // 2))

@@ -1,4 +1,5 @@
-"""Derivatives of the gradients of group_norm in half precision, which torch takes in many steps, each rounded."""
+"""Gradients of group_norm in half precision that are differentiated again. torch computes them in many steps, and
+rounds each step."""
 from __future__ import annotations
 
 import math
@@ -13,16 +14,17 @@ from ...tensor import Tensor, wrap
 
 
 def _by_group(x, groups):
-    """(N, C, *) as (N, groups, C / groups, the rest)."""
+    """(N, C, *) as (N, groups, C / groups, the product of the other sizes)."""
     n, channels = x.shape[:2]
     return x.reshape(n, groups, channels // groups, math.prod(x.shape[2:]))
 
 
 def _statistics_gradient(g, wanted, input, ans, groups):
-    """That of the mean and of 1 / deviation, as of the variance that the latter stands for."""
+    """The gradient of the mean plus that of 1 / deviation, which is computed through the variance."""
     recorded = any([isinstance(d, Tensor) for d in g])
     mean, deviation = [d if d is None or isinstance(d, Tensor) else wrap(d) for d in g]
-    x, inverse = _by_group(input if recorded else wrap(input), groups), ans[1] if recorded else wrap(ans[1])
+    input, inverse = (input, ans[1]) if recorded else (wrap(input), wrap(ans[1]))
+    x = _by_group(input, groups)
     count, grad = x.shape[2] * x.shape[3], None
     if deviation is not None:
         variance = -0.5 * (inverse * inverse * inverse) * deviation
@@ -43,8 +45,8 @@ def _statistics(input, groups, eps):
 
 def gradients_by_steps(g: Tensor, wanted: Sequence[bool], input: Tensor, weight: Tensor | None,
                        bias_shape: tuple[int, ...] | None, groups: int, eps: float) -> tuple[Tensor | None, ...]:
-    """The gradients of group_norm of tensors in one half precision, to be differentiated again. The order, in which
-    gradients of what they are computed from add up, is torch's."""
+    """The gradients of group_norm of tensors in one half precision, differentiable again. The steps are in torch's
+    order, because the order decides in which sequence the second derivatives add up."""
     x, grad = _by_group(input, groups), _by_group(g, groups)
     mean, inverse = _statistics(input, groups, eps)
     scale = 1.0 / (x.shape[2] * x.shape[3])

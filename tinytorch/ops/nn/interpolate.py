@@ -1,4 +1,4 @@
-"""Resizing of images: interpolate, upsample. Each primitive has its adjoint as another, whose adjoint is the first."""
+"""Resizing of images: interpolate, upsample. The adjoint of each primitive is a primitive too."""
 from __future__ import annotations
 
 import operator
@@ -19,7 +19,7 @@ from ...types import Ints, Number
 from .adaptive_pool import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from .pool import is_last
 
-#: By mode and number of axes: torch's name.
+#: torch's name for each mode and number of axes; True stands for `antialias`.
 _NAMES = {("nearest", 1): "upsample_nearest1d", ("nearest", 2): "upsample_nearest2d",
           ("nearest", 3): "upsample_nearest3d", ("nearest-exact", 1): "_upsample_nearest_exact1d",
           ("nearest-exact", 2): "_upsample_nearest_exact2d", ("nearest-exact", 3): "_upsample_nearest_exact3d",
@@ -28,7 +28,7 @@ _NAMES = {("nearest", 1): "upsample_nearest1d", ("nearest", 2): "upsample_neares
           ("bilinear", 2, True): "_upsample_bilinear2d_aa", ("bicubic", 2, True): "_upsample_bicubic2d_aa",
           ("lanczos", 2, True): "_upsample_lanczos2d_aa"}
 _ALONG = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
-#: Whose gradients have their channels last where those of the outputs do.
+#: Operations whose input's gradient has its channels last in memory if the output's gradient has.
 _KEEPS_LAST = {"upsample_nearest2d", "_upsample_nearest_exact2d", "upsample_bilinear2d", "_upsample_bilinear2d_aa",
                "upsample_trilinear3d"}
 
@@ -43,7 +43,7 @@ def _taps(name, size, output_size, align_corners, scales, dtype, rounding=None, 
 
 
 def _rounding(dtype):
-    """How weights are rounded to a half precision."""
+    """A function that rounds weights to a half precision."""
     if dtype == np.float16:
         return lambda x: x.astype(np.float16).astype(np.float32)
     return lambda x: dt.widened(dt.narrowed(x))
@@ -72,7 +72,7 @@ def _resize(name, output_size, align_corners, scales, half, vectorised, input):
     name, shape[2:], align_corners, scales, half, False, g))
 def _resize_grad(name, size, align_corners, scales, half, grad):
     g = np.ascontiguousarray(grad)
-    axes = _taps(name, size, g.shape[2:], align_corners, scales, g.dtype, vectorised=True)     # in backward always
+    axes = _taps(name, size, g.shape[2:], align_corners, scales, g.dtype, vectorised=True)     # always so in backward
     result = kernels.resized_grad(g.astype(np.float32) if g.dtype == np.float16 else g, axes, size)
     result = result.astype(g.dtype, copy=False)
     return in_channels_last(result) if name in _KEEPS_LAST and is_last(grad, len(size)) else result
@@ -89,7 +89,7 @@ _SCALES = {1: "float scales = None", 2: "float scales_h = None, float scales_w =
 
 
 def _shown(value):
-    """A value as torch's list of arguments has it."""
+    """A value as torch's message shows it in a list of arguments."""
     if isinstance(value, list):
         return f"list of [{', '.join(map(kind_of, value))}]"
     if isinstance(value, tuple):
@@ -104,8 +104,9 @@ def _numbers(name, n, output_size, scales, align_corners):
     whole = output_size is None or is_extent(output_size[0]) and all(map(_is_whole, output_size))
     scaled = scales is None or all([isinstance(v, real) for v in scales])
     if flag and whole and scaled:
-        return (None if output_size is None else ints_of(output_size, name, "output_size", 2, True),
-                None if scales is None else tuple(map(float, scales)))
+        if output_size is not None:
+            output_size = ints_of(output_size, name, "output_size", 2, True)
+        return output_size, None if scales is None else tuple(map(float, scales))
     corners = "" if align_corners is None else "bool align_corners, "
     given, fine = [output_size, scales], [whole and output_size is not None, scaled and scales is not None]
     if align_corners is not None:
@@ -155,7 +156,7 @@ def _upsample(name, input, output_size, scales, align_corners=None):
         output_size = tuple([_scaled_size(m, scale) for m, scale in zip(input._array.shape[2:], scales)])
     _check(name, n, input, output_size)
     array = input._array
-    # torch has a routine for channels that lie together, which it takes for small images too.
+    # torch has a routine for channels last in memory, which it uses for small images too.
     last = n > 1 and array.ndim == n + 2 and channels_last(array) and array.shape[1] > 3
     vectorised = name not in _UNVECTORISED and (last or n == 2 and sum(output_size) <= 128)
     _check_dtype(name, input, vectorised)
@@ -178,7 +179,7 @@ def _scaled_size(size, scale):
 
 
 def _spatial(shape, size, scale_factor):
-    """(sizes, scale factors) per axis, of which one is None. ValueError in torch's words."""
+    """(sizes, scale factors) per axis; one of the two is None. ValueError in torch's words."""
     n, axes = len(shape) - 2, list(shape[2:])
     if size is not None and scale_factor is not None:
         raise ValueError("only one of size or scale_factor should be defined")
@@ -193,7 +194,7 @@ def _spatial(shape, size, scale_factor):
         if not all([_is_whole(m) and not isinstance(m, np.ndarray) for m in size]):
             raise TypeError("expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], "
                             f"but got size with types {[type(m) for m in size]}")
-        if max(size) > LARGEST:                # the other faults have other words
+        if max(size) > LARGEST:                # other faults are reported later, in other words
             ints_of(size, "interpolate", "output_size", 2)
         return size, None
     if scale_factor is None:
@@ -226,12 +227,13 @@ def interpolate(input: Tensor, size: int | Ints | None = None, scale_factor: flo
                 antialias: bool = False) -> Tensor:
     """Images (N, C, L), (N, C, H, W) or (N, C, D, H, W) resized to `size`, or by `scale_factor` (sizes rounded down).
 
-    mode: nearest, nearest-exact, area (any number of axes), linear (1 axis), bilinear, bicubic, lanczos (2, the last
-    with `antialias` only), trilinear (3). With `align_corners` the centres of the corner pixels stay where they are,
-    without it their corners. `antialias` widens the filter where the result is smaller (bilinear, bicubic, lanczos).
-    `recompute_scale_factor`: positions by the resulting size, not by the factor given. Floating-point dtypes;
-    nearest, nearest-exact, bilinear, bicubic and lanczos take uint8 too. ValueError unless one of `size` and
-    `scale_factor` is given, with a number for each axis; NotImplementedError for another mode or number of axes.
+    mode: nearest, nearest-exact, area (any number of axes), linear (1 axis), bilinear, bicubic (2), lanczos (2, with
+    `antialias` only), trilinear (3). With `align_corners` the centres of the corner pixels stay where they are, without
+    it the corners of these pixels. `antialias` widens the filter where the result is smaller (bilinear, bicubic,
+    lanczos). `recompute_scale_factor`: positions follow from the resulting size, not from the given factor.
+    Floating-point dtypes; nearest, nearest-exact, bilinear, bicubic and lanczos take uint8 too. ValueError unless one
+    of `size` and `scale_factor` is given, with a number for each axis; NotImplementedError for another mode or number
+    of axes.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.interpolate(torch.tensor([[[1., 3.]]]), scale_factor=2)
@@ -256,6 +258,12 @@ def interpolate(input: Tensor, size: int | Ints | None = None, scale_factor: flo
                          "tensor as input")
     if mode == "area" and n in _AREA:
         return _AREA[n](input, output_size)
+    return _upsample(_name_of(mode, n, align_corners, antialias), input, output_size, scales, align_corners)
+
+
+def _name_of(mode, n, align_corners, antialias):
+    """torch's name of the operation. ValueError for settings that lanczos does not take, NotImplementedError for a mode
+    that is unknown or does not exist for `n` axes."""
     if mode == "lanczos" and n == 2:
         if align_corners:
             raise ValueError("Lanczos mode does not support align_corners=True")
@@ -263,7 +271,7 @@ def interpolate(input: Tensor, size: int | Ints | None = None, scale_factor: flo
             raise ValueError("Lanczos mode requires antialias=True")
     name = _NAMES.get((mode, n, True) if antialias else (mode, n))
     if name is not None:
-        return _upsample(name, input, output_size, scales, align_corners)
+        return name
     if mode in _NEEDED and n in (1, 2, 3):
         raise NotImplementedError(f"Got {n + 2}D input, but {mode} mode needs {_NEEDED[mode]}D input")
     raise NotImplementedError(f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {n + 2}D) for the modes: "

@@ -1,4 +1,4 @@
-"""Cross entropy of what a linear layer makes of features: of the whole batch, or of pieces of it."""
+"""Cross entropy of the scores of a linear layer, computed for the whole batch or piece by piece."""
 from __future__ import annotations
 
 import math
@@ -19,7 +19,7 @@ from .cross_entropy import REDUCTIONS, cross_entropy
 
 # ------------------------------------------------------------------ in pieces of the batch
 def _piecewise(target, bias, reduction, label_smoothing, more):
-    """Whether torch takes this in pieces; a warning in its words if not."""
+    """Whether torch computes this loss in pieces. Warns in torch's words if it does not."""
     if reduction in REDUCTIONS and label_smoothing == 0 and target.dtype is dt.int64 and not more:
         return True
     warn("linear_cross_entropy: ``options`` ignored; chunked path needs reduction in {'mean','sum','none'}, "
@@ -30,7 +30,7 @@ def _piecewise(target, bias, reduction, label_smoothing, more):
 
 
 def _rows(options, batch, features, classes):
-    """How many rows a piece has of a batch. ValueError for a size that is not what the method gives."""
+    """The number of rows of a piece. ValueError if the given size differs from the one that the method gives."""
     method, size = options.chunking_method, options.batch_chunk_size
     if method is None or method == "auto" and size is not None:
         return max(1, batch if size is None else min(size, batch))
@@ -56,7 +56,7 @@ def _in_pieces(input, weight, bias, target, of_classes, reduction, ignore_index,
 
 
 def _pieces(input, weight, bias, target, of_classes, ignore_index, rows, reduction):
-    """(losses, leaves that they were computed from) of each piece."""
+    """Yields (losses, the leaves from which they were computed) for each piece."""
     weight, bias, of_classes = [None if x is None else _single(x) for x in (weight, bias, of_classes)]
     for leaf in (weight, bias):
         if leaf is not None:
@@ -70,13 +70,13 @@ def _pieces(input, weight, bias, target, of_classes, ignore_index, rows, reducti
 
 
 def _single(x):
-    """Outside the graph, half precision in single."""
+    """`x` detached, and in single precision if it is in half."""
     x = x.detach()
     return x.float() if x._array.dtype.itemsize == 2 else x
 
 
 def _added_up(found, weight, bias):
-    """The gradients of all pieces: of the inputs after each other, of the weight and the bias their sums."""
+    """The gradients of all pieces: those of the inputs joined, those of the weight and the bias added up."""
     of_inputs, sums = [], [zeros_like(_single(x)) for x in (weight, bias) if x is not None]
     for of_input, *others in found:
         of_inputs.append(of_input)
@@ -86,7 +86,7 @@ def _added_up(found, weight, bias):
 
 
 class _Together(Function):
-    """The sum or mean, with its gradients."""
+    """The sum or mean. Forward computes the gradients too."""
 
     @staticmethod
     def forward(ctx, input, weight, bias, target, of_classes, ignore_index, rows, reduction, again):
@@ -101,8 +101,10 @@ class _Together(Function):
         if reduction == "mean":
             count = counted.sum() if of_classes is None else _single(of_classes)[target[counted]].sum()
         ctx.again = again
-        ctx.gradients = [None if g is None else (g / count).to(input.dtype)
-                         for g in _added_up(found, weight, bias)] if wanted else []
+        ctx.gradients = []
+        if wanted:
+            ctx.gradients = [None if g is None else (g / count).to(input.dtype)
+                             for g in _added_up(found, weight, bias)]
         return (loss / count).to(input.dtype)
 
     @staticmethod
@@ -141,14 +143,16 @@ def linear_cross_entropy(input: Tensor, linear_weight: Tensor, target: Tensor, *
                          label_smoothing: float = 0.0, options: Any = None) -> Tensor:
     """`cross_entropy` of linear(input, linear_weight, linear_bias).
 
-    `input` (N, in_features) or (in_features), `linear_weight` (C, in_features) or, beside a batch, (C, d1, ...,
-    in_features), `linear_bias` of the same sizes but the last; `target` and the rest as in `cross_entropy`.
-    `ignore_index` None: -100, and no other may be given beside probabilities. RuntimeError for sizes that do not fit.
+    `input` (N, in_features) or (in_features), `linear_weight` (C, in_features) or, with a batch, (C, d1, ...,
+    in_features), `linear_bias` of the same sizes without the last; `target` and the rest as in `cross_entropy`.
+    `ignore_index` None stands for -100; no other value may be given with probabilities as targets. RuntimeError for
+    sizes that do not fit.
 
-    With `options` (LinearCrossEntropyOptions) the batch is taken in pieces, so that there are never the scores of all:
-    the gradients of a sum or mean are found with it, and can be had once unless `allow_retain_graph`. Of targets that
-    are classes, C classes alone and no smoothing, else UserWarning and all at once, as within vmap. Half precisions
-    are added up in single.
+    With `options` (LinearCrossEntropyOptions) the batch is computed in pieces, so that the scores of the whole batch
+    never exist at once. The forward pass of a sum or mean computes the gradients too, and backward may run once, unless
+    `allow_retain_graph` is set. This needs class targets, a weight (C, in_features) and no smoothing. Otherwise the
+    call warns (UserWarning) and computes all at once, as it does within vmap without a warning. Sums of half precision
+    are computed in single precision.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.linear_cross_entropy(torch.ones(2, 3), torch.zeros(4, 3), torch.tensor([0, 3]))

@@ -1,6 +1,6 @@
 """Losses between tensors of one shape: differences and probabilities.
 
-Those of classes are in cross_entropy.py, those of margins and distances in margin_loss.py.
+Losses of classes are in cross_entropy.py, losses of margins and distances in margin_loss.py.
 """
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from .cross_entropy import reduction_of
 
 
 def reduced(loss, reduction, *operands, begins=None, name=None):
-    """`loss`, its mean or its sum. `operands`: the tensors that torch's formula reads, in that order; by them it lays
-    out in memory a loss that is not added up. `begins`: the primitive with which begins what torch has as one node,
-    under its name or `name`."""
+    """`loss`, its mean or its sum. `operands`: the tensors that torch's formula reads, in torch's order; they decide
+    the memory order of a loss that is not reduced. `begins`: the first of the primitives that torch shows as one node.
+    The node gets the name of `begins`, or `name`."""
     if reduction == "none":
         if operands and loss._array.strides != operands[0]._array.strides:
             loss._array = operand_order(loss._array, *[x._array for x in operands])
@@ -46,7 +46,7 @@ def reduced(loss, reduction, *operands, begins=None, name=None):
 
 
 def _paired(input, target):
-    """The two in one dtype, with torch's warning if they must be broadcast."""
+    """`input` and `target` in one dtype. Warns in torch's words if they must be broadcast."""
     check_sized(input, target)
     if input._array.shape != target._array.shape:
         warn(f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
@@ -55,7 +55,7 @@ def _paired(input, target):
         check_broadcast(input._array.shape, target._array.shape)
     if input._array.dtype is target._array.dtype:
         return input, target
-    # They are broadcast before their dtypes meet: one without dimensions counts as much as the other.
+    # torch broadcasts them before it promotes their dtypes, so that a tensor without dimensions has the full weight.
     dtype = dt.promote_types(input.dtype, target.dtype).numpy
     return converted(input, dtype), converted(target, dtype)
 
@@ -74,7 +74,8 @@ def _weighted(loss, weight, reduction, by_weight=True):
 def _mse_gradient(g, wanted, input, target, reduction, aux):
     scale = g * 2 if reduction != "mean" else g * (2 / (aux.size or math.nan))
     d = aux * as_array(scale).astype(aux.dtype, copy=False)
-    return d if wanted[0] else None, -d if wanted[1] else None
+    of_target = -d if wanted[1] else None
+    return d if wanted[0] else None, of_target
 
 
 @op(name="mse_loss", aux=True, inputs=2, elementwise=True, joint=_mse_gradient,
@@ -93,7 +94,7 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, re
              reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
     """The squared difference. `weight` of the same shape scales it, and "mean" then divides by the sum of the weights.
 
-    Warns if the shapes differ, ValueError for an unknown `reduction`.
+    A UserWarning if the shapes differ, ValueError for an unknown `reduction`.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.mse_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
@@ -106,7 +107,7 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, re
         _check_weight(input, weight)
         difference = input - target
         return _weighted(difference * difference, weight, reduction)
-    if kind in dt.WIDENED:                     # each step rounded, as in torch
+    if kind in dt.WIDENED:                     # torch rounds each step
         refuse_records("mse_cpu", input)
         difference = input - target
         return reduced(difference * difference, reduction)
@@ -118,7 +119,7 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None, re
 @public(python=True, autocast="up")
 def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
             reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
-    """The absolute difference; its derivative at 0 is 0. The rest as in `mse_loss`.
+    """The absolute difference; its derivative at 0 is 0. The other arguments are those of `mse_loss`.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.l1_loss(torch.tensor([1., 2.]), torch.tensor([1., 4.]))
@@ -158,7 +159,7 @@ def _huber_by_size(size, delta):
 
 
 def _huber(kernel, input, target, delta, divisor=None):
-    if input._array.dtype == dt.BFLOAT16 and divisor is not None:           # torch computes it in float32
+    if input._array.dtype == dt.BFLOAT16 and divisor is not None:           # torch computes this in float32
         return in_float32(lambda a, b: _huber(kernel, a, b, delta, divisor), input, target)
     if dt.kind(input._array.dtype) not in dt.FLOATING:
         raise not_implemented(kernel, input)
@@ -195,7 +196,7 @@ def _refuse_gradient(g, dtype, other):
 
 @op(name="huber_loss", first=2, loss=_refuse_gradient)
 def _without_gradient(dtype, other, loss):
-    """The loss of two dtypes, in the first: torch's has no derivative."""
+    """The loss of two dtypes, in the first one. torch has no derivative for it."""
     return dt.cast(loss, dtype.numpy)
 
 
@@ -226,7 +227,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
 
 
 # ------------------------------------------------------------------ probabilities
-#: Where input is 0 or 1 the derivatives stop growing.
+#: The least denominator, which bounds the derivatives where input is 0 or 1.
 _TINY = 1e-12
 
 
@@ -249,7 +250,7 @@ def _bce_backward(grad, input, target):
     input=lambda g, input, target: _bce_backward(g, input, target),
     target=lambda g, input, target: g * (log1p(-input) - log(input)))
 def _bce(input, target):
-    """Each step rounded, as in torch's kernel."""
+    """Each step is rounded, as in torch's kernel."""
     input, target = stepwise(input), stepwise(target)
     return plain((target - 1) * np.maximum(np.log1p(-input), -100) - target * np.maximum(np.log(input), -100))
 
@@ -281,7 +282,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     _check_chances("input", input._array)
     _check_chances("target", target._array)
     loss = _bce(input, target)
-    if weight is not None:                     # in place in torch
+    if weight is not None:                     # torch multiplies in place
         check_fits(loss._array, weight._array.shape, result_dtype((loss, weight)))
         loss = (loss * weight).to(loss.dtype)
     return reduced(loss, reduction, begins=_bce)
@@ -299,7 +300,7 @@ def _check_chances(name, array):
     target=lambda g, input, target: g * -input)
 @expression(arrays=2)
 def _bce_logits(input, target):
-    """Infinite scores stay infinite."""
+    """An infinite score has an infinite loss, not NaN."""
     return (1.0 - target) * input + (
         expressions.log1p(expressions.exp(-abs(input))) - expressions.minimum(input, 0.0))
 
@@ -327,7 +328,7 @@ _bce_weighted_logits = op(
 def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
                                      size_average: bool | None = None, reduce: bool | None = None,
                                      reduction: str = "mean", pos_weight: Tensor | None = None) -> Tensor:
-    """binary_cross_entropy of sigmoid(input), without overflow. `pos_weight` scales the part of target 1.
+    """binary_cross_entropy of sigmoid(input), without overflow. `pos_weight` scales the term of target 1.
 
     ValueError if the sizes differ.
 
@@ -354,7 +355,7 @@ def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tens
         loss = _bce_logits(input, target)
     elif pos_weight is not None and same and pos_weight._array.dtype == input._array.dtype:
         loss = _bce_weighted_logits(input, target, pos_weight)
-    else:                                      # torch writes each step over the one before, in its dtype
+    else:                                      # torch computes in place: each result is cast to the dtype before it
         rest = logsigmoid(input) if pos_weight is None else converted(_weighted_part(input, target, pos_weight),
                                                                       input._array.dtype)
         loss = converted(converted((1 - target) * input, target._array.dtype) - rest, target._array.dtype)

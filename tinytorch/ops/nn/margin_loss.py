@@ -97,7 +97,7 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
 
 
 def _by_tensors(rule):
-    """`rule` of arrays computed as of tensors, whose numbers and sums are not rounded to half precision."""
+    """`rule`, which gets arrays as Tensors: their scalars and sums are not rounded to half precision."""
     def of_any(g, *args):
         if isinstance(g, Tensor):
             return rule(g, *args)
@@ -166,12 +166,12 @@ def _rows(input):
 
 
 def _row_slopes(name, slopes, for_tangents=None):
-    """The gradient grad * slopes(rows, *settings) as a rule. torch does not derive it again. Tangents, which it does
-    not have, are by `for_tangents`, which can be derived again, or else by slopes that are constant."""
+    """A rule for the gradient grad * slopes(rows, *settings). torch cannot differentiate it again. Forward mode, which
+    torch does not have here, uses `for_tangents`, which is differentiable, or the slopes as constants."""
     def refuse_it(g):
         raise RuntimeError(f"derivative for aten::{name}_backward is not implemented")
 
-    def with_arrays(input, settings):          # create_graph makes tensors of saved arrays
+    def with_arrays(input, settings):          # with create_graph saved arrays come as Tensors
         return slopes(_rows(input), *[x._array if isinstance(x, Tensor) else x for x in settings])
 
     @op(name=name + "_slopes", inputs=1)
@@ -191,8 +191,8 @@ def _row_slopes(name, slopes, for_tangents=None):
 
 
 def _beyond(rows, at, margin):
-    """margin - x[target] + x[j] of the other classes j where it is positive, else 0 (of NaN too). `at`: where
-    x[target] stands."""
+    """margin - x[target] + x[j] for the other classes j where it is positive, else 0 (also for NaN). `at`: the column
+    of x[target] in each row."""
     beyond = np.fmax(margin - np.take_along_axis(rows, at, 1) + rows, 0)
     np.put_along_axis(beyond, at, 0, 1)
     return beyond
@@ -287,8 +287,8 @@ def _check_long(target):
 
 
 def _label_margins(rows, labels, listed):
-    """1 - x[y] + x[i] of the listed classes y (N, C, 1) and the others i (N, 1, C) where it is positive, else 0 (of
-    NaN too)."""
+    """1 - x[y] + x[i] for the listed classes y (N, C, 1) and the others i (N, 1, C) where it is positive, else 0 (also
+    for NaN)."""
     other = np.ones(labels.shape, bool)
     other[np.nonzero(listed)[0], labels[listed]] = False
     margins = np.fmax(1 - np.take_along_axis(rows, labels, 1)[:, :, None] + rows[:, None, :], 0)
@@ -296,7 +296,7 @@ def _label_margins(rows, labels, listed):
 
 
 def _listed(target):
-    """Rows of labels, 0 for those that do not count, and which do."""
+    """(rows of labels, with 0 from the first -1 on, and bools that are True before it)."""
     labels = _rows(target)
     listed = np.logical_and.accumulate(labels >= 0, axis=1)
     return np.where(listed, labels, 0), listed
@@ -334,12 +334,14 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, size_average: bool | N
     reduction = reduction_of(reduction, size_average, reduce)
     refuse(multilabel_margin_loss, input, target)
     classes = _classes(input)
-    if input._array.shape != target._array.shape if input._array.ndim == 2 else target._array.shape not in (
-            (classes,), () if classes == 1 else (classes,)):
+    fits = target._array.shape == input._array.shape
+    if input._array.ndim != 2:
+        fits = target._array.shape == (classes,) or classes == 1 and target._array.shape == ()
+    if not fits:
         raise RuntimeError(f"inconsistent target size: {list(target._array.shape)} for input of size: "
                            f"{list(input._array.shape)}")
     _check_kernel("multilabel_margin_loss_forward_out_frame", input)
-    if target._array.dtype.kind in dt.WIDENED + dt.COMPLEX:           # cannot be compared with the range
+    if target._array.dtype.kind in dt.WIDENED + dt.COMPLEX:           # this dtype cannot be compared with the range
         _check_long(target)
     labels = target._array.reshape(-1, classes)
     if labels.size and (labels.min() < -1 or labels.max() >= classes):

@@ -1,7 +1,7 @@
-"""Layers and losses as torch's C++ has them: torch.batch_norm, torch.kl_div ... beside those of torch.nn.functional.
+"""Layers and losses with the signatures of torch's C++ functions: torch.batch_norm, torch.kl_div ...
 
-Their arguments come in another order, and `reduction` is a number: 0 none, 1 mean, 2 sum. torch's
-declarations say 1 where it is not given, and its functions take 0."""
+Their arguments have another order than those in torch.nn.functional, and `reduction` is a number: 0 none, 1 mean,
+2 sum. Its default is 1 in torch's declarations, but torch's functions use 0."""
 from __future__ import annotations
 
 from ...autograd.public import public
@@ -79,7 +79,7 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
 @public()
 def embedding(weight: Tensor, indices: Tensor, padding_idx: int = -1, scale_grad_by_freq: bool = False,
               sparse: bool = False) -> Tensor:
-    """Rows of `weight`. The one at `padding_idx` gets no gradient; a negative number stands for none.
+    """Rows of `weight`. The row `padding_idx` gets no gradient; a negative number stands for no such row.
 
     >>> import tinytorch as torch
     >>> torch.embedding(torch.tensor([[1., 2.], [3., 4.]]), torch.tensor([1, 0, 1]))
@@ -108,7 +108,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: int = 0, *, log_target: boo
     tensor(0.)
     """
     reduction = _word(reduction)
-    loss = losses.kl_div(input, target, reduction="none", log_target=log_target)      # which does not warn of "mean"
+    loss = losses.kl_div(input, target, reduction="none", log_target=log_target)      # "mean" would warn
     return loss if reduction == "none" else getattr(loss, reduction)()
 
 

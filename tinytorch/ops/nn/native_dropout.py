@@ -1,4 +1,4 @@
-"""torch.dropout(input, p, train) and its kind: without defaults, and each with an in-place form."""
+"""torch.dropout(input, p, train) and the functions like it: they have no defaults, and each has an in-place form."""
 from __future__ import annotations
 
 from ...autograd.promotion import refuse_complex_gradient, scalar_as
@@ -23,7 +23,7 @@ def _checked(input, p, train, inplace, **kind):
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Zero elements with probability `p` and scale the others by 1 / (1 - p), if `train`.
 
-    RuntimeError for p outside [0, 1], as for the other functions here.
+    RuntimeError for p outside [0, 1], as in the other functions of this file.
 
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)

@@ -1,4 +1,4 @@
-"""The norms as torch's kernels give them: with the statistics that they divide by."""
+"""Normalisations with the signatures of torch's kernels, which return their statistics too."""
 from __future__ import annotations
 
 import math
@@ -33,7 +33,8 @@ def _with_statistics(input, weight, bias, running_mean, running_var, training, m
                            f"{list(input._array.shape)}")
     arrays = _arrays(input, weight, bias, running_mean, running_var)
     kept = _kept_in(*arrays)
-    copies = [x if x is None else x.copy() for x in arrays[3:]]        # they move once
+    # The forward at the end changes copies, so that the running statistics change once.
+    copies = [x if x is None else x.copy() for x in arrays[3:]]
     result = _by_batch(input, running_mean, running_var, weight, bias, training, momentum, eps)
     if not training:
         return result, *[empty(0, dtype=dt.BY_NUMPY[kept]) for _ in range(2)]
@@ -91,7 +92,7 @@ def native_layer_norm(input: Tensor, normalized_shape: Extents, weight: Tensor |
 
 
 def _in_single(x):
-    """What is in half precision in single, of arrays and Tensors."""
+    """An array or Tensor of half precision in single precision, anything else as it is."""
     if isinstance(x, Tensor):
         return x.float() if x._array.itemsize == 2 else x
     return wide(x)
@@ -105,7 +106,7 @@ def _native_group_norm_gradient(g, wanted, input, weight, groups, eps, ans, aux)
         of_result, (input, weight, None, groups, eps, None, aux), [edge or None for edge in wanted]))
     given = [of_mean is not None, of_rate is not None]
     if not wanted[0] or not input.shape[0] or not (any if mode.computing_jvp else all)(given):
-        return grads                           # torch's statistics have gradients both or not at all
+        return grads                           # in torch both statistics have gradients, or neither
     dtype = input.dtype
     x, mean, rate, of_mean, of_rate = map(_in_single, (input, mean, rate, of_mean, of_rate))
     size, total = math.prod(input.shape[1:]) // groups, 0

@@ -1,4 +1,4 @@
-"""Normalisation over batches and layers. That over groups of channels is in group_norm.py."""
+"""Normalisation over batches and layers. Normalisation over groups of channels is in group_norm.py."""
 from __future__ import annotations
 
 import math
@@ -22,7 +22,7 @@ from ...types import Extents
 
 __all__ = ["layer_norm", "rms_norm"]
 
-#: Errors that may come of arguments of the wrong kind: `refuse` says if they do.
+#: Exceptions that arguments of the wrong type may raise. `refuse` raises torch's TypeError if a type is wrong.
 WRONG = AttributeError, RuntimeError, TypeError
 
 
@@ -33,56 +33,57 @@ def wide(x):
 
 
 def widened(g, wanted, input, weight):
-    """What a gradient is computed from: the arrays in single precision, if the input is in half precision."""
+    """The operands of a gradient: the arrays in single precision, if the input is in half precision."""
     return (g, wanted, input, weight) if input.itemsize != 2 else (wide(g), wanted, wide(input), wide(weight))
 
 
 def _as(dtype):
-    """What rounds arrays to a dtype, or to that of a half-precision one and back."""
+    """A function that casts arrays to a dtype."""
     return lambda x: dt.cast(x, dtype) if x is not None and x.dtype != dtype else x
 
 
 def _kept_in(input, *parameters):
-    """The dtype of statistics: that of the input, or single precision if any of the parameters has that."""
+    """The dtype of statistics: single precision if any of the parameters has it, else the dtype of the input."""
     return np.dtype(np.float32) if any([p is not None and p.dtype == np.float32 for p in parameters]) else input.dtype
 
 
 def laid_out(result, like, is_last=channels_last):
-    """`result`, with channels last in memory if array `like` has them there: they are copied."""
+    """`result`, or a copy with channels last in memory if array `like` has them last."""
     if like.ndim not in (4, 5) or like.strides[1] > like.strides[-1] or not is_last(like):
         return result
     return in_channels_last(result)
 
 
 def _filled_last(x):
-    """`channels_last` as batch norms see it: strides along sizes of 1 do not count where there are no gaps."""
+    """`channels_last` as batch norms decide it: for dense arrays the strides along sizes of 1 do not matter."""
     return channels_last(x) or np.moveaxis(x, 1, -1).flags.c_contiguous
 
 
 def about(bias):
-    """What its gradient needs of a bias that torch does not save."""
+    """(shape, dtype) of a bias: its gradient needs no more, and torch does not save it."""
     return None if bias is None else (bias.shape, bias.dtype)
 
 
-#: What stands in for it where the gradients are derived again.
+#: Zeros stand in for the bias, which was not saved, where the gradients are differentiated again.
 _BIAS = {"bias": lambda aux: None if aux[-1] is None else np.zeros(*aux[-1])}
 
 
 def shaped(grads, input, weight, bias, like=None, is_last=channels_last):
-    """The gradients of input, weight and bias in their shapes and dtypes, that of the input in the memory format of
-    `like`; `bias`: its shape and dtype."""
+    """The gradients of input, weight and bias in the shapes and dtypes of these. The input's gradient has the memory
+    format of `like`. `bias`: (shape, dtype)."""
     g_input, g_weight, g_bias = grads
     if input.itemsize == 2:
         g_input = _as(input.dtype)(g_input)
         g_weight = g_weight if weight is None else _as(weight.dtype)(g_weight)
         g_bias = g_bias if bias is None else _as(bias[1])(g_bias)
-    return (g_input if g_input is None or like is None else laid_out(g_input, like, is_last),
-            None if weight is None or g_weight is None else g_weight.reshape(weight.shape),
-            None if bias is None or g_bias is None else g_bias.reshape(bias[0]))
+    if g_input is not None and like is not None:
+        g_input = laid_out(g_input, like, is_last)
+    g_weight = None if weight is None or g_weight is None else g_weight.reshape(weight.shape)
+    return g_input, g_weight, None if bias is None or g_bias is None else g_bias.reshape(bias[0])
 
 
 def _single(function, input, *parameters):
-    """A decomposition's result: of the tensors in single precision, rounded, if the input is in half precision."""
+    """The result of a decomposition, computed in single precision and rounded if the input is in half precision."""
     if input._array.itemsize != 2:
         return function(input, *parameters)
     return function(input.float(), *[p if p is None else p.float() for p in parameters]).to(input.dtype)
@@ -135,9 +136,9 @@ def _memory_format(x):
 
 
 def _rounded_steps(input, weight, mean, g=None):
-    """What rounds each step of a batch norm of half precision (nothing beside parameters in single precision), and what
-    rounds all the same. None for an input, and a gradient, that lie without gaps in the same order: there torch has
-    single precision in between."""
+    """Two functions for a batch norm of half precision: the first rounds each step, unless parameters are in single
+    precision, the second rounds in any case. None for an input, and a gradient, that are dense and in the same memory
+    order: there torch computes the steps in single precision."""
     order = _memory_format(input)
     if order and (g is None or _memory_format(g) == order):
         return None
@@ -149,7 +150,7 @@ def _rounded_steps(input, weight, mean, g=None):
 
 
 def _backward(fast, by_steps):
-    """A gradient rule of two routines."""
+    """A gradient rule that calls `fast`, or `by_steps` where torch rounds each step."""
     def gradient(g, wanted, input, weight, running_mean, running_var, aux):
         steps = _rounded_steps(input, weight, running_mean, g) if input.itemsize == 2 else None
         arrays = widened(g, wanted, input, weight)
@@ -221,9 +222,9 @@ def batch_norm(input: Tensor, running_mean: Tensor | None, running_var: Tensor |
                bias: Tensor | None = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
     """(input - mean) / sqrt(var + eps) * weight + bias by channel (dimension 1) of `input` (N, C, *).
 
-    training: mean and (biased) variance are those of the batch, and the running ones, if given, move towards them by
-    `momentum` (the variance unbiased). Else the running ones are used. ValueError if training on one value per
-    channel, RuntimeError for lengths other than C. Ioffe and Szegedy 2015.
+    With `training`, mean and (biased) variance are those of the batch, and the running statistics, if given, move
+    towards them by `momentum` (the variance unbiased). Otherwise the running statistics are used. ValueError if
+    training on one value per channel, RuntimeError for lengths other than C. Ioffe and Szegedy 2015.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.batch_norm(torch.tensor([[1.], [3.]]), None, None, training=True)
@@ -269,7 +270,7 @@ def _by_batch(input, running_mean, running_var, weight, bias, training, momentum
 
 
 def check_types(input, *parameters):
-    """RuntimeError unless all have one dtype, or the input is in half precision and the rest in single."""
+    """RuntimeError unless all have one dtype, or the input is in half precision and all parameters in single."""
     given = [p for p in parameters if p is not None]
     dtype = input._array.dtype
     if all([p._array.dtype is dtype or p._array.dtype == dtype for p in given]):
@@ -293,7 +294,7 @@ def _check_batch(size):
 def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var: Tensor | None = None,
                   weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
                   momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
-    """batch_norm of each example by itself. The running statistics move towards the mean over the examples.
+    """batch_norm of each example on its own. The running statistics move towards the mean over the examples.
 
     ValueError if there is one value per channel. Ulyanov et al. 2016.
 
@@ -317,7 +318,7 @@ def instance_norm(input: Tensor, running_mean: Tensor | None = None, running_var
 def _by_example(input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps):
     shape = input._array.shape
     means = [running_mean, running_var]
-    if weight is None:                         # nothing that has a dtype of its own
+    if weight is None:                         # the statistics take the dtype of the input
         means = [v if v is None else v.to(input.dtype) for v in means]
     if not use_input_stats:
         return _by_batch(input.contiguous(), *means, weight, bias, False, momentum, eps)
@@ -347,7 +348,7 @@ def _layer_norm_decomposition(input, weight, bias, shape, eps, center):
 
 def _layer_norm_gradient(g, wanted, input, weight, bias, size, center, aux):
     rounded = None
-    if input.itemsize == 2:                    # torch adds the parameters' up in the input's dtype
+    if input.itemsize == 2:                    # torch sums the parameters' gradients in the input's dtype
         to = _as(input.dtype)
 
         def rounded(x):
@@ -367,7 +368,8 @@ def _layer_norm(input, weight, bias, size, eps, center):
 
 
 def rounded(computed, input, weight, bias):
-    """(result, statistics) of a half-precision input, in the dtypes that they are kept in; the latter widened again."""
+    """`computed` (result, statistics) of a half-precision input, each rounded to its dtype. The statistics are widened
+    again."""
     result, statistics = computed
     to = _as(_kept_in(input, weight, bias))
     return _as(input.dtype)(result), tuple([wide(to(v)) for v in statistics])
@@ -387,7 +389,7 @@ def _check_normalized(input, normalized_shape, weight, bias, star):
     if have[-len(shape):] != shape or len(have) < len(shape):
         raise RuntimeError(f"Given normalized_shape={list(shape)}, expected input with shape [{star}"
                            f"{', '.join(map(str, shape))}], but got input of size{list(have)}")
-    return have[-len(shape):]                  # the same numbers, Python's
+    return have[-len(shape):]                  # the same numbers as plain ints
 
 
 @public(hot=True, in_python="nn.functional")
@@ -415,7 +417,7 @@ def rms_norm(input: Tensor, normalized_shape: Extents, weight: Tensor | None = N
              eps: float | None = None) -> Tensor:
     """input / sqrt(mean(input**2) + eps) * weight over the last dimensions, which must be `normalized_shape`.
 
-    `eps` None: that of the dtype. RuntimeError for other shapes. Zhang and Sennrich 2019.
+    `eps` None stands for the machine epsilon of the dtype. RuntimeError for other shapes. Zhang and Sennrich 2019.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.rms_norm(torch.tensor([[3., 4.]]), (2,))
@@ -427,7 +429,7 @@ def rms_norm(input: Tensor, normalized_shape: Extents, weight: Tensor | None = N
 
 
 def _times(input, weight):
-    """The product, laid out in memory as `input`, with which a weight of as many dimensions may disagree."""
+    """input * weight in the memory order of `input`, from which the order of the weight may differ."""
     result = input * weight
     if result._array.strides != input._array.strides:
         result._array = operand_order(result._array, input._array)
@@ -447,5 +449,5 @@ def _rms_norm(input, shape, weight, eps):
     if input._array.itemsize == 2:
         return _single(lambda input, weight: _rms_norm(input, shape, weight, eps), input, weight)
     if weight is not None and weight._requires_grad and not input._requires_grad:
-        return _times(_rms_norm(input, shape, None, eps), weight)  # torch saves the product's factors alone
+        return _times(_rms_norm(input, shape, None, eps), weight)  # torch saves the factors of this product alone
     return _layer_norm(input, weight, None, shape, dt.finfo(input.dtype).eps if eps is None else eps, False)

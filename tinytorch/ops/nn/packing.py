@@ -22,7 +22,7 @@ __all__ = ["_pack_padded_sequence", "_pad_packed_sequence"]
 
 
 def sizes_of_steps(batch_sizes: Tensor) -> list[int]:
-    """The rows of each step of a packed batch. IndexError or TypeError unless they are a list of numbers."""
+    """The number of rows of each step of a packed batch. IndexError or TypeError unless `batch_sizes` is 1-D."""
     n = batch_sizes._array
     if not n.ndim:
         raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
@@ -35,8 +35,8 @@ def sizes_of_steps(batch_sizes: Tensor) -> list[int]:
 
 
 def check_steps(sizes: Sequence[int], count: int, dim: int = 0) -> int:
-    """How many of `count` packed rows the steps have, which begin one after the other. RuntimeError for one that has
-    fewer than none, more than the step before it, or more than there are. `dim`: that of the batch, for the message."""
+    """The number of packed rows that the steps use, of `count`. RuntimeError for a step with a negative number of rows,
+    with more than the step before it, or with more than are left. `dim`: the batch dimension, for the message."""
     if sizes[0] < 0:
         raise RuntimeError("zeros: Dimension size must be non-negative.")
     start, before = 0, sizes[0]
@@ -95,7 +95,7 @@ def _pack_padded_sequence(input: Tensor, lengths: Tensor, batch_first: bool) -> 
                            "this requirement if you do not need ONNX exportability.")
     if n[0] > steps:
         raise RuntimeError(f"Expected all lengths to be at most {steps}, the steps of the padded input, but got {n[0]}")
-    sizes = np.searchsorted(-n, -np.arange(n[0]))      # how many lengths exceed each step's number
+    sizes = np.searchsorted(-n, -np.arange(n[0]))      # the number of lengths above each step's number
     refuse_complex_gradient("_pack_padded_sequence", input)
     return _pack(input, places(sizes, batch_first)), wrap(sizes)
 
@@ -103,7 +103,8 @@ def _pack_padded_sequence(input: Tensor, lengths: Tensor, batch_first: bool) -> 
 @public()
 def _pad_packed_sequence(data: Tensor, batch_sizes: Tensor, batch_first: bool, padding_value: Number,
                          total_length: int) -> tuple[Tensor, Tensor]:
-    """(padded batch, lengths) of packed rows; `total_length` steps, as many as there are if it is not positive."""
+    """(padded batch, lengths) of packed rows; `total_length` steps, or as many as the longest has if it is not
+    positive."""
     if batch_sizes._array.ndim == 1 and not batch_sizes._array.size:
         raise RuntimeError("batch_sizes can not be empty")
     sizes = sizes_of_steps(batch_sizes)
@@ -111,7 +112,7 @@ def _pad_packed_sequence(data: Tensor, batch_sizes: Tensor, batch_first: bool, p
     if used < len(data._array):
         data = data[:used]
     falling = -np.array(sizes)
-    lengths = np.searchsorted(falling, -np.arange(sizes[0]))       # how many steps have a row for each sequence
+    lengths = np.searchsorted(falling, -np.arange(sizes[0]))       # the number of steps with a row for each sequence
     if total_length <= 0:
         total_length = len(sizes)
     elif total_length < len(sizes):

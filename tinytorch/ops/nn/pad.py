@@ -21,7 +21,7 @@ __all__ = ["constant_pad_nd"]
 def _constant(input, widths, value):
     shape = tuple([n + a + b for n, (a, b) in zip(input.shape, widths)])
     source = input[(..., *[slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(input.shape, widths)])]
-    if source.shape == shape:                  # nothing is added
+    if source.shape == shape:                  # no border is added
         return dense_copy(source)
     result = _zeros(shape, input)
     if value:
@@ -40,12 +40,14 @@ def _zeros(shape, like):
 
 
 def _picked(last, picks, input):
-    """`input` with, along each axis of `picks`, the elements at an index: pairs of axis and index. `last`: with
+    """The elements of `input` at an index along some axes. `picks`: pairs (axis, index). `last`: the result has
     channels last in memory."""
     result = input
     for axis, index in picks:
         result = result.take(index, axis=axis)
-    return in_channels_last(result) if last else result.copy("C") if result is input else result
+    if last:
+        return in_channels_last(result)
+    return result.copy("C") if result is input else result
 
 
 @op(name="pad_by_index_backward", first=3, grad=lambda g, last, picks: _by_index(last, picks, g),
@@ -67,25 +69,25 @@ def _by_index(last, picks, input):
 @op(name="reflection_pad", first=2, input=lambda g, last, picks, input:
         _by_index_backward(last, picks, tuple(input.shape), g))
 def _with_edge(last, picks, input):
-    """torch keeps the input of these."""
+    """`_by_index` under the names of reflection and replication, for which torch saves the input."""
     return _picked(last, picks, input)
 
 
-#: By mode and number of axes.
+#: The primitive for each mode and number of axes.
 _by_mode = {(mode, n): renamed(_with_edge, f"{name}_pad{n}d") for mode, name in
             (("reflect", "reflection"), ("replicate", "replication")) for n in (1, 2, 3)}
 
 
 # ------------------------------------------------------------------ checks
 def _widths(pad, ndim):
-    """torch's list (last dimension first) as a pair for each dimension."""
+    """torch's flat list of widths (last dimension first) as a (before, after) pair for each dimension."""
     pairs = [(pad[i], pad[i + 1]) for i in range(0, len(pad), 2)]
     return ((0, 0),) * (ndim - len(pairs)) + tuple(reversed(pairs))
 
 
 @public()
 def constant_pad_nd(input: Tensor, pad: Extents, value: Number = 0) -> Tensor:
-    """`input` with borders of `value`; `pad` as in `torch.nn.functional.pad`. Negative widths cut off.
+    """`input` with borders of `value`; `pad` as in `torch.nn.functional.pad`. Negative widths remove elements.
 
     >>> import tinytorch as torch
     >>> torch.constant_pad_nd(torch.tensor([1, 2]), (1, 2), 7)
@@ -116,7 +118,7 @@ def pad(input: Tensor, pad: Extents, mode: str = "constant", value: float | None
     """`input` with borders: `pad` = (left, right) of the last dimension, then of the one before, and so on.
 
     Modes: "constant" (`value`, default 0), "reflect" (mirrored, without the edge), "replicate" (the edge), "circular"
-    (from the other side); these three pad the last 1 to 3 dimensions of an input with one or two more.
+    (from the other side). The last three modes pad the last 1 to 3 dimensions of an input with one or two more.
     NotImplementedError for other numbers of dimensions, RuntimeError for widths that are too large.
 
     >>> import tinytorch as torch
@@ -128,7 +130,7 @@ def pad(input: Tensor, pad: Extents, mode: str = "constant", value: float | None
     return _pad(input, pad if set(map(type, pad)) == _PLAIN else ints_of(pad, "pad", "pad", 2, True), mode, value)
 
 
-_public_pad = pad                              # in whose body `pad` is an argument
+_public_pad = pad                              # the name for functions in which `pad` is an argument
 _PLAIN = {int}
 
 
@@ -144,7 +146,13 @@ def _pad(input, pad, mode, value):
                            f"padding length {len(pad)} and input of dimension {ndim}")
     if mode == "constant":
         return _constant_pad(input, pad, float(value or 0))
-    ints_of(pad, "pad", "pad", 2)              # whose sums are to fit in 64 bits
+    return _pad_by_index(input, pad, mode, value)
+
+
+def _pad_by_index(input, pad, mode, value):
+    """`pad` in the modes that copy elements of the input: reflect, replicate and circular."""
+    ndim = input._array.ndim
+    ints_of(pad, "pad", "pad", 2)              # the widths must fit in 64 bits
     if value:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     if len(pad) not in (2, 4, 6) or ndim - len(pad) // 2 not in (1, 2):
@@ -164,12 +172,12 @@ def _pad(input, pad, mode, value):
     x = input._array
     last = axes > 1 and ndim > 3 and x.strides[1] <= x.strides[-1] and channels_last(x)
     if last and mode == "reflect" and axes == 3 and not all([len(index) for _, index in picks]):
-        last = False                           # a result without elements, whose gradient torch has in C order
+        last = False                           # for an empty result torch has gradients in C order
     return _by_mode[mode, axes](last, picks, input)
 
 
 def _check_edges(mode, axes, input, pad):
-    """torch's errors of reflection and replication."""
+    """torch's errors for reflection and replication."""
     shape = list(input._array.shape)
     if 0 in shape[-axes - 1:]:
         raise RuntimeError(f"Expected {axes + 1}D or {axes + 2}D (batch mode) tensor with possibly 0 batch size and "
@@ -215,8 +223,8 @@ def _circular(shape, axis, before, after):
         raise RuntimeError("Padding value causes wrapping around more than once.")
     if n + before + after < 0:
         raise RuntimeError("Negative padding value is resulting in an empty dimension")
-    kept = np.arange(max(-before, 0), n - max(-after, 0))      # what negative widths leave
-    if not len(kept):                          # nothing to copy from: torch leaves what is in the memory
+    kept = np.arange(max(-before, 0), n - max(-after, 0))      # the elements that negative widths leave
+    if not len(kept):                          # torch leaves the result uninitialised here
         return np.zeros(n + before + after, np.intp)
     return kept[np.arange(-max(before, 0), len(kept) + max(after, 0)) % len(kept)]
 

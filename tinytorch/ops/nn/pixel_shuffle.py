@@ -1,4 +1,4 @@
-"""Channels to pixels and back, and channels among each other: pixel_shuffle, pixel_unshuffle, channel_shuffle."""
+"""Channels to pixels and back, and reordered channels: pixel_shuffle, pixel_unshuffle, channel_shuffle."""
 from __future__ import annotations
 
 import numpy as np
@@ -36,7 +36,7 @@ def _unshuffle(input, factor):
 
 
 def _laid_out(result, like):
-    """`result` with channels last in memory if array `like` of images has them there: they are copied."""
+    """`result`, or a copy with channels last in memory if the array of images `like` has them last."""
     if like.ndim != 4 or like.strides[1] > like.strides[-1] or not channels_last(like):
         return result
     return in_channels_last(result)
@@ -88,7 +88,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 
 @single(name="channel_shuffle", batches="examples", input=lambda g, groups: _shuffle_channels(g, g.shape[1] // groups))
 def _shuffle_channels(input, groups):
-    if groups <= 0:                            # in backward too, of an input without channels
+    if groups <= 0:                            # also in backward, for an input without channels
         raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
     n, c, *size = input.shape
     result = input.reshape(n, groups, c // groups, *size).swapaxes(1, 2).reshape(input.shape)
@@ -99,7 +99,7 @@ def _shuffle_channels(input, groups):
 
 @public()
 def channel_shuffle(input: Tensor, groups: Extent) -> Tensor:
-    """(N, C, ...) with the channels of `groups` groups dealt out in turn: the first of each group, the second ...
+    """(N, C, ...) with the channels of `groups` groups interleaved: the first of each group, then the second ...
 
     Zhang et al. 2018, ShuffleNet. RuntimeError unless `groups` divides the number of channels.
 

@@ -1,7 +1,7 @@
 """Pooling over windows of one size: max_pool and avg_pool, of 1 to 3 axes.
 
-Like convolution, each primitive has its adjoint as another, whose adjoint is the first again: higher
-derivatives need nothing more.
+As in convolution, the adjoint of each primitive is a primitive too, so that higher derivatives need no further
+rules.
 """
 from __future__ import annotations
 
@@ -29,19 +29,18 @@ __all__ = ["avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", 
 
 # ------------------------------------------------------------------ primitives
 def images(x, n):
-    """An array with its leading axes, all but the last `n`, as one. Its memory has the channels first: in the kernels'
-    order."""
+    """An array (*, n axes) as (images, n axes), in C order, which the kernels expect."""
     return (x if x.flags.c_contiguous else np.ascontiguousarray(x)).reshape((math.prod(x.shape[:-n]),) + x.shape[-n:])
 
 
 def back(x, like, n=None):
-    """Images with the leading axes of array `like`; with channels last in memory if it has `n` other axes and they are
-    the last ones there: for that they are copied."""
+    """Images `x` with the leading axes of array `like`. If `like` has `n` spatial axes and channels last in memory, the
+    result is a copy with channels last."""
     x = x.reshape(like.shape[:like.ndim - x.ndim + 1] + x.shape[1:])
     if n is None or like.strides[-n - 1] > like.strides[-1]:
         return x
     if n == 3 and x.ndim == 4 and not like.flags.c_contiguous and np.moveaxis(like, 0, -1).flags.c_contiguous:
-        return in_order(x, (1, 2, 3, 0))       # of one example too
+        return in_order(x, (1, 2, 3, 0))       # also without a batch
     return in_channels_last(x) if is_last(like, n) else x
 
 
@@ -70,12 +69,13 @@ def _max_and_indices(out, kernel, stride, padding, dilation, input):
 @op(name="max_pool2d_with_indices", first=2, input=lambda g, n, input, indices:
         scatter(is_last(input, n), input.shape[-n:], indices, g))
 def _max_at(n, top, input, indices):
-    return top.pop()                           # not to be kept for backward
+    return top.pop()                           # backward needs the indices alone
 
 
 def _top(top, kernel, stride, padding, dilation, x, out):
-    """The maxima of images `x` that a pooling has left, [maxima, version cell and version of the tensor that has
-    them]. They are found again if that was written to: torch keeps no more than their places."""
+    """The maxima of images `x` that the forward pass has saved. `top`: [maxima, version cell and version of the tensor
+    that shares them]. If that tensor was written to since, they are computed again: torch saves the indices alone, so
+    that such a write is no error."""
     if len(top) > 1 and top[1][0] != top[2]:
         return kernels.max_pool(x, out, kernel, stride, padding, dilation)
     return top[0]
@@ -89,7 +89,7 @@ def _max_pool_grad(top, kernel, stride, padding, dilation, input, grad):
     x = images(input, n)
     settings = kernel, stride, padding, dilation
     top = _top(top, *settings, x, grad.shape[-n:])
-    like = grad if n == 3 and input.ndim == 4 else input       # as torch does it
+    like = grad if n == 3 and input.ndim == 4 else input       # torch's choice
     return back(kernels.max_pool_grad(x, top, images(grad, n), *settings), like, n)
 
 
@@ -116,12 +116,12 @@ def scatter(last, size, indices, grad):
 @op(name="pool_gather", batches="examples", first=2,
     input=lambda g, shape, last, n, indices: scatter(last, shape[-n:], indices, g))
 def gather(last, n, indices, input):
-    """The elements of images `input` at flat positions `indices`; `last` is that of the gradient."""
+    """The elements of images `input` at flat positions `indices`; `last` goes to `scatter` for the gradient."""
     return back(kernels.gather(images(indices, n), images(input, n)), input)
 
 
 def wide(x):
-    """float16 in float32, as torch adds it up; anything else as it is."""
+    """float16 in float32, in which torch adds up; anything else as it is."""
     return x.astype(np.float32) if x.dtype == np.float16 else x
 
 
@@ -130,7 +130,7 @@ def _counts(*shapes):
     return kernels.counts(*map(tuple, shapes), include_pad)
 
 
-#: Elements of windows that are added up as rows and columns of a matrix rather than one place after the other.
+#: Windows of at least so many elements are summed along the axes of a reshaped array, smaller ones place by place.
 _WINDOW = 16
 
 
@@ -163,7 +163,7 @@ def _avg_pool_grad(last, size, kernel, stride, padding, include_pad, divisor, gr
     divisor = divisor or _counts(size, grad.shape[-n:], kernel, stride, padding, include_pad)
     shares = (shares / divisor).astype(shares.dtype, copy=False)
     if tuple(kernel) == tuple(size) and not any(padding) and shares.shape[1:] == (1,) * n:
-        result = np.broadcast_to(shares, (len(shares), *size)).copy()      # of the whole image
+        result = np.broadcast_to(shares, (len(shares), *size)).copy()      # the window is the whole image
     else:
         result = kernels.sum_pool_grad(shares, size, kernel, stride, padding)
     result = back(result.astype(grad.dtype, copy=False), grad)
@@ -171,12 +171,12 @@ def _avg_pool_grad(last, size, kernel, stride, padding, include_pad, divisor, gr
 
 
 def of_one_axis(pool, name=None, edge=0):
-    """Pooling of one axis, which is in torch pooling of images of one row, squeezed. The input is the argument `edge`
-    of those that may be tensors."""
+    """Pooling of one axis under the name of torch's node: torch pools images of one row and squeezes the result. The
+    input is number `edge` of the arguments that may be tensors."""
     return renamed(pool, "squeeze.1", (name or pool.op.backward_name, ("UnsqueezeBackward0", edge)))
 
 
-#: By number of axes.
+#: The primitives by number of axes.
 _max_pools = {1: of_one_axis(_max_pool), 2: _max_pool, 3: renamed(_max_pool, "max_pool3d_with_indices")}
 _max_ats = {1: of_one_axis(_max_at), 2: _max_at, 3: renamed(_max_at, "max_pool3d_with_indices")}
 _avg_pools = {1: of_one_axis(_avg_pool), 2: _avg_pool, 3: renamed(_avg_pool, "avg_pool3d")}
@@ -197,7 +197,7 @@ def _numbers(value, function, name, n, optional=""):
             raise RuntimeError(f"{function}() {name} must be an int, list of ints or tuple of ints of size 1 but got "
                                f"size {len(value)}")
         raise RuntimeError(f"{function}: {name} must either be {optional}a single int, or a tuple of {_HOW_MANY[n]}")
-    if listed or not is_int(value[0]) and not is_one_int(value[0]):       # one may stand for all
+    if listed or not is_int(value[0]) and not is_one_int(value[0]):       # one number may stand for all axes
         value = ints_of(value if listed else value[0], function, name, position)
     else:
         value = (int_of(value[0], function, name, position, True),)
@@ -306,16 +306,13 @@ def check_dtype(name, input, kinds):
         raise not_implemented(name, input)
 
 
-#: Errors that may come of arguments of the wrong kind: `refuse` says if they do.
-
-
 # ------------------------------------------------------------------ max pooling
 _MAX = {n: f"max_pool{n}d" for n in (1, 2, 3)}
 _INTEGER_TOO = dt.FLOATING + dt.INTEGER
 
 
 def _max(n, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
-    in_a_row = n == 1 and not return_indices   # with indices torch takes it as pooling of images of one row
+    in_a_row = n == 1 and not return_indices   # with indices torch pools images of one row
     find = _max_settings if in_a_row or n > 1 else _max_settings_of_row
     settings = find(_MAX[n], n, input._array.shape, kernel_size, stride, padding, dilation, ceil_mode)
     if in_a_row:
@@ -326,7 +323,7 @@ def _max(n, input, kernel_size, stride, padding, dilation, ceil_mode, return_ind
         raise RuntimeError("Unsupported memory format. Supports only ChannelsLast3d, Contiguous")
     narrow = input._array.dtype == dt.BFLOAT16
     if in_a_row and not input._array.flags.c_contiguous and not (input._requires_grad and mode.grad_now):
-        input = input.contiguous()             # torch's routine for values alone makes them in the usual order
+        input = input.contiguous()             # torch's routine without indices returns C order
     if return_indices:
         top, indices = in_float32(_max_and_indices, *settings, input) if narrow else _max_and_indices(*settings, input)
         return _max_ats[n](n, [top._array], input, indices), indices
@@ -350,7 +347,7 @@ def _max_settings(function, n, shape, kernel_size, stride, padding, dilation, ce
 
 @cached_by_shape
 def _max_settings_of_row(function, n, shape, kernel_size, stride, padding, dilation, ceil_mode):
-    """`_max_settings` for one axis, with the errors of two."""
+    """`_max_settings` for one axis, with the errors that torch raises for two axes."""
     if len(shape) not in (2, 3):
         raise RuntimeError(f"Expected 2 to 3 dimensions, but got {len(shape)}-dimensional tensor for argument #1 "
                            f"'self' (while checking arguments for {function})")
@@ -366,7 +363,7 @@ def max_pool1d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None
                return_indices: bool = False) -> Tensor | tuple[Tensor, Tensor]:
     """Largest element of each window. input (N, C, L) or (C, L); `stride` defaults to `kernel_size`.
 
-    With `return_indices`, also where in the input each was (int64). RuntimeError where the window does not fit.
+    With `return_indices`, also its position in the input (int64). RuntimeError where the window does not fit.
 
     >>> import tinytorch as torch
     >>> torch.max_pool1d(torch.tensor([[1., 3., 2., 0.]]), 2)

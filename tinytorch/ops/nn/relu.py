@@ -1,4 +1,4 @@
-"""relu and what is made of it: leaky_relu prelu rrelu. (relu6 is a hardtanh, in activation.py.)"""
+"""relu and its variants: leaky_relu prelu rrelu. (relu6 is a hardtanh, in activation.py.)"""
 from __future__ import annotations
 
 from functools import partial
@@ -23,24 +23,26 @@ from ..elementwise.arithmetic import zeros_like
 __all__ = ["prelu", "relu", "relu_", "rrelu", "rrelu_"]
 
 
-_SHORT = 512              # elements that np.where takes less time for than it takes to call NumPy three times
+#: Below so many elements one call of np.where takes less time than the three calls of NumPy in `_let_through`.
+_SHORT = 512
 
 
 def refuse_clamp(name, array):
-    """torch's error for bools and complex numbers, where a clamp is meant."""
+    """torch's errors for bools and complex numbers in functions that torch computes as a clamp."""
     if array.dtype.kind in dt.BOOL:
         raise RuntimeError(f"{name[0]} inputs not supported for {name[1]}")
     if dt.is_complex(array.dtype):
         raise NotImplementedError("clamp is not supported for complex types")
 
 
-#: Zeros to compare with: NumPy takes longer to convert a Python number than to compare a small array.
+#: Zeros for comparisons: NumPy takes longer to convert a Python number than to compare a small array.
 _ZERO = {d.numpy: np.zeros((), d.numpy) for d in dt.ALL if d.category in (1, 2)}
-#: Zeros of the dtypes that NumPy computes in. A record is true to it if any of its bits is set: so is -0. in bfloat16.
+#: Zeros of the dtypes in which NumPy computes. NumPy takes a record for true if any of its bits is set, so that -0. in
+#: bfloat16 would be true.
 _NO_GRADIENT = {d: zero for d, zero in _ZERO.items() if d.kind != dt.WIDENED}
 
-#: max(0, x) by dtype. Of two zeros NumPy returns the second, of halves the first: it is to be that of x, so that -0.
-#: stays -0. as in torch.
+#: max(0, x) by dtype. Of two zeros NumPy returns the second one, but for float16 the first one. The result must be the
+#: zero of x, so that -0. stays -0. as in torch.
 _AT_LEAST_ZERO = {d: partial(np.maximum, zero) for d, zero in _ZERO.items()}
 _AT_LEAST_ZERO[np.dtype(np.float16)] = _relu_of_halves = expression(lambda x: maximum(0.0, x))
 
@@ -62,7 +64,8 @@ def _relu_slope(grad, output):
 
 @native.by_element("relu_backward")
 def _let_through(grad, output):
-    # And with all bits, or none: np.where is slow where the branches alternate, a product is no 0 for inf or below 0.
+    # A bitwise "and" with all ones or zeros: np.where is slow where the branches alternate, and a product with 0 is NaN
+    # for inf, and -0. below 0.
     bits = f"i{output.itemsize}"
     kept = np.negative(np.not_equal(output, _ZERO[output.dtype]).view(np.int8)).astype(bits)
     kept &= grad.view(bits)
@@ -71,8 +74,8 @@ def _let_through(grad, output):
 
 @native.by_element("relu")
 def _clipped_in_rows(x):
-    """max(zero, x) of a contiguous array. NumPy compares two arrays several numbers at a time, but an array and a
-    number one by one: half the time goes if the zeros come as an array as well."""
+    """max(0, x) of a contiguous array. NumPy compares two arrays with vector instructions, but an array and a number
+    one element at a time: with an array of zeros the comparison takes half the time."""
     result, zero = np.empty_like(x), _ZERO[x.dtype]
     flat, out, whole = x.reshape(-1), result.reshape(-1), x.size - x.size % 1024
     rows, zeros = flat[:whole].reshape(-1, 1024), np.zeros(1024, x.dtype)
@@ -95,7 +98,7 @@ def relu(input):
         if input.size >= 16384 and input.flags.c_contiguous and input.dtype.char != "e":
             return _clipped_in_rows(input)
         return _AT_LEAST_ZERO[input.dtype](input)
-    except KeyError:                           # a dtype without a zero to compare with
+    except KeyError:                           # `_AT_LEAST_ZERO` lacks this dtype
         refuse_clamp(("Boolean", "relu"), input)
         raise
 
@@ -151,7 +154,7 @@ def leaky_relu(input: Tensor, negative_slope: Number = 0.01) -> Tensor:
 @op(name="prelu_kernel_backward", grad=lambda g, input, weight: g * (~(input >= 0) * weight + (input >= 0)),
     input=lambda g: zeros_like(g), weight=lambda g, grad, input: g * grad * ~(input >= 0))
 def _prelu_leak(grad, input, weight):
-    """The gradient of the input. Its own derivatives take 0 for positive and NaN for negative, as torch's do."""
+    """The gradient of the input. Its derivatives treat 0 as positive and NaN as negative, as torch's do."""
     return _leak.op.forward(grad, input, weight)
 
 
@@ -201,7 +204,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
 @public()
 def rrelu(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, training: bool = False,
           generator: Generator | None = None) -> Tensor:
-    """leaky_relu whose slope is drawn from [lower, upper) for each element when training, else is the middle.
+    """leaky_relu whose slope is drawn from [lower, upper) for each element when training, else it is their mean.
 
     >>> import tinytorch as torch
     >>> torch.rrelu(torch.tensor([-16., 2.]), 0.25, 0.75)
@@ -227,7 +230,7 @@ def rrelu(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, train
         slopes = scalar_of(slopes, input._array.dtype)
     result = _rrelu(input, slopes)
     if training and not result._array.flags.c_contiguous and not input.is_meta:
-        result._array = np.ascontiguousarray(result._array)      # as torch's routine that draws makes it
+        result._array = np.ascontiguousarray(result._array)      # torch returns C order when training
     return result
 
 

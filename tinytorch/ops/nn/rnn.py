@@ -37,9 +37,10 @@ _ELMAN = {name: partial(rnn_forward, name) for name in _ACTIVATION}
 
 
 # ------------------------------------------------------------------ one direction of one layer
-# Arguments of these ops: `sizes`, the rows of each step of a packed batch (None: the input is
-# (steps, batch, features), or (batch, steps, features) if `batch_first`); `reverse`, the last step
-# first. States are (1, batch, hidden), None for zeros. Outputs in memory are always steps first.
+# Arguments of these ops: `sizes`, the number of rows of each step of a packed batch (None if the input
+# is (steps, batch, features), or (batch, steps, features) if `batch_first`); `reverse`: from the last
+# step to the first. States are (1, batch, hidden), None for zeros. In the memory of outputs the steps
+# are always the first axis.
 
 def _steps_first(x, sizes, batch_first):
     """An array of the op's input or output as (steps, batch, n), or (rows, n) if packed."""
@@ -51,7 +52,7 @@ def _order(sizes, x, reverse):
 
 
 def _outputs(flat, x, sizes, batch_first):
-    """The kernel's output rows in the form of the input."""
+    """The kernel's output rows, with the axes of the input."""
     return flat if sizes is not None else _steps_first(flat.reshape(x.shape[:2] + flat.shape[1:]), None, batch_first)
 
 
@@ -60,7 +61,7 @@ def _as_layer(state):
 
 
 def _joint(backward, g, wanted, sizes, batch_first, x, aux, *weights):
-    """Gradients of the input, in its form, and of the others."""
+    """Gradients of the input, with its axes, and of the other arguments."""
     order, saved = aux
     g_out = g[0] if g[0] is None else _steps_first(g[0], sizes, batch_first)
     dx, *others = run_backward(backward, g_out, g[1:], wanted, order, saved, weights)
@@ -137,8 +138,8 @@ def _gru(sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh, keep):
 
 
 def _unrolled(step, sizes, batch_first, reverse, input, *states):
-    """A layer's direction step by step in ordinary ops. `step(x, *states)`, of rows of `input` @ w_ih.T + b_ih, gives
-    (output, *states); each of `states` is (the initial one or None, its width)."""
+    """One direction of a layer, step by step in ordinary ops. `step(x, *states)` takes rows of input @ w_ih.T + b_ih
+    and returns (output, *states). Each of `states` is a pair: the initial state or None, and its width."""
     packed = sizes is not None
     if not packed:
         input = input.transpose(0, 1) if batch_first else input
@@ -160,7 +161,7 @@ def _unrolled(step, sizes, batch_first, reverse, input, *states):
 
 
 # ------------------------------------------------------------------ one step of a cell
-# _..._step: of x = input @ w_ih.T + b_ih
+# The functions _..._step take x = input @ w_ih.T + b_ih.
 def _rnn_step(nonlinearity, x, hx, w_hh, b_hh):
     return _ACTIVATION[nonlinearity](x + linear(hx, w_hh, b_hh))
 
@@ -221,6 +222,9 @@ def run_layers(layer, input, sizes, states, params, has_biases, num_layers, drop
 
     Returns (outputs, final state, ...).
     """
+    # First the checks, in torch's order: dtypes, number of steps, number of parameters, number of states. Then, for a
+    # packed batch, the rows of each direction. Then each layer runs its directions: the outputs of one layer, after
+    # dropout, are the input of both directions of the next one. `final` holds the states by kind: all h, then all c.
     _check_dtypes(input, states, params)
     if input._array.dtype.itemsize == 2:
         layer = _BY_STEPS[layer]
@@ -228,7 +232,9 @@ def run_layers(layer, input, sizes, states, params, has_biases, num_layers, drop
         raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
     directions = 2 if bidirectional else 1
     total = num_layers * directions
-    per = (4 if has_biases else 2) + (len(states) == 2 and len(params) % (total * (4 if has_biases else 2)) != 0)
+    per = 4 if has_biases else 2
+    if len(states) == 2 and len(params) % (total * per):
+        per += 1                               # the projection of an LSTM
     if len(params) < total * per:
         raise RuntimeError("Expected more weights in stacked_rnn")
     if any(s is not None and len(s._array) < total for s in states):
@@ -236,7 +242,7 @@ def run_layers(layer, input, sizes, states, params, has_biases, num_layers, drop
     inputs = input, input
     if sizes is not None:
         inputs = _rows_of_steps(layer, input, sizes, per)
-        sizes = [n for n in sizes if n] or sizes[:1]           # a step without rows changes nothing
+        sizes = [n for n in sizes if n] or sizes[:1]           # steps without rows are left out
     finals = [[] for _ in states]
     for k in range(num_layers):
         outputs = []
@@ -258,11 +264,11 @@ def run_layers(layer, input, sizes, states, params, has_biases, num_layers, drop
 
 
 def _rows_of_steps(layer, input, sizes, per):
-    """The packed rows that belong to the steps, for either direction: torch counts them from the end for the reverse
-    one. RuntimeError in torch's words where there are too few."""
+    """The packed rows that the steps use, for each direction: if there are more, torch takes the first rows for the
+    forward direction and the last rows for the reverse one. RuntimeError in torch's words if there are too few."""
     count = len(input._array)
     if layer is LAYERS["LSTM"] and per < 5 and input._array.itemsize == 4 and sizes[0] > 0 and set(sizes) == {sizes[0]}:
-        if len(sizes) * sizes[0] != count:     # by oneDNN, which takes a batch of equal lengths as it is
+        if len(sizes) * sizes[0] != count:     # oneDNN reshapes a batch of equal lengths
             shape = [len(sizes), sizes[0], *input._array.shape[1:]]
             raise RuntimeError(f"shape '{shape}' is invalid for input of size {input._array.size}")
     used = check_steps(sizes, count)
@@ -270,7 +276,7 @@ def _rows_of_steps(layer, input, sizes, per):
 
 
 def _beside(outputs, batch_first):
-    """The outputs of both directions in one tensor, whose steps come first in memory."""
+    """The outputs of both directions in one tensor. In its memory the steps are the first axis."""
     if len(outputs) == 1:
         return outputs[0]
     if not batch_first:
@@ -298,8 +304,8 @@ LAYERS = {
 
 
 def _half_lstm(sizes, batch_first, reverse, *tensors):
-    """torch computes this layer of bfloat16 in float32 by oneDNN, but packed, with projections or of float16 step by
-    step."""
+    """An LSTM layer of half precision. torch computes it in float32 by oneDNN, except in float16, of packed batches, or
+    with projections: then it computes step by step."""
     w_hr = tensors[7] if len(tensors) == 8 else None
     if w_hr is not None or sizes is not None or tensors[0]._array.dtype == np.float16:
         return _lstm_decomposition(sizes, batch_first, reverse, *tensors[:7], w_hr)
@@ -307,32 +313,32 @@ def _half_lstm(sizes, batch_first, reverse, *tensors):
     return tuple(t.to(tensors[0].dtype) for t in wide)
 
 
-#: What torch does of half precision, where every step is rounded, by layer and by cell.
+#: For each layer and cell, its computation in half precision, in which torch rounds every step.
 _BY_STEPS = {
     LAYERS["RNN_TANH"]: partial(_rnn_decomposition, "tanh"), LAYERS["RNN_RELU"]: partial(_rnn_decomposition, "relu"),
     LAYERS["LSTM"]: _half_lstm, _gru: _gru_decomposition, _CELLS["tanh"]: partial(_rnn_cell_decomposition, "tanh"),
     _CELLS["relu"]: partial(_rnn_cell_decomposition, "relu"), _lstm_cell: _lstm_cell_decomposition,
     _gru_cell: _gru_cell_decomposition}
 
-#: Errors that may come of arguments of the wrong kind.
+#: Exceptions that arguments of the wrong type may raise.
 _WRONG = AttributeError, IndexError, RuntimeError, TypeError, ValueError
 
 
 def _padded(input: Tensor, hx: Tensor | Tensors, params: Tensors, has_biases: bool, num_layers: int, dropout: float,
             train: bool, bidirectional: bool, batch_first: bool):
-    """One signature of the layer functions."""
+    """The signature of the layer functions for a padded batch."""
 
 
 def _packed(data: Tensor, batch_sizes: Tensor, hx: Tensor | Tensors, params: Tensors, has_biases: bool, num_layers: int,
             dropout: float, train: bool, bidirectional: bool):
-    """The other one."""
+    """The signature of the layer functions for a packed batch."""
 
 
 _NAMES = {signature: Public(signature).parameters()[0] for signature in (_padded, _packed)}
 
 
 def _run(name, args, kwargs):
-    """A layer function called by either of its signatures."""
+    """Calls a layer function by either of its signatures."""
     packed = "batch_sizes" in kwargs or len(args) > 3 and isinstance(args[3], (tuple, list))
     signature = _packed if packed else _padded
     names = _NAMES[signature]
@@ -349,8 +355,8 @@ def _run(name, args, kwargs):
             raise TypeError(f"{name}(): argument 'hx' (position {2 + packed}) must be {word}, not {type(hx).__name__}")
         if several and len(hx) != 2:
             raise RuntimeError("lstm expects two hidden states")
-        return run_layers(LAYERS[name.upper()], input, sizes_of_steps(sizes) if packed else None,
-                          hx if several else (hx,), *rest)
+        sizes = sizes_of_steps(sizes) if packed else None
+        return run_layers(LAYERS[name.upper()], input, sizes, hx if several else (hx,), *rest)
     except _WRONG:
         record = Public(signature, name)
         record.read()
@@ -426,7 +432,7 @@ def _cell(layer, gates, input, hx, w_ih, w_hh, b_ih, b_hh):
         layer = _BY_STEPS[layer]
     try:
         return layer(input, *states, w_ih, w_hh, b_ih, b_hh)
-    except ValueError:                         # NumPy's, of biases that do not fit: expand says it in torch's words
+    except ValueError:                         # biases do not fit: expand raises torch's error for them
         for bias in (b_ih, b_hh):
             if bias is not None:
                 bias.expand(len(input._array), len(w_hh._array))
@@ -434,7 +440,7 @@ def _cell(layer, gates, input, hx, w_ih, w_hh, b_ih, b_hh):
 
 
 def _check_cell(gates, x, states, w_ih, w_hh):
-    """RuntimeError unless the shapes of input and weights, and the states, go with each other."""
+    """RuntimeError unless the shapes of input, weights and states fit each other."""
     if gates == 4 and len(states) != 2:
         raise RuntimeError("lstm_cell expects two hidden states")
     hidden = w_hh[1]

@@ -39,7 +39,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 def _unit(x, dim, eps):
     size = vector_norm(x, 2, dim, True).clone()
-    with no_grad():                            # the gradient is that of the norm where `eps` counts too
+    with no_grad():                            # the gradient is that of the norm, also below `eps`
         size.clamp_min_(float(eps))
     return x / size
 
@@ -74,7 +74,7 @@ def _pdist_backward(g, input, p, found):
 
 
 def _pdist_grad(g, ans, input, p):
-    """torch derives it once. Tangents, which it does not have, are by what can be derived again."""
+    """The gradient, which in torch has no derivative. Forward mode, which torch lacks here, uses differentiable ops."""
     if not mode.computing_jvp:
         return _pdist_backward(g, input, p, ans)
     i, j = map(wrap, np.triu_indices(len(input), 1))

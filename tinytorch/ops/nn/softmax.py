@@ -1,4 +1,4 @@
-"""softmax and log_softmax: one node each, which saves its output alone. And gumbel_softmax, which draws."""
+"""softmax and log_softmax, each one node that saves its output alone; gumbel_softmax, which draws random numbers."""
 from __future__ import annotations
 
 import numpy as np
@@ -18,7 +18,7 @@ __all__ = ["log_softmax", "softmax"]
 
 
 def _in_single(function, dim, *arrays):
-    """`function` of half precision: computed in single precision, and rounded once."""
+    """`function` of arrays in half precision, computed in single precision and rounded once."""
     return dt.cast(function(*[dt.cast(x, np.dtype(np.float32)) for x in arrays], dim), arrays[0].dtype)
 
 
@@ -71,7 +71,7 @@ def _log_softmax(input, dim):
 
 
 def _log_softmax_of_halves(input, dim):
-    """As torch's routine for the last dimension has it: the sum and its logarithm are rounded."""
+    """log_softmax in half precision. Along the last dimension torch rounds the sum and its logarithm."""
     if not input.size or dim != input.ndim - 1:
         return _in_single(kernels.log_softmax, dim, input)
     x = dt.cast(input, np.dtype(np.float32))
@@ -95,7 +95,7 @@ def _along(primitive, input, dim, dtype):
             return input.clone()
         refuse_complex_gradient(f"_{primitive.op.name}", input)
     if input._array.ndim == 0:
-        dim = ()                               # along which every sum is one element
+        dim = ()                               # a sum along no dimension is the element itself
     elif kind in dt.WIDENED and dim != input._array.ndim - 1:
         refuse_records(f"{primitive.op.name}_kernel_impl", input)
     return primitive(input, dim)

@@ -1,9 +1,9 @@
-"""Derivatives that are right in the tails: what nodes of the tape get for rules under `precise_tails` (func/tails.py).
+"""Derivatives that are accurate in the tails: the rules of nodes made under `precise_tails` (func/tails.py).
 
 torch's rules compute sigmoid' as s (1 - s), tanh' as 1 - t t, and the gradient of cross entropy as softmax - 1 at the
-right class. Each is a difference of nearly equal numbers where the function is flat, and zero long before the
-derivative is. Those here are products of small numbers, or sums of numbers of one sign; so are their own derivatives.
-Values stay torch's: a node is made as ever, and `replace` exchanges its op, and what it saves, for one from here.
+right class. Each is a difference of nearly equal numbers where the function is flat, and becomes zero long before the
+true derivative does. The rules here are products of small numbers, or sums of numbers of one sign; so are their
+derivatives. Values stay torch's: a node is made as usual, and `replace` exchanges its op and its saved arrays.
 """
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from .loss import _bce, _bce_backward, _bce_curvature, _bce_logits, _bce_target_
 from .softmax import _log_softmax, _softmax
 
 
-def _like(primitive, **said):
-    """The operation of that name with other derivatives, computed as torch computes it."""
-    return op(name=primitive.op.name, **said)(primitive.__wrapped__)
+def _like(primitive, **rules):
+    """An operation with the name and the forward computation of `primitive`, but with other derivatives."""
+    return op(name=primitive.op.name, **rules)(primitive.__wrapped__)
 
 
 # ------------------------------------------------------------------ sigmoid and tanh
@@ -56,7 +56,7 @@ def _tanh_slope(input):
 
 @single(name="sigmoid", input=lambda g, input: g * _sigmoid_slope(input))
 def _logistic(input):
-    """sigmoid, right to the last place far below zero too: it is the derivative of others."""
+    """sigmoid, accurate to the last place far below zero too, because it is the derivative of other functions."""
     if input.dtype.char == "e":
         return rounded_once(_logistic.op.forward, input)
     small = np.exp(-np.abs(input))
@@ -69,14 +69,14 @@ _log_sigmoid_in_tails = _like(_log_sigmoid, input=lambda g, input: g * _logistic
 
 # ------------------------------------------------------------------ softmax
 def _chances(x, dim):
-    """softmax to the last place: what is lost where the largest is subtracted is made up for."""
+    """softmax, accurate to the last place: the rounding error of subtracting the largest score is corrected."""
     if x.dtype.char == "f":
         wide = x.astype(np.float64)
         small = np.exp(wide - wide.max(dim, keepdims=True))
         return (small / small.sum(dim, keepdims=True)).astype(np.float32)
     largest = x.max(dim, keepdims=True)
     less = x - largest
-    part = less - x                            # of -largest, as far as it has gone into the difference
+    part = less - x                            # the part of -largest that the difference holds
     lost = (x - (less - part)) - (largest + part)
     small = np.exp(less)
     small = np.where(np.isfinite(lost), small * (1 + lost), small)
@@ -106,9 +106,9 @@ def _is_largest(input, dim):
 
 
 def _softmax_slope(g, input, dim):
-    """p (g - sum of p g), as p (h - sum of p h) with h = g - g at the largest p: there h is zero, and next to it what
-    is subtracted is small."""
-    if dim == ():                              # of a single number
+    """p (g - sum of p g), computed as p (h - sum of p h), where h is g minus g at the largest p. At the largest p, h is
+    zero, and the sum of p h, which has no large term, is small."""
+    if dim == ():                              # a single number
         return g * 0 * _logistic(input)
     if input.__class__ is np.ndarray and input.dtype.char == "e":
         return rounded_once(_softmax_slope, g, input, dim)
@@ -118,8 +118,8 @@ def _softmax_slope(g, input, dim):
 
 
 def _log_softmax_slope(g, input, dim):
-    """g - p (sum of g). These sum to zero: at the largest p it is less the sum of the others."""
-    if dim == ():                              # of a single number
+    """g - p (sum of g). The elements add up to zero, so the one at the largest p is minus the sum of the others."""
+    if dim == ():                              # a single number
         return g * 0 * _logistic(input)
     if input.__class__ is np.ndarray and input.dtype.char == "e":
         return rounded_once(_log_softmax_slope, g, input, dim)
@@ -133,7 +133,7 @@ def _cross_entropy_slope(g, input, target, weight, ignore_index, reduction):
 
 
 def _cross_entropy_like(primitive):
-    """The same loss with that derivative, of the same name."""
+    """The loss `primitive` under its name, with that derivative."""
     @op(name=primitive.op.name, input=_cross_entropy_slope)
     def _cross_entropy_in_tails(input, target, weight, ignore_index, reduction):
         return primitive.op.forward(input, target, weight, ignore_index, reduction, False)[0]
@@ -142,7 +142,7 @@ def _cross_entropy_like(primitive):
 
 
 # ------------------------------------------------------------------ binary cross entropy
-#: Where the loss is cut off, at -log(p) = 100, torch's derivatives hold.
+#: Below this probability the loss is cut off, at -log(p) = 100, and torch's derivatives are used.
 _CUT = math.exp(-100)
 
 
@@ -164,7 +164,8 @@ def _chance_target_slope(g, grad, input):
 @op(name="binary_cross_entropy_backward", grad=lambda g, input, target: _chance_slope(g, input, target),
     input=_chance_curvature, target=_chance_target_slope)
 def _chance_slope(grad, input, target):
-    """grad (p - y) / (p (1 - p)), of 0 and 1 as far as they are what is expected: the slope of -log(1 - p) is 1."""
+    """grad (p - y) / (p (1 - p)). Where p is 0 or 1 and equal to y, the slope is 1 or -1: that of -log(1 - p) or
+    -log(p)."""
     if input.dtype.char == "e":
         return rounded_once(_chance_slope.op.forward, grad, input, target)
     cut = _is_cut(input)
@@ -174,7 +175,7 @@ def _chance_slope(grad, input, target):
 
 
 # ------------------------------------------------------------------ on the tape
-#: Name, number of arguments and whether it has an aux, of an op -> the op with these derivatives.
+#: (name, number of arguments, whether it has an aux) of an op -> the op with accurate derivatives.
 INSTEAD: dict[tuple[str, int, bool], Op] = {
     (found.op.name, len(found.op.params), found.op.aux): instead.op for found, instead in (
         (sigmoid, _like(sigmoid, input=lambda g, input: g * _sigmoid_slope(input))),
@@ -199,10 +200,12 @@ INSTEAD: dict[tuple[str, int, bool], Op] = {
 
 
 def replace(node: Node, result: Any, args: Sequence[Any]) -> None:
-    """Watches new nodes: gives those of the ops above a rule that is right in the tails."""
+    """Called with each new node: exchanges the rule of a node of the ops above for one that is accurate in the
+    tails."""
     instead = INSTEAD.get((node.op.name, len(args), node.op.aux))
     if instead is None or node.op.function is not None or args[0]._array.dtype.kind not in dt.FLOATING:
         return
-    # Copies, because torch saves the result of most of these: a write in place to what they were given is no error.
+    # torch saves the results of most of these ops, so that a write in place to an argument is no error. Copies of the
+    # arguments allow such writes here.
     node.saved = [*[x._array.copy() if isinstance(x, Tensor) else x for x in args], None, None]
     node.op, node.versions = instead, UNWATCHED
