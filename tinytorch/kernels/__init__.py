@@ -1,1 +1,1 @@
-"""Plain ndarray -> ndarray routines behind the heavy ops. Nothing here knows a Tensor."""
+"""Routines from ndarrays to ndarrays, on which the ops are built. Apart from expressions.py no file knows a Tensor."""

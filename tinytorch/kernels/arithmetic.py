@@ -1,4 +1,4 @@
-"""Sums, differences, products and quotients of large arrays, and of rows with one that is repeated."""
+"""Sums, differences, products and quotients of large arrays; the second one may be repeated for each row."""
 import sys
 
 import numpy as np
@@ -7,15 +7,15 @@ from . import native
 from .threads import number
 
 _FLOAT = np.dtype(np.float32)
-#: Elements of the first operand below which NumPy is the quicker one.
+#: Below so many elements of the first operand NumPy is faster than C.
 MANY = 16384 if native.level() else sys.maxsize
-#: The same for two operands of one shape, or a number, which NumPy makes as quickly on one thread.
+#: The same for two operands of one shape, or for a number as the second one. There NumPy is as fast on one thread.
 _MORE = 1 << 17
 
 
 def many(name, x, y):
-    """What a kernel makes of `x`, of `MANY` elements, and `y`: a number, or an array of its shape or of that of its
-    last dimensions. None where NumPy is to do it."""
+    """The result of the kernel `name` for `x`, which has at least `MANY` elements, and `y`: a number, or an array with
+    the shape of `x` or of its last dimensions. None where NumPy is to compute it."""
     if y.__class__ is float or y.__class__ is int:
         if x.size < _MORE or number() == 1 or x.dtype != _FLOAT:
             return None

@@ -1,5 +1,5 @@
-"""Arrays turned round and without a triangle, and the gradient of resized images: what native/arrange.c makes of
-float32; None for the caller's NumPy where it does not."""
+"""flip, triu, tril, and the gradient of resized images, for float32 arrays in C (native/arrange.c). Each function
+returns None where C does not take the arrays, and the caller uses NumPy."""
 from math import prod
 
 import numpy as np
@@ -15,7 +15,7 @@ def flipped(x, dim):
 
 
 def triangle(x, diagonal, upper):
-    """The lower or upper triangle of matrices from `diagonal` on, and zeros."""
+    """The lower or upper triangle of matrices from `diagonal` on, with zeros elsewhere."""
     *outer, rows, columns = x.shape
     limit = rows + columns + 1
     return native.made("triangle", x.shape, prod(outer), rows, columns, max(-limit, min(diagonal, limit)), upper, x)

@@ -7,8 +7,8 @@ from .layout import operand_order
 from .linalg.products import NATIVE, laid_apart, matmul
 
 _FLOAT32 = np.dtype(np.float32)
-#: Queries whose scores C has in the cache at a time; multiplications that are a piece for a thread; fewer queries are
-#: left to BLAS, for the keys would be read as often.
+#: _ROWS: the number of queries whose scores C keeps in the cache at a time. _PIECE: the number of multiplications that
+#: make a piece of work for a thread. _FEW: fewer queries are left to BLAS, because C would read all keys for them.
 _ROWS, _PIECE, _FEW = 32, 1 << 20, 8
 
 
@@ -17,7 +17,8 @@ def in_single(*arrays):
 
 
 def _weights(query, key, mask, is_causal, scale, divided):
-    """(exp(scores - largest), `divided` by their sums if asked, and the sums) of single or double precision."""
+    """(exp(scores - largest score), their sums) in single or double precision. `divided`: the first are divided by the
+    sums."""
     scores = matmul(query, key.swapaxes(-1, -2))
     total, (queries, keys) = np.empty((*scores.shape[:-1], 1), scores.dtype), scores.shape[-2:]
     if mask is None and native.done(
@@ -38,18 +39,18 @@ def _weights(query, key, mask, is_causal, scale, divided):
 
 
 def _heads(x, count):
-    """The heads of keys and values, each as often as queries share it."""
+    """The heads of keys or values, each repeated for the heads of the queries that share it."""
     return x if x.shape[1] == count else np.repeat(x, count // x.shape[1], axis=1)
 
 
 def _shared(g, count):
-    """The sums of gradients over the heads that were one."""
+    """The gradients of the heads of queries, summed over those that share a head of the keys."""
     n, heads, *rest = g.shape
     return g if heads == count else g.reshape(n, count, heads // count, *rest).sum(2)
 
 
 def _in_one(query, key, value, is_causal, scale):
-    """The whole of it in C, scores in the cache alone; None where that does not know the arrays."""
+    """The whole attention in C, whose scores never leave the cache. None where C does not take the arrays."""
     count, heads, queries, size = query.shape
     keys, wide = value.shape[2:]
     if not NATIVE or query.size < native.LEAST or queries < _FEW:
@@ -57,9 +58,9 @@ def _in_one(query, key, value, is_causal, scale):
     apart = [laid_apart(x) for x in (query, key, value)]
     if None in apart:
         return None
-    joined = query.strides[1] < query.strides[2]         # the heads of a query lie together
+    joined = query.strides[1] < query.strides[2]         # the heads of a query are adjacent in memory
     shape = (count, queries, heads, wide) if joined else (count, heads, queries, wide)
-    blocks = -(-queries // _ROWS)                        # of a head; a piece has whole heads if there are many
+    blocks = -(-queries // _ROWS)                        # per head; with many heads a piece consists of whole heads
     piece = blocks if count * heads >= 8 else -(-blocks // 4)
     piece *= 1 + _PIECE // (piece * _ROWS * keys * (size + wide))
     result = native.result("attend", shape, count, heads, queries, keys, size, wide, is_causal, joined, piece, scale,
@@ -68,9 +69,9 @@ def _in_one(query, key, value, is_causal, scale):
 
 
 def attend(query, key, value, mask, is_causal, scale):
-    """softmax(query key^T scale + mask) value, 0 for a query that attends to nothing; in memory as the queries are.
+    """softmax(query key^T scale + mask) value in the memory order of `query`; 0 for a query that attends to no key.
 
-    query (N, heads, queries, size), key (N, fewer heads or as many, keys, size), value (N, those, keys, wide)."""
+    query (N, heads, queries, size), key (N, h, keys, size), value (N, h, keys, wide), where h divides heads."""
     q, k, v = in_single(query, key, value)
     heads = q.shape[1]
     k, v = _heads(k, heads), _heads(v, heads)
@@ -78,7 +79,7 @@ def attend(query, key, value, mask, is_causal, scale):
     result = None if half or mask is not None else _in_one(q, k, v, is_causal, scale)
     if result is None:
         weights, total = _weights(q, k, mask, is_causal, scale, False)
-        if half:                               # they are multiplied as halves
+        if half:                               # torch rounds the weights before this product
             weights = dt.cast(dt.cast(weights, query.dtype), _FLOAT32)
         result = matmul(weights, v)
         result /= np.where(total == 0, 1, total).astype(result.dtype)
@@ -86,7 +87,7 @@ def attend(query, key, value, mask, is_causal, scale):
 
 
 def attend_backward(g, query, key, value, ans, mask, is_causal, scale):
-    """The gradients of query, key and value, whose weights are computed once more."""
+    """The gradients of query, key and value. The weights are computed once more."""
     given = g.dtype
     g, query, key, value, ans = in_single(g, query, key, value, ans)
     heads = query.shape[1]

@@ -1,8 +1,8 @@
 """Bessel functions of both kinds and the Airy function, on arrays, in the precision of the argument.
 
-Rational approximations of the Cephes library (S. Moshier), as torch takes them: up to 5 between the zeros, beyond by
-the amplitude and the phase of the asymptotic expansion. torch leaves out the leading coefficient, 1, of those
-denominators that have it in Cephes: J and Y are right to seven digits near 5, Ai to six just below -2.09.
+These are the rational approximations of the Cephes library (S. Moshier), as torch uses them: up to 5 with the zeros as
+factors, beyond by amplitude and phase of the asymptotic expansion. Some denominators of Cephes have the leading
+coefficient 1, which torch leaves out: J and Y are accurate to seven digits near 5, Ai to six just below -2.09.
 """
 import math
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from .series import piecewise, polynomial, ratio
 
-# Beyond 5, of order 0 and 1: (cosine's numerator, denominator, sine's numerator, denominator), in powers of 25 / x^2.
+# Beyond 5, for the orders 0 and 1, in powers of 25 / x^2: numerator and denominator of the cosine's factor, then of
+# the sine's.
 _FAR_0 = (
     (1.0, 5.303240382353949, 8.74716500199817, 5.447250030587687, 1.239533716464143, 0.08283523921074408,
      0.0007969367292973471),
@@ -48,7 +49,7 @@ _Y1 = (
      1263204747.9017804),
     (3.9727060811656064e+18, 6.871410873553005e+16, 620557727146953.8, 3882312774962.3857, 18760131610.870617,
      73481194.44597217, 235564.09294306856, 594.3015923461282))
-# Squares of the first two zeros of j0, and of the first two of j1 that are not 0.
+# The squares of the first two positive zeros of j0 and of j1.
 _ZEROS_0 = (5.783185962946784, 30.471262343662087)
 _ZEROS_1 = (14.681970642123893, 49.2184563216946)
 # The Airy function from 2.09, in powers of 1 / zeta, and below -2.09, in powers of 1 / zeta^2.
@@ -72,7 +73,7 @@ _SQRT_PI = 0.5641895835477563                  # 1 / sqrt(pi)
 
 
 def _oscillation(coefficients, x, order, second):
-    """Beyond 5: of the first kind, or the second."""
+    """J of the given order beyond 5, or with `second` Y."""
     z = 5.0 / x
     square = 25.0 / (x * x) if order == 0 else z * z
     p, q = ratio(coefficients[:2], square), z * ratio(coefficients[2:], square)
@@ -93,20 +94,20 @@ def _j1_near(x):
 
 
 def j0(x):
-    """Of the first kind, order 0."""
+    """The Bessel function of the first kind, order 0."""
     x = np.abs(x)
     return piecewise(x, (x <= 5.0, _j0_near), (x > 5.0, lambda x: _oscillation(_FAR_0, x, 0, False)))
 
 
 def j1(x):
-    """Of the first kind, order 1."""
+    """The Bessel function of the first kind, order 1."""
     size = np.abs(x)
     result = piecewise(size, (size <= 5.0, _j1_near), (size > 5.0, lambda x: _oscillation(_FAR_1, x, 1, False)))
     return np.where(np.signbit(x), -result, result)
 
 
 def y0(x):
-    """Of the second kind, order 0: -inf at 0, NaN below."""
+    """The Bessel function of the second kind, order 0: -inf at 0, NaN below."""
     def near(x):
         return ratio(_Y0, x * x) + 2.0 / math.pi * np.log(x) * _j0_near(x)
     return piecewise(x, (x == 0.0, -np.inf), ((x > 0.0) & (x <= 5.0), near),
@@ -114,7 +115,7 @@ def y0(x):
 
 
 def y1(x):
-    """Of the second kind, order 1: -inf at 0, NaN below."""
+    """The Bessel function of the second kind, order 1: -inf at 0, NaN below."""
     def near(x):
         return x * ratio(_Y1, x * x) + 2.0 / math.pi * (_j1_near(x) * np.log(x) - 1.0 / x)
     return piecewise(x, (x == 0.0, -np.inf), ((x > 0.0) & (x <= 5.0), near),
@@ -144,7 +145,7 @@ def _airy_right(x):
 
 
 def _airy_near(x):
-    """By the two Maclaurin series."""
+    """Ai from its two Maclaurin series."""
     f, g = np.ones_like(x), x.copy()
     m, n = np.ones_like(x), x.copy()
     cube, k = x * x * x, 1.0
@@ -159,6 +160,6 @@ def _airy_near(x):
 
 
 def airy_ai(x):
-    """NaN at both infinities, as torch has it."""
+    """The Airy function Ai: NaN at both infinities, as in torch."""
     return piecewise(x, (np.isinf(x), np.nan), (x > 103.892, 0.0), (x < -2.09, _airy_left), (x >= 2.09, _airy_right),
                      (x == x, _airy_near))

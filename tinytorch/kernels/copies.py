@@ -1,4 +1,4 @@
-"""Copies of large arrays from one layout to another, and arrays put side by side."""
+"""Copies of large arrays from one layout to another, and concatenation."""
 from math import prod
 
 import numpy as np
@@ -8,10 +8,10 @@ from .linalg.products import laid_apart
 from .threads import number
 
 _FLOAT = np.dtype(np.float32)
-#: Elements that C copies sooner than NumPy, where it does so at all: runs of fewer than `_SHORT`, and those that are
-#: to lie across. Others only by several threads, and from so many on.
+#: _FEW: from so many elements on C copies faster than NumPy, if the runs are transposed or shorter than _SHORT
+#: elements. _MANY: from so many elements on C copies other arrays faster, if there are several threads.
 _FEW, _SHORT, _MANY = max(4096, native.LEAST), 64, max(1 << 18, native.LEAST)
-#: Whether NumPy says that it would have to copy, instead of doing it: from 2.1 on.
+#: Whether reshape takes copy=False, which raises instead of copying: from NumPy 2.1 on.
 _ASKS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
@@ -28,7 +28,7 @@ def in_rows(x):
 
 
 def viewable(array, size):
-    """Whether `array` can take shape `size`, which is of as many elements, without a copy."""
+    """Whether `array` can be seen in the shape `size`, which has as many elements, without a copy."""
     try:
         if array.flags.c_contiguous:
             return True
@@ -36,19 +36,19 @@ def viewable(array, size):
             return np.may_share_memory(array, array.reshape(size))
         array.reshape(size, copy=False)
         return True
-    except (ValueError, MemoryError):          # it would have to make a copy, or was about to
+    except (ValueError, MemoryError):          # a copy was needed, or did not fit into memory
         return False
 
 
 def reshaped(x, shape):
-    """x.reshape(shape), of an array or a Tensor."""
+    """x.reshape(shape) for an array or a Tensor."""
     if type(x) is not np.ndarray or x.size < _FEW or viewable(x, shape):
         return x.reshape(shape)
     return in_rows(x).reshape(shape)
 
 
 def side_by_side(parts, dim):
-    """np.concatenate of arrays of one dtype."""
+    """np.concatenate for arrays of one dtype."""
     first, found = parts[0], []
     if number() > 1 and sum([x.size for x in parts]) >= _MANY:
         before, after = first.shape[:dim], first.shape[dim + 1:]
@@ -67,9 +67,9 @@ def side_by_side(parts, dim):
 
 
 def _matrices(x, rows, columns):
-    """`x`, whose shape is `rows` and `columns` in a row, as a view (outer, inner, m, n), the rows in the first two
-    dimensions if there are columns: (whether the last two are transposed to make runs of memory of the last, how far
-    apart the first three lie, the view). None of an array that is not to be seen so."""
+    """`x`, whose shape is (*rows, *columns), as a view (outer, inner, m, n); if there are columns, the first two
+    dimensions are the rows. Returns (whether the last two dimensions were swapped, so that the last one is contiguous,
+    the strides of the first three, the view), or None if there is no such view."""
     if type(x) is not np.ndarray or not x.size:
         return None
     outer, inner = _together(rows, x.strides), _together(columns, x.strides[len(rows):])
@@ -86,7 +86,7 @@ def _matrices(x, rows, columns):
 
 
 def _together(shape, strides):
-    """The sizes of dimensions, those as one that are walked through in equal steps."""
+    """The sizes of the dimensions, where neighbours that have a common stride are merged."""
     sizes, last = [], None
     for n, step in zip(shape, strides):
         if n == 1:
@@ -100,7 +100,7 @@ def _together(shape, strides):
 
 
 def _place(turned, apart, x, before, after, result):
-    """Write matrices to each row of `result` behind `before` elements of others, with `after` behind them."""
+    """Writes matrices from `_matrices` into the rows of `result`, between `before` and `after` other elements."""
     outer, inner, m, n = x.shape
     if turned:
         m, n = n, m

@@ -1,7 +1,7 @@
 """Connectionist temporal classification: the forward-backward algorithm on ndarrays, all examples at once.
 
-Graves et al. 2006. States are the labels with a blank before, between and behind them. They are the rows of what is
-computed step by step, so that the states of all examples, and those one or two further on, are runs of memory.
+Graves et al. 2006. The states are the labels with a blank before, between and behind them. In the arrays of each step
+they are the first axis, so that the states of all examples, and those one or two further on, are runs of memory.
 """
 import numpy as np
 
@@ -10,15 +10,15 @@ from .scatter import add_along
 
 
 def losses(log_p, labels, frames, lengths, blank):
-    """-log of the probability of each row of `labels` (N, S), of which `lengths` count, given `log_p` (T, N, C), of
-    which `frames` count; and what `gradient` needs."""
+    """(-log of the probability of each row of `labels` (N, S) given `log_p` (T, N, C), arrays for `gradient`).
+    `lengths` and `frames`: the numbers of labels and of steps that count in each example."""
     steps, batch, _ = log_p.shape
     states = np.full((batch, 2 * labels.shape[1] + 1), blank)
     states[:, 1::2] = labels
     n = np.arange(batch)
     score = np.take_along_axis(log_p, states[None], 2)
     score[:, np.arange(states.shape[1]) > 2 * lengths[:, None]] = -np.inf
-    jump = np.zeros(states.shape, bool)                    # may this state follow the one two before?
+    jump = np.zeros(states.shape, bool)                    # whether a state may follow the one two before it
     jump[:, 2:] = (states[:, 2:] != blank) & (states[:, 2:] != states[:, :-2])
     score, jump = np.ascontiguousarray(score.swapaxes(1, 2)), np.ascontiguousarray(jump.T)
     beside = np.full((steps, 2 + len(jump), batch), -np.inf, log_p.dtype)          # alpha, with two states before
@@ -50,7 +50,7 @@ def gradient(g, log_p, frames, lengths, saved):
     beside = np.full((len(jump) + 2, batch), -np.inf, log_p.dtype)                 # beta, with two states behind
     beta, skipped = beside[:-2], np.full_like(ends, -np.inf)
     finishing = set(frames.tolist())
-    present = np.empty_like(alpha)             # log of the probability of each state at each step, given the labels
+    present = np.empty_like(alpha)             # log probability of each state at each step, given the labels
     for t in range(steps - 1, -1, -1):
         np.copyto(skipped, beside[2:], where=follows)
         ahead = log_of_sum(log_of_sum(beta, beside[1:-1]), skipped)
@@ -62,7 +62,7 @@ def gradient(g, log_p, frames, lengths, saved):
     present, result = np.exp(present, out=present).swapaxes(1, 2), np.zeros_like(log_p)
     add_along(result, 2, np.broadcast_to(states, present.shape), present)
     result = np.exp(log_p) - result
-    if not np.isfinite(loss).all() or log_p.min(initial=0) == -np.inf:       # as PyTorch, which divides by all of them
+    if not np.isfinite(loss).all() or log_p.min(initial=0) == -np.inf:       # PyTorch divides by these too
         result[~np.isfinite(loss[:, None] - log_p)] = np.nan
     result[np.arange(steps)[:, None] >= frames] = 0
     return (result * g[:, None]).astype(log_p.dtype, copy=False)

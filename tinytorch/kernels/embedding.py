@@ -10,14 +10,14 @@ from .sums import norm_of_rows
 
 
 def lookup(weight, index):
-    """weight[index] by rows. IndexError if one does not exist, RuntimeError if there is none."""
+    """The rows weight[index]. IndexError if a row does not exist, RuntimeError if the table has no rows."""
     found = take_rows(weight, index)
     if found is not None:
         return found
     if index.size and (index.min() < 0 or index.max() >= len(weight)):
         if not len(weight):
             raise RuntimeError("index_select(): self indexing axis dim should be positive")
-        if not weight.size:                    # torch has a routine for that, with words of its own
+        if not weight.size:                    # torch has another routine, with another message, here
             outside = index[(index < 0) | (index >= len(weight))]
             raise RuntimeError(f"INDICES element is out of DATA bounds, id={outside.flat[0]} axis_dim={len(weight)}")
         raise IndexError("index out of range in self")
@@ -25,8 +25,8 @@ def lookup(weight, index):
 
 
 def lookup_backward(g, index, count, padding, by_frequency):
-    """The sum of the gradients of each row; the row `padding` (-1: none) gets none. `by_frequency` divides by how often
-    a row was looked up."""
+    """The sum of the gradients of each row; the row `padding` (-1 for no row) gets zeros. `by_frequency` divides by the
+    number of times that the row was looked up."""
     width = g.shape[-1]
     index = index.reshape(-1).astype(np.int64, copy=False)
     g = g.reshape(-1, width) if g.size else g.reshape(index.size, width)
@@ -44,13 +44,13 @@ def lookup_backward(g, index, count, padding, by_frequency):
 
 
 def _write_first(result, index, g):
-    """Write the first gradient of each row, where that leaves at most half of them to be added: writing a row takes a
-    third of the time of adding to it. Gives (index, gradients) of what is left."""
+    """Writes the first gradient of each row to `result`, if at most half of the gradients then remain to be added:
+    writing a row takes a third of the time of adding to it. Returns (index, gradients) of the remaining ones."""
     n, count = len(index), len(result)
     if n > 2 * count:
         return index, g
     numbers, first = np.arange(n), np.empty(count, np.intp)
-    first[index[::-1]] = numbers[::-1]         # of equals, the last one stays
+    first[index[::-1]] = numbers[::-1]         # for equal indices the last write stays: the first position
     left = np.flatnonzero(first[index] != numbers)
     if 2 * len(left) > n:
         return index, g
@@ -68,8 +68,8 @@ def sums_of_bags(rows, bag_of, count):
 
 
 def largest_of_bags(rows, bag_of, count):
-    """The largest elements of the rows of each of `count` bags, 0 for none, and the rows they stand in, -1 for none.
-    The rows come bag after bag. Of equals the first one is taken, and NaN is smaller than what was there before."""
+    """The largest elements of the rows of each of `count` bags, and the rows that hold them; 0 and -1 for an empty bag.
+    The rows come bag after bag. The first of equal elements is taken; a NaN is taken in a first row alone."""
     result = np.zeros((count, rows.shape[1]), rows.dtype)
     found = np.full(result.shape, -1)
     sizes, first = np.bincount(dt.as_intp(bag_of), minlength=count), np.searchsorted(bag_of, np.arange(count))
@@ -83,14 +83,14 @@ def largest_of_bags(rows, bag_of, count):
 
 
 def limit_norms(weight, index, max_norm, norm_type):
-    """Scale the rows in use that are longer than `max_norm` down to it, in place."""
+    """Scales the rows in use whose norm is above `max_norm` down to it, in place."""
     rows = np.unique(index)
     if rows.size and (rows[0] < 0 or rows[-1] >= len(weight)):
         raise IndexError("index out of range in self")
     half, single = weight.itemsize == 2, np.dtype(np.float32)
     values = dt.cast(weight[rows], single) if half else weight[rows]
 
-    def rounded(x):                            # what torch keeps in the dtype of the rows
+    def rounded(x):                            # torch rounds this to the dtype of the rows
         return dt.cast(dt.cast(x, weight.dtype), single) if half else x.astype(values.real.dtype)
     norms = rounded(_norms(values, norm_type)).astype(np.float64)
     long = norms > max_norm

@@ -27,12 +27,12 @@ _TAIL = (
 # artanh(erf(x)) / x in powers of x^2 up to 16: in single precision erf is right to 3 units in the last place
 _SINGLE = (1.128379225730896, 0.10276956856250763, -0.0001940045622177422, -0.0006167006213217974,
            8.575973333790898e-05, -5.134919319971232e-06, 7.298903881292063e-08, 3.217174082692509e-09)
-# erfinv(y) / y, to nine digits, in powers of t = 0.4 w - 1, w = -log(1 - y^2) < 5 ...
+# erfinv(y) / y, to nine digits: for w = -log(1 - y^2) < 5, in powers of t = 0.4 w - 1 ...
 _INVERSE_NEAR = (
     1.5014093511307296, 0.6166006919867009, -0.026108237741432467, -0.019573564270649057, 0.008525432590256501,
     -0.0004878764749554979, -0.0008343272659614886, 0.00029213577974979843, 2.10274531521873e-05,
     -4.140043618074984e-05, 7.820672733815211e-06, 2.931137042117709e-06, -1.2236984334405913e-06)
-# ... and beyond, up to the largest y below 1, in powers of t = (sqrt(w) - middle) / half
+# ... for larger w, up to the largest y below 1, in powers of t = (sqrt(w) - middle) / half
 _INVERSE_FAR = (
     4.022067902290035, 1.9636582346225844, 0.0031988513093181904, -0.004928157132895696, 0.0033584382172853755,
     -0.0020554854702318176, 0.00165548962165773, -0.0016185343988137529, 0.0010874095950102443,
@@ -40,7 +40,7 @@ _INVERSE_FAR = (
     0.0014389093547246131, 1.9601429246845168e-05, -0.0002554121513041371)
 _MIDDLE, _HALF = (6.125 + math.sqrt(5.0)) / 2, (6.125 - math.sqrt(5.0)) / 2
 
-#: Elements worked on at a time: what a polynomial needs stays in the cache.
+#: The number of elements computed at a time: the operands of a polynomial stay in the cache.
 _CHUNK = 1 << 16
 
 
@@ -51,18 +51,18 @@ def _erf(x):
             return x * _erf_ratio(x)
         tail = np.copysign(1.0 - _erfc(np.abs(x)), x)
         return np.where(small, x * _erf_ratio(x), tail)
-    # in single precision
+    # Single precision: tanh of a polynomial.
     flat = np.ascontiguousarray(x, np.float32).reshape(-1)
     result = np.empty_like(flat)
     squares, most = np.empty((2, min(_CHUNK, flat.size)), np.float32)
-    most[...] = 16                             # an array: NumPy compares with a number one by one
+    most[...] = 16                             # an array, because NumPy compares faster with it
     for start in range(0, flat.size, _CHUNK):
         part, out = flat[start:start + _CHUNK], result[start:start + _CHUNK]
         z = squares[:part.size]
         np.multiply(part, part, z)
         np.minimum(z, most[:part.size], out=z)
         polynomial(_SINGLE, z, out)
-        out *= part                            # beyond 4 ever larger: tanh makes it 1
+        out *= part                            # beyond 4 this grows with x, and tanh makes it 1
         np.tanh(out, out)
     result = result.reshape(x.shape).astype(x.dtype, copy=False)
     return result if x.flags.c_contiguous else operand_order(result, x)
@@ -74,13 +74,13 @@ def _erf_ratio(x):
 
 
 def _squared_exp(x):
-    """exp(-x^2): the rounding error of x^2 would cost digits where x is large."""
+    """exp(-x^2), corrected for the rounding error of x^2, which would cost digits where x is large."""
     high = x.astype(np.float32).astype(np.float64)
     return np.exp(-high * high) * np.exp((high - x) * (high + x))
 
 
 def _tail(x):
-    """exp(x^2) erfc(x), x >= 0."""
+    """exp(x^2) erfc(x) for x >= 0."""
     t = (x - 4.0) / (x + 4.0)
     return polynomial(_TAIL, t) / (1.0 + 2.0 * x)
 
@@ -120,7 +120,7 @@ def _erfinv(y):
 
 
 def _inverse(y):
-    """erfinv to nine digits, 0 <= y < 1."""
+    """erfinv to nine digits for 0 <= y < 1."""
     w = -np.log((1.0 - y) * (1.0 + y))
     x = polynomial(_INVERSE_NEAR, 0.4 * w - 1.0)
     far = w > 5.0
@@ -131,7 +131,7 @@ def _inverse(y):
 
 
 def _refined(x, y):
-    """erfinv(y) from nine digits of it: a step of Halley's method triples them."""
+    """erfinv(y) from `x`, which has nine digits of it: a step of Halley's method triples the number of digits."""
     near = y < 0.5
     error = np.empty_like(x)
     error[near] = x[near] * _erf_ratio(x[near]) - y[near]
@@ -140,8 +140,8 @@ def _refined(x, y):
     return x - step / (1.0 + x * step)
 
 
-#: The words, and the functions: the error function, 1 - erf(x), exact where erf(x) is nearly 1, and the x with
-#: erf(x) = y, infinite at -1 and 1, NaN outside.
+#: The words for expressions, and the functions: erf; erfc(x) = 1 - erf(x), accurate where erf(x) is nearly 1; and
+#: erfinv(y), the x with erf(x) = y, infinite at -1 and 1, NaN outside.
 word_erf, word_erfc, word_erfinv = word("erf", _erf), word("erfc", _erfc), word("erfinv", _erfinv)
 erf, erfc, erfinv = (expression(text) for text in (
     lambda x: word_erf(x), lambda x: word_erfc(x), lambda x: word_erfinv(x)))

@@ -1,11 +1,10 @@
-"""NumPy's error state while the library computes: always "ignore", whatever `numpy.seterr` and `numpy.errstate` say
-outside. torch knows no such state: what overflows is inf, and what is undefined is NaN.
+"""NumPy's error state while the library computes: always "ignore", whatever `numpy.seterr` and `numpy.errstate` have
+set outside. torch has no such state: an overflow is inf, and an undefined result is NaN.
 
-NumPy keeps its state in a variable of the context (`contextvars`). To set it and to set it back around an addition
-takes half as long as the addition; to run the addition in a context where it was set once takes a twentieth. So
-operations have contexts of their own (`quiet`), and what calls many (backward, an optimizer step) sets the variable
-(`ignored`).
-"""
+NumPy keeps its state in a context variable (`contextvars`). Setting it and resetting it around an addition takes half
+as long as the addition; running the addition in a context where it was set once takes a twentieth. So single operations
+run in contexts of their own (`quiet`), and callers of many operations (backward, an optimizer step) set the variable
+(`ignored`). """
 from __future__ import annotations
 
 import contextvars
@@ -18,7 +17,7 @@ import numpy as np
 
 
 def _found():
-    """(NumPy's variable, its value for "ignore"): all that the context holds that this is called in."""
+    """(NumPy's variable, its value for "ignore"). It runs in an empty context, which then holds that variable alone."""
     np.seterr(all="ignore")
     (found,) = contextvars.copy_context().items()
     return found
@@ -29,7 +28,7 @@ _STATE, _IGNORE = _QUIET.run(_found)
 
 
 class _Outside(threading.local):
-    """`state`: that outside the outermost `ignored` of this thread, which the functions of users see."""
+    """`state`: NumPy's state outside the outermost `ignored` of this thread. Users' functions run in it."""
 
     state = None
 
@@ -38,29 +37,29 @@ outside = _Outside()
 
 
 def quiet() -> Callable[..., Any]:
-    """A function that calls run(function, *args) where NumPy ignores errors.
+    """A function run(function, *args) that calls `function` where NumPy ignores errors.
 
-    It is for functions on arrays that call nothing of a user's, for they see none of the variables of the caller's
-    context. RuntimeError if it is at work already: see `another`.
+    It is for functions on arrays that call no function of a user, because they do not see the caller's context
+    variables. RuntimeError if it is running already: see `another`.
     """
     return _QUIET.copy().run
 
 
 def another(error: RuntimeError) -> Callable[..., Any]:
-    """What to use instead of what `quiet` made if `error` says that it is at work: in another thread, or further out.
-    Any other error is raised."""
+    """A new function as `quiet` makes it, if `error` says that the old one is running already, in another thread or
+    further out. Raises any other error."""
     if not str(error).startswith("cannot enter context"):
         raise error
     return quiet()
 
 
 def ignore() -> None:
-    """Has NumPy ignore errors in this thread, which works for the library alone."""
+    """Sets NumPy's state to "ignore" in this thread, which must belong to the library."""
     _STATE.set(_IGNORE)
 
 
 def begin() -> contextvars.Token | None:
-    """From now on NumPy ignores errors, except in `as_outside`; returns what `end` wants to have."""
+    """From now on NumPy ignores errors, except in `as_outside`. Returns the argument for `end`."""
     state = _STATE.get()
     if state is _IGNORE:
         return None
@@ -69,13 +68,13 @@ def begin() -> contextvars.Token | None:
 
 
 def end(begun: contextvars.Token | None) -> None:
-    """NumPy's state is again what it was before `begin`."""
+    """Restores NumPy's state from before `begin`."""
     if begun is not None:
         _STATE.reset(begun)
 
 
 class ignored:
-    """Context manager: `begin` and `end`."""
+    """Context manager in which NumPy ignores errors: `begin` and `end`."""
 
     __slots__ = ("_begun",)
 
@@ -87,7 +86,7 @@ class ignored:
 
 
 class as_outside:
-    """Context manager for the functions of users that the library calls: the state is that outside `ignored`."""
+    """Context manager in which the library calls users' functions: NumPy's state is that outside `ignored`."""
 
     __slots__ = ("_token", "_state")
 
@@ -100,4 +99,4 @@ class as_outside:
     def __exit__(self, kind: type | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         if self._token is not None:
             _STATE.reset(self._token)
-            outside.state = self._state       # a function that computed gradients itself may have set another
+            outside.state = self._state       # a backward inside the function may have replaced it

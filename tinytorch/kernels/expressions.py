@@ -1,12 +1,12 @@
-"""Operations on elements, each written once, as an expression of these words and of operators:
+"""Elementwise operations. Each is written once, as an expression of the words below and of operators:
 
     elu = expression(lambda x, slope, rate: where(x > 0, x, slope * expm1(x * rate)), 1)
 
-Called with arrays and numbers it is computed by the machine of native/elementwise.c: the expression is traced to a
-short program, which runs over the arrays block by block, on several threads, with nothing between its steps written to
-memory. What the machine does not take (no library, other dtypes, stand-ins for arrays) NumPy computes from the same
-text: that is the twin. Which of the two it is depends on the operation and the dtypes alone, never on how many elements
-there are or how they lie, and so do the bits of each element.
+A call with arrays and numbers runs on the machine of native/elementwise.c: the expression is traced to a short program,
+which runs over the arrays block by block, on several threads, and writes nothing to memory between its steps. Where the
+machine cannot compute (no library, other dtypes, stand-ins for arrays) NumPy computes from the same text, which is the
+machine's twin. The choice depends on the operation and the dtypes alone, never on the number of elements or their
+memory layout, and so do the bits of each element.
 """
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ __all__ = ["arctan", "arctan2", "copysign", "exp", "expm1", "expression", "floor
            "maximum", "minimum", "on_tensors", "reciprocal", "remainder", "sigmoid", "sign", "sqrt", "square", "tanh",
            "trunc", "where", "word"]
 
-#: How C counts the operands of a step (elementwise.c): registers, what is given, numbers of the call, literals.
+#: The operands of a step are numbered in this order (elementwise.c): registers, arrays, numbers of the call, literals.
 _REGISTERS, _GIVEN, _NUMBERS, _LITERALS = 12, 4, 4, 16
 _STEPS, _DIMENSIONS = 64, 8
 _FIRST_NUMBER = _REGISTERS + _GIVEN
 _FIRST_LITERAL = _FIRST_NUMBER + _NUMBERS
 _HALF, _FLOAT, _DOUBLE, _BITS = map(np.dtype, (np.float16, np.float32, np.float64, np.uint16))
-#: The dtypes of the machine: the door for each, how the list of its operations ends, and its kind (elementwise.c).
-#: Those of 16 bits are computed in single precision.
+#: The dtypes of the machine: for each its C function, the size in the name of its list of operations, and its kind
+#: (elementwise.c). 16-bit dtypes are computed in single precision.
 _DTYPES = {_FLOAT: ("walk4", "4", 0), _DOUBLE: ("walk8", "8", 0),
            BFLOAT16: ("walk2", "4", 1), _HALF: ("walk2", "4", 2)}
 
 
-#: All there are, for the tests that walk over them.
+#: All expressions, for tests.
 EXPRESSIONS = []
 
 
 class Symbol:
-    """A value in an expression that is being traced: an operation of others, or what is given."""
+    """A value in an expression that is being traced: an operation on other values, an array or a number."""
 
     __slots__ = ("name", "operands")
 
@@ -59,7 +59,7 @@ class Symbol:
         return Symbol("abs", self)
 
     def __invert__(self):
-        return Symbol("eq", self, 0.0)         # of a condition
+        return Symbol("eq", self, 0.0)         # a condition is 0 or 1
 
     def conjugate(self):
         return self                            # the machine has no complex numbers
@@ -88,17 +88,17 @@ for _word in _COMPARISONS:
 Symbol.__hash__ = object.__hash__
 
 
-#: Word -> the operation that it is of tensors, where a derivative is to be differentiable again: see `on_tensors`.
+#: Word -> its operation on tensors, for derivatives that are differentiated again: see `on_tensors`.
 _late_bound = {}
 
 
 def on_tensors(**operations: Callable) -> None:
-    """Says what words are of tensors, by their names."""
+    """Sets the operations that words stand for when they meet a Tensor, by name."""
     _late_bound.update(operations)
 
 
 def word(name: str, twin: Callable) -> Callable:
-    """A function of an expression's: `twin` of arrays, the machine's operation `name` in a program."""
+    """A function for expressions: it calls `twin` for arrays, and is the machine's operation `name` in a program."""
     def call(*operands):
         for x in operands:
             if x.__class__ is Symbol:
@@ -118,7 +118,7 @@ def square(x: Any) -> Any:
 
 
 def arctan(x: Any) -> Any:
-    """The inverse tangent of an array: the machine's is that of the quotient x / 1."""
+    """The inverse tangent of an array. The machine computes it as arctan2(x, 1)."""
     return Symbol("arctan2", x, 1.0) if x.__class__ is Symbol else np.arctan(x)
 
 
@@ -135,15 +135,15 @@ sqrt, exp, log, log1p, expm1, tanh = [word(_f.__name__, _f) for _f in (
 arctan2, hypot = word("arctan2", np.arctan2), word("hypot", np.hypot)
 floor, trunc, fmod, remainder, copysign = [word(_f.__name__, _f) for _f in (
     np.floor, np.trunc, np.fmod, np.remainder, np.copysign)]
-#: -1, 0 or 1; 0 of NaN.
+#: -1, 0 or 1; 0 for NaN.
 sign = word("sign", lambda x: np.where(np.isnan(x), x.dtype.type(0), np.sign(x)))
 sigmoid = word("sigmoid", lambda x: 1 / (1 + np.exp(-x)))
 
 
 # ------------------------------------------------------------------ programs
 def _traced(text, count, numbers):
-    """The steps of an expression in order, each once: (name, operands) with the places of others in the list,
-    ("given", i), ("number", i) and floats for operands."""
+    """The steps of an expression in order, common ones once: (name, operands). An operand is the position of an earlier
+    step, ("given", i) for an array, ("number", i) or a float."""
     result = text(*[Symbol("given", i) for i in range(count)], *[Symbol("number", i) for i in range(numbers)])
     steps, places = [], {}
 
@@ -163,8 +163,8 @@ def _traced(text, count, numbers):
 
 
 def _joined(steps):
-    """The steps with those taken together that are one operation of the machine: a comparison and what is chosen by it,
-    a maximum and the minimum of it."""
+    """The steps, where pairs that are one operation of the machine are fused: a comparison and the `where` that uses
+    it, a maximum and the minimum of it."""
     used = [0] * len(steps)
     for _, operands in steps:
         for x in operands:
@@ -190,8 +190,8 @@ def _joined(steps):
 
 
 def _assembled(steps, operations):
-    """What follows in a plan on the dimensions: the literals, and the steps with registers for what lies between. None
-    if the machine lacks one of the operations, or room."""
+    """The part of a plan that follows the dimensions: the literals, and the steps with registers for their results.
+    None if the machine lacks one of the operations, or if registers, literals or steps do not fit."""
     if len(steps) > _STEPS or any([name not in operations for name, _ in steps]):
         return None
     last = {}
@@ -226,8 +226,8 @@ def _assembled(steps, operations):
 
 @lru_cache(1024)
 def _plan(body, shape, shapes):
-    """A plan for operands that are broadcast to `shape`: dimensions beside each other that the same operands have are
-    one."""
+    """A plan for operands that are broadcast to `shape`. Neighbouring dimensions along which the same operands are
+    broadcast are merged."""
     sizes, masks = [], []
     for d, n in enumerate(shape):
         if n == 1:
@@ -246,13 +246,13 @@ def _plan(body, shape, shapes):
 
 def _array(plan):
     array = np.array(plan, np.int64)
-    array.flags.writeable = True               # so that its address is quickly found
+    array.flags.writeable = True               # the address of a writeable array is found faster
     return array
 
 
 def _flat(arrays):
-    """`arrays`, which have one shape, as they lie in memory without gaps and in one order, and an array of new memory
-    like them; None if they do not."""
+    """(`arrays`, which have one shape, flattened in memory order, a new array with their strides); None unless they are
+    dense and have one memory order."""
     first = arrays[0]
     out = np.empty_like(first)
     for x in arrays:
@@ -262,7 +262,7 @@ def _flat(arrays):
 
 
 class _Program:
-    """An expression for one dtype."""
+    """The program of an expression for one dtype."""
 
     __slots__ = ("body", "plan", "name", "dtype")
 
@@ -271,7 +271,11 @@ class _Program:
         self.body, self.dtype, self.plan = body, dtype, _array([256 * kind, *body])
 
     def run(self, arrays, numbers):
-        """What it makes of arrays of its dtype that lie in any way; None if it cannot take them."""
+        """The result for arrays of its dtype in any memory order; None if the machine cannot compute it.
+
+        Arrays of one shape are walked through as they are if they are C-contiguous, or flattened if they are dense
+        and in one order. Others become C-contiguous and, except in 16 bits, are broadcast by the plan.
+        """
         first = arrays[0]
         shape = first.shape
         alike = all([x.shape == shape for x in arrays])
@@ -287,7 +291,7 @@ class _Program:
                 return out
         else:
             shape = np.broadcast_shapes(*[x.shape for x in arrays])
-        if 0 in shape:                         # NumPy gives it the strides that it has in torch
+        if 0 in shape:                         # NumPy gives an empty result torch's strides
             return None
         given = arrays
         if self.dtype.itemsize == 2:
@@ -314,15 +318,15 @@ class _Program:
 
 # ------------------------------------------------------------------ the door
 def expression(text: Callable | None = None, arrays: int = 1) -> Callable[..., Any]:
-    """An expression as a function of so many arrays, which are broadcast, and of Python numbers: the other parameters
-    of `text`, whose names and documentation it has. What has 16 bits is computed in single precision and rounded at the
-    end. Without `text`: a decorator of one."""
+    """The function `text` as an elementwise operation. Its first `arrays` parameters are arrays, which are broadcast,
+    the others Python numbers. The result keeps the names and the documentation of `text`. 16-bit dtypes are computed in
+    single precision and rounded at the end. Without `text` it returns a decorator."""
     if text is None:
         return lambda text: expression(text, arrays)
     written = text.__code__
     count = written.co_argcount - arrays
     padding = (0.0,) * (_NUMBERS - count)
-    programs, quick = {}, {}                   # by dtype: a _Program or None, and what `native.held` says of it
+    programs, quick = {}, {}                   # by dtype: a _Program or None, and the result of `native.held`
 
     def program_of(dtype):
         if dtype not in programs:
@@ -335,11 +339,13 @@ def expression(text: Callable | None = None, arrays: int = 1) -> Callable[..., A
         return programs[dtype]
 
     def general(*operands):
+        # In this order: the machine, for ndarrays of one of its dtypes; float16 widened; bfloat16 widened; the text
+        # itself, for other dtypes, stand-ins and Tensors.
         given, numbers = operands[:arrays], operands[arrays:]
         dtype = getattr(given[0], "dtype", None)
         if dtype == _FLOAT or dtype == _DOUBLE:
             given = [np.array(x, dtype) if x.__class__ is float or x.__class__ is int else x for x in given]
-        elif dtype == _HALF:                   # what NumPy adds up of no dimensions is no array
+        elif dtype == _HALF:                   # arithmetic on 0-dim arrays gives NumPy scalars
             given = [np.array(x) if x.__class__ is np.float16 else x for x in given]
         if all([type(x) is ndarray and x.dtype == dtype for x in given]):
             program = program_of(dtype)
@@ -370,6 +376,5 @@ def expression(text: Callable | None = None, arrays: int = 1) -> Callable[..., A
 
 @expression(arrays=2)
 def log_of_sum(x, y):
-    """log(exp(x) + exp(y)) without overflow: the logarithm of 2 is added where the two are equal, which may be
-    infinities."""
+    """log(exp(x) + exp(y)) without overflow. Where the two are equal, possibly infinite, log(2) is added."""
     return maximum(x, y) + log1p(exp(where(x == y, 0.0, -abs(x - y))))

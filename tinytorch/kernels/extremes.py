@@ -1,4 +1,4 @@
-"""The largest and the smallest elements along axes, and where they are. NaN is both."""
+"""The largest and the smallest elements along axes, and their positions. A NaN counts as both."""
 from math import prod
 
 import numpy as np
@@ -7,13 +7,13 @@ from . import native
 from .rows import SHORT, row_extremes
 from .threads import number
 
-#: Elements that one call of NumPy's does best: of longer rows, and of short ones; and that it finds as soon as two
-#: threads do.
+#: Below _FEW elements in long rows, or _FEW_SHORT in short rows, one call of NumPy is fastest. Below _SOME elements
+#: NumPy finds positions along the last axis as fast as two threads of C.
 _FEW, _FEW_SHORT, _SOME = 8192, 512, 1 << 18
 
 
 def extreme_of(ufunc, x, axes, keepdims=False):
-    """np.maximum or np.minimum along `axes` (not negative), or all of them (None)."""
+    """np.maximum or np.minimum (`ufunc`) along `axes` (not negative), or along all of them (None)."""
     if x.size < _FEW_SHORT or axes is None or x.size < _FEW and x.shape[-1] >= SHORT or type(x) is not np.ndarray:
         return ufunc.reduce(x, axis=axes, keepdims=keepdims)
     shape = x.shape
@@ -29,8 +29,8 @@ def extreme_of(ufunc, x, axes, keepdims=False):
 
 
 def place_of(function, x, axis, keepdims):
-    """np.argmax or np.argmin along one axis: of equal elements the first, or the first NaN."""
-    # of rows on one thread NumPy is as quick
+    """np.argmax or np.argmin along one axis: the position of the first of equal elements, or of the first NaN."""
+    # On one thread NumPy is as fast along the last axis.
     if x.size >= _FEW and (axis < x.ndim - 1 or x.size >= _SOME and number() > 1) and native.takes("extremes", x):
         shape = x.shape
         outer, n, inner = _around(shape, (axis,))
@@ -42,7 +42,7 @@ def place_of(function, x, axis, keepdims):
 
 
 def _around(shape, axes):
-    """How many elements there are before, along and behind axes that follow each other; zeros for others."""
+    """The numbers of elements before, along and behind axes that follow each other; zeros for other axes."""
     first, last = min(axes), max(axes) + 1
     if last - first != len(axes):
         return 0, 0, 0

@@ -1,6 +1,6 @@
 """The logarithm of the gamma function and its derivatives, on arrays; computed in double precision.
 
-All by Stirling's asymptotic series, after moving small arguments up with the recurrence.
+All use Stirling's asymptotic series, after the recurrence has moved small arguments up.
 """
 import math
 from functools import lru_cache
@@ -12,7 +12,7 @@ from .series import piecewise, polynomial
 
 # Bernoulli numbers B2, B4, ...
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330)
-#: From here on the series is exact to rounding.
+#: From this argument on the series is accurate to rounding.
 _LARGE = 10
 
 
@@ -30,7 +30,7 @@ def _sin_pi(x):
 
 
 def stirling(z):
-    """What log gamma(z) has beyond (z - 1/2) log z - z + log(2 pi) / 2, for z from 10 on."""
+    """log gamma(z) - ((z - 1/2) log z - z + log(2 pi) / 2), for z >= 10."""
     series = np.zeros_like(z)
     for k in range(7, 0, -1):
         series = series / (z * z) + _BERNOULLI[k - 1] / (2 * k * (2 * k - 1))
@@ -39,14 +39,14 @@ def stirling(z):
 
 @lru_cache
 def _powers_at_two():
-    """Of the Taylor series of log gamma at 2: by Euler's constant and the zeta function."""
+    """The coefficients of the Taylor series of log gamma at 2, from Euler's constant and the zeta function."""
     degrees = np.arange(2.0, 30.0)
     beyond_one = hurwitz_zeta(degrees, np.full_like(degrees, 2.0))
     return (0.0, 0.42278433509846714, *(beyond_one * (-1.0) ** degrees / degrees))
 
 
 def _near_two(y):
-    """log gamma from 0.5 to 2.5: not by differences near its zeros, 1 and 2."""
+    """log gamma from 0.5 to 2.5. A difference would lose digits near its zeros, 1 and 2."""
     below = y < 1.5
     z = y - np.where(below, 1.0, 2.0)
     return polynomial(_powers_at_two(), z) - np.where(below, np.log1p(np.where(below, z, 0.0)), 0.0)
@@ -57,7 +57,7 @@ def _by_stirling(z):
 
 
 def _moved_up(y):
-    """log gamma above 2.5."""
+    """log gamma above 2.5, by the recurrence and Stirling's series."""
     product = np.ones_like(y)
     for k in range(_LARGE - 2):
         product *= y + k
@@ -94,22 +94,22 @@ def _digamma(x):
 
 
 def hurwitz_zeta(s, q):
-    """Sum of (q + k)^-s over k = 0, 1, ... for s > 1: infinite at zero and the negative whole numbers, NaN at other
-    negative ones if s is not whole."""
+    """The sum of (q + k)^-s over k = 0, 1, ... for s > 1: infinite at q = 0 and at negative whole q, NaN at other
+    negative q if s is not whole."""
     below = q < 0
-    if below.any():                            # the terms of negative numbers are those of two sums of positive ones
+    if below.any():                            # for q < 0 the terms are those of two sums with positive q
         part = np.where(below, -q - np.floor(-q), 0.5)
         positive = hurwitz_zeta(s, np.where(below, 1.0 - part, q))
         sign = np.where(s == np.floor(s), np.where(s % 2 == 0, 1.0, -1.0), np.nan)
-        # The first two nearly cancel for odd s; what is left is not to be lost beside one of them.
+        # The first two terms nearly cancel for odd s, and are added first, so that their sum keeps its digits.
         result = positive + sign * hurwitz_zeta(s, part) - sign * hurwitz_zeta(s, np.where(below, 1.0 - q, 1.0))
         result = np.where(below, result, positive)
         return np.where(below & ((q == np.floor(q)) | (s > 2.0 ** 53)), np.inf, result)
     total = np.zeros_like(q + s)
     for k in range(_LARGE):
-        power = np.power(q + k, -s)            # a number alone ** another is not rounded as in an array
+        power = np.power(q + k, -s)            # ** of two scalars is rounded otherwise than np.power
         total += power
-    done = power < 2.0 ** -53 * total          # for large s, whose powers overflow below (and not if all are zero)
+    done = power < 2.0 ** -53 * total          # for large s, where the powers below overflow (False if all are 0)
     z = q + _LARGE
     power = np.power(z, -s)
     result = total + power * z / (s - 1.0) + 0.5 * power
@@ -121,7 +121,7 @@ def hurwitz_zeta(s, q):
 
 
 def zeta(s, q):
-    """The sum of (q + k)^-s, as torch has it: infinite at s = 1, NaN below."""
+    """The sum of (q + k)^-s with torch's values elsewhere: infinite at s = 1, NaN below."""
     if s.dtype != np.float64:
         return zeta(s.astype(np.float64), q.astype(np.float64)).astype(s.dtype)
     result = hurwitz_zeta(np.where(s <= 1.0, 2.0, s), q)
@@ -129,8 +129,9 @@ def zeta(s, q):
 
 
 def _trigamma(x):
-    """The derivative of digamma: by reflection below 1/2, where torch's pi is that of the dtype (in half precision of
-    float32). So it is finite at the negative whole numbers, where the sine of a multiple of that is not quite zero."""
+    """The derivative of digamma. Below 1/2 it is reflected, with pi rounded to the dtype (float32 for half precision)
+    as in torch. So it is finite at negative whole numbers, where the sine of a multiple of that pi is not quite
+    zero."""
     pi = np.float64(math.pi) if x.dtype == np.float64 else np.float32(math.pi)
     angle = (pi * x.astype(pi.dtype)).astype(np.float64)
     y = x.astype(np.float64)
@@ -140,23 +141,23 @@ def _trigamma(x):
 
 
 def polygamma(n, x):
-    """The n-th derivative of digamma, n >= 1. torch's routine reads n as an int of 32 bits: one that wraps around to
-    zero gives the pole of the zeta function, one that becomes negative NaN."""
+    """The n-th derivative of digamma, n >= 1. torch reads n as a 32-bit int: an n that wraps around to 0 gives the pole
+    of the zeta function, an n that wraps around to a negative number NaN."""
     n = (n + (1 << 31)) % (1 << 32) - (1 << 31)
     if n < 1:
         return np.full_like(x, np.nan if n else -np.inf)
     if n == 1:
         return trigamma(x)
-    dtype = x.dtype if x.dtype == np.float64 else np.dtype(np.float32)         # whose range both factors have
+    dtype = x.dtype if x.dtype == np.float64 else np.dtype(np.float32)         # both factors have its range
     factor = np.asarray(math.factorial(n) if n <= 170 else np.inf).astype(dtype)
     zeta = hurwitz_zeta(n + 1.0, x.astype(np.float64)).astype(dtype)
     values = (factor if n % 2 else -factor) * zeta
-    values = np.where(x == np.inf, np.nan, values)         # as torch, whose sum has a term of zero times infinity
+    values = np.where(x == np.inf, np.nan, values)         # in torch's sum one term is 0 times infinity
     return values.astype(x.dtype)
 
 
-#: The words, and the functions: log |gamma(x)|, infinite at zero and the negative whole numbers, and its derivatives,
-#: the first infinite at zero and NaN at the negative whole numbers.
+#: The words for expressions, and the functions: log |gamma(x)|, infinite at 0 and the negative whole numbers, and its
+#: derivatives, the first of which is infinite at 0 and NaN at the negative whole numbers.
 word_lgamma, word_digamma = word("lgamma", _lgamma), word("digamma", _digamma)
 word_trigamma = word("trigamma", _trigamma)
 lgamma, digamma, trigamma = (expression(text) for text in (

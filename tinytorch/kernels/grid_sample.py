@@ -1,8 +1,8 @@
 """Sampling images (N, C, H, W) or volumes at the places of a grid (N, P, axes), the last axis of the images first.
 
-A place among the elements of an axis is found from a coordinate in [-1, 1] step by step, as torch does: half precisions
-are rounded after each (`stepwise`), which decides between neighbours. Around it every sample has corners: for each axis
-the positions of 1, 2 or 4 elements, whether they are in the image, and their weights.
+A coordinate in [-1, 1] becomes a place among the elements of an axis in torch's steps. Half precisions are rounded
+after each step (`stepwise`), because that decides between neighbours. Around its place every sample has corners: for
+each axis the positions of 1, 2 or 4 elements, whether they are in the image, and their weights.
 """
 from itertools import product
 
@@ -16,9 +16,9 @@ from .stepwise import plain, stepwise
 class Axis:
     """The corners along one axis.
 
-    elements  ints within the axis, and `inside`, whether they are those meant
-    past      how far the sample is past the one before it, in elements
-    weights   None for 1, and `slopes`, their derivatives by `past`
+    elements  the positions of the corners, limited to the axis; `inside`: whether they lay within it
+    past      the distance of the sample from the element before it, in elements
+    weights   the weights of the corners, or None for 1; `slopes`: their derivatives by `past`
     factor    the derivative of `past` by the coordinate
     """
 
@@ -56,7 +56,7 @@ def _unnormalized(x, size, align_corners):
 
 
 def _padded(x, size, padding, align_corners, of_two):
-    """(the place within the axis, its derivative by the place before)."""
+    """(the place after padding, its derivative by the place `x`). `of_two`: the image has two axes."""
     turn = 1.0
     if padding == "zeros":
         return x, np.ones_like(_numbers(x))
@@ -66,7 +66,7 @@ def _padded(x, size, padding, align_corners, of_two):
         negative, away = away < 0, abs(away)
         if not span:
             x, turn = x * 0, 0.0
-        elif of_two:                           # of images' two axes as torch's routine for them has it
+        elif of_two:                           # torch's routine for images has this formula
             extra = away - np.trunc(away / (2 * span)) * (2 * span)
             beyond = extra > 2 * span - extra
             x = np.minimum(extra, 2 * span - extra) + low
@@ -82,7 +82,7 @@ def _padded(x, size, padding, align_corners, of_two):
     return x, np.where(inside, turn, 0.0)
 
 
-#: The parameter of Keys' cubic convolution.
+#: The parameter of Keys' cubic convolution kernel.
 _A = -0.75
 
 
@@ -95,12 +95,12 @@ def _far(x):
 
 
 def weights(t, mode):
-    """The weights of 2 or 4 elements for how far the sample is past one of them."""
+    """The weights of 2 or 4 elements around a sample; `t`: its distance from the element before it."""
     return [1 - t, t] if mode == "bilinear" else [_far(t + 1), _near(t), _near(1 - t), _far(2 - t)]
 
 
 def slopes(t, mode):
-    """Their derivatives."""
+    """The derivatives of `weights` by `t`."""
     if mode == "bilinear":
         return [-1, 1]
     a, b, c, d = t + 1, t, 1 - t, 2 - t
@@ -114,14 +114,14 @@ def past(axis):
 
 
 def axes_of(grid, size, mode, padding, align_corners):
-    """An Axis for each, the last one of the images first as in the grid (N, P, axes)."""
+    """An Axis for each axis, in the order of the grid (N, P, axes): the last axis of the images first."""
     of_two = len(size) == 2
     return [Axis(stepwise(np.ascontiguousarray(grid[..., k])), n, mode, padding, align_corners, of_two)
             for k, n in enumerate(size[::-1])]
 
 
 def corner(axes, which, size):
-    """(flat positions in an image, whether they are in it) of one corner, a number for each axis."""
+    """(flat positions in an image, whether they are in it) of one corner. `which`: its number along each axis."""
     place, inside, step = 0, True, 1
     for axis, k, n in zip(axes, which, size[::-1]):
         place = place + axis.elements[k] * step
@@ -131,12 +131,12 @@ def corner(axes, which, size):
 
 
 def corners(axes):
-    """Which of each axis' elements, the first axis changing fastest."""
+    """All corners, as their numbers along each axis; those of the first axis change fastest."""
     return [which[::-1] for which in product(*[range(len(axis.elements)) for axis in axes[::-1]])]
 
 
 def values(images, place, inside):
-    """The elements of images (N, C, P') at positions (N, P): (N, C, P), zeros for those not `inside`."""
+    """The elements of images (N, C, P') at positions (N, P): (N, C, P), with zeros for positions not `inside`."""
     result = np.empty(images.shape[:2] + place.shape[1:], images.dtype)
     for image, at, into in zip(images, place, result):
         image.take(at, 1, out=into, mode="clip")
@@ -146,12 +146,12 @@ def values(images, place, inside):
 
 
 def _per_channel(weight):
-    """(N, P) numbers to multiply (N, C, P) with, of `stepwise` or not."""
+    """(N, P) numbers as factors of (N, C, P); `weight` may be `stepwise`."""
     return weight[:, None] if isinstance(weight, np.ndarray) else type(weight)(weight.wide[:, None])
 
 
 def _weight(axes, which):
-    """The product of the weights of a corner, None for 1."""
+    """The product of the weights of a corner, or None for 1."""
     weights = [axis.weights[k] for axis, k in zip(axes, which) if axis.weights is not None]
     result = None
     for w in weights:
@@ -160,8 +160,8 @@ def _weight(axes, which):
 
 
 def natively(x, grid, mode, padding, align_corners):
-    """What the kernel makes of images (N, C, H, W) and a grid (N, H', W', 2): (N, C, H', W'); None of what it does not
-    take."""
+    """The result (N, C, H', W') of the native kernel for images (N, C, H, W) and a grid (N, H', W', 2), or None where
+    it does not take them."""
     n, c, *size = x.shape
     if mode != "bilinear" or padding == "reflection" or len(size) != 2 or size[0] * size[1] >= 1 << 31:
         return None
@@ -171,7 +171,7 @@ def natively(x, grid, mode, padding, align_corners):
 
 
 def sampled(images, axes, size):
-    """(N, C, P): the sum over the corners."""
+    """The samples (N, C, P): sums over the corners."""
     if len(axes[0].elements) == 4:             # first along one axis, then along the other
         rows = [_total([(_per_channel(axes[0].weights[j]), stepwise(values(images, *corner(axes, (j, i), size))))
                         for j in range(4)]) for i in range(4)]
@@ -190,8 +190,8 @@ def _total(pairs):
 
 
 def input_grad(g, shape, axes, size):
-    """The gradient of images of `shape` (N, C, P') for that of the samples. What comes to one place is added up in
-    torch's order, which half precisions tell: of `_AT_ONCE` samples corner by corner, of volumes of one at a time."""
+    """The gradient of images of `shape` (N, C, P'), given that of the samples. The terms of one place are added up in
+    torch's order, which half precisions show: corner by corner for `_AT_ONCE` samples of images, or one of volumes."""
     result = np.zeros(shape, g.dtype)
     starts = np.arange(shape[0] * shape[1]).reshape(shape[0], shape[1], 1) * shape[2]
     g_steps, parts = stepwise(g), []
@@ -213,7 +213,7 @@ def input_grad(g, shape, axes, size):
     return result
 
 
-#: How many half precisions torch's routine for images takes at a time: as many as a register of 512 bits holds.
+#: torch's routine for images computes so many samples at a time in half precision: one 512-bit register in float32.
 _AT_ONCE = 16
 
 
@@ -231,7 +231,7 @@ def grid_grad(g, images, axes, size):
     order = _corners_in_order(axes)
     found = [stepwise(values(images, *corner(axes, which, size))) for which in order]
     for k in range(n):
-        if g.itemsize == 2:                    # channel after channel, corner after corner
+        if g.itemsize == 2:                    # in torch's order: channel by channel, corner by corner
             total = stepwise(np.zeros_like(result[..., 0]))
             terms = list(_slopes(stepwise(g), found, axes, order, k))
             for c in range(g.shape[1]):
@@ -248,7 +248,7 @@ def _channel(x, c):
 
 
 def _slopes(g, found, axes, order, k):
-    """What the coordinate of axis k is to change by, (N, C, P) each, as torch adds it up."""
+    """Yields the terms (N, C, P) of the gradient of axis k's coordinate, in torch's order."""
     if len(axes) == 2 and len(order) == 4:
         nw, ne, sw, se = found
         far, near = [_per_channel(w) for w in axes[1 - k].weights]

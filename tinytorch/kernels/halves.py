@@ -1,18 +1,18 @@
-"""Conversions between numbers of 16 bits and float32: those of native/convert.c, which NumPy makes one number at a time
-or in many passes. `dtypes.py` and `kinds/record_dtypes.py`, which lie below, are given them."""
+"""Conversions between 16-bit floats and float32 in C (native/convert.c). NumPy converts one number at a time, or in
+many passes. `dtypes.py` and `kinds/record_dtypes.py`, which must not import this file, are given its function."""
 import numpy as np
 
 from ..kinds import record_dtypes as stored
 from . import native
 
 _FLOAT, _HALF, _BITS = np.dtype(np.float32), np.dtype(np.float16), np.dtype(np.uint16)
-#: (From, to) -> the kernel.
+#: (source dtype, target dtype) -> the kernel.
 _KERNELS = {(stored.BFLOAT16, _FLOAT): "bfloat16_to_float", (_FLOAT, stored.BFLOAT16): "float_to_bfloat16",
             (_HALF, _FLOAT): "half_to_float", (_FLOAT, _HALF): "float_to_half"}
 
 
 def convert(array, dtype):
-    """A copy of an array in another dtype, its memory in the same order; None if no kernel makes it."""
+    """A copy of an array in another dtype, in the same memory order; None if no kernel converts it."""
     if type(array) is not np.ndarray:
         return None
     name = _KERNELS.get((array.dtype, dtype))

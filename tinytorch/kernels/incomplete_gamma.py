@@ -1,7 +1,7 @@
 """The regularised incomplete gamma functions, on arrays; computed in double precision.
 
-By whichever of four expansions converges, chosen as torch and SciPy do (DLMF 8.7.3, 8.9.2, 8.11.4 and, where x is near
-a large a, Temme's uniform one, 8.12.3).
+One of four expansions is chosen as in torch and SciPy: DLMF 8.7.3, 8.9.2, 8.11.4 or, where x is near a large a, Temme's
+uniform expansion, 8.12.3.
 """
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from .erf import erfc
 from .gamma import lgamma, stirling
 from .series import piecewise, polynomial
 
-#: As many terms as torch computes at most.
+#: torch's largest number of terms.
 _TERMS = 2000
-#: Of Temme's expansion, for a > 20: powers of 1 / a, and of eta.
+#: The numbers of powers of 1 / a, and of eta, in Temme's expansion, which is used for a > 20.
 _ORDERS, _POWERS = 12, 25
 _EPS, _BIG = 2.0 ** -52, 2.0 ** 52
 
 
 @lru_cache
 def _temme():
-    """The coefficients of eta^n / a^k in Temme's expansion, exact (DiDonato and Morris 1986, formula 17 and after)."""
-    from fractions import Fraction  # takes long to import
+    """The coefficients of eta^n / a^k in Temme's expansion, as exact fractions (DiDonato and Morris 1986, formula 17
+    ff.)."""
+    from fractions import Fraction  # slow to import
 
     count = _POWERS + 2 * _ORDERS + 2
     a = [Fraction(0), Fraction(1), Fraction(1, 3)]         # lambda - 1 = eta + eta^2 / 3 + ...
@@ -41,7 +42,7 @@ def _temme():
 
 
 def _near(a, x, lower):
-    """Temme's expansion, of the lower function or the upper. In the factor before the sum torch's pi is a float32."""
+    """Temme's expansion of the lower or the upper function. In the factor of the sum torch has pi as a float32."""
     sign = -1.0 if lower else 1.0
     sigma = (x - a) / a
     eta = np.copysign(np.sqrt(-2.0 * (np.log1p(sigma) - sigma)), sigma)
@@ -51,7 +52,7 @@ def _near(a, x, lower):
 
 
 def _power(a, x):
-    """x^a exp(-x) / gamma(a), without overflow or cancellation: for large a beside Stirling's series."""
+    """x^a exp(-x) / gamma(a), without overflow or cancellation: for large a by Stirling's series."""
     mu = (x - a) / a
     large = np.maximum(a, 10.0)
     slope = np.where(np.abs(mu) < 0.5, np.log1p(np.maximum(mu, -0.5)), np.log(x / a)) - mu
@@ -60,8 +61,8 @@ def _power(a, x):
 
 
 def _converged(step, *state):
-    """The first array of the state when step(k, *state), which gives the next state and where that is final, has run
-    until it is everywhere. Elements that are final are left out from time to time."""
+    """Repeats step(k, *state), which returns the next state and bools that say where it is final, until all elements
+    are final. Returns the first array of the state. Final elements are left out every 8 steps."""
     result, places = np.empty_like(state[0]), np.arange(state[0].size)
     for k in range(1, _TERMS + 1):
         state, final = step(k, *state)
@@ -83,7 +84,7 @@ def _lower_series(a, x):
 
 
 def _upper_series(a, x):
-    """For small x, without subtraction from 1."""
+    """The upper function for small x, without a subtraction from 1."""
     def step(k, total, factor, a, x):
         factor = factor * (-x / k)
         term = factor / (a + k)
@@ -95,7 +96,8 @@ def _upper_series(a, x):
 
 
 def _upper_fraction(a, x):
-    """The continued fraction, by the recurrence of its numerators and denominators, scaled down as they grow."""
+    """The continued fraction of the upper function, by the recurrence of its numerators and denominators, which are
+    scaled down when they grow."""
     def step(k, result, p, p_before, q, q_before, y, z):
         y, z = y + 1.0, z + 2.0
         p, p_before = p * z - p_before * (y * k), p
@@ -116,7 +118,7 @@ def _is_near(a, x):
 
 
 def lower(a, x):
-    """Of the integral up to x; NaN where a or x is negative."""
+    """The lower function: the integral up to x. NaN where a or x is negative."""
     if a.dtype != np.float64:
         return lower(a.astype(np.float64), x.astype(np.float64)).astype(a.dtype)
     a, x = np.broadcast_arrays(a, x)
@@ -128,7 +130,7 @@ def lower(a, x):
 
 
 def upper(a, x):
-    """Of the integral from x on; NaN where a or x is negative."""
+    """The upper function: the integral from x on. NaN where a or x is negative."""
     if a.dtype != np.float64:
         return upper(a.astype(np.float64), x.astype(np.float64)).astype(a.dtype)
     a, x = np.broadcast_arrays(a, x)

@@ -1,13 +1,13 @@
-"""Resizing images axis by axis. Along each axis every output is a weighted sum of a few inputs, its taps: a list of
-(outputs that have this tap or None for all, position of the input for each, weight of each or None for 1). Positions
-rise with the outputs, so that what goes back to an input are the sums over stretches of the outputs."""
+"""Resizing images axis by axis. Along each axis every output is a weighted sum of a few inputs. The taps of an axis are
+a list of (outputs with this tap or None for all, their inputs' positions, their weights or None for 1). Positions rise
+with the outputs, so that the gradient of an input is a sum over consecutive outputs."""
 from functools import lru_cache
 
 import numpy as np
 
 from .arrange import resized_back
 
-#: By mode: how many taps an axis has where nothing is smoothed, and the filter that weighs them where it is.
+#: For each mode the number of taps of an axis without antialiasing, which is the width of the filter with it.
 _WIDTH = {"nearest": 1, "nearest-exact": 1, "linear": 2, "cubic": 4, "lanczos": 6}
 
 
@@ -19,7 +19,7 @@ def _scale(size, out, align_corners, factor, dtype):
 
 
 def _sources(size, out, align_corners, factor, dtype):
-    """The places of the outputs' centres among the inputs, rounded once as by a fused multiply-add."""
+    """The places of the outputs' centres among the inputs, rounded once, as a fused multiply-add rounds."""
     scale, place = _scale(size, out, align_corners, factor, dtype), np.arange(out)
     if align_corners:
         return scale * place.astype(dtype)
@@ -42,22 +42,22 @@ def _nearest(size, out, factor, exact, dtype, vectorised):
 
 
 def _multiply_add(a, b, c):
-    """a * b + c, of float32 rounded once."""
+    """a * b + c for float32, rounded once."""
     return (np.float64(a) * b + c).astype(np.asarray(b).dtype)
 
 
 def _near(x, A):
-    """Keys' cubic convolution kernel, of distances in [0, 1]."""
+    """Keys' cubic convolution kernel for distances in [0, 1]."""
     return _multiply_add(_multiply_add(A + 2, x, -(A + 3)) * x, x, 1)
 
 
 def _far(x, A):
-    """The same of distances in [1, 2]."""
+    """Keys' cubic convolution kernel for distances in [1, 2]."""
     return _multiply_add(_multiply_add(_multiply_add(A, x, -5 * A), x, 8 * A), x, -4 * A)
 
 
 def _interpolated(mode, size, out, align_corners, factor, dtype):
-    """(positions, weights), a row for each tap: those of an output beyond the edge are at the edge."""
+    """(positions, weights) with a row for each tap. Positions beyond the edge are moved to the edge."""
     if mode == "linear" and size == out:
         place = np.arange(out)
         return np.stack([place, place]), np.stack([np.ones(out, dtype), np.zeros(out, dtype)])
@@ -74,7 +74,8 @@ def _interpolated(mode, size, out, align_corners, factor, dtype):
 
 
 def _smoothed(mode, size, out, align_corners, factor, dtype):
-    """(positions, weights, which are there): antialiased, with a filter as wide as the outputs are apart."""
+    """(positions, weights, which of the taps exist) with antialiasing: the filter is at least as wide as the distance
+    of the outputs."""
     scale, half = _scale(size, out, align_corners, factor, dtype), dtype(_WIDTH[mode] * 0.5)
     wide = scale >= 1
     support = half * scale if wide else half
@@ -99,11 +100,10 @@ def _smoothed(mode, size, out, align_corners, factor, dtype):
 @lru_cache(256)
 def taps(mode, size, out, align_corners=False, factor=None, antialias=False, dtype=np.float32, rounding=None,
          vectorised=False):
-    """The taps of an axis of `size` elements that gets `out`; `factor`: the scale that the user gave, if any.
+    """The taps of an axis whose `size` elements become `out`. `factor`: the scale that the user gave, or None.
 
-    `dtype` is what is computed in, `rounding` a half precision that the weights are rounded to, `vectorised` whether
-    torch has a routine of its own for these images, which finds the nearest in another way.
-    """
+    `dtype` is that of the computation. `rounding`, if given, rounds the weights to a half precision. `vectorised`:
+    torch uses its vectorised routine for these images, which finds the nearest pixel in another way. """
     if _WIDTH[mode] == 1:
         return [(None, _nearest(size, out, factor, mode == "nearest-exact", dtype, vectorised), None)]
     if antialias:
@@ -113,14 +113,14 @@ def taps(mode, size, out, align_corners=False, factor=None, antialias=False, dty
     places, weights = _interpolated(mode, size, out, align_corners, factor, dtype)
     if rounding is not None:
         weights = rounding(weights)
-        if mode == "linear":                   # the one rounded, the other its complement
+        if mode == "linear":                   # torch rounds the complement of the second weight
             weights[0] = rounding(1 - weights[1])
     return [(None, p, w) for p, w in zip(places, weights)]
 
 
 # ------------------------------------------------------------------ there and back
 def _on(axis, x):
-    """A vector to multiply what has `axis` (counted from the end) with."""
+    """A vector laid out along `axis`, which counts from the end."""
     return x.reshape((-1,) + (1,) * (-1 - axis))
 
 
@@ -145,12 +145,12 @@ def resized(x, axes):
 
 
 def _count(along):
-    """How many outputs taps have, of which none is every output's."""
+    """The number of outputs of taps that all list their outputs."""
     return max(int(outputs[-1]) for outputs, _, _ in along if outputs is not None) + 1
 
 
 def resized_grad(g, axes, size):
-    """The sums of a gradient of `resized` over the outputs that each input of images of `size` is in."""
+    """The gradient of images of `size`, given that of `resized`: for each input the weighted sum over its outputs."""
     result = resized_back(g, axes, size)
     if result is not None:
         return result
@@ -171,8 +171,8 @@ def resized_grad(g, axes, size):
 
 # ------------------------------------------------------------------ bytes
 def resized_bytes(x, axes, size):
-    """`resized` for uint8: weights are whole numbers over a power of two, and every axis is rounded. An axis that keeps
-    its size is left as it is."""
+    """`resized` for uint8: weights are multiples of a power of two, and the result is rounded after each axis. An axis
+    that keeps its size is left alone."""
     for axis, along, n in reversed(list(zip(range(-len(axes), 0), axes, size))):
         if n == x.shape[axis]:
             continue

@@ -1,8 +1,8 @@
-"""Where the elements of an array lie in memory, and values carried over from one array to another by place.
+"""The memory layout of arrays: torch's orders of dimensions, views, and views carried over to other memory.
 
-A layout is (shape, strides, offset, dtype, bits), strides and offset in bytes, the offset from the beginning of the
-memory, `bits` whether the memory is seen conjugated and negated. With that of a view and that of its base, the view's
-elements are found in anything laid out as the base is: in the base's gradient.
+A layout is (shape, strides, offset, dtype, bits): strides and offset in bytes, the offset from the beginning of the
+memory; `bits` says whether the memory is seen conjugated and negated. The layouts of a view and of its base lead to the
+view's elements in any array with the base's layout, such as the base's gradient.
 """
 from functools import lru_cache
 
@@ -16,13 +16,14 @@ from .scatter import add_flat
 
 
 def as_array(x):
-    """What a function of NumPy's gave, which for a single element is a number, as an array."""
+    """The result of a NumPy function as an array: for a single element NumPy may return a scalar."""
     return x if isinstance(x, np.ndarray) else np.asarray(x)
 
 
 def laid_out(array, shape):
-    """np.broadcast_to of an array that has as many dimensions or one element, in a fifth of its time."""
-    if type(array) is not np.ndarray or not array.flags.c_contiguous or not array.size:    # stand-ins fake __class__
+    """np.broadcast_to for an array with as many dimensions as `shape` or one element, in a fifth of the time."""
+    # type() and not isinstance: the __class__ of stand-ins is ndarray too.
+    if type(array) is not np.ndarray or not array.flags.c_contiguous or not array.size:
         return np.broadcast_to(array, shape)
     strides = (0,) * len(shape) if array.size == 1 else tuple([
         0 if n == 1 else step for n, step in zip(array.shape, array.strides)])
@@ -32,13 +33,13 @@ def laid_out(array, shape):
 
 
 def end_of(layout):
-    """Where the memory that a layout needs ends, in bytes."""
+    """The end of the memory that a layout needs, in bytes."""
     shape, strides, offset, dtype, _ = layout
     return offset if 0 in shape else offset + dtype.itemsize + sum([(n - 1) * s for n, s in zip(shape, strides)])
 
 
 def at(memory, layout, start=0):
-    """`memory`, a contiguous array that stands for memory from byte `start` on, seen through a layout."""
+    """`memory`, a contiguous array that begins at byte `start`, seen through a layout."""
     shape, strides, offset, dtype, bits = layout
     if isinstance(memory, StandIn):
         return seen(memory.view(np.uint8)[offset - start:end_of(layout) - start].view(dtype).restrided(
@@ -49,25 +50,26 @@ def at(memory, layout, start=0):
 
 
 def strided(memory, size, stride, offset=0):
-    """`memory`, an array of one dimension without gaps, seen through sizes, strides and an offset in elements.
+    """`memory`, a contiguous array of one dimension, seen through sizes, strides and an offset in elements.
 
-    This is the one way to a view at places that a caller names. All is reckoned in Python's integers, which do not
-    wrap: RuntimeError for what lies outside the memory, and for what NumPy cannot hold.
+    All views with strides from a caller are made here. The bounds are computed with Python's integers, which do not
+    overflow: RuntimeError for a view that leaves the memory, or that NumPy cannot hold.
     """
     check_bounds(size, stride, offset, memory.nbytes, memory.itemsize)
     steps = list(stride)
-    for i in range(len(steps) - 1, -1, -1):    # only where it is never stepped along: torch puts in the usual stride
+    # A negative stride is left only along dimensions without steps. torch replaces it by that of C order.
+    for i in range(len(steps) - 1, -1, -1):
         if steps[i] < 0:
             steps[i] = max(size[i + 1], 1) * steps[i + 1] if i + 1 < len(steps) else 1
     check_size(size, memory.itemsize, steps)
-    start = min(offset, memory.size)           # nothing keeps the offset of no elements in bounds
+    start = min(offset, memory.size)           # the offset of an empty view may be out of bounds
     if isinstance(memory, StandIn):
         return memory[start:].restrided(tuple(size), tuple([s * memory.itemsize for s in steps]))
     return np.ndarray(size, memory.dtype, memory, start * memory.itemsize, [s * memory.itemsize for s in steps])
 
 
 def is_dense(array):
-    """Whether the elements fill their stretch of memory, in whatever order of dimensions."""
+    """Whether the elements lie in memory without gaps or overlaps, in any order of the dimensions."""
     step = array.itemsize
     for stride, n in sorted((s, n) for s, n in zip(array.strides, array.shape) if n != 1):
         if stride != step:
@@ -77,27 +79,28 @@ def is_dense(array):
 
 
 def dense_copy(array):
-    """A copy without gaps, with the dimensions in memory in the order that they have in `array`."""
-    copy = array.copy("K") if device_of(array) is META else np.array(array, order="K")         # of a NumPy scalar too
+    """A dense copy, with the dimensions in memory in the order of `array`."""
+    copy = array.copy("K") if device_of(array) is META else np.array(array, order="K")         # NumPy scalars too
     return copy if copy.strides == array.strides else ordered_like(copy, array)
 
 
 def ordered_like(array, source):
-    """`array`, made of `source` element by element, in the memory order that torch gives to a copy of `source`."""
+    """`array`, computed from `source` element by element, in the memory order of torch's copy of `source`."""
     if source.flags.c_contiguous or is_dense(source):
         return like_dense(array, source)
     return in_order(array, dense_order(source.shape, source.strides))
 
 
 def in_order(array, order):
-    """A copy without gaps, with the dimensions in memory in the given order, from the slowest to the fastest."""
+    """A dense copy, with the dimensions in memory in the given order, from the slowest to the fastest."""
     return array.transpose(order).copy("C").transpose(sorted(range(len(order)), key=order.__getitem__))
 
 
 def channels_last(x):
-    """Whether torch takes the memory of `x` (N, C, *size) for (N, *size, C): by the strides alone, there may be gaps.
+    """Whether the memory format of `x` (N, C, *size) is channels last, (N, *size, C), for torch. The strides alone
+    decide; there may be gaps.
 
-    No array of which `strides[1] > strides[-1]` is: callers look at that first.
+    An array with `strides[1] > strides[-1]` never is: callers check that first.
     """
     shape, strides = x.shape, x.strides
     if strides[-1] < strides[1] * shape[1]:
@@ -117,10 +120,10 @@ def in_channels_last(x):
 
 
 def dense_order(shape, *operands):
-    """The dimensions of a result from the slowest to the fastest: by falling strides of the first operand that has
-    any in both of two dimensions (those of expanded ones compare with none)."""
+    """The dimensions of a result from the slowest to the fastest. Two dimensions are compared by the strides of the
+    first operand that has strides other than 0 in both; expanded dimensions compare as equal to any other."""
     order = list(range(len(shape)))[::-1]      # the fastest first
-    for i in range(1, len(shape)):             # torch's insertion sort: what compares with none may be passed over
+    for i in range(1, len(shape)):             # torch's insertion sort, which passes over equal ones
         for j in range(i - 1, -1, -1):
             a, b = order[j], order[i]
             compared = _compared(shape, operands, a, b)
@@ -132,7 +135,7 @@ def dense_order(shape, *operands):
 
 
 def _compared(shape, operands, a, b):
-    """Negative if dimension `a` is the faster one, positive if `b` is, 0 if nothing tells."""
+    """Negative if dimension `a` is the faster one, positive if `b` is, 0 if no operand decides."""
     for strides in operands:
         if strides[a] and strides[b]:
             if strides[a] != strides[b]:
@@ -143,8 +146,8 @@ def _compared(shape, operands, a, b):
 
 
 def operand_order(result, *operands):
-    """`result`, computed element by element from the operands (arrays or numbers), with its dimensions in memory in the
-    order in which torch lays it out by theirs. NumPy does the same but where operands disagree or a size is 1."""
+    """`result`, computed element by element from the operands (arrays or numbers), in the memory order that torch
+    derives from their strides. NumPy's order differs where operands disagree or a size is 1."""
     ndim = result.ndim
     if ndim < 2 or not result.size:
         return result
@@ -158,11 +161,11 @@ def operand_order(result, *operands):
     return _with_strides(result, *found)
 
 
-_orders = {}              # what `_order_of` said, by shapes and strides
+_orders = {}              # the results of `_order_of`, by shapes and strides
 
 
 def _order_of(result, operands):
-    """The strides of a result of these operands, and the order of its dimensions in memory."""
+    """(strides, order of the dimensions in memory) of a result of these operands."""
     shape, ndim = result.shape, result.ndim
     arrays = [x for x in operands if isinstance(x, np.ndarray)]
     order = None
@@ -180,7 +183,7 @@ def _order_of(result, operands):
 
 
 def _dense_strides(array, order):
-    """The strides of an array like `array` whose dimensions lie densely in the given order."""
+    """The strides of a dense array like `array` with its dimensions in the given order."""
     strides, step = [0] * array.ndim, array.itemsize
     for d in reversed(order):
         strides[d] = step
@@ -190,7 +193,7 @@ def _dense_strides(array, order):
 
 @lru_cache(1024)
 def _c_strides(shape, itemsize):
-    """Those of an array in C order, as torch has them."""
+    """torch's strides of an array in C order."""
     strides, step = [], itemsize
     for n in reversed(shape):
         strides.append(step)
@@ -210,7 +213,7 @@ def _strides_like(array, like):
 
 
 def _with_strides(array, strides, order):
-    """`array` with these strides, which are those of dimensions that lie densely in this order."""
+    """`array` with `strides`, which belong to dense dimensions in the order `order`."""
     if array.strides == strides:
         return array
     different = [n != 1 and a != b for a, b, n in zip(array.strides, strides, array.shape)]
@@ -220,8 +223,8 @@ def _with_strides(array, strides, order):
 
 
 def joined_order(array, parts, new=None):
-    """`array`, made of parts put in a row (along the dimension `new`, if they lack that), in C order as torch makes it,
-    channels last if all parts are."""
+    """`array`, the concatenation of `parts` (or their stack along the dimension `new`), in torch's memory order:
+    channels last if all parts are, else C order."""
     if array.ndim not in (4, 5) and array.strides == _c_strides(array.shape, array.itemsize):
         return array
     order = range(array.ndim)
@@ -234,10 +237,11 @@ def joined_order(array, parts, new=None):
 
 
 def with_new_dims(array, size, new):
-    """A view of `array` in the shape `size`, where the dimensions at the places `new` are of size 1 and added."""
+    """A view of `array` in the shape `size`, which has additional dimensions of size 1 at the positions `new`."""
     if array.flags.c_contiguous:
         return array.reshape(size)
-    old, steps = list(array.strides), []       # from the last: a new one steps over all that the next old one holds
+    # From the last to the first: the stride of a new dimension is the extent of the next old one.
+    old, steps = list(array.strides), []
     for d in range(len(size) - 1, -1, -1):
         if d not in new:
             steps.append(old.pop())
@@ -248,7 +252,7 @@ def with_new_dims(array, size, new):
 
 
 def picked_like(found, array, index):
-    """`found`, which is array[index] for an advanced index, in the memory order that torch gives it."""
+    """`found`, which is array[index] for an advanced index, in torch's memory order."""
     if found.ndim < 2:
         return found
     at = [d for d, i in enumerate(index) if isinstance(i, np.ndarray)]
@@ -258,10 +262,10 @@ def picked_like(found, array, index):
     else:
         indexed, places = at, np.broadcast_arrays(*taken)
     count = places[0].ndim
-    first = at[0] if at[-1] - at[0] == len(at) - 1 else 0      # where the dimensions of the index go
+    first = at[0] if at[-1] - at[0] == len(at) - 1 else 0      # the position of the index's dimensions in the result
     kept = [s for d, s in enumerate(array.strides) if d not in indexed]
     operands = [(*kept[:first], *(0,) * count, *kept[first:])]
-    for p in places:                           # of the other dimensions, those of size 1 have strides all the same
+    for p in places:                           # other dimensions of size 1 have strides too
         steps = p.strides or (p.itemsize,)
         operands.append([steps[d - first] if first <= d < first + count and count else n == 1 and (
             steps[-1] if d >= first else steps[0] * (p.shape or (1,))[0]) for d, n in enumerate(found.shape)])
@@ -270,7 +274,7 @@ def picked_like(found, array, index):
 
 
 def overlaps(layout):
-    """Whether several elements may lie at the same place."""
+    """Whether several elements may share a place in memory."""
     shape, strides, _, dtype, _ = layout
     reach = dtype.itemsize
     for stride, n in sorted([(s, n) for s, n in zip(strides, shape) if n > 1]):
@@ -281,10 +285,11 @@ def overlaps(layout):
 
 
 def relaid(g, source, target):
-    """Add each element of `g` to zeroed memory where the layout `source` has it; read that memory as `target` does."""
+    """Adds each element of `g` to zeroed memory at its place in the layout `source`, and reads the memory in the layout
+    `target`."""
     low = min(source[2], target[2])
     size = max(end_of(source), end_of(target)) - low
-    memory = np.zeros(-(-size // 16) * 16, np.uint8)           # whole elements of every dtype
+    memory = np.zeros(-(-size // 16) * 16, np.uint8)           # a whole number of elements of any dtype
     if g.dtype != source[3]:
         g = dt.cast(g, source[3])
     if overlaps(source):
@@ -295,8 +300,7 @@ def relaid(g, source, target):
 
 
 def split_off(g, part, whole):
-    """The elements of `g`, which is to lie as the layout `whole`, in two arrays: with zeros in the part that `part`
-    covers, and that part."""
+    """(`g` in the layout `whole`, with zeros where the layout `part` lies; the elements of that part)."""
     memory = np.zeros(end_of(whole) - whole[2], np.uint8)
     rest = at(memory, whole, whole[2])
     rest[...] = g if g.dtype == rest.dtype else dt.cast(g, rest.dtype)
@@ -307,7 +311,7 @@ def split_off(g, part, whole):
 
 
 def span(size, stride, offset, itemsize):
-    """The bytes that a view with these sizes, strides and offset (in elements) needs from the first element on.
+    """The bytes that a view with these sizes, strides and offset (in elements) needs from the start of the memory on.
 
     RuntimeError if its strides lead below the offset or the bytes are more than 64 bits count.
     """
@@ -333,7 +337,7 @@ def check_bounds(size, stride, offset, count, itemsize):
 
 
 def _places(layout, start):
-    """Which element of the memory each element of a layout is."""
+    """The position of each element of a layout in the memory from byte `start` on, in elements."""
     shape, strides, offset, dtype, _ = layout
     places = np.full(shape, (offset - start) // dtype.itemsize)
     for i, (n, s) in enumerate(zip(shape, strides)):
@@ -342,6 +346,6 @@ def _places(layout, start):
 
 
 def sharers(layout):
-    """How many elements of a layout lie where each of them lies, as an array of its shape to divide by."""
+    """For each element of a layout, the number of elements that share its place, as an array of divisors."""
     places, dtype = _places(layout, layout[2]), layout[3]
     return np.bincount(places.reshape(-1))[places].astype(np.float32 if dtype.kind == "V" else dtype.type().real.dtype)

@@ -1,5 +1,5 @@
-"""Memory that is asked for by sizes. What cannot be had is a RuntimeError in torch's words, where NumPy has a
-MemoryError and several ValueErrors."""
+"""New arrays of given sizes. A request that fails is a RuntimeError in torch's words, where NumPy raises MemoryError or
+one of several ValueErrors."""
 import math
 import weakref
 
@@ -9,38 +9,38 @@ from .. import dtypes as dt
 from ..kinds.lazy import root_of
 from ..memory_format import dense_steps
 
-#: The most that 64 bits count: elements and bytes.
+#: The largest number of elements or bytes: that of a signed 64-bit integer.
 LARGEST = 2 ** 63 - 1
-#: The most dimensions that an ndarray has.
+#: NumPy's largest number of dimensions.
 DIMENSIONS = 64
-#: How NumPy begins to refuse sizes.
+#: The beginnings of NumPy's messages for sizes that it refuses.
 _REFUSALS = ("array is too big", "Maximum allowed", "iterator is too large", "broadcast dimensions too large",
              "negative dimensions are not allowed", "maximum supported dimension")
 
-#: Why nothing is written to memory that belongs to a constant or a file: torch would write, whatever comes of it.
+#: The error for a write to read-only memory, such as that of a constant or a file. torch would write to it.
 READ_ONLY = ("unsupported operation: the written-to tensor lies in read-only memory. Please clone() the tensor before "
              "performing the operation.")
 
 
-#: Memory that was given to tensors from outside, which cannot be exchanged for more: by the id of its array.
+#: Arrays from outside whose memory tensors use, by id. Such memory cannot be enlarged.
 _given = weakref.WeakValueDictionary()
 
 
 def given(array):
-    """An array of the caller's, whose memory tensors share from now on."""
+    """`array`, an array of the caller, whose memory tensors use from now on."""
     root = root_of(array)
     _given[id(root)] = root
     return array
 
 
 def is_given(array):
-    """Whether the memory of an array came from outside."""
+    """Whether the memory of an array came from the caller."""
     root = root_of(array)
     return _given.get(id(root)) is root
 
 
 def empty(size, dtype, make=np.empty):
-    """make(size, dtype), by default uninitialised memory, or torch's refusal."""
+    """make(size, dtype), by default uninitialised memory. Raises torch's error if NumPy cannot make the array."""
     try:
         return make(size, dtype)
     except (MemoryError, ValueError) as error:
@@ -48,23 +48,24 @@ def empty(size, dtype, make=np.empty):
 
 
 def with_strides(array, order=None):
-    """A new array without elements with torch's strides, which its views then follow: NumPy gives it zeros."""
+    """`array`, new and perhaps without elements, with torch's strides, on which its views depend. NumPy gives an empty
+    array strides of 0."""
     if type(array) is not np.ndarray or any(array.strides):
         return array
     steps = dense_steps(array.shape, order)
     return np.ndarray(array.shape, array.dtype, array, 0, [n * array.itemsize for n in steps])
 
 
-#: Elements of a tensor above which what changes it element by element does so in pieces, and of a piece: the memory
-#: that is needed besides is some pieces then, 12 MB at most, and not the whole once more.
+#: A tensor of more than WHOLE elements is changed element by element in pieces of PIECE elements. The additional memory
+#: is then that of some pieces, at most 12 MB, and not that of the tensor.
 WHOLE, PIECE = 1 << 19, 1 << 17
 
 
 def pieces(array):
-    """The slices of an array, flat, one after the other, if it is large and lies in one run; else the array itself.
-    All but the last have a multiple of 16 elements: so many normal numbers are drawn at a time. The last is half a
-    piece at least, which every kernel takes that takes the whole: shorter ones are left to NumPy, whose last bits
-    differ."""
+    """The flat slices of an array, in order, if it is large and contiguous; else the array itself. All slices but the
+    last have a multiple of 16 elements, because normal numbers are drawn in blocks of 16. The last slice has at least
+    half a piece, so that every kernel that takes the whole takes it: NumPy, which computes shorter arrays, has other
+    last bits."""
     if type(array) is not np.ndarray or array.size <= WHOLE or not array.flags.c_contiguous:
         return [array]
     flat = array.reshape(-1)
@@ -75,15 +76,15 @@ def pieces(array):
 
 
 class Unset:
-    """What elements that nothing sets hold: whatever was in memory, or known numbers if both are true."""
+    """The settings for uninitialised memory. If both are true it is filled with known numbers."""
 
     deterministic = False                      # torch.use_deterministic_algorithms
     filled = True                              # torch.utils.deterministic.fill_uninitialized_memory
 
 
 def unset(array):
-    """`array`, of new memory that a program gets to see: where it asks for determinism, full of NaN, of True, or of the
-    greatest integer of the dtype."""
+    """`array`, new memory that a program will see. If the program asks for determinism it is filled with NaN, True, or
+    the largest integer of the dtype."""
     if Unset.deterministic and Unset.filled:
         kind = dt.kind(array.dtype)
         if kind in dt.INTEGER:
@@ -96,10 +97,10 @@ def unset(array):
 
 
 def refusal(error, size=None, dtype=None):
-    """What to raise for an exception of NumPy: torch's if the array (of a known size and dtype, or not) is too large
-    to be made, READ_ONLY if it may not be written to, else that very exception."""
+    """The exception to raise for NumPy's exception `error`: torch's if the array (of `size` and `dtype`, if known) is
+    too large, READ_ONLY if the array must not be written to, else `error` itself."""
     if isinstance(error, MemoryError):
-        if size is None:                       # NumPy tells what it could not make
+        if size is None:                       # NumPy's error has the shape and the dtype
             size, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
         asked = "" if size is None else f": you tried to allocate {math.prod(size) * dtype.itemsize} bytes"
         return RuntimeError("[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate "
@@ -118,8 +119,8 @@ def overflow(size, stride=None):
 
 
 def check_size(size, itemsize, stride=None):
-    """RuntimeError for sizes and strides (in elements) that NumPy cannot hold. It counts the bytes of an array as if
-    no two elements lay at one place, and for one without elements as if no dimension were 0."""
+    """RuntimeError for sizes and strides (in elements) that NumPy refuses. NumPy counts the bytes of an array as if no
+    two elements shared a place, and those of an empty array as if no dimension were 0."""
     if len(size) > DIMENSIONS:
         raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
     if min(size, default=0) < 0:

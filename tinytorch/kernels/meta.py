@@ -1,6 +1,6 @@
-"""What NumPy's functions tell of arrays without numbers (meta_array.py): shape and dtype of what they would compute.
+"""NumPy's functions for arrays without numbers (meta_array.py): they return the shape and the dtype of the result.
 
-Dtypes are those that NumPy gives for single elements; shapes are reckoned here.
+The dtype is found by calling NumPy with single elements; the shape is computed here.
 """
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Meta", "is_meta", "meta_like", "new_meta"]
 
 
 def _without_numbers(inputs):
-    """NoValues if there are arrays of numbers too; those without dimensions may be."""
+    """NoValues if an input is an ndarray with dimensions, which has numbers."""
     for x in inputs:
         if isinstance(x, ndarray) and x.ndim and not is_meta(x):
             raise no_values()
@@ -42,12 +42,13 @@ Meta.__array_ufunc__ = _array_ufunc
 
 
 def _as_ones(x):
-    """A small array of the dtype of a meta one; anything else as it is."""
+    """An array of ones with one element, and the dtype and number of dimensions of array `x`; anything else as it
+    is."""
     return np.ones((1,) * x.ndim, x.dtype) if isinstance(x, ndarray) else x
 
 
 def _shaped(shape, dtype, operands):
-    """The result of an element by element computation, with its dimensions in memory as NumPy puts them."""
+    """The result of an elementwise computation, in NumPy's memory order."""
     same = [x for x in operands if isinstance(x, ndarray) and x.shape == shape]
     if not same or all([x.flags.c_contiguous for x in same]):
         return new_meta(shape, dtype)
@@ -71,7 +72,7 @@ def _computed(ufunc, inputs, options):
 
 
 def _product_shape(a, b):
-    """The shape of a matrix product. ValueError as NumPy's if they do not fit."""
+    """The shape of a matrix product. ValueError in NumPy's words if the shapes do not fit."""
     if not a or not b:
         raise ValueError("matmul: Input operand does not have enough dimensions")
     rows, cols = a[-2:-1], b[-1:] if len(b) > 1 else ()
@@ -105,14 +106,14 @@ def _reduced(function, array, axis=0, dtype=None, keepdims=False, initial=None, 
 
 
 def _without(array, axis, dtype, keepdims=False):
-    """The result of a reduction over an axis, several or (None) all."""
+    """The result of a reduction over an axis, several axes, or all of them (None)."""
     gone = _axes(axis, array.ndim)
     shape = [1 if i in gone else n for i, n in enumerate(array.shape) if keepdims or i not in gone]
     return new_meta(tuple(shape), np.dtype(dtype))
 
 
 def _reduction(name: str) -> Callable:
-    """The function and method of NumPy's of this name, which reduces one axis or all."""
+    """The rule for the NumPy function of this name, which reduces one axis or all."""
     plain = getattr(np, name)
 
     def rule(array, axis=None, dtype=None, out=None, keepdims=False, **options):
@@ -137,7 +138,7 @@ def _running(name: str) -> Callable:
 
 
 def _same(array, *args, **options):
-    """A new array like it: of a sort, of what is cut off to limits."""
+    """A new array like `array`: the rule for functions that keep shape and dtype, such as sort."""
     return array.copy("K")
 
 

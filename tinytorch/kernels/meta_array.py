@@ -1,10 +1,10 @@
 """The arrays of tensors on the device `meta`: shapes, strides and dtypes without numbers.
 
-A Meta stands in for an ndarray, as Lazy (kinds/lazy.py) and Batched (func/batched.py) do: it has the sizes and strides
-of `raw`, a view of memory that is reserved and never used, so views, offsets and the question who shares memory with
-whom are NumPy's own. NumPy's ufuncs and functions reach it by NumPy's own protocols and give the shape and dtype of
-what they would compute (meta.py); what is written to it goes nowhere. There is no conversion to an ndarray: whatever
-asks for numbers gets NoValues or, from what Python calls, torch's error.
+A Meta stands in for an ndarray, as Lazy (kinds/lazy.py) and Batched (func/batched.py) do. It has the sizes and strides
+of `raw`, a view of memory that is reserved and never used, so that NumPy itself computes views and offsets, and knows
+which arrays share memory. NumPy's ufuncs and functions reach it by NumPy's protocols and return the shape and the dtype
+of the result (meta.py). A write to it has no effect. It cannot be converted to an ndarray: a function that needs
+numbers raises NoValues, or torch's error where Python calls it, as in float(x).
 """
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from .memory import check_size
 
 try:
     import mmap
-except ImportError:                            # as in browsers: addresses are taken from memory
+except ImportError:                            # as in browsers: the reserve is ordinary memory
     mmap = None
 
 __all__ = ["FUNCTIONS", "Meta", "is_meta", "meta_like", "new_meta", "no_values", "written"]
 
-#: NumPy's functions that tell of a meta array, or make one, -> what they give (meta.py).
+#: NumPy function -> the rule that returns its result for meta arrays (meta.py).
 FUNCTIONS = {}
 
 
 class _Reserve(threading.local):
-    """Addresses that nothing is at: arrays get the next ones, each array others."""
+    """A range of addresses without memory. Each array gets the next addresses of its own."""
 
     memory, used = None, 0
 
@@ -43,8 +43,8 @@ _PIECE = 1 << 30
 
 
 def _reserved(nbytes):
-    """An array of bytes at addresses of its own. It takes no memory: pages that are only reserved, and not to be
-    written to, all show one page of zeros."""
+    """An array of bytes at addresses of its own. It takes no memory: its pages are reserved and never written to, and
+    all of them show one page of zeros."""
     nbytes = max(nbytes, 1)
     if _reserve.memory is None or _reserve.used + nbytes > len(_reserve.memory):
         try:
@@ -65,7 +65,7 @@ def _mapped(size):
 
 
 def new_meta(shape: tuple, dtype: np.dtype, order: Any = None) -> Meta:
-    """A meta array of a shape and dtype without gaps, its dimensions in memory in C order or that given."""
+    """A dense meta array, with its dimensions in memory in C order or in `order`."""
     check_size(shape, dtype.itemsize)
     raw = _reserved(math.prod(shape) * dtype.itemsize)[:math.prod(shape) * dtype.itemsize].view(dtype).reshape(shape)
     if order is None:
@@ -75,7 +75,7 @@ def new_meta(shape: tuple, dtype: np.dtype, order: Any = None) -> Meta:
 
 
 def meta_like(array: ndarray, dtype: np.dtype | None = None) -> Meta:
-    """A meta array with the shape of `array`, its dtype unless told, and its dimensions in the same order in memory."""
+    """A meta array with the shape and memory order of `array`, and its dtype unless `dtype` is given."""
     dtype = array.dtype if dtype is None else dtype
     if array.flags.c_contiguous and 1 not in array.shape:
         return new_meta(array.shape, dtype)
@@ -87,12 +87,13 @@ def meta_like(array: ndarray, dtype: np.dtype | None = None) -> Meta:
 
 
 def is_meta(array: Any) -> bool:
-    """Whether an array has no numbers."""
+    """Whether an array is a meta array, which has no numbers."""
     return type(array) is Meta
 
 
 def no_values():
-    """The error for a function of the library that needs numbers: the one that was called from outside."""
+    """The error for a function that needs numbers. It names the function of the library that was called from
+    outside."""
     name, frame = "the operation", sys._getframe(1)
     while frame is not None:
         called = frame.f_code.co_name
@@ -108,7 +109,7 @@ _BETWEEN = {"call", "method", "compute", "run", "wrapped", "wrapper", "no_values
 
 
 class Meta(StandIn):
-    """An array of which all is known but the numbers."""
+    """An array with shape, strides and dtype, but without numbers."""
 
     __slots__ = ("raw", "__weakref__")
     device = META
@@ -116,7 +117,7 @@ class Meta(StandIn):
     def __init__(self, raw):
         self.raw = raw
 
-    # -------------------------------------------------------------- what there is not
+    # -------------------------------------------------------------- refused: numbers
     def item(self, *index):
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
 
@@ -166,7 +167,8 @@ class Meta(StandIn):
         return Meta(restrided(self.raw, size, strides))
 
     def resized(self, like):
-        """The memory from the first element on in the shape of `like`, and its order; new memory if it is too small."""
+        """The memory from the first element on, in the shape and memory order of `like`; new memory if it is too
+        small."""
         root, start = root_of(self.raw), address_of(self.raw)
         offset = start - address_of(root)
         if offset + like.size * self.itemsize > root.nbytes:
@@ -181,7 +183,7 @@ class Meta(StandIn):
         if any([isinstance(i, (ndarray, list)) for i in items]):
             return _picked(self, items)
         if not isinstance(index, (str, list)) and not any([i is Ellipsis for i in items]):
-            index = (*items, Ellipsis)         # of a single element too an array
+            index = (*items, Ellipsis)         # then a single element is an array too
         return Meta(self.raw[index])
 
     def __setitem__(self, index, value):
@@ -189,7 +191,7 @@ class Meta(StandIn):
             np.broadcast_shapes(np.shape(value), self[index].shape)
 
     def fill(self, value):
-        """Nothing: there is nowhere to write to."""
+        """Does nothing, because there is no memory to write to."""
 
     sort = partition = put = fill
 
@@ -203,7 +205,7 @@ class Meta(StandIn):
             return Meta(self.raw.reshape(shape))
         try:
             return Meta(_seen_as(self.raw, shape))
-        except ValueError:                     # as it lies in memory it is no view
+        except ValueError:                     # the result cannot be a view
             return Meta(new_meta((self.size,), self.dtype).raw.reshape(shape))
 
     def transpose(self, *axes):
@@ -296,7 +298,7 @@ _RESHAPES = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
 def written(out, result):
-    """`out`, to which a result is written, if that is all right."""
+    """`out` after a write of `result`, or `result` if `out` is None. Raises if the write is not possible."""
     if out is None:
         return result
     if not is_meta(out):
@@ -307,7 +309,12 @@ def written(out, result):
 
 
 def _picked(array, items):
-    """What an index with arrays in it takes."""
+    """The result of indexing with arrays among `items`.
+
+    First an ellipsis is added, if there is none, and expanded. Then each item adds to the shape (None, slices) or to
+    the shapes of the advanced index (arrays, numbers). The dimensions of the advanced index come at its place, or first
+    if its items are apart.
+    """
     items, expanded, dim = list(items), [], 0
     if not any([i is Ellipsis for i in items]):
         items.append(Ellipsis)

@@ -6,8 +6,9 @@ import numpy as np
 from .gamma import in_double
 from .series import chebyshev, piecewise, polynomial
 
-# The second kind, Chebyshev series of the Cephes library (S. Moshier), highest term first: up to 2, in x^2 - 2, of
-# K0(x) + log(x / 2) I0(x) and of x (K1(x) - log(x / 2) I1(x)); beyond, in 8 / x - 2, of exp(x) sqrt(x) K(x).
+# Chebyshev series of the second kind, from the Cephes library (S. Moshier), highest term first. Up to 2 they give
+# K0(x) + log(x / 2) I0(x) and x (K1(x) - log(x / 2) I1(x)) in terms of x^2 - 2; beyond, exp(x) sqrt(x) K(x) in terms of
+# 8 / x - 2.
 _K0 = (
     (1.374465435613523e-16, 4.25981614279661e-14, 1.0349695257633842e-11, 1.904516377220209e-09,
      2.5347910790261494e-07, 2.286212103119452e-05, 0.001264615411446926, 0.0359799365153615, 0.3442898999246285,
@@ -30,7 +31,8 @@ _K1 = (
      -1.936197974166083e-05, 0.00019521551847135162, -0.002857816859622779, 0.10392373657681724, 2.7206261904844427))
 
 
-# The first kind, Chebyshev series computed with 50 digits: beyond 8, in 32 / x - 2, of exp(-x) sqrt(x) I(x).
+# Chebyshev series of the first kind, computed with 50 digits: beyond 8 they give exp(-x) sqrt(x) I(x) in terms of
+# 32 / x - 2.
 _I_FAR = (
     (1.193650890845982e-18, 9.921475412173699e-19, -7.233180487874754e-18, -4.830504485944182e-18,
      4.46562142029676e-17, 3.461222867697461e-17, -2.8276239805165836e-16, -3.425485619677219e-16,
@@ -49,7 +51,7 @@ _I_FAR = (
 
 
 def _coefficients(order):
-    """Of the power series of (2 / x)^order I(x) in x^2 / 4: all are positive, so that nothing cancels."""
+    """The coefficients of the power series of (2 / x)^order I(x) in x^2 / 4. All are positive, so no digits cancel."""
     return tuple([1 / (math.factorial(k) * math.factorial(k + order)) for k in range(26)])
 
 
@@ -57,7 +59,7 @@ _I_NEAR = _coefficients(0), _coefficients(1)
 
 
 def _of_first_kind(order, input, grown):
-    """I(x) where `grown` is true, else exp(-|x|) I(x), in double precision."""
+    """I(x) if `grown`, else exp(-|x|) I(x), computed in double precision."""
     x = np.abs(input).astype(np.float64)
     small, large = np.minimum(x, 8), np.maximum(x, 8)
     near = polynomial(_I_NEAR[order], small * small / 4) * (small / 2) ** order
@@ -71,12 +73,12 @@ def _of_first_kind(order, input, grown):
 
 
 def scaled_i(order, input):
-    """exp(-|x|) I(x), of the first kind."""
+    """exp(-|x|) I(x), where I is of the first kind."""
     return _of_first_kind(order, input, False).astype(input.dtype)
 
 
 def i(order, input):
-    """Of the first kind: infinite from where exp(|x|) is, in half precision in float32."""
+    """I(x), of the first kind: infinite where exp(|x|) is (in float32 for half precision)."""
     return _of_first_kind(order, input, True).astype(input.dtype)
 
 
@@ -101,6 +103,6 @@ def _second_kind(near, coefficients, grows):
     return in_double(k)
 
 
-#: Of the second kind: infinite at 0, NaN below; also times exp(x).
+#: The second kind: infinite at 0, NaN below. Then the same, times exp(x).
 k0, k1 = _second_kind(_near_0, _K0[1], False), _second_kind(_near_1, _K1[1], False)
 scaled_k0, scaled_k1 = _second_kind(_near_0, _K0[1], True), _second_kind(_near_1, _K1[1], True)

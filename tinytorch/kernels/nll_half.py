@@ -1,12 +1,12 @@
-"""The sum of a negative log likelihood in half precision: torch adds up in that precision, in cascades.
+"""The sum of a negative log likelihood in half precision. torch adds up in that precision, in a cascade of sums.
 
-Arrays are in single precision, and `rounded` takes them to half precision and back.
+Arrays are in single precision, and `rounded` rounds them to half precision.
 """
 import numpy as np
 
 from .softmax import pick
 
-#: Each level adds up as many sums of the one below, or elements, as a digit of their places has values: 4 bits.
+#: Each level adds up 16 sums of the level below, or elements: one for each value of a digit of 4 bits.
 _LEVELS, _BITS = 8, 4
 
 
@@ -19,7 +19,8 @@ def _one_by_one(rows, rounded):
 
 
 def _cascade(values, places, rounded):
-    """The sum of values at some places: after a place whose last digits are 0 a level's sum goes to the next level."""
+    """The sum of the values at `places`. After a place whose last digits are 0, the sum of a level moves to the
+    next."""
     rests = []
     for level in range(_LEVELS - 1):
         ends = places & ((1 << _BITS) - 1 << level * _BITS) == 0
@@ -36,7 +37,7 @@ def _cascade(values, places, rounded):
 
 
 def total_weight(target, weight, ignored, rounded):
-    """What the mean divides by."""
+    """The sum of the weights, by which the mean divides."""
     kept = target.reshape(-1) != ignored
     if weight is None:
         return rounded(np.float32(np.count_nonzero(kept))) or np.float32(np.nan)
@@ -44,7 +45,8 @@ def total_weight(target, weight, ignored, rounded):
 
 
 def nll(log_p, target, weight, ignored, mean, rounded):
-    """The sum of -log_p of the target classes, weighted, or its `mean`. `log_p` (N, C, *), `target` (N, *)."""
+    """The weighted sum of -log_p of the target classes, or with `mean` their mean. `log_p` (N, C, *), `target` (N,
+    *)."""
     where, kept = pick(target, log_p.shape[1], ignored)
     kept = slice(None) if kept is None else kept.reshape(-1)
     losses = -log_p.reshape(-1).take(where).reshape(-1)[kept]

@@ -1,4 +1,4 @@
-"""Batch and layer normalisation on ndarrays. Deviations are computed again in backward rather than kept."""
+"""Batch, layer and group normalisation on ndarrays. Deviations from the mean are not saved: backward computes them."""
 import math
 
 import numpy as np
@@ -6,12 +6,12 @@ import numpy as np
 from . import native
 from .rows import row_sum
 
-#: Elements whose part in the gradients of weight and bias is added up in one go.
+#: So many elements at a time are summed for the gradients of weight and bias.
 _PIECE = 16384
 
 
 def _by_channel(x):
-    """x (N, C, *) as (N, C, S), or (N, C) as it is; and the shape that spreads a channel vector over it."""
+    """(x (N, C, *) as (N, C, S), or (N, C) as it is; the shape that broadcasts a vector of channels to it)."""
     if x.ndim == 2:
         return (x if x.flags.c_contiguous else np.ascontiguousarray(x)), (1, -1)
     return np.ascontiguousarray(x).reshape(x.shape[0], x.shape[1], math.prod(x.shape[2:])), (1, -1, 1)
@@ -30,9 +30,9 @@ def _channel_dot(a, b):
 
 
 def batch_norm(x, weight, bias, eps, rounded=None, squares_rounded=None):
-    """x less its mean over all but axis 1, over its deviation, times weight plus bias; and (mean, variance, 1 over
-    the deviation), each by channel. `rounded`: what mean and deviation go through, which are kept in less precision;
-    `squares_rounded`: the same of the sum of squares and the variance."""
+    """((x - mean) / deviation * weight + bias, (mean, variance, 1 / deviation)) with statistics by channel, axis 1.
+    `rounded` rounds mean and deviation where they are kept in lower precision; `squares_rounded` the sum of squares and
+    the variance."""
     rows, spread = _by_channel(x)
     normalised = np.empty(x.shape, x.dtype)
     if eps and rounded is None and rows.ndim == 3:
@@ -46,7 +46,7 @@ def batch_norm(x, weight, bias, eps, rounded=None, squares_rounded=None):
         squares_rounded(squares_rounded(_channel_dot(result, result)) / count)
     if eps:
         rate = 1 / np.sqrt(variance + eps)
-    else:                                      # as torch: equal elements are left at 0
+    else:                                      # as in torch, where equal elements become exactly 0
         rate = np.divide(1, np.sqrt(variance), out=np.zeros_like(variance), where=variance != 0)
     if rounded is not None:
         mean, rate = rounded(mean), rounded(rate)
@@ -58,11 +58,11 @@ def batch_norm(x, weight, bias, eps, rounded=None, squares_rounded=None):
 
 
 def batch_norm_backward(g, wanted, x, weight, mean, rate):
-    """Gradients of input, weight and bias; those not `wanted` are None."""
+    """Gradients of input, weight and bias; None for those that are not `wanted`."""
     g, spread = _by_channel(g)
     rows, _ = _by_channel(x)
     count = rows.size // (rows.shape[1] or 1) or math.nan
-    g_input = np.empty(x.shape, x.dtype)       # not a view: a leaf can take it over as it is
+    g_input = np.empty(x.shape, x.dtype)       # no view, so that a leaf can keep it as its gradient
     total, dot = np.empty_like(mean), np.empty_like(mean)
     if wanted[0] and rows.ndim == 3 and native.done(
             "batch_norm_backward", *rows.shape, g, rows, weight, mean, rate, g_input, total, dot):
@@ -110,8 +110,8 @@ def _in_rows(*arrays):
 
 
 def layer_norm(x, weight, bias, width, eps, center):
-    """Rows of `width` elements, less their mean if `center`, over their root mean square; times weight plus bias.
-    And (mean, 1 over the root mean square), by row."""
+    """(result, (mean, 1 / root mean square) by row): rows of `width` elements, minus their mean if `center`, divided by
+    their root mean square, times weight plus bias."""
     x, weight, bias = _in_rows(x, weight, bias)
     normalised = np.empty(x.shape, x.dtype)
     if center and x.size and (bias is None or weight is not None):
@@ -137,7 +137,7 @@ def layer_norm(x, weight, bias, width, eps, center):
 
 
 def _added_up(rows, rounded):
-    """The sum of rows, which goes through `rounded` after each."""
+    """The sum of rows, which `rounded` rounds after each addition."""
     total = np.zeros(rows.shape[1], rows.dtype)
     for row in rows:
         total = rounded(total + row)
@@ -145,8 +145,8 @@ def _added_up(rows, rounded):
 
 
 def layer_norm_backward(g, wanted, x, weight, width, mean, rate, rounded=None):
-    """Gradients of input, weight and bias; those not `wanted` are None. `rounded`: what sums over rows, which are kept
-    in less precision, go through after each."""
+    """Gradients of input, weight and bias; None for those that are not `wanted`. `rounded` rounds sums over rows after
+    each addition, where torch keeps them in lower precision."""
     g, x, weight = _in_rows(g, x, weight)
     if mean is not None and wanted[0] and rounded is None and x.size:
         g_input, count, grain = np.empty(x.shape, x.dtype), x.size // width, max(1, _PIECE // width)
@@ -158,7 +158,7 @@ def layer_norm_backward(g, wanted, x, weight, width, mean, rate, rounded=None):
     g, rows = (a.reshape(-1, width) if a.size else a.reshape(0, width) for a in (g, x))
     g_bias = add_up(g) if wanted[2] else None
     g_weight = None
-    g_input = np.empty(x.shape, x.dtype)       # not a view: a leaf can take it over as it is
+    g_input = np.empty(x.shape, x.dtype)       # no view, so that a leaf can keep it as its gradient
     result = g_input.reshape(rows.shape)
     if mean is None:
         np.multiply(rows, rate, out=result)
@@ -180,8 +180,8 @@ def layer_norm_backward(g, wanted, x, weight, width, mean, rate, rounded=None):
 
 
 def group_norm(x, weight, bias, groups, eps):
-    """Each of `groups` groups of channels of x (N, C, *) less its mean, over its root mean square; times weight plus
-    bias, by channel. And (mean, 1 over the root mean square), by group."""
+    """(result, (mean, 1 / root mean square) by group): each of `groups` groups of channels of x (N, C, *), minus its
+    mean, divided by its root mean square, times weight plus bias by channel."""
     width = math.prod(x.shape[1:]) // groups
     rows, statistics = layer_norm(x.reshape(x.shape[0] * groups, width), None, None, width, eps, True)
     result = rows.reshape(x.shape)
@@ -198,9 +198,9 @@ def group_norm(x, weight, bias, groups, eps):
 
 
 def group_norm_backward(g, wanted, x, weight, groups, mean, rate):
-    """Gradients of input, weight and bias; those not `wanted` are None."""
+    """Gradients of input, weight and bias; None for those that are not `wanted`."""
     axes = (0, *range(2, x.ndim))
-    if not x.size:                             # NaN from the mean over nothing, as in torch
+    if not x.size:                             # the mean of no elements is NaN, as in torch
         weights = np.full(x.shape[1], math.nan if len(x) else 0, x.dtype)
         return np.zeros(x.shape, x.dtype), weights, np.zeros(x.shape[1], x.dtype)
     x, width = np.ascontiguousarray(x), math.prod(x.shape[1:]) // groups

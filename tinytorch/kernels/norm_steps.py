@@ -1,8 +1,8 @@
-"""Batch normalisation of half precision where each step is rounded.
+"""Batch normalisation in half precision where each step is rounded.
 
-torch's routine for inputs that lie in memory neither in C order nor with channels last, or whose gradients lie
-otherwise. Arrays are in single precision, and `rounded` takes them to half precision and back; beside parameters in
-single precision it does nothing, and `stored` does that to what torch stores in between.
+torch uses such a routine for inputs whose memory is neither in C order nor has channels last, or whose gradients have
+another memory order. Arrays are in single precision here, and `rounded` rounds them to half precision. If the
+parameters are in single precision `rounded` does nothing, and `stored` rounds what torch stores between its steps.
 """
 import math
 
@@ -14,7 +14,7 @@ def _spread(vector, like):
 
 
 def _sum(x):
-    """By channel."""
+    """Sums by channel."""
     return np.add.reduce(np.ascontiguousarray(x.swapaxes(0, 1)).reshape(x.shape[1], -1), axis=1)
 
 
@@ -28,14 +28,14 @@ def scale_shift(x, weight, bias, mean, rate, rounded):
 
 
 def _products(g, wanted, x, mean, rate, rounded, stored):
-    """Deviations, the sum by channel of their products with the gradient, and the gradients of weight and bias."""
+    """(deviations from the mean, sums by channel of their products with the gradient, gradients of weight and bias)."""
     deviation = rounded(np.ascontiguousarray(x) - _spread(mean, x))
     dot = _sum(rounded(deviation * g))
     return deviation, dot, dot * rate if wanted[1] else None, stored(_sum(g))
 
 
 def batch_norm_backward(g, wanted, x, weight, mean, rate, rounded, stored):
-    """Gradients of input, weight and bias, the statistics being those of the batch."""
+    """Gradients of input, weight and bias, where the statistics are those of the batch."""
     deviation, dot, g_weight, total = _products(g, wanted, x, mean, rate, rounded, stored)
     if not wanted[0]:
         return None, g_weight, total
@@ -47,7 +47,7 @@ def batch_norm_backward(g, wanted, x, weight, mean, rate, rounded, stored):
 
 
 def scale_shift_backward(g, wanted, x, weight, mean, rate, rounded, stored):
-    """The same for given statistics."""
+    """Gradients of input, weight and bias, where the statistics are given."""
     rate = rounded(rate)
     _, _, g_weight, total = _products(g, wanted, x, mean, rate, rounded, stored)
     return _weighted(g, weight, rate, rounded) if wanted[0] else None, g_weight, total

@@ -1,4 +1,4 @@
-"""The normal distribution function's logarithm and inverse, on arrays, in the precision of the argument."""
+"""Logarithm and inverse of the normal distribution function, on arrays, in the precision of the argument."""
 import math
 
 import numpy as np
@@ -6,8 +6,8 @@ import numpy as np
 from .erf import erfc, erfcx
 from .series import piecewise, ratio
 
-# The inverse by rational approximations of the Cephes library (S. Moshier): within 3/8 of y = 1/2, in (y - 1/2)^2;
-# beyond, in 1 / z for z = sqrt(-2 log y) up to 8, and for larger z.
+# Rational approximations of the inverse from the Cephes library (S. Moshier): within 3/8 of y = 1/2 in (y - 1/2)^2;
+# beyond in 1 / z, for z = sqrt(-2 log y) up to 8, and for larger z.
 _MIDDLE = (
     (-1.2391658386738125, 13.931260938727968, -56.67628574690703, 98.00107541859997, -59.96335010141079),
     (-1.1833162112133, 15.90562251262117, -82.03722561683334, 200.26021238006066, -225.46268785411937,
@@ -22,11 +22,11 @@ _FAR_TAIL = (
      1.3330346081580755, 3.9388102529247444, 6.915228890689842, 3.2377489177694603),
     (6.790194080099813e-09, 2.8924786474538068e-06, 0.00032801446468212774, 0.013420400608854318, 0.21623699359449663,
      1.3770209948908132, 3.6798356385616087, 6.02427039364742, 1.0))
-_BORDER = math.exp(-2.0)                       # of the middle
+_BORDER = math.exp(-2.0)                       # the border of the middle part
 
 
 def log_ndtr(x):
-    """log of the distribution function, without underflow far below 0."""
+    """The logarithm of the distribution function, without underflow far below 0."""
     t = x * math.sqrt(0.5)
     return np.where(x < -1.0, np.log(erfcx(np.maximum(-t, 0.0)) / 2) - t * t, np.log1p(-erfc(t) / 2))
 

@@ -1,11 +1,11 @@
 """Optimiser steps on ndarrays, in place, in pieces small enough to stay in the cache.
 
-Every function updates `p` and its state arrays from the gradient `g`. Formulas are those of the papers named. They are
-done as torch does them for one parameter after the other: the same operations in the same order, each rounded once, and
-numbers computed in double precision and rounded to the arrays' dtype where they meet an array. So a step does not
-depend on which kernel does it, in C or here, nor on how many elements there are. (torch's own last digits depend on its
-build: where the processor can, it rounds a product and a sum once, and MKL's square roots are not the nearest numbers.)
-Steps of float16 and bfloat16 are in optim_half.py, where it counts `how` torch does them: foreach, fused.
+Every function updates `p` and its state arrays from the gradient `g`. The formulas are those of the papers named. They
+are computed as torch computes them for a single parameter: the same operations in the same order, each rounded once.
+Scalars are computed in double precision, and rounded to the dtype of the array that they meet. So a step depends
+neither on the kernel that computes it, in C or here, nor on the number of elements. (torch's own last digits depend on
+its build: where the processor can, it rounds a product and a sum once, and MKL's square roots are not the nearest
+numbers.) Steps in float16 and bfloat16 are in optim_half.py; they depend on `how` torch computes them: foreach, fused.
 """
 import numpy as np
 
@@ -14,18 +14,18 @@ from ..kinds.lazy import device_of
 from . import native, optim_half
 from .threads import split
 
-#: Bytes of one array in a piece, at most: with the state and the scratch of an update they stay in the cache.
+#: At most so many bytes of an array are a piece: with the state and the scratch of an update it stays in the cache.
 PIECE = 1 << 20
-#: Elements that take a thread longer than it takes to share them.
+#: From so many elements on several threads are worth their overhead.
 MANY = 1 << 18
-#: Elements of which two passes in NumPy take longer than a kernel in C.
+#: From so many elements on two passes in NumPy take longer than a kernel in C.
 _PASS = 32768
 
 
 def by_pieces(update, arrays, works=1):
-    """update(*arrays, *scratch) for corresponding parts of `arrays` (of one shape; entries may be None), as views to
-    write to, with `works` uninitialised scratch arrays of the part's shape. Several threads share large ones. Nothing
-    is done where there are no numbers."""
+    """Calls update(*arrays, *scratch) for corresponding parts of `arrays`, which have one shape or are None. The parts
+    are views, the `works` scratch arrays are uninitialised. Several threads share large arrays. Without elements
+    nothing is called."""
     first = arrays[0]
     if type(first) is not np.ndarray and device_of(first) is META:
         return
@@ -34,7 +34,7 @@ def by_pieces(update, arrays, works=1):
         return
     flat = [None if a is None else a.reshape(-1) for a in arrays]
     count = -(-first.nbytes // PIECE)
-    count += count % 2                         # the same work for each of two threads
+    count += count % 2                         # an even number: the same work for two threads
     piece = -(-first.size // count)
 
     def run(start, stop):
@@ -50,7 +50,7 @@ def by_pieces(update, arrays, works=1):
 
 # ------------------------------------------------------------------ what the steps are made of; `t`: scratch
 def decayed(g, p, weight_decay, maximize, out, shrink=None):
-    """The gradient with its sign and L2 penalty: g itself where there is nothing to change. The parameter is first
+    """The gradient, negated if `maximize`, plus the L2 penalty; `g` itself if neither applies. First the parameter is
     multiplied by `shrink`, unless that is None."""
     if shrink is not None:
         p *= shrink
@@ -81,7 +81,7 @@ def addcdiv(a, x, y, value, t):
 
 
 def lerp(a, b, weight, t):
-    """Move `a` towards `b` by a share, from the nearer of the two."""
+    """a += weight * (b - a), computed from the nearer of the two, as in torch.lerp."""
     weight = a.dtype.type(weight)
     np.subtract(b, a, t)
     if abs(weight) < 0.5:
@@ -94,7 +94,7 @@ def lerp(a, b, weight, t):
 
 # ------------------------------------------------------------------ steps
 def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maximize, *how):
-    """Stochastic gradient descent; `buf` is the momentum buffer (None without), `fresh` on its first use."""
+    """Stochastic gradient descent; `buf` is the momentum buffer (None without), `fresh`: this is its first use."""
     if p.dtype.itemsize == 2:
         return optim_half.sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maximize, *how)
     if native.done("sgd", p.size, nesterov, fresh, -1 if maximize else 1, weight_decay, -lr, momentum,
@@ -115,9 +115,9 @@ def sgd(p, g, buf, fresh, lr, momentum, dampening, weight_decay, nesterov, maxim
 
 
 def descend(pairs, lr, maximize):
-    """Stochastic gradient descent and nothing more, for pairs of parameter and gradient. Returns the numbers of those
-    left to `sgd`: those that are no plain arrays of one shape in float32 or float64, those that may not be written to,
-    and, in double precision or without native kernels, those of more elements than a piece."""
+    """Stochastic gradient descent without momentum or penalty, for pairs (parameter, gradient). Returns the positions
+    of the pairs that are left to `sgd`: those that are not ndarrays of one shape in float32 or float64, those that are
+    read-only, and, in double precision or without native kernels, those with more elements than a piece."""
     left, rate, shares = [], lr if maximize else -lr, {}
     for i, (p, g) in enumerate(pairs):
         dtype = p.dtype
@@ -125,7 +125,7 @@ def descend(pairs, lr, maximize):
                 g.dtype != dtype or g.shape != p.shape):
             left.append(i)
             continue
-        if dtype not in shares:                # NumPy takes longer to multiply by a Python number
+        if dtype not in shares:                # NumPy multiplies by an array faster than by a number
             shares[dtype] = np.array(rate, dtype)
         try:
             if p.size < _PASS:
@@ -136,7 +136,7 @@ def descend(pairs, lr, maximize):
                 left.append(i)
             else:
                 p += g * shares[dtype]
-        except ValueError:                     # it may not be written to
+        except ValueError:                     # the parameter is read-only
             left.append(i)
     return left
 
@@ -215,7 +215,7 @@ def rmsprop(p, g, square, mean, buf, lr, alpha, eps, weight_decay, momentum, max
 
 
 def adagrad(p, g, total, lr, eps, weight_decay, maximize, *how):
-    """Adagrad (Duchi, Hazan and Singer 2011); `lr` already decayed."""
+    """Adagrad (Duchi, Hazan and Singer 2011); `lr` is decayed already."""
     if p.dtype.itemsize == 2:
         return optim_half.adagrad(p, g, total, lr, eps, weight_decay, maximize, *how)
     if native.done("adagrad", p.size, -1 if maximize else 1, weight_decay, -lr, eps, p, g, total):
@@ -255,7 +255,7 @@ def adadelta(p, g, square, delta2, lr, rho, eps, weight_decay, maximize, *how):
 
 
 def nadam(p, g, m, v, lr, step, mu, mu_next, mu_product, beta1, beta2, eps, weight_decay, decoupled, maximize, *how):
-    """NAdam (Dozat 2016); `mu_product`: of the momenta up to this step's, `mu`."""
+    """NAdam (Dozat 2016); `mu_product`: the product of the momenta up to that of this step, `mu`."""
     correction, shrink = 1 - beta2 ** step, None
     if decoupled:
         shrink, weight_decay = None if weight_decay == 0 else float(1 - lr * weight_decay), 0
@@ -284,7 +284,8 @@ def nadam(p, g, m, v, lr, step, mu, mu_next, mu_product, beta1, beta2, eps, weig
 
 def radam(p, g, m, v, lr, correction1, correction2, rectify, beta1, beta2, eps, weight_decay, decoupled, maximize,
           *how):
-    """RAdam (Liu et al. 2020): by the gradients' average alone while `rectify` is None; the corrections are of bias."""
+    """RAdam (Liu et al. 2020); `correction1` and `correction2` correct the bias. While `rectify` is None the step uses
+    the average of the gradients alone."""
     shrink, root = None, correction2 ** 0.5
     if decoupled:
         shrink, weight_decay = None if weight_decay == 0 else float(1 - lr * weight_decay), 0
@@ -315,7 +316,7 @@ def radam(p, g, m, v, lr, correction1, correction2, rectify, beta1, beta2, eps, 
 
 
 def rprop(p, g, prev, size, least, most, shorter, longer, maximize, *how):
-    """Rprop (Riedmiller and Braun 1993); `prev`: the gradient before, `size`: of each element's step."""
+    """Rprop (Riedmiller and Braun 1993); `prev`: the previous gradient, `size`: the step size of each element."""
     if p.dtype.itemsize == 2:
         return optim_half.rprop(p, g, prev, size, least, most, shorter, longer, maximize, *how)
 

@@ -1,8 +1,9 @@
 """Optimiser steps in float16 and bfloat16, in place.
 
-An update is a dozen roundings to 11 or 8 bits, and which numbers are rounded shows in the result: unlike the steps for
-wider dtypes (optim.py) these follow torch's, kernel by kernel, in float32, and `q` rounds what a kernel stores. torch's
-fused updates are one kernel each: there `q` leaves the numbers as they are. `how`: whether foreach, and whether fused.
+An update has a dozen roundings to 11 or 8 bits, and the result shows which numbers are rounded. So these steps, unlike
+those for wider dtypes (optim.py), follow torch kernel by kernel: they compute in float32, and `q` rounds what a kernel
+of torch stores. torch's fused updates are one kernel each: there `q` leaves the numbers as they are. `how`: whether
+torch uses foreach, and whether it uses fused kernels.
 """
 import numpy as np
 
@@ -10,12 +11,12 @@ from .. import dtypes as dt
 
 _FLOAT32 = np.dtype(np.float32)
 
-#: Elements that torch adds at once, where the processor has AVX-512.
+#: The number of elements that torch adds at once on a processor with AVX-512.
 _LANES = 32
 
 
 class _Rounding:
-    """Called with float32 numbers: as a kernel stores them."""
+    """A function that rounds float32 numbers as a kernel of torch does when it stores them."""
 
     def __init__(self, dtype, foreach, fused):
         self.dtype, self.foreach, self.fused = dtype, foreach, fused
@@ -24,20 +25,20 @@ class _Rounding:
         return x if self.fused else dt.cast(dt.cast(x, self.dtype), _FLOAT32)
 
     def factor(self, number):
-        """What tensors are multiplied by in place: torch._foreach_mul_ rounds it, torch.mul does not."""
+        """`number` as a factor of tensors in place: torch._foreach_mul_ rounds it, torch.mul does not."""
         number = np.asarray(number, np.float32)
         return self(number) if self.foreach else number
 
 
 def rounding(dtype):
-    """What rounds float32 numbers as one kernel after the other stores them in `dtype`."""
+    """A `_Rounding` to `dtype`, for updates in which torch calls several kernels."""
     return _Rounding(dtype, False, False)
 
 
 def stepped(update, arrays, foreach=False, fused=False):
-    """update(q, *arrays) on flat float32 copies, which are stored again but for the second. `arrays`: parameter,
+    """Calls update(q, *arrays) with flat float32 copies, and stores them again, except the second. `arrays`: parameter,
     gradient, state ..., of one shape (entries may be None)."""
-    dtype, turned = arrays[0].dtype, arrays[0].flags.fnc         # elements in their order in memory
+    dtype, turned = arrays[0].dtype, arrays[0].flags.fnc         # flattened in memory order
     arrays = [a.T if turned and a is not None else a for a in arrays]
     wide = [None if a is None else dt.cast(a.reshape(-1), _FLOAT32) for a in arrays]
     update(_Rounding(dtype, foreach, fused), *wide)
@@ -47,7 +48,7 @@ def stepped(update, arrays, foreach=False, fused=False):
 
 
 def plus(q, a, factor, b):
-    """torch.add(a, b, alpha=factor): rounds the factor, and the product too where the elements fill no vector."""
+    """torch.add(a, b, alpha=factor). It rounds the factor, and also the products at the end that fill no vector."""
     factor = q(np.asarray(factor, np.float32))
     result = q(a + factor * b)
     rest = a.size % _LANES
@@ -64,7 +65,7 @@ def _decayed(q, g, p, weight_decay, maximize, shrink=None):
 
 
 def moved(q, a, b, weight):
-    """torch.lerp"""
+    """torch.lerp(a, b, weight)."""
     return q(a + np.float32(weight) * (b - a) if weight < 0.5 else b - (b - a) * (1 - np.float32(weight)))
 
 

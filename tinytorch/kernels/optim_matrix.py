@@ -1,4 +1,4 @@
-"""Optimiser steps that see a parameter as matrices: Adafactor's and Muon's."""
+"""Optimiser steps that treat a parameter as matrices: Adafactor and Muon."""
 import numpy as np
 
 from .. import dtypes as dt
@@ -11,8 +11,8 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 def adafactor(p, g, row, col, variance, rho, share, shrink, eps1, eps2, clip, maximize):
-    """Adafactor (Shazeer and Stern 2018), in place: matrices have averages of their squared gradients' rows and columns
-    (`row`, `col`), others have one of each square (`variance`). `share`: of the new squares in them."""
+    """Adafactor (Shazeer and Stern 2018), in place. For matrices `row` and `col` are running averages of the rows and
+    columns of squared gradients; for others `variance` is that of each square. `share`: the weight of new squares."""
     if p.dtype.itemsize == 2:
         return _adafactor_half(p, g, row, col, variance, rho, share, shrink, eps1, eps2, clip, maximize)
     size = max(eps2, _norm(p) / p.size ** 0.5) * rho
@@ -38,7 +38,7 @@ def adafactor(p, g, row, col, variance, rho, share, shrink, eps1, eps2, clip, ma
 
 
 def _factored(t, g, row, col, least, floor):
-    """t = g / sqrt(max(row col / least, floor))"""
+    """t = g / sqrt(max(row * col / least, floor))."""
     if native.done("factored", least.size, *g.shape[-2:], floor, g, row, col, least, t):
         return
     np.multiply(row, col, out=t)
@@ -56,7 +56,7 @@ def _norm(a):
 
 
 def _adafactor_half(p, g, row, col, variance, rho, share, shrink, eps1, eps2, clip, maximize):
-    """As torch does it, kernel by kernel (see optim_half.py)."""
+    """`adafactor` in half precision, which follows torch kernel by kernel (see optim_half.py)."""
     q = rounding(p.dtype)
     store = p, row, col, variance
     p, row, col, variance, g = [None if a is None else np.array(dt.cast(a, _FLOAT32)) for a in (*store, g)]
@@ -82,7 +82,7 @@ def _adafactor_half(p, g, row, col, variance, rho, share, shrink, eps1, eps2, cl
 
 
 def muon(p, g, buf, rate, shrink, momentum, nesterov, coefficients, steps, eps):
-    """Muon (Jordan et al. 2024), in place: momentum, made orthogonal."""
+    """Muon (Jordan et al. 2024), in place: the update is the orthogonalised momentum."""
     if p.dtype.itemsize == 2:
         q = rounding(p.dtype)
         wide, before = dt.cast(g, _FLOAT32), dt.cast(buf, _FLOAT32)
@@ -104,8 +104,8 @@ def muon(p, g, buf, rate, shrink, momentum, nesterov, coefficients, steps, eps):
 
 
 def orthogonal(g, coefficients, steps, eps):
-    """The nearest matrix to `g` whose singular values are about one, by Newton and Schulz's iteration in bfloat16:
-    float32 numbers."""
+    """The matrix nearest to `g` with singular values near 1, in float32, by the iteration of Newton and Schulz, which
+    is rounded to bfloat16."""
     a, b, c = [np.float32(x) for x in coefficients]
     q = rounding(dt.bfloat16.numpy)
     turned = g.shape[0] > g.shape[1]
@@ -113,7 +113,7 @@ def orthogonal(g, coefficients, steps, eps):
     x = q(x / np.maximum(q(np.sqrt(np.sum(x * x))), q(np.float32(eps))))
     for _ in range(steps):
         gram = _rounded(x @ x.T)
-        change = gram @ gram.T                 # gram is symmetric, and BLAS twice as fast where it sees that
+        change = gram @ gram.T                 # gram is symmetric: BLAS computes A @ A.T in half the time
         change *= c
         gram *= b
         change += gram
@@ -125,7 +125,7 @@ def orthogonal(g, coefficients, steps, eps):
 
 
 def _rounded(x):
-    """float32 numbers rounded to bfloat16's, in place: to the nearest, to even between two. NaN must be NumPy's own."""
+    """Rounds float32 numbers to bfloat16 in place, ties to even. Any NaN must have NumPy's bits."""
     bits = x.view(np.uint32)
     up = bits >> np.uint32(16)
     up &= np.uint32(1)

@@ -1,8 +1,8 @@
-"""Orders that leave equal elements where the algorithms of the C++ standard library leave them.
+"""Sorting that leaves equal elements in the order in which the C++ standard library leaves them.
 
-torch sorts by std::sort, std::nth_element and std::partial_sort, none of which is stable: which of several equal
-elements comes first follows from the steps that they take. These are the steps of libstdc++, on keys that compare by
-`<` alone; where the steps do not depend on each other (the parts that a partition leaves), they are taken at once.
+torch sorts by std::sort, std::nth_element and std::partial_sort, which are not stable: the order of equal elements
+follows from the steps of the algorithm. The functions here take the steps of libstdc++, and compare keys by `<` alone.
+Steps that do not depend on each other (those on the parts that a partition leaves) are taken at once.
 """
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import numpy as np
 from .. import dtypes as dt
 from . import native
 
-_SHORT = 16                                    # parts up to this length are left to the insertion sort at the end
+_SHORT = 16                                    # shorter parts are left to the final insertion sort
 
 
 def rising(array, descending=False):
-    """Integers whose increasing order is that of `array`, or the opposite: NaN is the largest and equal to itself."""
+    """Integers whose increasing order is that of `array`, or its reverse if `descending`. All NaN are equal, and the
+    largest."""
     if array.dtype.kind == "f":
-        bits = (array + array.dtype.type(0)).view(f"i{array.itemsize}")              # no -0 any more
+        bits = (array + array.dtype.type(0)).view(f"i{array.itemsize}")              # + 0 turns -0 into 0
         most = np.iinfo(bits.dtype).max
         array = np.where(np.isnan(array), most, np.where(bits < 0, bits ^ most, bits))
     return ~array if descending else array
@@ -49,16 +50,16 @@ def sort(keys):
 
 
 def _partition(keys, order, starts, ends):
-    """Part each of the ranges [start, end) of `keys`, in place and the same in `order`, by the median of three of its
-    elements, which goes to its start. Returns where the upper parts begin."""
+    """Partitions each of the ranges [start, end) of `keys` and `order` in place, by the median of three of its
+    elements, which moves to its start. Returns the starts of the upper parts."""
     _median_first(keys, order, starts, ends)
     lengths = ends - starts - 1
-    firsts = np.cumsum(lengths) - lengths      # of each range, among the elements of all but the pivots
+    firsts = np.cumsum(lengths) - lengths      # the start of each range in the array of all but the pivots
     part = np.repeat(np.arange(starts.size), dt.as_intp(lengths))
     place = np.arange(part.size) + (starts + 1 - firsts)[part]
     values, pivots = keys[place], keys[starts][part]
-    # From below, elements not less than the pivot are looked for; from above, those not greater: the k-th found of
-    # both change places as long as they have not met.
+    # The search from below finds elements that are not less than the pivot, the search from above those that are not
+    # greater. The k-th ones of both are swapped until the searches meet.
     up, down = np.flatnonzero(~(values < pivots)), np.flatnonzero(~(pivots < values))
     ups, downs = (np.bincount(part[found], minlength=starts.size) for found in (up, down))
     up_first, down_last = np.cumsum(ups) - ups, np.cumsum(downs) - 1
@@ -70,7 +71,7 @@ def _partition(keys, order, starts, ends):
     keys[low], keys[high] = keys[high], keys[low]
     order[low], order[high] = order[high], order[low]
     swaps = np.bincount(owner[swap], minlength=starts.size)
-    # The search from below ends at the next that it would have found, or at the last put above.
+    # The search from below ends at the next element that it finds, or at the last one that was moved up.
     next_up = np.where(swaps < ups, up[np.minimum(up_first + swaps, up.size - 1)], keys.size)
     last_down = np.where(swaps > 0, down[down_last + 1 - np.maximum(swaps, 1)], keys.size)
     return starts + 1 - firsts + np.minimum(next_up, last_down)
@@ -86,7 +87,8 @@ def _median_first(keys, order, starts, ends):
 
 
 def nth_element(keys, nth):
-    """std::nth_element of each row of the 2-D `keys`: positions, those of smaller keys before that of rank `nth`."""
+    """std::nth_element of each row of the 2-D `keys`: positions, with those of smaller keys before that of rank
+    `nth`."""
     rows, n = keys.shape
     flat, order = np.array(keys, order="C").reshape(-1), np.tile(np.arange(n), rows)
     starts = np.arange(0, rows * n, n)
@@ -111,8 +113,8 @@ def nth_element(keys, nth):
 
 
 def top(keys, k, ordered):
-    """The positions of the `k` smallest in each row of the 2-D `keys`, as torch.topk finds them; if they are not to be
-    `ordered`, as they fall."""
+    """The positions of the `k` smallest keys in each row of the 2-D `keys`, in the order of torch.topk: by key if
+    `ordered`, else as the algorithm leaves them."""
     if k * 64 <= keys.shape[1]:
         return np.array([_partially_sorted(row, k)[:k] for row in keys.tolist()])
     found = nth_element(keys, k - 1)[:, :k]
@@ -131,7 +133,7 @@ def first_of(array, k, largest, ordered):
 
 
 def quick_select(keys, k):
-    """Where torch.kthvalue finds the key of rank `k` in a list: by a partition of its own."""
+    """The position at which torch.kthvalue finds the key of rank `k` in a list, by torch's own partition."""
     keys, order = list(keys), list(range(len(keys)))
 
     def swap(i, j):

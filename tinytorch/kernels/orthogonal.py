@@ -1,25 +1,25 @@
 """Orthogonal polynomials of arrays of degrees, in the precision of the arguments, by their recurrences.
 
-Degrees are cut to whole numbers; a polynomial of a negative one is 0.
+Degrees are truncated to whole numbers. A polynomial of negative degree is 0.
 """
 import numpy as np
 
 
 def _degrees(n):
-    """The whole part; -1 for what is negative, NaN, or too large for an int64."""
+    """Degrees as int64; -1 for negative ones, NaN, and those too large for an int64."""
     return np.where((n > -1.0) & (n < 2.0 ** 63), np.trunc(n), -1.0).astype(n.dtype, copy=False)
 
 
 def _fused(a, b, c):
-    """a b - c; in single precision rounded once, as by torch's fused multiplication."""
+    """a * b - c, in single precision rounded once, as torch's fused multiply-add rounds."""
     if a.dtype == np.float32:
         return (a.astype(np.float64) * b - c).astype(np.float32)
     return a * b - c
 
 
 def _recurrence(first, step, x, n, most=np.inf):
-    """Of degree n from those of 0, which is 1, and 1: p[k] = step(k, x, p[k-1], p[k-2]), until NaN. Degrees above
-    `most` are left at it."""
+    """The polynomial of degree n, from p[0] = 1, p[1] = first and p[k] = step(k, x, p[k-1], p[k-2]), until NaN. Degrees
+    above `most` get the value of that degree."""
     before, last = np.ones_like(x), first
     k = 2
     while k <= most and ((n >= k) & ~np.isnan(last)).any():
@@ -28,14 +28,14 @@ def _recurrence(first, step, x, n, most=np.inf):
     return np.where(n == 0, 1.0, last).astype(x.dtype, copy=False)
 
 
-#: Of each kind of Chebyshev polynomial: that of degree 1 less 2 y (of kind t it is y itself); from which degree on it
-#: is computed by angles within (-1, 1); the same for shifted ones.
+#: For each kind of Chebyshev polynomial: p[1] - 2 y (None for kind t, where p[1] is y); the degree from which on it is
+#: computed by angles within (-1, 1); the same degree for shifted polynomials.
 _KINDS = {"t": (None, 7, 7), "u": (0.0, 9, 7), "v": (-1.0, 9, 7), "w": (1.0, 9, 5)}
 
 
 def _at_angle(kind, y, n, sign, shifted):
-    """At y = cos(angle). Where half the angle cannot be told from its end, torch takes the value at -1 (of kind w,
-    not shifted, at 1)."""
+    """The polynomial at y = cos(angle). Where half the angle rounds to its end, torch uses the value at -1 (at 1 for
+    the kind w, not shifted)."""
     angle = np.arccos(y)
     if kind == "t":
         return np.cos(n * angle)
@@ -49,7 +49,7 @@ def _at_angle(kind, y, n, sign, shifted):
 
 
 def chebyshev(kind, x, n, shifted=False):
-    """The Chebyshev polynomial of kind t, u, v or w (first to fourth); shifted: at 2 x - 1."""
+    """The Chebyshev polynomial of kind t, u, v or w (first to fourth), with `shifted` at 2 x - 1."""
     x, n = np.broadcast_arrays(x, _degrees(n))
     y = x + x - 1.0 if shifted else x
     start, *degrees = _KINDS[kind]

@@ -1,5 +1,5 @@
-"""Pooling of N-d images: windows are never gathered; the output is built up tap by tap, a tap being the
-strided slice of the input that one place of the kernel sees. Arrays are (M, *size), M images in all.
+"""Pooling of N-d images. Windows are never gathered: the output is built up tap by tap, where a tap is the strided
+slice of the input that meets one place of the kernel. Arrays are (M, *size), M images in all.
 """
 from functools import lru_cache
 from itertools import product
@@ -14,16 +14,16 @@ from .scatter import add_flat, owned
 from .sums import add_up
 from .threads import split
 
-_CACHE = 1 << 19          # bytes of input at a time, so that what a chunk needs stays in the cache
-_SHORT = 64               # elements below which starting on a row takes as long as going over it
-_LARGE = 1 << 22          # bytes of input that take a thread longer than it takes to share them
+_CACHE = 1 << 19          # bytes of input at a time: the arrays of a chunk stay in the cache
+_SHORT = 64               # for shorter rows the overhead of a row is as long as the work on it
+_LARGE = 1 << 22          # from so many bytes of input on several threads are worth their overhead
 _EVERY = slice(None)
 
 
 @lru_cache(1024)
 def axis_taps(n, kernel, stride, before, dilation, out):
-    """For each place of the kernel along one axis: (outputs it reaches, inputs it sees there) as slices,
-    or None if it only ever sees padding."""
+    """For each place of the kernel along one axis two slices: (the outputs it adds to, the inputs it meets for them),
+    or None if it meets padding alone."""
     taps = []
     for k in range(kernel):
         offset = k * dilation - before
@@ -36,7 +36,7 @@ def axis_taps(n, kernel, stride, before, dilation, out):
 
 @lru_cache(256)
 def _taps(size, out, kernel, stride, padding, dilation):
-    """(outputs, inputs) index tuples of every place of the kernel, in row-major order."""
+    """Pairs of index tuples (outputs, inputs) for every place of the kernel, in row-major order."""
     per_axis = [axis_taps(*settings) for settings in zip(size, kernel, stride, padding, dilation, out)]
     return [((_EVERY,) + tuple([t[0] for t in tap]), (_EVERY,) + tuple([t[1] for t in tap]))
             for tap in product(*per_axis) if None not in tap]
@@ -50,7 +50,7 @@ def _chunks(x):
 
 
 def _for_each(parts, work, x):
-    """work(part) for every part of `x`: by several threads if there is much to do."""
+    """Calls work(part) for every part of `x`, on several threads if `x` is large."""
     def run(first, last):
         for part in parts[first:last]:
             work(part)
@@ -61,7 +61,7 @@ def _for_each(parts, work, x):
 
 
 def lowest(dtype):
-    """What max pooling pads with."""
+    """The padding of max pooling: the lowest number of a dtype."""
     return -np.inf if dtype.kind == dt.NATIVE else np.iinfo(dtype).min
 
 
@@ -85,8 +85,9 @@ def _along(x, axis, combine, start, *settings):
 
 
 def _with_neighbour(x, axis, combine, distance):
-    """`combine` of every element and the one `distance` further along `axis`, in one run over all of the images: where
-    rows are short, that is quicker than only those that are wanted. What has no such neighbour is undefined."""
+    """`combine` of every element and the one `distance` further along `axis`, in one pass over all images: where rows
+    are short, that is faster than a pass over the wanted elements alone. Elements without such a neighbour are
+    undefined."""
     flat, shift = x.reshape(-1), distance * prod(x.shape[axis + 1:])
     result = np.empty_like(x)
     combine(flat[:-shift], flat[shift:], out=result.reshape(-1)[:-shift])
@@ -94,7 +95,7 @@ def _with_neighbour(x, axis, combine, distance):
 
 
 def _windowed(x, out, combine, start, *settings):
-    """`combine` over windows, an axis at a time; the first axis first, whose slices are the longest runs."""
+    """`combine` over windows, one axis at a time, from the first, whose slices are the longest runs, to the last."""
     def combined(block):
         for axis, along in enumerate(zip(x.shape[1:], *settings, out), 1):
             block = _along(block, axis, combine, start, *along)
@@ -110,8 +111,8 @@ def _windowed(x, out, combine, start, *settings):
 
 
 def _apart(size, out, kernel, stride, padding, dilation):
-    """(sizes, kernel and outputs of two axes) of windows that lie side by side and within images of one or two (the
-    last ones of `ceil_mode` may not); None of others."""
+    """(sizes, kernel and outputs of two axes) for windows that are adjacent and lie within images of one or two axes;
+    None for others, such as those with windows that `ceil_mode` adds."""
     if kernel != stride or len(kernel) > 2 or any(padding) or max(dilation) > 1:
         return None
     for n, k, m in zip(size, kernel, out):
@@ -137,7 +138,8 @@ def sum_pool(x, out, kernel, stride, padding):
 
 @lru_cache(16)
 def counts(size, out, kernel, stride, padding, include_pad):
-    """How many elements each window averages: a number if the same for all, else an array, to read."""
+    """The number of elements that each window averages: one number if it is the same for all, else a shared array,
+    which must not be changed."""
     divisor = np.ones((), np.int64)
     for n, m, k, s, p in zip(size, out, kernel, stride, padding):
         start = np.arange(m) * s - p
@@ -149,7 +151,7 @@ def counts(size, out, kernel, stride, padding, include_pad):
 
 
 def sum_pool_grad(g, size, kernel, stride, padding):
-    """Every element of `g` added to all of its window: the adjoint of sum_pool, an axis at a time."""
+    """Adds every element of `g` to all elements of its window, one axis at a time: the adjoint of `sum_pool`."""
     for axis, (n, k, s, p) in enumerate(zip(size, kernel, stride, padding), 1):
         lead = (_EVERY,) * axis
         result = np.zeros(g.shape[:axis] + (n,) + g.shape[axis + 1:], g.dtype)
@@ -162,12 +164,12 @@ def sum_pool_grad(g, size, kernel, stride, padding):
 
 def _any_nan(array):
     flat = array.reshape(-1)
-    return np.isnan(flat.dot(flat))            # a sum of squares: nothing else makes it NaN
+    return np.isnan(flat.dot(flat))            # a sum of squares is NaN only if an element is
 
 
 def max_indices(x, ans, kernel, stride, padding, dilation):
-    """Where in its image the maximum `ans` of each window is: the first of equals, the last NaN. Of a window that sees
-    padding alone it is as in torch the first place that is not before the image."""
+    """The position in its image of the maximum `ans` of each window: the first of equal elements, the last NaN. For a
+    window of padding alone it is, as in torch, its first place that is not before the image."""
     size, out = x.shape[1:], ans.shape[1:]
     positions = np.arange(prod(size)).reshape((1,) + size)
     first = np.zeros((), np.int64)
@@ -186,7 +188,7 @@ def max_indices(x, ans, kernel, stride, padding, dilation):
 
 
 def max_pool_grad(x, ans, g, kernel, stride, padding, dilation):
-    """Each element of `g` at the first maximum of its window in `x`, whose max pooling is `ans`."""
+    """The gradient of `x`, whose max pooling is `ans`: each element of `g` goes to the first maximum of its window."""
     if x.dtype.kind == dt.NATIVE and _any_nan(ans):
         return scatter(max_indices(x, ans, kernel, stride, padding, dilation), g, x.shape[1:])
     inside = _apart(x.shape[1:], ans.shape[1:], kernel, stride, padding, dilation)
@@ -202,14 +204,15 @@ def max_pool_grad(x, ans, g, kernel, stride, padding, dilation):
     bits = np.dtype(f"i{g.itemsize}")
 
     def work(part):
-        # What is left of g: a tap takes its share away as bits, so that no later equal finds it.
+        # `rest` holds the remaining part of g. A tap takes its share as bits, so that a later equal element gets
+        # nothing.
         rest, block, largest, target = g[part].copy(), x[part], ans[part], result[part]
         for number, (to, source) in enumerate(taps, 1):
             left = rest[to].view(bits)
             if number == len(taps) and covered:
                 target[source] = rest
                 break
-            share = (block[source] == largest[to]).astype(bits)     # quicker than a product of ints and bools
+            share = (block[source] == largest[to]).astype(bits)     # faster than a product of ints and bools
             share *= left
             left ^= share
             if apart:
@@ -254,13 +257,13 @@ def put(indices, x, size):
 
 # ------------------------------------------------------------------ windows of uneven length
 def _bounds(n, out):
-    """First and one past the last input of each of `out` windows that divide `n` inputs."""
+    """The first input, and one past the last, of each of `out` windows into which `n` inputs are divided."""
     i = np.arange(out)
     return i * n // out, -(-(i + 1) * n // out)
 
 
 def whole_indices(x):
-    """Flat position of the largest element of each image, the first of equals; None if one is NaN."""
+    """The flat position of the largest element of each image, the first of equal ones; None if an image has a NaN."""
     rows = x.reshape(len(x), prod(x.shape[1:]))
     if not rows.size:
         return None
@@ -271,7 +274,7 @@ def whole_indices(x):
 
 
 def even_sums(x, out, kernel):
-    """The sum of each window of images (M, *size), which the windows divide."""
+    """The sum of each window of images (M, *size), where the windows have one size and cover the images."""
     shape = [len(x)]
     for m, k in zip(out, kernel):
         shape += [m, k]
@@ -279,14 +282,14 @@ def even_sums(x, out, kernel):
 
 
 def adaptive_indices(x, out):
-    """Flat position of the largest element of each uneven window: the first of equals, the last NaN."""
+    """The flat position of the largest element of each uneven window: the first of equal ones, the last NaN."""
     size = x.shape[1:]
     bounds = [_bounds(n, m) for n, m in zip(size, out)]
     lengths = [int((stop - start).max(initial=0)) for start, stop in bounds]
     positions = np.arange(prod(size)).reshape(size)
     best = chosen = None
     for offsets in np.ndindex(*lengths):
-        # Windows shorter than the longest look at their last element again, which changes nothing.
+        # Windows that are shorter than the longest one read their last element again, which changes nothing.
         grid = np.ix_(*[np.minimum(start + o, stop - 1) for o, (start, stop) in zip(offsets, bounds)])
         values = x[(_EVERY,) + grid]
         if best is None:
@@ -299,7 +302,7 @@ def adaptive_indices(x, out):
 
 
 def uneven_sums(x, out):
-    """The sum of each of the windows that divide the last axes of `x` into `out`."""
+    """The sum of each of the windows into which the last axes of `x` are divided."""
     for axis, m in enumerate(out, x.ndim - len(out)):
         start, stop = _bounds(x.shape[axis], m)
         total = x.take(start, axis)
@@ -311,7 +314,7 @@ def uneven_sums(x, out):
 
 
 def uneven_counts(size, out):
-    """How many elements each of these windows has."""
+    """The number of elements of each window of `uneven_sums`."""
     counts = np.ones((), np.int64)
     for n, m in zip(size, out):
         start, stop = _bounds(n, m)
@@ -320,7 +323,7 @@ def uneven_counts(size, out):
 
 
 def averaging(n, out, dtype):
-    """Matrix (out, n) whose rows average the windows that divide `n` inputs."""
+    """A matrix (out, n) whose rows average the windows into which `n` inputs are divided."""
     start, stop = _bounds(n, out)
     i = np.arange(n)
     inside = (i >= start[:, None]) & (i < stop[:, None])
@@ -329,7 +332,7 @@ def averaging(n, out, dtype):
 
 # ------------------------------------------------------------------ windows at random places
 def fractional_starts(draws, size, out, kernel, rounded):
-    """Along each axis the first inputs (M, out) of the windows of fractional pooling, by random numbers (M, axes) in
+    """For each axis the first inputs (M, out) of the windows of fractional pooling, from random numbers (M, axes) in
     [0, 1). `rounded` is applied after each step."""
     starts = []
     for axis, (n, m, k) in enumerate(zip(size, out, kernel)):
@@ -344,8 +347,8 @@ def fractional_starts(draws, size, out, kernel, rounded):
 
 
 def windows_from(x, starts, kernel):
-    """The largest element of each window that begins at `starts` (along each axis (M, out)), and its flat position: the
-    first of equals, the last NaN."""
+    """The largest element of each window that begins at `starts` (for each axis (M, out)), and its flat position: that
+    of the first of equal elements, or of the last NaN."""
     n, flat = len(starts), _in_rows(x)
     places = np.zeros((len(x),) + (1,) * n, np.int64)
     for axis, first in enumerate(starts):

@@ -3,7 +3,7 @@ from functools import lru_cache
 
 import numpy as np
 
-SHORT = 32           # rows below this length are faster turned into columns first
+SHORT = 32           # shorter rows are transposed to columns first, which is faster
 
 
 @lru_cache(64)
@@ -12,14 +12,14 @@ def ones(n, char):
 
 
 def row_sum(x):
-    """Sum over the last axis (not kept): as a product with ones BLAS does it several times as fast."""
+    """The sum over the last axis, which is removed. As a product with ones BLAS computes it several times as fast."""
     if x.dtype.char not in "fd":
         return np.add.reduce(x, axis=-1)
     return x.dot(ones(x.shape[-1], x.dtype.char))
 
 
 def row_max(x):
-    """Largest element along the last axis (kept as size 1); NaN if there is one."""
+    """The largest element along the last axis, which is kept with size 1; NaN if there is one."""
     if x.size < 100 or x.dtype.char not in "fd":
         return np.maximum.reduce(x, axis=-1, keepdims=True)
     return row_extremes(np.maximum, x.reshape(-1, x.shape[-1])).reshape(x.shape[:-1] + (1,))
@@ -30,7 +30,7 @@ def row_extremes(ufunc, x):
     width = x.shape[1]
     if width < SHORT:
         return ufunc.reduce(np.ascontiguousarray(x.T), axis=0)
-    # to find where it is takes a quarter of the time of the ufunc
+    # Finding the position takes a quarter of the time of the ufunc.
     where = x.argmax(axis=1) if ufunc is np.maximum else x.argmin(axis=1)
     where += np.arange(0, x.size, width)
     return x.reshape(-1).take(where)

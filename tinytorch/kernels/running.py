@@ -5,18 +5,19 @@ import numpy as np
 
 from . import native
 
-_PIECE = 16384                                 # elements whose results in double precision stay in the cache
-_FEW, _MANY = 512, 256                         # elements that one call does best; lines to add up step by step
+_PIECE = 16384                                 # so many results in double precision stay in the cache
+#: Up to _FEW elements one call of NumPy is fastest. At least _MANY lines are added up step by step, all at once.
+_FEW, _MANY = 512, 256
 _WIDE = {np.dtype(x): np.dtype(y) for x, y in (("e", "f"), ("f", "d"), ("F", "D"))}
 _ZEROS = {np.dtype(x): np.zeros((), x) for x in "efdFD"}
 _SINGLE = np.dtype(np.float32)
 
 
 def running(x, dim, product, backward, wide):
-    """Running sums along `dim`, or products, from its end if `backward`.
+    """Running sums along `dim`, or with `product` running products; from the end if `backward`.
 
-    As torch does, those of a precision are kept in the next one, and each is rounded. Not `wide`: those of float32 in
-    float32, for the numbers were bfloat16.
+    As in torch the running value is kept in the next higher precision, and each result is rounded. Unless `wide`,
+    float32 stays in float32: its numbers were bfloat16 before.
     """
     dtype = x.dtype
     kept = _WIDE.get(dtype, dtype) if wide or dtype != _SINGLE else dtype
@@ -30,16 +31,16 @@ def running(x, dim, product, backward, wide):
     given = np.flip(x, dim) if backward else x
     if product:
         found = np.multiply.accumulate(given, dim, kept)
-    else:                                      # torch begins at 0: there is no -0
+    else:                                      # torch begins with 0, so no result is -0
         zero = _ZEROS.get(dtype)
         found = np.add.accumulate(given if zero is None else given + zero, dim, kept)
     if not backward:
         return found.astype(dtype, "C", copy=False)
-    return np.flip(found, dim).astype(dtype, "C")            # a copy: of one element, too, steps are not negative
+    return np.flip(found, dim).astype(dtype, "C")            # a copy: strides must not be negative
 
 
 def _by_pieces(x, kept, product, backward):
-    """`running` along the middle one of three axes."""
+    """`running` along the second of three axes."""
     result = np.empty(x.shape, x.dtype)
     given, to = (x[:, ::-1], result[:, ::-1]) if backward else (x, result)
     ufunc = np.multiply if product else np.add

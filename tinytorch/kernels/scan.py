@@ -1,5 +1,5 @@
-"""Largest and smallest numbers so far, products, and numbers at equal distances: what native/scan.c makes of float32;
-None for the caller's NumPy where it does not."""
+"""Running extremes, products, and evenly spaced numbers, for float32 arrays in C (native/scan.c). Each function returns
+None where C does not take the arrays, and the caller uses NumPy."""
 from math import prod
 
 import numpy as np
@@ -10,7 +10,8 @@ _FLOAT = np.dtype(np.float32)
 
 
 def running_extremes(x, dim, smallest):
-    """(The largest or smallest elements so far along `dim`, where they are: the last of equals, the last NaN.)"""
+    """(the largest or smallest elements so far along `dim`, their positions: the last of equal elements, the last
+    NaN)."""
     if not native.takes("running_extremes", x):
         return None
     shape = x.shape
@@ -20,7 +21,7 @@ def running_extremes(x, dim, smallest):
 
 
 def products(x, axes, keepdims):
-    """Products over `axes`, all of them or the last."""
+    """Products over `axes`, which are all axes or the last ones."""
     if axes != tuple(range(x.ndim - len(axes), x.ndim)):
         return None
     rows, width = x.shape[:x.ndim - len(axes)], prod(x.shape[x.ndim - len(axes):])
@@ -28,10 +29,10 @@ def products(x, axes, keepdims):
 
 
 def steps(start, step, count):
-    """start + i * step as float32, as torch.arange counts."""
+    """start + i * step as float32, as in torch.arange."""
     return native.result("steps", count, count, start, step) if native.many("steps", count) else None
 
 
 def spaced(start, last, step, count):
-    """From `start` to `last`, each half counted from its own end by `step`, as torch.linspace does."""
+    """Numbers from `start` to `last`, each half computed from its own end by `step`, as in torch.linspace."""
     return native.result("spaced", count, count, start, last, step) if native.many("spaced", count) else None

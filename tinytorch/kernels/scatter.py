@@ -1,4 +1,4 @@
-"""Reads and writes at the places that an index names: ndarray routines behind indexing, scatter and their gradients."""
+"""Reads and writes at the places of an index: routines for indexing, gather and scatter, and their gradients."""
 from functools import lru_cache
 from math import prod
 
@@ -8,9 +8,9 @@ from .. import dtypes as dt
 from . import native
 from .threads import number
 
-#: Into how many ranges of rows of the result the work is cut: each looks at the whole index.
+#: The number of ranges of rows into which the result is divided; each range reads the whole index.
 _PARTS, _INT64 = 4, np.dtype(np.int64)
-#: Elements that two threads copy, or look through, sooner than NumPy's one; of a row that one does.
+#: From _MANY elements on two threads copy or check faster than NumPy; rows of _LONG elements one thread copies faster.
 _MANY, _LONG = 1 << 16, 4096
 
 
@@ -18,30 +18,30 @@ _UNSIGNED = {8: np.dtype(np.uint64), 4: np.dtype(np.uint32)}
 
 
 def owned(index):
-    """An advanced index (a tuple, or one array) with a copy of each of its arrays. NumPy's own indexing checks all
-    numbers of an index, and then reads them again: nobody else may write to them meanwhile. (`take` uses what it
-    checks.)"""
+    """An advanced index (a tuple or one array) with copies of its arrays. NumPy's indexing first checks the numbers of
+    an index, and then reads them again, so that no other thread may write to them meanwhile. (`take` uses the numbers
+    that it has checked.)"""
     if index.__class__ is tuple:
         return tuple([owned(i) if isinstance(i, np.ndarray) else i for i in index])
-    return index.copy("K")                     # the order of the result in memory follows from the index's
+    return index.copy("K")                     # the index decides the memory order of the result
 
 
 def add_rows(result, index, g):
-    """result[index] += g of matrices, repeated rows included; `result` and `g` are C-contiguous."""
+    """result[index] += g for matrices, where rows may repeat. `result` and `g` are C-contiguous."""
     (count, width), n = result.shape, len(index)
     parts = min(_PARTS, 1 + (g.size >> 14))
     if type(result) is np.ndarray and native.done("add_rows", count, width, n, -(-count // parts), g, index, result):
         return
     if width % 2 == 0 and g.dtype.char in "fd":
-        # Two numbers at a time: as complex ones they are added just the same.
+        # Two numbers at a time: the addition of complex numbers is the same.
         pair = np.dtype(f"c{2 * g.itemsize}")
         g, result, width = g.view(pair), result.view(pair), width // 2
-    # one flat index is several times as fast as adding rows
+    # One flat index is several times as fast as adding rows.
     add_flat(result, (index * width)[:, None] + np.arange(width), g)
 
 
 def add_at(array, index, values, wide=False):
-    """array[index] += values in place, where a place that `index` names twice is added to twice.
+    """array[index] += values in place, where a place that occurs twice in `index` is added to twice.
 
     `array` must be C-contiguous. One flat index for all is much faster than one per dimension. `wide`: see `add_flat`.
     """
@@ -56,7 +56,7 @@ def add_at(array, index, values, wide=False):
 def add_flat(array, places, values, wide=False):
     """array.flat[places] += values in place, repeated places included. `array` must be C-contiguous.
 
-    `wide`: what comes to one place of a half precision is added up in float32 and rounded once.
+    `wide`: sums of half precision are computed in float32 and rounded once.
     """
     combine_flat(array, places, values, np.add, wide)
 
@@ -77,13 +77,13 @@ def combine_flat(array, places, values, ufunc, wide=False):
     elif kind in dt.NATIVE:
         ufunc.at(flat, places, values)
     else:
-        for turn in _turns(places):            # each place once, so that what it holds is rounded every time
+        for turn in _turns(places):            # each place once, so that every addition is rounded
             at = places[turn]
             flat[at] = dt.stored(ufunc(dt.numbers(flat[at]), dt.numbers(values[turn])), array.dtype)
 
 
 def _turns(places):
-    """The numbers 0 .. places.size in groups: the first that name their place, the second, and so on."""
+    """The numbers 0 .. places.size - 1 in groups: the first occurrences of all places, the second ones, and so on."""
     order = places.argsort(kind="stable")
     new = np.append(True, places[order[1:]] != places[order[:-1]])[:places.size]
     start = new.nonzero()[0]
@@ -92,7 +92,7 @@ def _turns(places):
 
 
 def positions(shape, index):
-    """Which elements array[index] picks from a C-contiguous array of `shape`, as flat numbers."""
+    """The flat positions of the elements array[index] in a C-contiguous array of `shape`."""
     if len(index) == 1 and index[0].dtype != bool:
         rows, block = index[0], prod(shape[1:])
         if block == 1:
@@ -109,13 +109,13 @@ def positions(shape, index):
 
 
 def along(shape, dim, index):
-    """The flat places that gather(dim, index) reads from a C-contiguous array of `shape`."""
+    """The flat positions that gather(dim, index) reads in a C-contiguous array of `shape`."""
     if not shape or not index.size:
         return np.zeros(index.shape, np.intp)
     step, firsts = _firsts(shape, dim, index.shape)
     places = index.astype(np.intp, copy=False)
     if step != 1 or not firsts:
-        places = places * step                 # a copy, which nobody else writes to
+        places = places * step                 # a copy, to which no other thread writes
     for first in firsts:
         places = places + first
     return places
@@ -123,8 +123,8 @@ def along(shape, dim, index):
 
 @lru_cache(256)
 def _firsts(shape, dim, places):
-    """How far apart the elements along `dim` are, and arrays whose sum is where the first of them is for each of
-    `places`: one array, if there are few."""
+    """(the distance of the elements along `dim`, arrays whose sum is the position of the first of these elements for
+    each place of an index of shape `places`): one array if it is small, else one for each dimension."""
     firsts = []
     for i, n in enumerate(places):
         if i != dim and n > 1:
@@ -135,15 +135,15 @@ def _firsts(shape, dim, places):
 
 
 def picked(array, index, dim):
-    """np.take_along_axis, for an index that has the shape of the array but along `dim`, and names no place beyond."""
+    """np.take_along_axis for an index in range that has the shape of the array, except along `dim`."""
     if type(array) is np.ndarray and type(index) is np.ndarray and 0 < index.size < native.LEAST:
         return array.reshape(-1).take(along(array.shape, dim, index))
     return np.take_along_axis(array, index, dim)
 
 
 def _along_in_c(name, array, dim, index):
-    """(outer, n, m, inner), where that kernel takes `array` as (outer, n, inner) and an index of (outer, m, inner); or
-    None."""
+    """(outer, n, m, inner) if the kernel `name` takes `array` as (outer, n, inner) with an index (outer, m, inner),
+    else None."""
     shape, places = array.shape, index.shape
     if type(array) is not np.ndarray or not shape or len(places) != len(shape) or shape[:dim] != places[:dim] or (
             shape[dim + 1:] != places[dim + 1:]) or not native.takes(name, array):
@@ -152,7 +152,7 @@ def _along_in_c(name, array, dim, index):
 
 
 def gather(array, dim, index):
-    """result[i][j] = array[index[i][j]][j] for dim 0, and so on. `index` is not empty, and names no place beyond."""
+    """result[i][j] = array[index[i][j]][j] for dim 0, and so on. `index` is not empty, and in range."""
     sizes = _along_in_c("gather", array, dim, index) if index.size >= native.LEAST else None
     if sizes is None:
         return array.reshape(-1).take(along(array.shape, dim, index))
@@ -160,7 +160,7 @@ def gather(array, dim, index):
 
 
 def add_along(array, dim, index, values, wide=False):
-    """array[index[i][j]][j] += values[i][j] in place for dim 0, and so on, as `gather`. `wide`: see `add_flat`."""
+    """array[index[i][j]][j] += values[i][j] in place for dim 0, and so on, as in `gather`. `wide`: see `add_flat`."""
     sizes = _along_in_c("add_along", array, dim, index)
     if sizes is None or values.shape != index.shape:
         add_flat(array, along(array.shape, dim, index), values, wide)
@@ -169,12 +169,12 @@ def add_along(array, dim, index, values, wide=False):
 
 
 def _is_plain(index):
-    """Whether C may read an index."""
+    """Whether C can read an index as it is."""
     return type(index) is np.ndarray and index.dtype == _INT64 and index.flags.c_contiguous
 
 
 def take_rows(array, index):
-    """array[index] by rows, where C is the faster one; or None. IndexError if one does not exist."""
+    """The rows array[index] if C is faster than NumPy, else None. IndexError if a row does not exist."""
     width = prod(array.shape[1:])
     if index.size * width < _MANY or number() < 2 and width < _LONG:
         return None
@@ -189,7 +189,7 @@ def any_outside(index, n):
         except IndexError:
             return True
         return False
-    # read as unsigned, a negative one is huge
+    # As an unsigned number a negative one is large.
     if not index.size:
         return False
     index = index.view(_UNSIGNED[index.itemsize])

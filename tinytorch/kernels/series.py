@@ -1,4 +1,4 @@
-"""Sums of series on arrays, and functions computed in another way on each part of the line."""
+"""Polynomials and other series on arrays, and functions defined by pieces."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def polynomial(coefficients: tuple[float, ...], x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """Of coefficients in ascending order."""
+    """The polynomial in x with these coefficients, lowest first."""
     out = np.multiply(x, coefficients[-1], out=np.empty_like(x) if out is None else out)
     for c in coefficients[-2:0:-1]:
         out += c
@@ -17,7 +17,7 @@ def polynomial(coefficients: tuple[float, ...], x: np.ndarray, out: np.ndarray |
 
 
 def ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], x: np.ndarray) -> np.ndarray:
-    """Of two polynomials."""
+    """The quotient of two polynomials."""
     above, below = coefficients
     return polynomial(above, x) / polynomial(below, x)
 
@@ -34,9 +34,9 @@ def chebyshev(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
 
 def piecewise(x: np.ndarray, *pieces: tuple[np.ndarray, float | Callable],
               beside: tuple[np.ndarray, ...] = ()) -> np.ndarray:
-    """Each element by the first condition that holds there, a number or a function of those elements (and of
-    those of the arrays `beside`); else NaN."""
-    result = np.full_like(sum(beside, x), np.nan)          # its memory in the order that a ufunc would give it
+    """For each element the value of the first condition that holds there, else NaN. A value is a number, or a function
+    of the elements for which it holds (and of those of the arrays `beside`)."""
+    result = np.full_like(sum(beside, x), np.nan)          # in the memory order of a ufunc's result
     rest = np.ones(x.shape, bool)
     for holds, value in pieces:
         here = rest & holds

@@ -1,8 +1,8 @@
-"""Memory that several processes see: files without names, mapped.
+"""Memory that several processes share: mapped files without names.
 
-A file without a name is gone with its last mapping and descriptor, however its processes end. Python's own mmap keeps a
-descriptor for each mapping (until Python 3.13 always), and a process has a thousand or so of them: a batch that waits
-to be used must not cost one. So the C library's mmap is called here, and descriptors are closed as soon as it has run.
+A file without a name disappears with its last mapping and descriptor, however its processes end. Python's mmap keeps a
+descriptor for each mapping (until Python 3.13 always), and a process has about a thousand of them, so that waiting
+batches would use them up. So the C library's mmap is called here, and descriptors are closed as soon as it has run.
 """
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ except ImportError:                            # as in browsers: there is no mem
     ctypes = None
 
 _READ_AND_WRITE, _SHARED = 3, 1
-_POPULATE = 0x8000 if sys.platform == "linux" else 0            # its pages at once, not one fault each
+_POPULATE = 0x8000 if sys.platform == "linux" else 0            # maps all pages at once, without page faults
 _FAILED = ctypes and ctypes.c_void_p(-1).value
 
 
-#: Why a tensor stays in its process.
+#: The error for a tensor that cannot be sent to another process.
 NON_LEAF = ("Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support "
             "crossing process boundaries.  If you just want to transfer the data, call detach() on the tensor before "
             "serializing (e.g., putting it on the queue).")
@@ -45,14 +45,14 @@ def _libc():
 
 
 def available() -> bool:
-    """Whether there is such memory on this system."""
+    """Whether this system has memory that processes can share."""
     return _libc() is not None
 
 
 class Segment:
-    """A mapping, which ends with the last array that shows a part of it.
+    """A mapping, which ends with the last array that is a view of it.
 
-    fd    the descriptor of the file, for other processes to map it too; None if it is closed
+    fd    the descriptor of the file, by which other processes can map it too; None if it is closed
     """
 
     __slots__ = ("fd", "_address", "_size", "_unmap")
@@ -61,7 +61,7 @@ class Segment:
         libc = _libc()
         if libc is None:
             raise NotImplementedError("this system has no memory that processes can share")
-        if os.fstat(fd).st_size < size:        # reading beyond the end of a file ends the process
+        if os.fstat(fd).st_size < size:        # a read beyond the end of a file kills the process
             raise ValueError("the file is smaller than the memory that is wanted")
         address = libc.mmap(None, max(size, 1), _READ_AND_WRITE, _SHARED | _POPULATE, fd, 0)
         if address == _FAILED:
@@ -84,7 +84,7 @@ def new_file(size: int) -> int:
     if hasattr(os, "memfd_create"):
         fd = os.memfd_create("tinytorch", os.MFD_CLOEXEC)
     else:
-        # Importing this takes longer than importing all kernels.
+        # This import takes longer than that of all kernels.
         import tempfile
         with tempfile.TemporaryFile() as file:
             fd = os.dup(file.fileno())
@@ -97,7 +97,8 @@ def new_file(size: int) -> int:
 
 
 def mapped(fd: int, size: int, keep: bool = False) -> ndarray:
-    """The first `size` bytes of a file, as an array; the descriptor is closed, or with `keep` stays with it."""
+    """The first `size` bytes of a file as an array. The descriptor is closed, or with `keep` stays open as long as the
+    array lives."""
     try:
         segment = Segment(fd, size)
     except BaseException:
@@ -111,7 +112,7 @@ def mapped(fd: int, size: int, keep: bool = False) -> ndarray:
 
 
 def segment_of(array: ndarray) -> Segment | None:
-    """What an array shows a part of, if its memory is shared."""
+    """The Segment of an array if its memory is shared, else None."""
     while array is not None and not isinstance(array, Segment):
         array = array.obj if isinstance(array, memoryview) else getattr(array, "base", None)
     return array

@@ -9,14 +9,14 @@ from .rows import row_max, row_sum
 
 
 def _shifted(x, axis):
-    """x less its maximum along `axis`."""
+    """x minus its maximum along `axis`."""
     last = axis in (-1, x.ndim - 1)
     return np.subtract(x, row_max(x) if last else np.maximum.reduce(x, axis=axis, keepdims=True))
 
 
 def _by_rows(kernel, axis, *arrays, options=()):
-    """What a native kernel of that name makes of the rows along `axis` of arrays of one shape, or None where it is not
-    to: it takes single precision in any order."""
+    """The result of the native kernel `kernel` for the rows along `axis` of arrays of one shape, or None where it does
+    not take them. It takes single precision in any memory order."""
     first = arrays[0]
     if type(first) is not np.ndarray or first.dtype != np.float32 or not first.size or axis == ():
         return None
@@ -29,7 +29,7 @@ def _by_rows(kernel, axis, *arrays, options=()):
 
 def _sum(x, axis):
     if axis in (-1, x.ndim - 1) and x.dtype.char in "fd":
-        return np.vecdot(x, np.ones(x.shape[-1], x.dtype))[..., None]      # the same of each row alone
+        return np.vecdot(x, np.ones(x.shape[-1], x.dtype))[..., None]      # a row gets the same bits alone
     return np.add.reduce(x, axis=axis, keepdims=True)
 
 
@@ -47,7 +47,7 @@ def softmax(x, axis):
 
 
 def safe_softmax(x, axis):
-    """softmax, with zeros where all is -inf."""
+    """softmax, with zeros where all elements are -inf."""
     result = _by_rows("softmax", axis, x, options=(True,))
     if result is not None:
         return result
@@ -96,13 +96,14 @@ def log_softmax_backward(g, y, axis):
 
 
 def pick(target, classes, ignored):
-    """Where a C-contiguous array (N, C, *) keeps the element of its class: (flat index, kept), each shaped like
-    `target` (N, *). `kept` is None if nothing is ignored. IndexError for a class that does not exist."""
+    """(flat positions of the target classes in a C-contiguous array (N, C, *), bools that are False for ignored
+    targets), both with the shape of `target` (N, *). The bools are None if no target is ignored. IndexError for a class
+    that does not exist."""
     kept = None
     if target.dtype != np.int64:
         target = target.astype(np.int64)
     if target.size:
-        # One maximum finds negative classes too: as unsigned numbers they are the largest.
+        # One maximum finds negative classes too, because they are large as unsigned numbers.
         if np.maximum.reduce(target.view(np.uint64), axis=None) >= classes or 0 <= ignored:
             kept = target != ignored
             target = np.where(kept, target, 0)
@@ -117,7 +118,7 @@ def pick(target, classes, ignored):
 
 
 def share(target, weight, kept, dtype, mean):
-    """(what each target counts, or None for 1; their sum if `mean`, else 1)."""
+    """(the weight of each target, or None for 1; the sum of the weights if `mean`, else 1)."""
     counts = None
     if weight is not None:
         counts = weight.take(target if kept is None else np.where(kept, target, 0))
@@ -134,7 +135,7 @@ def total(losses, counts, norm, reduction):
     """Weighted and reduced losses."""
     if counts is not None:
         losses *= counts
-        losses[counts == 0] = 0                # also where the ignored loss is infinite
+        losses[counts == 0] = 0                # 0 * inf is NaN for an ignored loss that is infinite
     if reduction == "none":
         return losses
     result = np.add.reduce(losses, axis=None)
@@ -150,7 +151,7 @@ def nll(log_p, target, weight, ignored, reduction):
 
 
 def nll_backward(g, target, weight, shape, ignored, reduction):
-    """`reduction` "sum" for a gradient that is divided by the sum of the weights already."""
+    """The gradient of log_p for `nll`. `reduction` is "sum" if `g` is already divided by the sum of the weights."""
     where, kept = pick(target, shape[1], ignored)
     counts, norm = share(target, weight, kept, g.dtype, reduction == "mean")
     result = np.zeros(shape, g.dtype)
@@ -166,8 +167,8 @@ def nll_backward(g, target, weight, shape, ignored, reduction):
 
 
 def cross_entropy(x, target, weight, ignored, reduction, keep):
-    """nll of log_softmax(x) along axis 1, and what its backward needs: exponentials, their sums, places, counts, norm;
-    or, if it ran in C, probabilities, None, classes, None, norm."""
+    """(nll of log_softmax(x) along axis 1, the arrays for backward). These are exponentials, their sums, positions,
+    weights and norm; or, if it ran in C, probabilities, None, classes, None and norm."""
     if weight is None and x.ndim == 2 and reduction != "none" and ignored < 0 and native.takes("cross_entropy", x) and (
             target.dtype == np.int64 and target.flags.c_contiguous):
         rows, width = x.shape
@@ -175,7 +176,7 @@ def cross_entropy(x, target, weight, ignored, reduction, keep):
         try:
             native.run("cross_entropy", rows, width, 1 / norm, x, target, y, losses)
             return losses[rows], (y, None, target.copy(), None, norm) if keep else None
-        except IndexError:                     # or targets to be ignored
+        except IndexError:                     # a wrong class, or targets to ignore
             pass
     where, kept = pick(target, x.shape[1], ignored)
     flat_rows = x.ndim == 2
@@ -194,7 +195,7 @@ def cross_entropy(x, target, weight, ignored, reduction, keep):
 
 
 def scores(saved):
-    """Those that `cross_entropy` was computed from, less a number for each row."""
+    """The scores of which `cross_entropy` was computed, up to a constant for each row."""
     return np.log(saved[0])
 
 
@@ -205,7 +206,7 @@ def cross_entropy_backward(g, saved, reduction):
         result = np.empty(e.shape, e.dtype)
         native.run("cross_entropy_backward", *e.shape, g / norm, e, where, result)
         return result
-    if norm != norm:                           # a mean of nothing: NaN, but no number had a part in it
+    if norm != norm:                           # the mean of no target is NaN, but its gradient is 0
         return e * (0 / sums)[:, None]
     scale = g / norm if reduction == "mean" else g
     if counts is not None:

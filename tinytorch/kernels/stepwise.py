@@ -1,7 +1,7 @@
 """bfloat16 arithmetic that rounds after every step, as NumPy's float16 does.
 
-An op of bfloat16 is otherwise computed in float32 and rounded once. Some of torch's kernels compute in the dtype
-itself: a formula for their arrays is one for `stepwise` arrays too.
+Other ops of bfloat16 are computed in float32 and rounded once. Some of torch's kernels compute in the dtype itself:
+their formulas are applied to `stepwise` arrays here.
 """
 import numpy as np
 
@@ -22,10 +22,10 @@ def _rounded(x):
 
 
 def stepwise(array):
-    """An array to be put into a formula: a bfloat16 one rounds after every ufunc. Others are as they are."""
+    """An operand for a formula: for a bfloat16 array an object that rounds after every ufunc, else the array itself."""
     return _Stepwise(dt.from_bfloat16(array)) if array.dtype == dt.BFLOAT16 else array
 
 
 def plain(result):
-    """The array that a formula gave."""
+    """The result of a formula as an array."""
     return dt.to_bfloat16(result.wide) if isinstance(result, _Stepwise) else result

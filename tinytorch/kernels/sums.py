@@ -7,12 +7,12 @@ import numpy as np
 from . import native
 from .rows import ones
 
-_PIECE = 16384            # elements that a thread adds up in one go
-_FEW = min(native.LEAST, np.getbufsize())      # elements of which it may matter where they lie
+_PIECE = 16384            # so many elements are one piece of work for a thread
+_FEW = min(native.LEAST, np.getbufsize())      # below, the layout does not change a sum
 
 
 def add_up(x, axes, keepdims=False):
-    """Sum over `axes` (not negative), in the dtype of `x`."""
+    """The sum over `axes` (not negative), in the dtype of `x`."""
     if x.size >= _FEW:
         if axes and native.takes("row_sums", x):
             shape, n, found = x.shape, x.ndim, None
@@ -20,19 +20,19 @@ def add_up(x, axes, keepdims=False):
                 found = _of_rows(x, prod(shape[:-len(axes)]), prod(shape[-len(axes):]))
             elif axes == tuple(range(len(axes))) and x.size >= _PIECE:
                 found = _of_columns(x, prod(shape[:len(axes)]), prod(shape[len(axes):]))
-            elif axes[-1] == n - 1:            # the last ones first, which leaves few numbers
+            elif axes[-1] == n - 1:            # first over the last axes, which leaves few numbers
                 inner = next((i for i in range(n - 1, 0, -1) if i - 1 not in axes), 0)
                 found = add_up(_of_rows(x, prod(shape[:inner]), prod(shape[inner:])).reshape(shape[:inner]),
                                tuple([i for i in axes if i < inner]))
             if found is not None:
                 return found.reshape([1 if i in axes else m for i, m in enumerate(shape) if keepdims or i not in axes])
         if not x.flags.aligned:
-            x = x.copy("K")                    # NumPy adds up copies of such, buffer by buffer, in another order
+            x = x.copy("K")                    # NumPy copies these in buffers, and adds in another order
     return np.add.reduce(x, axis=axes, keepdims=keepdims)
 
 
 def of_batch(x):
-    """Sum of floats over the first axis. A product takes half as long as a sum of few."""
+    """The sum of floats over the first axis. For few elements a product with ones takes half the time of a sum."""
     if x.ndim == 2 and x.size < _PIECE:
         return ones(len(x), x.dtype.char).dot(x)
     return add_up(x, (0,))
@@ -44,7 +44,7 @@ def _of_rows(x, rows, width):
 
 
 def _of_columns(x, rows, width):
-    grain = max(32, _PIECE // width)           # fewer rows at a time are sums to add up again
+    grain = max(32, _PIECE // width)           # with fewer rows there are too many partial sums
     pieces = -(-rows // grain)
     parts = np.empty((pieces, width), x.dtype)
     native.run("column_sums", rows, width, grain, pieces, x, parts)
@@ -52,7 +52,8 @@ def _of_columns(x, rows, width):
 
 
 def runs(x, axes):
-    """`x` as the rows that are reduced over `axes` (not negative), where each is one run of memory; else None."""
+    """`x` as a matrix whose rows are reduced over `axes` (not negative), if each row is one run of memory; else
+    None."""
     plan = _plan_of_runs(x.shape, x.strides, x.itemsize, axes)
     if plan is None:
         return None
@@ -62,7 +63,7 @@ def runs(x, axes):
 
 @lru_cache(1024)
 def _plan_of_runs(shape, strides, itemsize, axes):
-    """(the order of dimensions, None of those that are in it, the length of a row)."""
+    """(the order of the dimensions, or None if they are in order; the length of a row), or None if rows are no runs."""
     over = sorted([i for i in axes if shape[i] > 1], key=lambda i: strides[i])
     step = itemsize
     for i in over:
@@ -74,9 +75,9 @@ def _plan_of_runs(shape, strides, itemsize, axes):
 
 
 def norm_of_rows(x):
-    """The root of the sum of squares of each row of floats, in the order in which torch adds them up: eight sums at
-    once, which are then added to each other, and then fours and the last up to three squares of what is left. The sum
-    of a long row is as far off as torch's is: 3e-4 of it for a million elements."""
+    """The root of the sum of squares of each row of floats, added up in torch's order: eight partial sums, which are
+    added to each other, then a group of four and the last one to three squares. A long row has torch's error: 3e-4 of
+    the sum for a million elements."""
     rows, width = x.shape
     if not rows:
         return np.empty(0, x.dtype)
@@ -90,5 +91,5 @@ def norm_of_rows(x):
     for i in range(whole, fours):
         total += squares[:, i]
     for i in range(fours, width):
-        total = (x[:, i].astype(np.float64) ** 2 + total).astype(np.float32)       # as good as rounded once
+        total = (x[:, i].astype(np.float64) ** 2 + total).astype(np.float32)       # nearly as if rounded once
     return np.sqrt(total)

@@ -1,12 +1,12 @@
 """Heavy loops over a batch, on as many threads as `torch.set_num_threads` allows.
 
-NumPy lets go of the interpreter while it works on an array, so two threads that each take half of the images keep two
-cores busy. They do so only with large pieces: handing over the interpreter costs tens of microseconds. Each thread
-needs a BLAS that stays on it, which OpenBLAS, BLIS and MKL do here (linalg/blas.py). With any other nothing is split,
-and BLAS spreads its products over the cores in its own way.
+NumPy releases the interpreter lock while it works on an array, so two threads that each take half of the images keep
+two cores busy. The pieces must be large, because passing the lock on costs tens of microseconds. BLAS must compute each
+product on the calling thread, as OpenBLAS, BLIS and MKL do here (linalg/blas.py). With any other BLAS nothing is split,
+and it shares its products among the cores in its own way.
 
-How work is cut depends on the number of threads allowed and on nothing else: not on whether one is free, nor on what
-other threads of the program do. So a training gives the same bits alone and beside others.
+The pieces depend on the number of allowed threads alone: not on whether a thread is free, nor on the other threads of
+the program. So a training gives the same bits alone and beside others.
 """
 import os
 import re
@@ -18,20 +18,20 @@ import numpy as np
 from .errstate import ignore
 from .linalg.blas import held
 
-#: More than this never share one piece of work: the interpreter goes from hand to hand, and two is what was measured.
+#: At most so many threads share one piece of work, because they pass the interpreter lock on. Two were measured.
 _MOST = 4
 
 
 def _allowed_at_first(setting, cores):
-    """The threads that OMP_NUM_THREADS asks for: the first of a list of positive numbers; `cores` if it is anything
-    else, or more."""
+    """The number of threads that OMP_NUM_THREADS asks for: the first of a list of positive numbers, but at most
+    `cores`; `cores` if it is anything else."""
     if not re.fullmatch(r"\s*\+?0*[1-9]\d*\s*(,\s*\+?0*[1-9]\d*\s*)*", setting or ""):
         return cores
     return min(int(setting.split(",")[0]), cores)
 
 
 def _cores():
-    """Those that the process may run on, or as many as its control group may use at once, if that is fewer."""
+    """The number of cores that the process may run on, or that its control group may use at once, if that is less."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for path in ("/sys/fs/cgroup/cpu.max", "/sys/fs/cgroup/cpu/cpu.cfs_quota_us"):
         try:
@@ -42,13 +42,14 @@ def _cores():
                     period = [file.read()]
             if quota.lstrip("-").isdigit() and int(quota) > 0:
                 return max(1, min(cores, -(-int(quota) // int(period[0]))))
-        except (OSError, ValueError):          # another system, or one that says nothing
+        except (OSError, ValueError):          # another system, or no limit is known
             continue
     return cores
 
 
 class _Team:
-    """The threads. `size`: how many may work at once, the caller among them; never more than there are `cores`."""
+    """The helping threads. `size`: how many threads may work at once, including the caller; `cores` is the most that
+    `split` uses."""
 
     def __init__(self):
         self.cores = _cores()
@@ -56,11 +57,11 @@ class _Team:
         self.forget()
 
     def forget(self):
-        """Start without helpers, as a forked process must."""
+        """Starts without helpers, as a forked process must."""
         self.calls, self.helpers, self.hiring = None, 0, threading.Lock()
 
     def call(self, parts, done, n):
-        """Have up to `n` helpers take parts."""
+        """Asks `n` helpers, or as many as can be started, to take parts."""
         if self.helpers < n:
             with self.hiring:
                 if self.calls is None:
@@ -69,7 +70,7 @@ class _Team:
                     while self.helpers < n:
                         threading.Thread(target=_help, args=(self.calls,), daemon=True).start()
                         self.helpers += 1
-                except RuntimeError:           # the system has none left, or none at all: the caller does the rest
+                except RuntimeError:           # no more threads: the caller does the rest
                     n = self.helpers
         for _ in range(n):
             self.calls.put((parts, done))
@@ -86,7 +87,7 @@ def _help(calls):
 
 
 def _take(parts, done):
-    """Do parts until none is left, and say of each that it is done, or what went wrong."""
+    """Does parts until none is left. Puts None, or the exception that was raised, into `done` for each."""
     while True:
         try:
             work, first, last = parts.popleft()
@@ -95,9 +96,9 @@ def _take(parts, done):
         try:
             work(first, last)
             done.put(None)
-        except BaseException as error:         # for the caller to raise
+        except BaseException as error:         # the caller raises it
             done.put(error)
-        del work                               # what it holds must not wait for the next one
+        del work                               # its arrays must not live until the next part
 
 
 team = _Team()
@@ -106,32 +107,32 @@ if hasattr(os, "register_at_fork"):
 
 
 def number():
-    """How many threads may work at once."""
+    """The number of threads that may work at once."""
     return team.size
 
 
 def free():
-    """How many may share what this thread does next: none but itself where it does a part of something already."""
+    """The number of threads that may share the next work of this thread: 1 while it does a part of other work."""
     size = team.size
     return size if size == 1 or not getattr(_here, "shares", False) else 1
 
 
 def set_number(n):
-    """Let `n` threads work at once. More than there are cores would only wait for each other."""
+    """Allows `n` threads to work at once. `split` uses no more threads than there are cores."""
     team.size = n
 
 
 def split(count, work):
-    """work(first, last) for consecutive parts of range(count) that cover it, at once where threads are free. Parts that
-    no helper has begun are done by the caller, so splits may nest and several threads may call it.
+    """Calls work(first, last) for consecutive parts that cover range(count), at once where threads are free. The caller
+    does the parts that no helper has begun, so that splits may nest and several threads may call it.
 
-    Only for work of a millisecond or more, in steps of a tenth of that.
+    It is worth its overhead for work of a millisecond or more, in NumPy calls of a tenth of that.
     """
     n = min(team.size, team.cores, count, _MOST)
     if n < 2 or held() is None:
         work(0, count)
         return
-    from queue import SimpleQueue  # not loaded with the package: many a program has one thread
+    from queue import SimpleQueue  # not imported with the package: many programs have one thread
     bounds = [count * i // n for i in range(n + 1)]
     parts, done = deque(zip([work] * n, bounds, bounds[1:])), SimpleQueue()
     shared_before, _here.shares = getattr(_here, "shares", False), True
@@ -140,20 +141,19 @@ def split(count, work):
         _take(parts, done)
         errors = [done.get() for _ in range(n)]
     finally:
-        parts.clear()                          # an interrupt leaves nothing to do for helpers
+        parts.clear()                          # after an interrupt helpers must begin no part
         _here.shares = shared_before
     for error in errors:
         if error is not None:
             raise error
 
 
-#: Elements of which a ufunc of some nanoseconds each takes long enough to share them.
+#: From so many elements on a ufunc of some nanoseconds each is worth sharing.
 _MANY = 1 << 18
 
 
 def shared(ufunc, x):
-    """What a ufunc of one array makes of each element, on several threads if there are many: it rounds one as it rounds
-    another, wherever they lie."""
+    """ufunc(x), on several threads if `x` is large. The ufunc must round an element in the same way at any position."""
     if x.size < _MANY or type(x) is not np.ndarray or x.dtype.char not in "fd" or not x.flags.c_contiguous:
         return ufunc(x)
     result = np.empty_like(x)

@@ -1,9 +1,9 @@
 """Convolution of N-d images: forward, and the gradients of input and weight (ndarray -> ndarray).
 
-Every window of the input becomes a column, and one matrix product per image does the rest. Columns
-are filled for as many images as fit the cache, then used at once; their rows are ordered (channel,
-last kernel axis, other kernel axes), because they are filled in two steps: windows along the last
-axis first, whose rows are short, then along the others, which copies long runs.
+Every window of the input becomes a column, and one matrix product per image sums over them. Columns are
+filled for as many images as fit the cache, and used while they are there. The order of their rows is
+(channel, last kernel axis, other kernel axes), because they are filled in two steps: first windows along
+the last axis, whose runs are short, then along the other axes, where long runs are copied.
 
 Shapes: input (N, C, *size), weight (O, C / groups, *kernel), output (N, O, *out). `padding` holds a
 (before, after) pair for each axis; stride, dilation one number for each.
@@ -16,20 +16,20 @@ from numpy import ndarray
 from ..threads import split
 from . import depthwise, direct, few_outputs, windows, winograd
 
-_CACHE = 1 << 20          # bytes of columns at a time: about what a core's second-level cache holds
-_KEPT = 1 << 22           # bytes of columns that forward leaves for backward; more are filled again, block by block
-_SMALL = 1 << 15          # elements below which two steps cost more than they save
-_HEAVY = 1 << 25          # multiplications that take a thread longer than it takes to share them
+_CACHE = 1 << 20          # bytes of columns at a time: about the size of a core's second-level cache
+_KEPT = 1 << 22           # up to so many bytes of columns are kept for backward; more are filled again in blocks
+_SMALL = 1 << 15          # below so many elements two steps cost more than they save
+_HEAVY = 1 << 25          # from so many multiplications on several threads are worth their overhead
 
 
 def output_size(size, kernel, stride, padding, dilation):
-    """Windows along each axis."""
+    """The number of windows along each axis."""
     return tuple([(n + lo + hi - d * (k - 1) - 1) // s + 1
                   for n, k, s, (lo, hi), d in zip(size, kernel, stride, padding, dilation)])
 
 
 def pad(x, padding):
-    """`x` contiguous with zeros around its spatial axes."""
+    """A contiguous array: `x` with zeros around its spatial axes."""
     if not any([lo or hi for lo, hi in padding]):
         return x if x.flags.c_contiguous and type(x) is ndarray else np.ascontiguousarray(x)
     result = np.zeros(_around(x.shape, padding), x.dtype)
@@ -46,7 +46,7 @@ def _inside(size, padding):
 
 
 def _fill(columns, x, kernel, stride, dilation, out):
-    """Write the windows of contiguous `x` into columns (N, C, kernel[-1], *kernel[:-1], *out)."""
+    """Writes the windows of contiguous `x` into columns (N, C, kernel[-1], *kernel[:-1], *out)."""
     steps = x.strides[2:]
     reach = tuple([t * d for t, d in zip(steps, dilation)])
     hop = tuple([t * s for t, s in zip(steps, stride)])
@@ -62,8 +62,8 @@ def _fill(columns, x, kernel, stride, dilation, out):
 
 
 def _add_tap(result, tap, part, kernel, stride, dilation, out):
-    """Add to `result` (N, C, *size) what one place `tap` of the last kernel axis sends back: `part`
-    (N, C, *kernel[:-1], *out). The other axes first, in long runs; then once along the last axis."""
+    """Adds `part` (N, C, *kernel[:-1], *out), the gradient for the place `tap` of the last kernel axis, to `result`
+    (N, C, *size): first along the other axes, in long runs, then once along the last axis."""
     start = tap * dilation[-1]
     target = result[..., start:start + (out[-1] - 1) * stride[-1] + 1:stride[-1]]
     if len(kernel) > 1:
@@ -82,7 +82,7 @@ def _images_at_a_time(count, image_bytes):
 
 
 def _as_matrices(weight, groups):
-    """Weight (O, C / groups, *kernel) as (groups, O / groups, rows of a column)."""
+    """A weight (O, C / groups, *kernel) as (groups, O / groups, rows of a column)."""
     n = weight.ndim
     if n > 3:
         weight = weight.transpose((0, 1, n - 1) + tuple(range(2, n - 1)))
@@ -90,7 +90,7 @@ def _as_matrices(weight, groups):
 
 
 def _direct(kernel, stride):
-    """Whether an image is its own columns."""
+    """Whether the pixels of an image are its columns: a kernel of size 1 with stride 1."""
     return max(kernel) == 1 and max(stride) == 1
 
 
@@ -103,14 +103,14 @@ def _columns(x, kernel, out, stride, padding, dilation, groups, memory=None):
             else memory[:count]
         _fill(columns, x, kernel, stride, dilation, out)
         x = columns
-    elif x.shape[2:] != out:                   # an output padding, which is not looked at
+    elif x.shape[2:] != out:                   # the pixels of an output padding are left out
         x = np.ascontiguousarray(x[(Ellipsis, *map(slice, out))])
     return x.reshape(count, groups, channels // groups * prod(kernel), prod(out))
 
 
 def _column_blocks(x, kernel, out, *settings):
-    """Yield (first image, one past the last, their columns), as many at a time as fit the cache. The memory of the
-    columns is used again for the next block."""
+    """Yields (first image, one past the last, their columns) for as many images at a time as fit the cache. All blocks
+    share the memory of the columns."""
     count, channels = x.shape[:2]
     step = _images_at_a_time(count, channels * prod(kernel) * prod(out) * x.itemsize)
     memory = np.empty((step, channels) + kernel[-1:] + kernel[:-1] + out, x.dtype)
@@ -120,8 +120,9 @@ def _column_blocks(x, kernel, out, *settings):
 
 
 def forward(x, weight, bias, out, stride, padding, dilation, groups, keep=False):
-    """(convolution (cross-correlation) of `x` with `weight`, plus `bias` (O,) if it is not None; the columns if `keep`
-    and they are few, for `weight_grad`, else None). Of the windows along each axis the first `out` are used."""
+    """(result, columns or None). The result is the convolution (cross-correlation) of `x` with `weight`, plus `bias`
+    (O,) if it is not None; it uses the first `out` windows along each axis. With `keep` the columns are returned for
+    `weight_grad`, if they are small."""
     kernel, outputs = weight.shape[2:], len(weight) // groups
     if winograd.suits(x, weight, x.shape[1], outputs, kernel, out, stride, padding, dilation, groups, bias):
         return winograd.forward(x, weight, bias, out, padding), None
@@ -140,9 +141,9 @@ def forward(x, weight, bias, out, stride, padding, dilation, groups, keep=False)
     if bias is not None:
         bias = bias.reshape(groups, outputs, 1)
     weight = _as_matrices(weight, groups)
-    keep = keep and not _direct(kernel, stride)           # `x` is saved anyway
+    keep = keep and not _direct(kernel, stride)           # there `x`, which is saved, serves as columns
     size = len(x) * x.shape[1] * prod(kernel) * length
-    if size * x.itemsize <= (_KEPT if keep else _CACHE) and size * outputs < _HEAVY:       # all at once
+    if size * x.itemsize <= (_KEPT if keep else _CACHE) and size * outputs < _HEAVY:       # one block
         columns = _columns(x, kernel, out, stride, padding, dilation, groups)
         np.matmul(weight, columns, out=flat)
         if bias is not None:
@@ -159,8 +160,8 @@ def forward(x, weight, bias, out, stride, padding, dilation, groups, keep=False)
 
 
 def _shared(run, count, multiplications):
-    """run(first image, one past the last) for all `count` images of so many multiplications each: by several threads
-    if that is much."""
+    """Calls run(first image, one past the last) for all `count` images, on several threads if there is much work.
+    `multiplications`: the number for each image."""
     if count * multiplications >= _HEAVY:
         split(count, run)
     else:
@@ -172,19 +173,21 @@ def _as_weight(matrices, channels, kernel):
     outputs = prod(matrices.shape[:-1])
     weight = matrices.reshape((outputs, channels) + kernel[-1:] + kernel[:-1])
     weight = np.ascontiguousarray(weight.transpose((0, 1) + tuple(range(3, weight.ndim)) + (2,)))
-    return weight if 1 not in kernel else weight.reshape(-1).reshape(weight.shape)     # with the usual strides
+    # The two reshapes give sizes of 1 the strides of C order.
+    return weight if 1 not in kernel else weight.reshape(-1).reshape(weight.shape)
 
 
 def _products(grad, columns):
-    """The product of each image's gradient (outputs, places) and columns (rows, places), the latter transposed."""
+    """For each image, the product of its gradient (outputs, places) and its transposed columns (rows, places)."""
     if grad.shape[2] * columns.shape[2] < 64:
         return np.matmul(grad, columns.swapaxes(2, 3))
-    return np.matmul(columns, grad.swapaxes(2, 3)).swapaxes(2, 3)      # BLAS's quicker side, unless both are small
+    # BLAS is faster in this order, unless both are small.
+    return np.matmul(columns, grad.swapaxes(2, 3)).swapaxes(2, 3)
 
 
 def weight_grad(x, grad, kernel, stride, padding, dilation, groups, columns=None):
-    """What the weight receives when the output receives `grad`. `columns`: those of all images, if forward kept
-    them."""
+    """The gradient of the weight, given that of the output, `grad`. `columns`: the columns of all images, if forward
+    has kept them."""
     if direct.suits_weight(x, grad, kernel, stride, groups):
         return direct.weight_grad(x, grad, kernel, padding, dilation)
     if depthwise.suits(x, grad, grad.shape[1], x.shape[1], kernel, groups, padding):
@@ -212,14 +215,13 @@ def weight_grad(x, grad, kernel, stride, padding, dilation, groups, columns=None
         totals.append((start, total))
     _shared(run, len(x), groups * outputs * channels * prod(kernel) * prod(out))
     total = totals[0][1]
-    if len(totals) > 1:                        # whichever thread came first
+    if len(totals) > 1:                        # in the order of the images, whichever thread was first
         total = np.add.reduce([total for _, total in sorted(totals, key=lambda pair: pair[0])], axis=0)
     return _as_weight(total, channels, kernel)
 
 
 def weight_grads(x, grad, kernel, stride, padding, dilation, groups, columns=None):
-    """What the weight receives for each image by itself: (N, O, C / groups, *kernel). `columns` as for
-    `weight_grad`."""
+    """The gradients of the weight for each image: (N, O, C / groups, *kernel). `columns` as in `weight_grad`."""
     outputs, out = grad.shape[1] // groups, grad.shape[2:]
     flat = np.ascontiguousarray(grad).reshape(len(grad), groups, outputs, prod(out))
     channels = x.shape[1] // groups
@@ -234,9 +236,13 @@ def weight_grads(x, grad, kernel, stride, padding, dilation, groups, columns=Non
 
 
 def input_grad(grad, weight, bias, size, stride, padding, dilation, groups, by_pixel=False):
-    """What the input, of spatial `size`, receives when the output receives `grad`: the transposed
-    convolution of `grad`. `bias` (C,) is added if it is not None. `by_pixel`: channels last in memory would suit the
-    caller."""
+    """The gradient of an input of spatial `size`, given that of the output, `grad`: the transposed convolution of
+    `grad`. `bias` (C,) is added if it is not None. `by_pixel`: the caller prefers channels last in memory.
+
+    The ways to compute it are tried in this order: few outputs with channels last, Winograd, depthwise and general
+    windows in C; a convolution of `grad` with the flipped weight (stride 1 and few outputs, or a direct one in C);
+    windows of `grad` along all axes but the last (`_gathered`); columns of the input (`_scattered`).
+    """
     kernel, outputs, channels = weight.shape[2:], len(weight) // groups, weight.shape[1]
     if by_pixel and bias is None and few_outputs.suits(outputs, channels, kernel, stride, groups):
         return few_outputs.input_grad(grad, weight, size, padding, dilation)
@@ -251,7 +257,7 @@ def input_grad(grad, weight, bias, size, stride, padding, dilation, groups, by_p
     before = [d * (k - 1) - lo for d, k, (lo, _) in zip(dilation, kernel, padding)]
     after = [n - m + lo for n, m, (lo, _) in zip(size, grad.shape[2:], padding)]
     if max(stride) == 1 and min(before) >= 0 and min(after) >= 0 and (2 * outputs <= channels or in_direct):
-        # Few outputs: their windows are fewer columns than the windows of the input. In C there are none.
+        # With few outputs `grad` has fewer columns than the input. The direct convolution needs no columns.
         flipped = weight[(Ellipsis,) + (slice(None, None, -1),) * len(kernel)]
         flipped = flipped.reshape((groups, outputs) + weight.shape[1:]).swapaxes(1, 2)
         flipped = np.ascontiguousarray(flipped).reshape((groups * channels, outputs) + kernel)
@@ -263,8 +269,9 @@ def input_grad(grad, weight, bias, size, stride, padding, dilation, groups, by_p
 
 
 def _gathered(grad, weight, bias, size, stride, padding, dilation, groups, around):
-    """input_grad with stride 1 along all axes but the last. Along those the windows of `grad`, padded by `around`, are
-    gathered, as in the forward; one product sums over them, and only the last axis is added up place by place."""
+    """`input_grad` with stride 1 along all axes but the last. Along these axes the windows of `grad`, padded by
+    `around`, are gathered as in the forward pass, and one product sums over them. The last axis is summed place by
+    place."""
     kernel, out = weight.shape[2:], grad.shape[2:]
     count, outputs, channels = len(grad), len(weight) // groups, weight.shape[1]
     rows, length = outputs * prod(kernel[:-1]), prod(size[:-1]) * out[-1]
@@ -276,7 +283,7 @@ def _gathered(grad, weight, bias, size, stride, padding, dilation, groups, aroun
     if bias is not None:
         bias = bias.reshape((len(bias),) + (1,) * len(size))
     every = (slice(None), slice(None))
-    moves = []                                 # (where in the windows, what of the gradient) of each place
+    moves = []                                 # (slices of the windows, slices of the gradient) by place
     for place in np.ndindex(kernel[:-1]):
         ahead = [lo - t * d for (lo, _), t, d in zip(around, place, dilation)]
         moves.append((every + place + tuple([slice(max(a, 0), max(a + n, 0)) for a, n in zip(ahead, out)]),
@@ -288,7 +295,7 @@ def _gathered(grad, weight, bias, size, stride, padding, dilation, groups, aroun
         for first in range(start, stop, step):
             n = min(step, stop - first)
             part = grad[first:first + n]
-            for to, source in moves:           # what lies outside the gradient stays zero
+            for to, source in moves:           # outside the gradient the windows stay zero
                 memory[:n][to] = part[source]
             taps = np.matmul(weight, memory[:n].reshape(n, groups, rows, length))
             taps = taps.reshape((n, groups, kernel[-1], channels) + size[:-1] + out[-1:])
@@ -305,8 +312,8 @@ def _gathered(grad, weight, bias, size, stride, padding, dilation, groups, aroun
 
 
 def _scattered(grad, weight, bias, size, stride, padding, dilation, groups):
-    """input_grad by way of the columns of the input: for each place of the last kernel axis, one matrix
-    product for those of all the others, added up while it is in the cache."""
+    """`input_grad` by the columns of the input: for each place of the last kernel axis one matrix product gives the
+    columns of all places of the other axes, which are added up while they are in the cache."""
     kernel, out = weight.shape[2:], grad.shape[2:]
     channels, length = weight.shape[1] * groups, prod(out)
     rows = weight.shape[1] * prod(kernel[:-1])
@@ -314,7 +321,7 @@ def _scattered(grad, weight, bias, size, stride, padding, dilation, groups):
     result = (np.empty if padded else np.zeros)((count, channels) + size, grad.dtype)
     flat = np.ascontiguousarray(grad).reshape(count, groups, len(weight) // groups, length)
     weight = np.ascontiguousarray(np.moveaxis(weight, -1, 0)).reshape(kernel[-1], groups, len(weight) // groups, rows)
-    product = np.matmul if weight.shape[2] > 1 else np.multiply      # depthwise: outer products
+    product = np.matmul if weight.shape[2] > 1 else np.multiply      # depthwise: an outer product
     if bias is not None:
         bias = bias.reshape((channels,) + (1,) * len(size))
 

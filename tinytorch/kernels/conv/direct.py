@@ -1,5 +1,5 @@
-"""Convolutions with stride 1 in C (native/conv.c, native/pixels.c). Their twins are those of columns.py, and of
-few_outputs.py for images whose channels come last in memory."""
+"""Convolutions with stride 1 in C (native/conv.c, native/pixels.c). Their twins are in columns.py, and in
+few_outputs.py for images with channels last in memory."""
 from functools import lru_cache
 from math import prod
 
@@ -8,14 +8,14 @@ import numpy as np
 from .. import native
 
 _FLOAT = np.dtype(np.float32)
-_FEW = 1 << 12            # multiplications of an image that windows.py has done as quickly
-_FEW_TERMS = 32           # of a window
-_PIECE = 1 << 21          # multiplications that take longer than it takes to wake a thread
+_FEW = 1 << 12            # for fewer multiplications per image windows.py is as fast
+_FEW_TERMS = 32           # terms of a window
+_PIECE = 1 << 21          # so many multiplications take longer than waking a thread
 
 
 def suits(x, other, outputs, kernel, out, stride, groups, bias=None):
-    """Whether C convolves an input with a weight, or with the gradient of the output, and is the faster one: not for a
-    few numbers, nor for many channels of small images, where BLAS has more to do at a time."""
+    """Whether C takes the arrays (an input and a weight, or an input and the gradient of the output) and is faster than
+    BLAS. It is not for a few numbers, nor for many channels of small images."""
     if groups != 1 or max(stride) != 1 or not native.takes("convolve", x, other, bias):
         return False
     each, size = outputs * x.shape[1] * prod(kernel), prod(out)
@@ -23,7 +23,8 @@ def suits(x, other, outputs, kernel, out, stride, groups, bias=None):
 
 
 def suits_weight(x, grad, kernel, stride, groups):
-    """The same for the gradient of the weight, whose sums are over the places: not for what fills whole panels."""
+    """`suits` for the gradient of the weight, whose sums run over the places: BLAS is faster where outputs and windows
+    are large."""
     outputs, out = grad.shape[1], grad.shape[2:]
     few = outputs < 32 or x.shape[1] * prod(kernel) < _FEW_TERMS
     return few and suits(x, grad, outputs, kernel, out, stride, groups)
@@ -32,9 +33,9 @@ def suits_weight(x, grad, kernel, stride, groups):
 @lru_cache(256)
 def _plan(channels, size, out, kernel, padding, dilation, beside=1):
     """((lines of an image, their width, the length of a padded image), (terms of a sum, rows of output, their width,
-    all places of the output), an array of where lines of a padded image begin, of the offset of each term, and of
-    where rows of output begin). Of an image whose channels lie beside each other, `beside` says how many; it counts as
-    one channel, of which each pixel is so wide, but for where rows of output begin."""
+    all places of the output), an array). The array joins the starts of the lines in a padded image, the offsets of
+    the terms, and the starts of the rows of output. `beside`: the number of channels of an image with channels last. It
+    counts as one channel with pixels of that width, except for the starts of the rows of output."""
     around = tuple([n + lo + hi for n, (lo, hi) in zip(size, padding)])
     steps = [prod(around[axis + 1:]) for axis in range(len(around))]
     per_channel = prod(around)
@@ -54,7 +55,7 @@ def _plan(channels, size, out, kernel, padding, dilation, beside=1):
 
 
 def forward(x, weight, bias, out, padding, dilation):
-    """As columns.forward."""
+    """`columns.forward`."""
     outputs, shape = len(weight), x.shape
     image, (terms, *windows, places), plan = _plan(shape[1], shape[2:], out, weight.shape[2:], tuple(padding), dilation)
     result = np.empty((shape[0], outputs) + out, _FLOAT)
@@ -64,7 +65,7 @@ def forward(x, weight, bias, out, padding, dilation):
 
 
 def of_pixels(x, weight, bias, out, padding, dilation):
-    """As few_outputs.forward, of `x` (N, *size, C)."""
+    """`few_outputs.forward` of `x` (N, *size, C)."""
     (count, *size, channels), (outputs, _, *kernel) = x.shape, weight.shape
     (lines, width, length), (taps, *windows, places), plan = _plan(
         1, tuple(size), out, tuple(kernel), tuple(padding), dilation, channels)
@@ -74,7 +75,7 @@ def of_pixels(x, weight, bias, out, padding, dilation):
 
 
 def weight_grad(x, grad, kernel, padding, dilation):
-    """As columns.weight_grad."""
+    """`columns.weight_grad`."""
     shape, outputs, out = x.shape, grad.shape[1], grad.shape[2:]
     image, (terms, *windows, places), plan = _plan(shape[1], shape[2:], out, kernel, tuple(padding), dilation)
     pieces = min(16, max(1, shape[0] * outputs * terms * places // _PIECE))

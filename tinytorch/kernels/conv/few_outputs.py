@@ -1,9 +1,9 @@
-"""Convolution with stride 1 where the outputs are fewer than the inputs: what is moved to its place is the outputs.
+"""Convolution with stride 1 and fewer output channels than input channels: the outputs are shifted, not the inputs.
 
-A product sums over the channels for every place of the kernel by itself; its results, one image of outputs for each
-place, are added up, each moved to where it belongs. The input is neither copied nor padded. Its memory may have the
-channels first, (N, C, *size), or last, (N, *size, C), which is what an embedding's words look like to a 1-d
-convolution: then one product serves the whole batch, and the gradient of the input has its channels last too.
+For every place of the kernel a product sums over the channels. Its results, one image of outputs for each place, are
+shifted and added up. The input is neither copied nor padded. Its memory may have the channels first, (N, C, *size), or
+last, (N, *size, C), as the words of an embedding have in a 1-d convolution: then one product serves the whole batch,
+and the gradient of the input has its channels last too.
 """
 from functools import lru_cache
 from itertools import product
@@ -17,7 +17,7 @@ from . import direct
 
 
 def suits(outputs, channels, kernel, stride, groups):
-    """Whether moving the outputs of each place of the kernel is cheaper than moving the inputs to it."""
+    """Whether shifting the outputs of each place of the kernel is cheaper than copying the inputs into columns."""
     return groups == 1 and max(stride) == 1 and 2 * outputs <= channels and max(kernel) > 1
 
 
@@ -36,7 +36,7 @@ def _pixels(x):
 
 
 def _by_place(weight):
-    """Weight (O, C, *kernel) as a matrix (places * O, C)."""
+    """A weight (O, C, *kernel) as a matrix (places * O, C)."""
     outputs, channels = weight.shape[:2]
     flat = weight.reshape(outputs, channels, -1).transpose(2, 0, 1)
     return np.ascontiguousarray(flat).reshape(-1, channels)
@@ -44,8 +44,8 @@ def _by_place(weight):
 
 @lru_cache(256)
 def _reaches(kernel, size, out, padding, dilation):
-    """For each place of the kernel: (outputs it adds to, the inputs it sees for them), as indices of images (N, C,
-    *size), or None if it only ever sees padding."""
+    """For each place of the kernel, indices of images (N, C, *size): (the outputs it adds to, the inputs it multiplies
+    for them), or None if it meets padding alone."""
     per_axis = [axis_taps(n, k, 1, before, d, m)
                 for n, k, (before, _), d, m in zip(size, kernel, padding, dilation, out)]
     images = (slice(None), slice(None))
@@ -80,7 +80,7 @@ def forward(x, weight, bias, out, padding, dilation):
 
 
 def _moved(grad, kernel, size, padding, dilation):
-    """The gradient of the outputs (N, O, *out) where each place of the kernel sees it, zero elsewhere: a matrix
+    """The gradient of the outputs (N, O, *out), shifted for each place of the kernel and zero elsewhere: a matrix
     (places * O, pixels of all images)."""
     count, outputs = grad.shape[:2]
     moved = np.zeros((prod(kernel), outputs, count) + size, grad.dtype)
@@ -91,7 +91,7 @@ def _moved(grad, kernel, size, padding, dilation):
 
 
 def weight_grad(x, grad, kernel, padding, dilation):
-    """What the weight receives when the output receives `grad`."""
+    """The gradient of the weight, given that of the output, `grad`."""
     outputs, channels, size = grad.shape[1], x.shape[1], x.shape[2:]
     if by_pixel(x):
         result = np.dot(_moved(grad, kernel, size, padding, dilation), _pixels(x))
@@ -111,7 +111,7 @@ def weight_grad(x, grad, kernel, padding, dilation):
 
 
 def input_grad(grad, weight, size, padding, dilation):
-    """What an input with channels last in memory receives when the output receives `grad`."""
+    """The gradient, with channels last in memory, of the input, given that of the output, `grad`."""
     moved = _moved(grad, weight.shape[2:], size, padding, dilation)
     result = np.dot(moved.T, _by_place(weight)).reshape((len(grad),) + size + weight.shape[1:2])
     return result.transpose((0, result.ndim - 1, *range(1, result.ndim - 1)))

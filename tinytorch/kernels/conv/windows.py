@@ -1,8 +1,8 @@
 """Convolutions of any stride, dilation and number of groups, in C (native/windows.c, native/window_weights.c).
 
-Their twins are those of columns.py, and shapes are as there. A plan says where lines, terms and places lie, so that the
-gradient of the input is such a convolution too: with stride s, inputs that lie s apart see the same places of the
-kernel, and each such set is one.
+Their twins are in columns.py, which explains the shapes. A plan lists the positions of lines, terms and places, so that
+the gradient of the input can be computed as a convolution too: with stride s, inputs at a distance of s meet the same
+places of the kernel, and each such set of inputs is one convolution.
 """
 from functools import lru_cache
 from itertools import product
@@ -16,7 +16,7 @@ _FLOAT = np.dtype(np.float32)
 
 
 def suits(*arrays):
-    """Whether C takes these (None: a bias that is not given), in whatever order they lie in memory."""
+    """Whether C takes these arrays (None for a missing bias), in any memory order."""
     for array in arrays:
         if array is not None and (type(array) is not np.ndarray or array.dtype != _FLOAT or not array.size):
             return False
@@ -29,7 +29,7 @@ def in_order(*arrays):
 
 
 def _sums(*ranges):
-    """Sums of one number of each of these, in their order, flat."""
+    """All sums of one number from each range, as a flat array; the last range changes fastest."""
     found = np.zeros(1, np.int64)
     for r in ranges:
         found = np.add.outer(found, np.array(r, np.int64))
@@ -41,8 +41,8 @@ def _steps(shape):
 
 
 def _lines(channels, size, padding):
-    """((how many lines an image of so many channels has, their width, the length of the image when padded, whether it
-    is), where the lines begin then, the steps along the axes of it, channels first)."""
+    """((number of lines of an image, their width, the length of the padded image, whether there is padding), the starts
+    of the lines in the padded image, its strides with the channels first)."""
     around = tuple([n + lo + hi for n, (lo, hi) in zip(size, padding)])
     steps = _steps((channels, *around))
     if around == tuple(size):
@@ -54,7 +54,7 @@ def _lines(channels, size, padding):
 
 @lru_cache(256)
 def _plan(channels, groups, size, out, kernel, stride, padding, dilation):
-    """(numbers of an image, terms, step, plan) of a convolution of so many channels of each group."""
+    """(image settings as in `_lines`, number of terms, stride, plan). `channels`: the number for each group."""
     image, lines, steps = _lines(groups * channels, size, padding)
     terms = channels * prod(kernel)
     offsets = _sums(range(0, channels * steps[0], steps[0]),
@@ -65,7 +65,7 @@ def _plan(channels, groups, size, out, kernel, stride, padding, dilation):
 
 
 def forward(x, weight, bias, out, stride, padding, dilation, groups):
-    """As columns.forward."""
+    """`columns.forward`."""
     x, weight, bias = in_order(x, weight, bias)
     count, channels, rows = len(x), weight.shape[1], len(weight) // groups
     image, terms, step, plan = _plan(channels, groups, x.shape[2:], out, weight.shape[2:], stride, tuple(padding),
@@ -77,11 +77,11 @@ def forward(x, weight, bias, out, stride, padding, dilation, groups):
 
 @lru_cache(256)
 def _plans_of_input(outputs, channels, groups, size, out, kernel, stride, padding, dilation):
-    """(whether all of the input sees a place of the kernel, [(numbers of an image, terms, places, step, plan) of each
-    set of inputs that sees any])."""
+    """(whether every input meets a place of the kernel, a list with (image settings, terms, places, stride, plan) for
+    each set of inputs that meets any)."""
     seen, found = 0, []
     for phase in product(*map(range, stride)):
-        along = []                             # (inputs, [(place of the kernel, by how much what it sees is ahead)])
+        along = []                             # (inputs, [(place of the kernel, shift of the output it meets)])
         for first, n, k, s, (lo, _), d in zip(phase, size, kernel, stride, padding, dilation):
             along.append((range(first, n, s), [(t, (first + lo - t * d) // s) for t in range(k)
                                                if not (first + lo - t * d) % s]))
@@ -106,7 +106,7 @@ def _plans_of_input(outputs, channels, groups, size, out, kernel, stride, paddin
 
 
 def input_grad(grad, weight, bias, size, stride, padding, dilation, groups):
-    """As columns.input_grad."""
+    """`columns.input_grad`."""
     grad, weight, bias = in_order(grad, weight, bias)
     kernel, outputs, channels = weight.shape[2:], len(weight) // groups, weight.shape[1]
     every, plans = _plans_of_input(outputs, channels, groups, size, grad.shape[2:], kernel, stride, tuple(padding),
@@ -121,7 +121,7 @@ def input_grad(grad, weight, bias, size, stride, padding, dilation, groups):
 
 
 def weight_grad(x, grad, kernel, stride, padding, dilation, groups):
-    """As columns.weight_grad."""
+    """`columns.weight_grad`."""
     x, grad = in_order(x, grad)
     channels, out = x.shape[1] // groups, grad.shape[2:]
     image, terms, step, plan = _plan(channels, groups, x.shape[2:], out, kernel, stride, tuple(padding), dilation)

@@ -1,22 +1,22 @@
-"""Convolutions of images by kernels of 3 x 3 in C (native/winograd.c). Their twins are those of columns.py.
+"""Convolutions with kernels of 3 x 3 by Winograd's method in C (native/winograd.c). Their twins are in columns.py.
 
-They take 16 multiplications where others take 36, and add what they multiply: errors are about twice as large as those
-of sums one by one, which still lie below what torch's own kernels differ by.
+They need 16 multiplications where a direct convolution needs 36, but more additions. Errors are about twice as large as
+those of direct sums, which is less than the difference between torch's own kernels.
 """
 from .. import native
 from . import windows
 
 
 def suits(x, other, channels, outputs, kernel, out, stride, padding, dilation, groups, bias=None):
-    """Whether C convolves images so, and it is the quicker way: where there are as many channels, and squares of 2 x 2
-    outputs in each image, as what it adds is little beside what it saves."""
+    """Whether C takes the arrays and this method is faster: it needs many channels, and many squares of 2 x 2 outputs
+    in each image, so that the additional work is small beside the saved multiplications."""
     return kernel == (3, 3) and groups == 1 and stride == dilation == (1, 1) and 24 <= channels <= 512 \
         and outputs >= 24 and min(out) >= 6 and windows.suits(x, other, bias) \
         and min(padding[0][0], padding[1][0]) >= 0 and max(padding[0][0], padding[1][0]) <= min(out)
 
 
 def forward(x, weight, bias, out, padding):
-    """As columns.forward."""
+    """`columns.forward`."""
     x, weight, bias = windows.in_order(x, weight, bias)
     count, channels, *size = x.shape
     outputs = len(weight)
@@ -25,7 +25,7 @@ def forward(x, weight, bias, out, padding):
 
 
 def input_grad(grad, weight, bias, size, padding):
-    """As columns.input_grad."""
+    """`columns.input_grad`."""
     grad, weight, bias = windows.in_order(grad, weight, bias)
     count, outputs, *out = grad.shape
     channels = weight.shape[1]

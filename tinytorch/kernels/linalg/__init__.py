@@ -1,1 +1,1 @@
-"""Matrix products and sums by BLAS."""
+"""Matrix products, factorisations and solutions of linear systems."""

@@ -1,5 +1,5 @@
-"""Householder reflectors H_i = I - tau_i v_i v_i^H, v_i with a 1 at i and below it column i of a matrix, as LAPACK
-keeps them."""
+"""Householder reflectors H_i = I - tau_i v_i v_i^H as LAPACK stores them: v_i has a 1 at i, and below it column i of
+the matrix."""
 import numpy as np
 
 
@@ -17,7 +17,7 @@ def _vector(reflectors, i):
 
 
 def applied(reflectors, tau, C, transposed):
-    """H_1 ... H_k @ C, or with `transposed` the conjugate transpose of the product times C."""
+    """H_1 ... H_k @ C, or with `transposed` (H_1 ... H_k)^H @ C."""
     shape = np.broadcast_shapes(reflectors.shape[:-2], C.shape[:-2])
     result = np.array(np.broadcast_to(C, shape + C.shape[-2:]))
     k = tau.shape[-1]
@@ -29,5 +29,5 @@ def applied(reflectors, tau, C, transposed):
 
 
 def product(reflectors, tau):
-    """The first columns of H_1 ... H_k, as many as `reflectors` has."""
+    """The first columns of H_1 ... H_k, as many as `reflectors` has columns."""
     return applied(reflectors, tau, np.eye(*reflectors.shape[-2:], dtype=reflectors.dtype), False)

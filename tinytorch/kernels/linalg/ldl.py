@@ -1,5 +1,5 @@
-"""LDL of symmetric or Hermitian matrices with the pivots of Bunch and Kaufman 1977, as LAPACK's sytf2 and hetf2 find
-them in the lower triangle."""
+"""LDL factorisation of symmetric or Hermitian matrices from their lower triangle, with the pivots of Bunch and Kaufman
+1977, as LAPACK's sytf2 and hetf2 choose them."""
 import math
 
 import numpy as np
@@ -24,7 +24,7 @@ def _size(x):
 
 
 def _factor(a, pivots, hermitian):
-    """In place, of one matrix: of pivot blocks of 2 both pivots are negative."""
+    """Factors one matrix in place. Both pivots of a block of 2 are negative. Returns the first zero pivot or 0."""
     n, info, k = len(a), 0, 0
     other = np.conj if hermitian else (lambda x: x)
 
@@ -72,7 +72,7 @@ def _factor(a, pivots, hermitian):
 
 
 def _swap(a, k, p, other):
-    """Rows and columns k < p of what is left of a matrix, of which the lower triangle is kept."""
+    """Swaps rows and columns k < p of the remaining matrix, of which the lower triangle is stored."""
     a[p + 1:, [k, p]] = a[p + 1:, [p, k]]
     between = slice(k + 1, p)
     column = a[between, k].copy()
@@ -83,7 +83,7 @@ def _swap(a, k, p, other):
 
 
 def solution(factors, pivots, B, hermitian):
-    """X with A @ X = B for A by its factors."""
+    """X with A @ X = B, from the factors of A."""
     n = factors.shape[-1]
     shape = np.broadcast_shapes(factors.shape[:-2], B.shape[:-2])
     X = np.array(np.broadcast_to(B, shape + B.shape[-2:])).reshape(math.prod(shape), *B.shape[-2:])

@@ -3,8 +3,8 @@ import numpy as np
 
 
 def _orthonormal(S, BS):
-    """A B-orthonormal basis of the columns of `S`, of which `BS` are the images: by the Gram matrix's eigenvectors,
-    without those of eigenvalues that are lost in rounding."""
+    """A B-orthonormal basis of the span of the columns of `S`, where BS = B @ S. It consists of eigenvectors of the
+    Gram matrix, except those whose eigenvalues are lost in rounding."""
     gram = S.conj().T @ BS
     size = np.sqrt(np.abs(np.diagonal(gram)))
     scale = np.divide(1, size, out=np.zeros_like(size), where=size != 0)
@@ -15,8 +15,8 @@ def _orthonormal(S, BS):
 
 def lobpcg(A, B, X, K, k, niter, tol, largest):
     """(E, X): the `k` largest or smallest E with A @ X = B @ X * E, from the approximations `X` (m, n) of at least `k`
-    eigenvectors. `B` and the preconditioner `K` may be None. It ends when residuals relative to the matrices' sizes are
-    below `tol`, or after `niter` steps (-1: not before)."""
+    eigenvectors. `B` and the preconditioner `K` may be None. The iteration ends when the residuals relative to the
+    matrices' norms are below `tol`, or after `niter` steps (-1: no limit)."""
     n = X.shape[1]
     size_A = np.linalg.norm(A @ X) / (np.linalg.norm(X) or 1)
     size_B = 1.0 if B is None else np.linalg.norm(B @ X) / (np.linalg.norm(X) or 1)
@@ -25,7 +25,7 @@ def lobpcg(A, B, X, K, k, niter, tol, largest):
         return x if B is None else B @ x
 
     def best(S):
-        """The Ritz pairs wanted of a basis, by their coordinates."""
+        """The wanted Ritz pairs of a basis, with the vectors as coordinates in it."""
         values, vectors = np.linalg.eigh(S.conj().T @ (A @ S))
         order = slice(None, -n - 1, -1) if largest else slice(n)
         return values[order], vectors[:, order]
@@ -39,7 +39,7 @@ def lobpcg(A, B, X, K, k, niter, tol, largest):
             break
         W = R if K is None else K @ R
         S = W if P is None else np.concatenate([W, P], 1)
-        for _ in range(2):                     # once leaves what rounding has left
+        for _ in range(2):                     # twice, because one pass leaves rounding errors
             S = S - X @ (times_B(X).conj().T @ S)
             S = _orthonormal(S, times_B(S))
         E, Z = best(np.concatenate([X, S], 1))

@@ -1,4 +1,4 @@
-"""LU with the pivots that LAPACK finds, for a batch at once."""
+"""LU factorisation of a batch of matrices, with LAPACK's pivots."""
 import math
 
 import numpy as np
@@ -6,7 +6,7 @@ import numpy as np
 from ... import dtypes as dt
 from .triangles import solved
 
-_PANEL = 32     # columns that are eliminated one by one; the rest of the matrix follows in products
+_PANEL = 32     # so many columns are eliminated one by one, then the rest of the matrix is updated by products
 
 
 def factored(matrices):
@@ -32,12 +32,12 @@ def factored(matrices):
 
 
 def _sizes(x):
-    """How BLAS compares pivots: complex ones by the sum of their parts' sizes."""
+    """The sizes by which BLAS compares pivots: for complex ones |real| + |imag|."""
     return np.abs(x.real) + np.abs(x.imag) if x.dtype.kind == "c" else np.abs(x)
 
 
 def rows_of(pivots, m):
-    """(..., m): which row of the matrix stands at each place of the factors."""
+    """(..., m): the row of the matrix that stands at each row of the factors."""
     flat = pivots.reshape(math.prod(pivots.shape[:-1]), pivots.shape[-1])
     rows, every = np.tile(np.arange(m), (len(flat), 1)), np.arange(len(flat))
     for j in range(flat.shape[1]):
@@ -55,7 +55,7 @@ def permutation(pivots, m, dtype):
 
 
 def unpacked(factors):
-    """L, with a unit diagonal, and U."""
+    """(L, with a unit diagonal, U)."""
     m, n = factors.shape[-2:]
     k = min(m, n)
     L = np.tril(factors[..., :k], -1)
@@ -64,7 +64,7 @@ def unpacked(factors):
 
 
 def solution(factors, pivots, B, adjoint):
-    """X with A @ X = B, or A^H @ X = B, for A by its factors."""
+    """X with A @ X = B, or with `adjoint` A^H @ X = B, from the factors of A."""
     rows = rows_of(pivots, factors.shape[-1])
     shape = np.broadcast_shapes(factors.shape[:-2], B.shape[:-2])
     rows, B = np.broadcast_to(rows, shape + rows.shape[-1:])[..., None], np.broadcast_to(B, shape + B.shape[-2:])

@@ -1,7 +1,6 @@
-"""Large matrix products. Those of float32 numbers are made in C (native/product.c), which is quicker than OpenBLAS, by
-far with few rows; others by BLAS on one thread (blas.py), whose rows or columns are shared by threads here.
-
-Either way every number is one product of a row and a column, as without threads.
+"""Large matrix products. Products of float32 numbers are computed in C (native/product.c), which is faster than
+OpenBLAS, most of all with few rows. Others are computed by BLAS on one thread (blas.py) for parts of the rows or
+columns, which threads share here. Either way every number is the product of one row and one column, as without threads.
 """
 import sys
 
@@ -11,21 +10,23 @@ from .. import native
 from ..threads import number, split
 from .blas import held
 
-#: Multiplications that take longer than it takes to call C; and a thread longer than it takes to share them here.
+#: From HEAVY multiplications on a product, or from _SEVERAL on an array of products, is worth a call of C. From
+#: _HEAVY_HERE on a product by BLAS is worth sharing among threads.
 HEAVY, _SEVERAL, _HEAVY_HERE = 1 << 21, 1 << 20, 1 << 24
-#: Rows and columns of a result below which BLAS has a quicker way: products with a vector.
+#: Below so many rows or columns of a result BLAS is faster, by products with vectors.
 _FEW = 8
-#: Rows of a result that pass by a panel at a time, and multiplications that are a piece for a thread.
+#: The number of rows of a result that use a panel at a time, and of multiplications that make a piece for a thread.
 _BLOCK, _PIECE = 128, 1 << 20
-#: Rows, and terms of a sum, for which it takes less time to copy panels than to find them in the cache.
+#: Above so many rows, or terms of a sum, copying the panels takes less time than cache misses.
 _MANY, _LONG = 16, 1024
 _FLOAT = np.dtype(np.float32)
-#: Apple's BLAS knows instructions that C does not reach.
+#: Apple's BLAS uses instructions that are not available in C.
 NATIVE = native.level() is not None and (sys.platform != "darwin" or held() is not None)
 
 
 def _stored(a):
-    """(whether it lies transposed, the matrix as it lies), whose rows are runs of memory; None if neither way."""
+    """(whether `a` is stored transposed, the matrix as stored, whose rows are contiguous), or None if neither the rows
+    nor the columns of `a` are contiguous."""
     rows, columns = a.strides
     if columns == 4 and rows >= 4 * a.shape[1] and not rows % 4:
         return False, a
@@ -35,7 +36,7 @@ def _stored(a):
 
 
 def _native(a, b, bias=None):
-    """The product in C, plus bias; None where C does not know the operands."""
+    """The product in C, plus bias; None where C does not take the operands."""
     if not (type(a) is type(b) is np.ndarray and a.dtype == b.dtype == _FLOAT):
         return None
     left, right = _stored(a), _stored(b)
@@ -44,7 +45,7 @@ def _native(a, b, bias=None):
         return None
     result = np.empty((m, n), _FLOAT)
     (ta, left), (tb, right) = left, right
-    turned = tb and 4 * m <= n                 # the smaller one to be transposed
+    turned = tb and 4 * m <= n                 # the smaller operand is the one that is copied
     inside = bias is not None and bias.shape == (n,) and native.takes("product", bias)
     native.run("product", ta, tb, m, n, k, left.strides[0] // 4, right.strides[0] // 4, turned,
                m > _MANY or k > _LONG, _BLOCK, 1 + _PIECE // (48 * k * min(_BLOCK, n if turned else m)), left, right,
@@ -55,7 +56,7 @@ def _native(a, b, bias=None):
 
 
 def dot(a, b, bias=None):
-    """The product of two matrices of one dtype, plus bias (columns) of that dtype."""
+    """The product of two matrices of one dtype, plus a bias (columns,) of that dtype."""
     rows, columns = len(a), b.shape[-1]
     if a.size * columns >= HEAVY and NATIVE:
         result = _native(a, b, bias)
@@ -65,7 +66,7 @@ def dot(a, b, bias=None):
         result = dot(a, b)
         result += bias
         return result
-    if a.size * columns < _HEAVY_HERE or number() < 2 or type(a) is not np.ndarray:    # what stands in sees to itself
+    if a.size * columns < _HEAVY_HERE or number() < 2 or type(a) is not np.ndarray:    # a stand-in has a dot of its own
         return a.dot(b)
     result = np.empty((rows, columns), a.dtype)
     if rows >= columns:
@@ -76,8 +77,8 @@ def dot(a, b, bias=None):
 
 
 def laid_apart(x):
-    """How far apart the matrices of two axes and their rows lie, (outer, inner, rows) in floats, of an array of 4
-    dimensions whose rows are runs of float32; None of any other."""
+    """The strides (outer, inner, rows), in floats, of a float32 array of 4 dimensions with contiguous rows; None for
+    any other array."""
     if type(x) is not np.ndarray or x.dtype != _FLOAT:
         return None
     outer, inner, rows, step = x.strides
@@ -87,7 +88,7 @@ def laid_apart(x):
 
 
 def _several(a, b):
-    """The products of two arrays of as many matrices in C; None where C does not know them."""
+    """The products in C of two arrays with as many matrices; None where C does not take them."""
     shape, (m, k), n = a.shape[:-2], a.shape[-2:], b.shape[-1]
     if shape != b.shape[:-2] or not 0 < len(shape) < 3 or min(m, n) < _FEW or k != b.shape[-2]:
         return None
@@ -105,7 +106,8 @@ def _several(a, b):
 
 
 def matmul(a, b):
-    """The products of two arrays of matrices of one dtype; np.matmul, in C or the first axis shared."""
+    """np.matmul for two arrays of matrices of one dtype: in C, or with the first axis shared by threads, or by
+    NumPy."""
     size = a.size * b.shape[-1]
     if size >= _SEVERAL and NATIVE and a.ndim > 2:
         result = _several(a, b)
@@ -113,7 +115,7 @@ def matmul(a, b):
             return result
     if size < _HEAVY_HERE or a.ndim < 3 or a.shape[:-2] != b.shape[:-2] or (
             number() < 2 or type(a) is not np.ndarray):
-        return np.matmul(a, b, order="C")      # whatever the order of the operands' dimensions in memory
+        return np.matmul(a, b, order="C")      # in C order for operands of any memory order
     result = np.empty(a.shape[:-1] + b.shape[-1:], a.dtype)
     split(len(a), lambda first, last: np.matmul(a[first:last], b[first:last], out=result[first:last]))
     return result

@@ -1,15 +1,15 @@
-"""Triangular systems, and factors of singular matrices, which LAPACK's drivers stop at: divisions by zero are carried
-out as they are met, so that infinities and NaN come out where LAPACK's own routines have them."""
+"""Triangular systems, and factors of singular matrices, at which LAPACK's drivers stop. Here divisions by zero are
+carried out, so that the results have infinities and NaN where LAPACK's computational routines have them."""
 import numpy as np
 
 
 def columns(x):
-    """The same matrices with every column in one piece of memory, as LAPACK leaves them."""
+    """The same matrices with contiguous columns, as LAPACK stores them."""
     return x.swapaxes(-1, -2).copy("C").swapaxes(-1, -2) if x.ndim > 1 else x
 
 
 def solved(A, B, upper, unit):
-    """X with A @ X = B for triangular A, of which the other triangle is not read (with `unit` the diagonal neither)."""
+    """X with A @ X = B for triangular A. Its other triangle is not used, nor with `unit` its diagonal."""
     n = A.shape[-1]
     diagonal = A.diagonal(0, -2, -1)
     kept = np.where((np.triu if upper else np.tril)(np.ones((n, n), bool)), A, 0)
@@ -17,7 +17,7 @@ def solved(A, B, upper, unit):
         kept[..., range(n), range(n)] = 1
     elif not (diagonal != 0).all():
         return _substituted(kept, B, upper)
-    if not upper:                              # turned round: elimination finds its pivots on the diagonal
+    if not upper:                              # reversed to upper: then elimination swaps no rows
         kept, B = kept[..., ::-1, ::-1], B[..., ::-1, :]
     X = np.linalg.solve(kept, B)
     return X if upper else X[..., ::-1, :]
@@ -34,7 +34,7 @@ def _substituted(A, B, upper):
 
 
 def lu(matrix):
-    """L and U in one matrix, the order of its rows, and whether an odd number of them changed places."""
+    """(L and U in one matrix, the order of its rows, whether the number of swaps is odd)."""
     factors, rows, odd = matrix.copy(), np.arange(len(matrix)), False
     for k in range(len(matrix)):
         pivot = k + int(np.argmax(np.abs(factors[k:, k])))
@@ -47,7 +47,7 @@ def lu(matrix):
 
 
 def inverses(matrices):
-    """The inverses of matrices of which some are singular, by their factors."""
+    """The inverses of matrices, some of which are singular, from their factors."""
     result = np.empty_like(matrices)
     eye = np.eye(matrices.shape[-1], dtype=matrices.dtype)
     flat, into = matrices.reshape(-1, *matrices.shape[-2:]), result.reshape(-1, *matrices.shape[-2:])
@@ -58,7 +58,8 @@ def inverses(matrices):
 
 
 def log_determinants(matrices, signs, sizes):
-    """Corrects, in place, signs and logarithms of determinants for singular matrices: what is zero has a sign too."""
+    """Corrects signs and logarithms of determinants in place where a matrix is singular: torch gives these a sign
+    too."""
     flat = matrices.reshape(-1, *matrices.shape[-2:])
     for i in np.flatnonzero(signs == 0):
         factors, _, odd = lu(flat[i])

@@ -1,16 +1,18 @@
-"""Kernels in C: the door to them. Each has a NumPy twin in kernels/, which is its text, its oracle and what computes
-where it cannot: without the library (there was no compiler), for other dtypes and layouts, and for few elements.
+"""The interface to the kernels in C. Each kernel has a NumPy twin in kernels/, which documents it, tests it, and
+computes where the kernel cannot: without the library (there was no compiler), for other dtypes and layouts, for few
+elements.
 
-A twin says `if native.done("adam", ...): return`, or takes what `native.made` gives if that is not None, and one of
-single elements is made by `native.by_element`: which of the two computes is decided here, by the library, the dtype and
-the table's least number of elements. Where C and NumPy round alike that number is what NumPy is quicker for; where they
-do not, it is 1, so that an element does not depend on how many others there are, nor on where they lie. No address
-reaches C but through `run`, which checks class, dtype, byte order, layout, size and writability of every array,
-whatever `done`, `made` and `takes` said, through `done` and what `walker` makes, which check the same, and from NumPy,
-which calls inner loops (`_ufunc`) as it calls its own.
+A twin begins with `if native.done("adam", ...): return`, or returns the result of `native.made` if that is not None.
+`native.by_element` makes the twin of an elementwise kernel. The choice between the two is made here, by the library,
+the dtype and the least number of elements in the table (table.py). Where C and NumPy round alike, NumPy is faster below
+that number. Where they do not, it is 1, so that an element depends neither on the number of elements nor on the layout.
 
-TINYTORCH_NATIVE=0 in the environment: never. TINYTORCH_NATIVE=1: ImportError if there is no library.
-TINYTORCH_NATIVE_LEVEL: baseline, avx2 or avx512; by default the last of them that the machine knows.
+Addresses reach C in three ways: from `run`, which checks class, dtype, byte order, layout, size and writability of
+every array, whatever `done`, `made` and `takes` have found; from `done` and the functions of `walker` and `by_element`,
+which check the same; and from NumPy, which calls inner loops in C (`_ufunc`) as it calls its own.
+
+Environment: TINYTORCH_NATIVE=0 uses no kernels; with TINYTORCH_NATIVE=1 a missing library is an ImportError.
+TINYTORCH_NATIVE_LEVEL selects baseline, avx2 or avx512; the default is the highest level that the machine supports.
 """
 import os
 import struct
@@ -34,31 +36,32 @@ __all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "done", "hel
 
 
 class _Unaligned(Exception):
-    """Raised for an array that a kernel takes at any address but its own."""
+    """Raised for an array that fits a kernel, except that its address is not aligned."""
 
 
-#: In the order of what `level` of level.c says.
+#: The levels, by the number that `level` of level.c returns.
 LEVELS = "baseline", "avx2", "avx512"
-#: What is raised at a place that there is not, by the name of the array that names it.
+#: The exception for a place out of range, by the name of the array that holds places.
 _OUTSIDE = {"": "RuntimeError('a kernel failed')", "target": "IndexError('a target is out of bounds')",
             "index": "IndexError('index out of range in self')", "weights": "ValueError('these are no weights')",
             **dict.fromkeys(("order", "plan", "columns"),
                             "ValueError('the plan of a kernel reaches out of its arrays')")}
 _place_of, _address_of = (ctypes.c_byte.from_buffer, ctypes.addressof) if ctypes else (None, None)
 _FLOAT, _NDARRAY = np.dtype(np.float32), np.ndarray
-#: What is said once, when the package is imported without a library.
+#: The warning at import without a library.
 ABSENT = ("tinytorch runs without native kernels, which takes about 1.5 times as long: there was no C compiler when it "
           "was installed, or pip had kept what it made without one (pip install --no-cache-dir)")
 _STALE = "was built from other sources than these: install tinytorch once more"
 
 
 def _address(array, size, dtype, written=False):
-    """Where an array lies that is of that size and dtype, contiguous, aligned, and may be written to if it is to be.
-    _Unaligned if it is not aligned, TypeError or ValueError for any other. 0 if it is empty."""
-    if type(array) is _NDARRAY and (array.dtype is dtype or array.dtype == dtype):         # stand-ins fake __class__
+    """The address of an array that has this size and dtype, is contiguous and aligned, and writeable if it is
+    `written`; 0 if it is empty. _Unaligned if it is not aligned, TypeError or ValueError if anything else does not
+    fit."""
+    if type(array) is _NDARRAY and (array.dtype is dtype or array.dtype == dtype):    # not isinstance: stand-ins
         if array.size == size:
             try:
-                at = _address_of(_place_of(array))         # of what is contiguous and may be written to
+                at = _address_of(_place_of(array))         # TypeError unless contiguous and writeable
                 if not at % dtype.itemsize:
                     return at
                 raise _Unaligned
@@ -78,8 +81,8 @@ def _address(array, size, dtype, written=False):
 
 
 def _matrix(array, turned, rows, columns, distance, *several):
-    """Where a matrix of floats lies for C to read, or where several do: see `KERNELS`. _Unaligned if it is not aligned,
-    TypeError or ValueError if it is another."""
+    """The address of a matrix of floats, or of an array of matrices (`several`), that C reads: see `KERNELS` for the
+    arguments. _Unaligned if it is not aligned, TypeError or ValueError if anything else does not fit."""
     flags = array.flags
     if type(array) is not _NDARRAY or array.dtype != _FLOAT:
         raise TypeError(f"no matrix for a kernel: {type(array).__name__} of {array.dtype}")
@@ -90,16 +93,20 @@ def _matrix(array, turned, rows, columns, distance, *several):
     if array.shape != shape or array.strides != strides or distance < shape[-1]:
         raise ValueError(f"a matrix of {array.shape}, strides {array.strides}, for {shape}, {strides}")
     if flags.carray and array.size:
-        return _address_of(_place_of(array))   # quicker
+        return _address_of(_place_of(array))   # a faster way
     if not flags.aligned:
         raise _Unaligned
     return array.__array_interface__["data"][0]
 
 
 def _made(name):
-    """What checks what a kernel is given and calls it, and the same of `done`: of text, without loops, lookups and
-    calls, because checking takes as long as many a kernel. What is not quickly found to fit is looked at by `_address`
-    and `_matrix`, which say what is wrong."""
+    """The functions of a kernel for `run` and for `done`, which check its arguments and call it.
+
+    They are compiled from text, which has no loops, lookups and calls, because the checks take as long as many kernels
+    do. First come the marks of each argument in the table: a number, a matrix, or an array with its quick check
+    (`fits`) and its slow one (`_address`, which says what does not fit). Then comes the call, and its error if the
+    kernel can fail.
+    """
     declared = KERNELS[name][1]
     parameters, given, layout, scope, arrays, sizes = [], [], "q", {}, {}, []
     for marks, x, kind, inside, dtype, _ in parsed(declared):
@@ -129,7 +136,7 @@ def _made(name):
     if fails_at is not None:
         call = (f"failed = {call}\n    if failed:\n        raise MemoryError('no memory for a kernel') if failed == 1 "
                 f"else {_OUTSIDE[fails_at]}")
-    counted = [parameters[place] for place, _ in _given[name][:1]]     # there is none where all are matrices
+    counted = [parameters[place] for place, _ in _given[name][:1]]     # empty where all are matrices
     few, parameters = f"{counted[0]}.size < _least['{name}']" if counted else "True", ", ".join(parameters)
     scope.update({"enter": function, "pack": struct.Struct(layout).pack, "free": free, "team": team, "_least": _least,
                   "address": _address, "matrix": _matrix, "address_of": _address_of, "place_of": _place_of,
@@ -165,8 +172,8 @@ def _path(name):
 
 
 def _opened(name, known):
-    """A library. OSError without one, and for one of another fingerprint, which takes other arguments than `KERNELS`
-    says."""
+    """The library of a level. OSError if there is none, or if it has another fingerprint, so that its kernels may take
+    other arguments than `KERNELS` lists."""
     path = _path(name)
     library = ctypes.CDLL(path) if os.path.exists(path) else _unpacked(path)
     try:
@@ -179,15 +186,15 @@ def _opened(name, known):
 
 
 def _unpacked(path):
-    """A library that lies in an archive, as Python's importer of those finds it: loaded from memory, or where that
-    cannot be, from a file in a folder of its own, which goes as soon as it can. OSError without one."""
+    """A library from inside an archive (as with zipimport). It is loaded from memory or, where that is not possible,
+    from a temporary file. OSError if there is none."""
     try:
         content = __spec__.loader.get_data(path)
-    except (AttributeError, OSError):          # an archive does not say which error it is
+    except (AttributeError, OSError):          # not in an archive, or not there
         raise FileNotFoundError(f"there is no {os.path.basename(path)}") from None
     try:
         memory = os.memfd_create("tinytorch", os.MFD_CLOEXEC)
-    except (AttributeError, OSError):          # another system than Linux
+    except (AttributeError, OSError):          # not Linux
         memory = None
     if memory is not None:
         try:
@@ -195,10 +202,10 @@ def _unpacked(path):
                 file.write(content)
                 file.flush()
                 return ctypes.CDLL(f"/proc/self/fd/{memory}")
-        except OSError:                        # without /proc, say
+        except OSError:                        # for example without /proc
             pass
     import tempfile
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:    # Windows keeps what is loaded
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:    # Windows locks loaded files
         place = os.path.join(folder, os.path.basename(path))
         with open(place, "wb") as file:
             file.write(content)
@@ -221,7 +228,7 @@ def _load():
                 return name, base
             try:
                 return name, _opened(name, known)
-            except FileNotFoundError:          # built for a processor of another kind
+            except FileNotFoundError:          # the library was built without this level
                 if wanted:
                     raise
     except OSError as error:
@@ -230,35 +237,35 @@ def _load():
         if _STALE in str(error):
             warn(f"no native kernels: {error}")
         else:
-            try:                               # Python shows it to who asks for it: -W default, -X dev
+            try:                               # Python shows this with -W default or -X dev
                 warnings.warn(ABSENT, ImportWarning, stacklevel=2)
-            except ImportWarning:              # where all are errors; this is none
+            except ImportWarning:              # raised if warnings are errors
                 pass
     return None
 
 
 def _first_call(which, name, *args):
-    """Calls a kernel for the first time: its functions are made now, for to make those of all took a fifth of the
-    import of the package."""
+    """Calls a kernel for the first time. Its functions are made now, because making all of them would take a fifth of
+    the time of the package's import."""
     _known[name], _done[name] = made = _made(name)
     return made[which](*args)
 
 
 def _arrays(declared):
-    """The places, and dtypes, of the arrays that a kernel takes, but of `out`, which is made for it."""
+    """(position, dtype) of each array that a kernel takes, except `out`."""
     return tuple([(i, np.dtype("u4" if dtype == "twister" else dtype or np.float32))
                   for i, (_, name, kind, _, dtype, _) in enumerate(parsed(declared)) if kind == "[" and name != "out"])
 
 
 _loaded = _load()
-#: Name -> function that checks what a kernel is given, and calls it.
+#: Name -> the function that checks the arguments of a kernel and calls it.
 _known = {name: partial(_first_call, 0, name) for name in KERNELS} if _loaded else {}
-#: And that which says whether it has called it: see `done`.
+#: Name -> the function that also returns whether it has called the kernel: see `done`.
 _done = {name: partial(_first_call, 1, name) for name in KERNELS} if _loaded else {}
-#: How many elements a kernel takes at least: more than there are where it is not to be had.
+#: Name -> the least number of elements for a kernel; sys.maxsize without a library.
 LEAST_OF = _least = {name: least if name in _known else sys.maxsize for name, (least, _) in KERNELS.items()}
 _given = {name: _arrays(declared) for name, (_, declared) in KERNELS.items()}
-#: Fewer elements no kernel takes: for those to look at whose twin takes hardly longer than to ask.
+#: No kernel that rounds as NumPy does takes fewer elements. Fast twins compare with this number before they ask.
 LEAST = 512 if _loaded else sys.maxsize
 
 
@@ -267,16 +274,17 @@ def level():
     return _loaded[0] if _loaded else None
 
 
-#: What the machine's doors are called with: threads and sizes, numbers, addresses, each of 8 bytes.
+#: The arguments of the machine's functions: threads and sizes, numbers, addresses, each of 8 bytes.
 _pack_walk = struct.Struct("7q4d6q").pack
-#: Elements of which one piece of work is made at most (GRAIN of elementwise.c): no other thread is asked to help.
+#: Up to so many elements are one piece of work (GRAIN of elementwise.c), for which no other thread is asked.
 ONE_PIECE = 16384
 
 
 @lru_cache
 def _maker_of_calls(arrays, numbers):
-    """What makes the functions that `walker` gives: of text without loops, for they are called for few elements as for
-    many; what they use is in cells, which are read in a tenth of the time that globals of several functions take."""
+    """The maker of the functions that `walker` returns, compiled from text without loops, because the overhead counts
+    where elements are few. The functions' operands are in closure cells, which are read in a tenth of the time of
+    globals."""
     arrays, numbers = [f"x{i}" for i in range(arrays)], [f"number{i}" for i in range(numbers)]
     first, given, absent = arrays[0], ", ".join(arrays + numbers), 4 - len(arrays)
     few = [f"type({x}) is ndarray and {x}.dtype is dtype and {x}.flags.c_contiguous" for x in arrays]
@@ -314,15 +322,16 @@ def make(address_of, place_of, pack, free, ndarray, empty, most, least, programs
 
 
 def walker(arrays, numbers, programs, general):
-    """A function of so many arrays and numbers, which has the machine walk over contiguous arrays of one dtype that is
-    in `programs`, where `held` has put a plan, and of one shape (or of one element, but for the first); for what else
-    it is given it calls `general`. For few elements NumPy calls the machine."""
+    """A function of `arrays` arrays and `numbers` numbers. It runs the machine on contiguous arrays of one shape (those
+    after the first may have one element) and of one dtype in `programs`, to which results of `held` are added. For any
+    other arguments it calls `general`. For few elements NumPy calls the machine."""
     return _maker_of_calls(arrays, numbers)(_address_of, _place_of, _pack_walk, free, _NDARRAY, np.empty, ONE_PIECE,
                                             _least, programs, general)
 
 
 def held(name, dtype, plan, arrays, numbers):
-    """What `walker` wants to know of a kernel and a plan. The address of the plan is found once: nobody else has it."""
+    """The entry of `walker`'s `programs` for a kernel and a plan. It holds a private copy of the plan and its
+    address."""
     plan = np.array(plan, np.int64)
     place, loop = _address(plan, plan.size, plan.dtype), {"walk4": "loop4", "walk8": "loop8"}.get(name)
     return (name, dtype.itemsize, getattr(_loaded[1], "enter_" + name), plan.size, place, plan,
@@ -331,7 +340,7 @@ def held(name, dtype, plan, arrays, numbers):
 
 
 class _Singles(dict):
-    """Numbers as arrays of a dtype, which NumPy takes two thousand instructions to make of one."""
+    """A cache of numbers as arrays of a dtype: NumPy needs two thousand instructions to make such an array."""
 
     __slots__ = ("dtype",)
 
@@ -340,19 +349,18 @@ class _Singles(dict):
 
     def __missing__(self, number):
         single = np.array(number, self.dtype)
-        if number and number == number and len(self) < 256:    # zeros of either sign have one place
+        if number and number == number and len(self) < 256:    # 0.0 and -0.0 are the same key
             self[number] = single
         return single
 
 
-#: What the functions of NumPy's that `_ufunc` makes read for as long as there are any: for good.
+#: The memory that functions from `_ufunc` read. The functions are never freed, so neither is this.
 _read_for_good = []
 
 
 def _ufunc(loop, dtype, count, data=None):
-    """A function of NumPy's of so many operands, of which C computes runs of elements: as quick as those that it has
-    itself, because what finds the addresses of arrays for ctypes takes longer than they do. None where that is not to
-    be had."""
+    """A NumPy ufunc of `count` operands whose inner loop is in C. It is as fast as NumPy's own ufuncs, while finding
+    the addresses of arrays for ctypes takes longer than such a ufunc. None where NumPy's interface is not found."""
     types = bytes([dtype.num] * (count + 1))
     function, kept = _ufunc_of(loop, types, count, None if data is None else data.ctypes.data)
     _read_for_good.append((kept, data))
@@ -360,9 +368,9 @@ def _ufunc(loop, dtype, count, data=None):
 
 
 def _ufunc_of(loop, types, inputs, data):
-    """(a function of NumPy's of operands of these types, so many of which are read, whose loop is given the address
-    `data`; what it reads for as long as it lives). It is made as extensions of NumPy make theirs, by
-    PyUFunc_FromFuncAndData of its interface in C."""
+    """(a NumPy ufunc, the objects that must live as long as it). `types`: the type numbers of its operands, of which
+    `inputs` are read; its inner loop gets the address `data`. It is made by PyUFunc_FromFuncAndData of NumPy's C
+    interface, as extension modules make theirs."""
     make = _maker_of_ufuncs()
     if make is None:
         return None, None
@@ -373,11 +381,11 @@ def _ufunc_of(loop, types, inputs, data):
 
 
 class Draws(dict):
-    """What draws from one twister for few elements, by the kernel: (a function of the kernel's arrays that NumPy calls,
-    None where there is none; what keeps its numbers for that; whether it takes `source` as well).
+    """Functions that draw few elements from one twister. Kernel -> (a ufunc of the kernel's arrays, or None; a function
+    that stores the kernel's numbers for it; whether the kernel takes `source` as well).
 
-    The functions read `memory`: the addresses of the twister and of `source`, which stay where they are for as long as
-    this does, and then the numbers that were kept last. Who keeps and draws holds the lock of the twister."""
+    The ufuncs read `memory`: the addresses of the twister and of `source`, which this object keeps alive, and then the
+    stored numbers. The caller holds the lock of the twister while it stores numbers and draws."""
 
     __slots__ = ("memory", "_kept")
 
@@ -402,7 +410,7 @@ class Draws(dict):
 
 @lru_cache
 def _maker_of_ufuncs():
-    """PyUFunc_FromFuncAndData: the second place of the table that NumPy's headers have extensions look for."""
+    """PyUFunc_FromFuncAndData, from the second place of the table in which extension modules find it."""
     try:
         table = np._core._multiarray_umath._UFUNC_API
         find = ctypes.pythonapi.PyCapsule_GetPointer
@@ -423,23 +431,24 @@ def operations(bits):
 
 
 def many(name, n):
-    """Whether a kernel is there and the faster one for so many elements."""
+    """Whether a kernel exists and is used for `n` elements."""
     return n >= _least[name]
 
 
 def takes(name, *arrays):
-    """Whether a kernel is there and the faster one for these arrays (None: one that is not given), all in float32."""
+    """Whether a kernel exists and is used for these float32 arrays, whose number of elements the first one decides. An
+    array may be None."""
     return _fit(name, arrays, _FLOATS[len(arrays)])
 
 
 def done(name, *args):
-    """Whether a kernel has done its work on what it takes, because it is there and the faster one for so many elements
-    of its first array, and its arrays are such as it takes."""
+    """Calls a kernel if it exists, is used for the number of elements of its first array, and takes its arrays. Returns
+    whether it was called."""
     return _done[name](*args) if _loaded else False
 
 
 def _looked_at(name, *args):
-    """The same, one array after the other."""
+    """`done` for arguments that do not pass its quick checks."""
     if not _fit(name, args, _given[name]):
         return False
     run(name, *args)
@@ -447,23 +456,23 @@ def _looked_at(name, *args):
 
 
 def made(name, shape, *args):
-    """What `result` gives, or None where `done` would be False."""
+    """`result`, or None where `done` would return False."""
     return result(name, shape, *args) if _fit(name, args, _given[name]) else None
 
 
 def result(name, shape, *args):
-    """The array of this shape, in float32, that a kernel makes of all that it takes but `out`."""
+    """A new float32 array of shape `shape` that a kernel fills. `args`: its arguments without `out`, the last one."""
     out = np.empty(shape, _FLOAT)
     run(name, *args, out)
     return out
 
 
-#: The first arguments, so many, as arrays in float32.
+#: (position, float32) of the first 0, 1, 2, 3 arguments.
 _FLOATS = [tuple([(i, _FLOAT) for i in range(count)]) for count in range(4)]
 
 
 def _fit(name, args, given):
-    """Whether a kernel is there and the faster one for arguments whose arrays are `given`: (place, dtype) of each."""
+    """Whether a kernel exists and takes the arguments. `given`: (position, dtype) of its arrays."""
     if args[given[0][0]].size < _least[name]:
         return False
     for i, wanted in given:
@@ -479,7 +488,7 @@ def _fit(name, args, given):
 
 
 def run(name, *args):
-    """Call a kernel, on as many threads as are allowed. Of arrays that are not aligned it gets copies that are."""
+    """Calls a kernel, on as many threads as are allowed. It gets aligned copies of arrays that are not aligned."""
     try:
         _known[name](*args)
     except _Unaligned:
@@ -491,7 +500,7 @@ def run(name, *args):
 
 
 def _aligned(array):
-    """An array itself if it is aligned, else a copy that is, with the same strides."""
+    """`array`, or an aligned copy with the same strides."""
     if array.flags.aligned:
         return array
     reach = [(n - 1) * step for n, step in zip(array.shape, array.strides)]
@@ -504,7 +513,7 @@ def _aligned(array):
 
 @lru_cache
 def _maker_by_element(count):
-    """What makes the functions of so many arrays that `by_element` gives, as `_maker_of_calls`."""
+    """The maker of the functions of `count` arrays for `by_element`; see `_maker_of_calls`."""
     first, *others = arrays = [f"x{i}" for i in range(count)]
     given = ", ".join(arrays)
     fits = [f"type({x}) is ndarray and {x}.dtype is dtype" for x in arrays]
@@ -533,8 +542,8 @@ def make(address_of, place_of, pack, free, team, ndarray, empty, dtype, most, le
 
 
 def by_element(name):
-    """Decorator of the NumPy twin of a kernel of single elements of arrays of one shape: makes the function of which
-    either does the work."""
+    """Decorator of the NumPy twin of an elementwise kernel for arrays of one shape. The function that it returns calls
+    the kernel or the twin."""
     count = len(_given[name])
     pack, enter, ufunc = struct.Struct(f"2q{count + 1}q").pack, None, None
     if _loaded:
@@ -545,7 +554,7 @@ def by_element(name):
     def decorate(twin):
         def general(*arrays):
             first, contiguous = arrays[0], True
-            if isinstance(first, np.generic):  # what arithmetic makes of an array without dimensions
+            if isinstance(first, np.generic):  # arithmetic on 0-dim arrays gives scalars
                 first, *_ = arrays = [np.asarray(array) for array in arrays]
             if type(first) is not _NDARRAY or first.size < _least[name]:
                 return twin(*arrays)
@@ -567,7 +576,7 @@ def by_element(name):
 
 
 def _in_order(compute, arrays):
-    """What `compute` makes of arrays that are not all C-contiguous, in the order of the first one."""
+    """compute(*arrays) for arrays that are not all C-contiguous, in the memory order of the first one."""
     steps = arrays[0].strides
     order = sorted(range(len(steps)), key=lambda i: -steps[i])
     result = compute(*[np.ascontiguousarray(array.transpose(order)) for array in arrays])

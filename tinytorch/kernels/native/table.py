@@ -1,19 +1,22 @@
-"""What every kernel in C takes, for the door (__init__.py), and for the build (setup.py), which makes C's side of it.
-
-It imports nothing of the package: the build runs it before there is one.
+"""The arguments of every kernel in C, for the Python side (__init__.py) and for the build (setup.py), which writes the
+C side. This file imports nothing from the package, because the build runs it before the package exists.
 """
 import re
 import zlib
 
-#: What each takes after the number of threads, and from how many elements of its first array on it is the faster one;
-#: 1 of those that round otherwise than NumPy does, so that an element does not depend on how many there are.
-#: `n`: a whole number; `.eps`: a real one, `.eps:f8`: one of double precision; `x[n]`: an array to read of as many
-#: elements; `>x[n]`: one to write to; `?x[n]`: one that may be None; `x{t,m,n,ld}`: a matrix of m rows and n columns
-#: (of n rows and m columns if t) to read of, whose rows are runs and begin ld elements apart; `x{t,m,n,ld,p,q,i,j}`: p
-#: times q of them, i and j elements apart. Arrays are float32 unless another type follows. `x[n]:i8<m`: its numbers
-#: name places among m others, and C gets it as an array of `place`, which it can read by the functions of common.h
-#: alone: they read a number once, and say whether there is such a place. `x[625]:twister`: the 624 words of a Mersenne
-#: twister, and which comes next; of a kernel that draws from it, the numbers that are wanted are counted.
+#: Name -> (least number of elements, arguments after the number of threads). From that number of elements of its first
+#: array on a kernel is faster than its twin. It is 1 for kernels that round otherwise than NumPy, so that an element
+#: does not depend on the number of elements.
+#:
+#: `n` is a whole number, `.eps` a float, `.eps:f8` a double. `x[n]` is an array of n elements that is read, `>x[n]` one
+#: that is written, `?x[n]` one that may be None. `x{t,m,n,ld}` is a matrix of m rows and n columns (n rows and m
+#: columns if t) that is read; its rows are contiguous and begin ld elements apart. `x{t,m,n,ld,p,q,i,j}` is an array of
+#: p times q such matrices, i and j elements apart. Arrays are float32 unless another type follows.
+#:
+#: The numbers of `x[n]:i8<m` are places among m others. C gets an array of `place`, which only the functions of
+#: common.h can read: they read a number once, and return whether it is below m. `x[625]:twister` has the 624 words of a
+#: Mersenne twister and the position of the next one; the least number of a kernel that draws counts the numbers that it
+#: draws.
 KERNELS = {
     **dict.fromkeys(("words", "double_words"), (1, "n >key[625]:twister >out[n]:u8")),
     "below": (1, "n limit >key[625]:twister >out[n]:?"),
@@ -170,33 +173,34 @@ _TYPES = {"": "float", "f8": "double", "u2": "uint16_t", "i8": "int64_t",
     "u8": "uint64_t", "?": "uint8_t", "twister": "twister"}
 
 
-#: What programs call beside kernels (replay.c, walk.h), and how many words it takes: less than 0, if at least so many.
+#: The steps of programs that are not kernels (replay.c, walk.h), and their numbers of words; -k stands for k or more.
 STEPS = {"zero": 3, "run": 4, "move": -11, "small": 12, "row": 8, "number": 3, "no_nan": 3, "count": 5, "fused4": -9,
          "fused8": -9}
 
 
 def parsed(declared):
-    """(marks, name, "" of a number, "[" of an array or "{" of a matrix, size or shape, type, what its numbers are below
-    if they name places) of each argument."""
+    """Yields for each argument (marks, name, kind, size or shape, type, bound). `kind` is "" for a number, "[" for an
+    array, "{" for a matrix; `bound` is the number below which the places in an array must be, or ""."""
     for token in declared.split():
         yield re.fullmatch(r"([.?>]*)(\w+)(?:([\[{])(.*)[\]}])?:?([\w?]*)<?(\w*)", token).groups("")
 
 
-#: What can fail in kernels whose failing their arguments do not tell: the name of an array, "" if memory alone.
+#: Kernels that can fail though they have no array of places: the name of the array that can be wrong, or "" if only
+#: memory can be missing.
 _FAILING = {"attend": "", "convolve_squares": "", "depthwise_forward": "", "depthwise_input": "",
             "depthwise_weights": "", "top": "", "categories": "weights", "race": "weights"}
 
 
 def failing(name):
-    """The name of a kernel's array of places ("" if it has none) if the kernel returns whether it failed: 1 for want of
-    memory, 2 at a place that there is not, and for weights that are none. None of all others."""
+    """For a kernel that returns whether it failed, the name of the array that can be wrong, or "". It returns 1 if
+    memory is missing, 2 for a place out of range or for numbers that are no weights. None for all other kernels."""
     places = [argument for _, argument, _, _, _, below in parsed(KERNELS[name][1]) if below]
     return places[-1] if places else _FAILING.get(name)
 
 
 def by_element(name):
-    """How many arrays a kernel of single elements takes beside the one that it makes: floats, as many as `n` says. 0 of
-    any other."""
+    """The number of input arrays of an elementwise kernel, which has arrays of n floats alone; 0 for any other
+    kernel."""
     arrays = KERNELS[name][1].split()
     if arrays[0] != "n" or not all([re.fullmatch(r"\w+\[n\]", x) for x in arrays[1:-1]]) or arrays[-1] != ">out[n]":
         return 0
@@ -204,8 +208,8 @@ def by_element(name):
 
 
 def drawn(name):
-    """The arrays of a kernel that draws a number for each of n elements: (type, whether it is written to) of each that
-    is of so many, those to be read first. None of any other kernel."""
+    """For a kernel that draws a number for each of n elements, (type, whether it is written) of each array of n
+    elements, inputs first. None for any other kernel."""
     if not any([dtype == "twister" for *_, dtype, _ in parsed(KERNELS[name][1])]):
         return None
     arrays = [(dtype, ">" in marks, size) for marks, x, kind, size, dtype, _ in parsed(KERNELS[name][1])
@@ -214,13 +218,12 @@ def drawn(name):
 
 
 def fingerprint():
-    """A number that tells tables, and what `entries` makes of them, apart: a library knows that of the one it was built
-    with."""
+    """A checksum of the table and of the conventions of `entries`. A library contains that of its build."""
     declarations = [(name, declared) for name, (_, declared) in KERNELS.items()]
     return zlib.crc32(repr(("addresses", "loops of draws", "replayed", STEPS, declarations)).encode())
 
 
-#: NumPy would warn of what came up in C, or raise an error.
+#: NumPy checks the floating-point flags after a loop, and would warn or raise for those that C has set.
 _FORGET = """static void forget_errors(void)
 {
     if (fetestexcept(FE_DIVBYZERO | FE_INVALID | FE_OVERFLOW | FE_UNDERFLOW))
@@ -229,8 +232,8 @@ _FORGET = """static void forget_errors(void)
 
 
 def entries():
-    """C's side of the door: of each kernel a function that takes all arguments in one piece of memory, for ctypes takes
-    long over each."""
+    """The C source of the functions that Python calls, one for each kernel. It takes all arguments in one piece of
+    memory, because ctypes takes long to convert each argument."""
     lines = ['#include <fenv.h>', '#include "common.h"', "", _FORGET, "",
              "union argument { int64_t whole; double real; void *place; };", "",
              "KERNEL int64_t fingerprint(void)", "{", f"    return {fingerprint()}LL;", "}"]
@@ -250,7 +253,7 @@ def entries():
         lines += ["", f"{'int64_t' if fails else 'void'} {name}({', '.join(types)});",
                   f"KERNEL int64_t enter_{name}(const union argument *a)", "{", f"    {call}", "}"]
         counts.append((f"enter_{name}", len(types)))
-        if by_element(name):                   # what NumPy calls: see `_ufunc` in __init__.py
+        if by_element(name):                   # for NumPy: see `_ufunc` in __init__.py
             count = by_element(name)
             even = " && ".join([f"steps[{k}] == 4" for k in range(count + 1)])
             given = ", ".join([f"(const float *)(a[{k}] + i * steps[{k}])" for k in range(count)])
@@ -258,7 +261,7 @@ def entries():
                       "{", "    (void)d;", f"    const intptr_t n = *sizes, run = {even} ? n : 1;",
                       "    for (intptr_t i = 0; i < n; i += run)",
                       f"        {name}(1, run, {given}, (float *)(a[{count}] + i * steps[{count}]));", "}"]
-        if drawn(name):                        # the same: see `Draws` there
+        if drawn(name):                        # for NumPy: see `Draws` in __init__.py
             lines += ["", f"KERNEL void loop_{name}(char **a, const intptr_t *sizes, const intptr_t *steps, void *d)",
                       "{", "    (void)steps;", "    const union argument *given = d;",
                       f"    {name}({', '.join(_of_draws(declared))});", "    forget_errors();", "}"]
@@ -273,8 +276,8 @@ def entries():
 
 
 def _of_draws(declared):
-    """What C's function for NumPy gives to a kernel: its arrays as NumPy has them, and all else from a piece of memory
-    that holds the twister, what is left of it, and numbers."""
+    """The arguments with which an inner loop for NumPy calls a kernel that draws: the arrays come from NumPy, all
+    others from the memory of `Draws`, which holds addresses and numbers."""
     given, numbers, arrays = ["1", "*sizes"], 2, 0
     for marks, x, kind, _, dtype, _ in list(parsed(declared))[1:]:
         if x in ("key", "source"):
@@ -289,5 +292,5 @@ def _of_draws(declared):
 
 
 def numbered():
-    """The numbers by which a program calls kernels and steps."""
+    """Name -> the number by which a program calls a kernel or a step."""
     return {name: number for number, name in enumerate([*KERNELS, *STEPS])}

@@ -1,11 +1,11 @@
-"""Arithmetic that gives the last bit as compiled C does: fused multiply-add, and libm's functions."""
+"""Arithmetic with the last bit of compiled C: fused multiply-add, and the functions of libm."""
 import math
 
 import numpy as np
 
-_TIE = 0x10000000                       # the low 29 bits of a float64 halfway between two float32
+_TIE = 0x10000000                       # the low 29 bits of a float64 that is halfway between two float32
 _LOW29 = 0x1FFFFFFF
-_CHUNK = 16384                          # elements: temporaries stay in the cache
+_CHUNK = 16384                          # elements at a time: temporaries stay in the cache
 
 
 def _sum_to_odd(a, b):
@@ -43,7 +43,7 @@ def fma32(a, b, c, out):
 
 
 def near_tie(values):
-    """Where float64 values are so close to halfway between two float32 that their last bits decide."""
+    """Bools: where float64 values are so close to halfway between two float32 that their last bits decide."""
     low = values.view(np.int64) & _LOW29
     low -= _TIE
     return np.abs(low) < 64
@@ -56,7 +56,7 @@ def fma64(a, b, c):
     """The correctly rounded float64 a * b + c of a 1-D float64 array and scalars b, c."""
     if not (math.isfinite(b) and math.isfinite(c)):
         return a * b + c
-    if max(abs(b), abs(c)) > 2.0 ** 990:       # where splitting `b` would overflow
+    if max(abs(b), abs(c)) > 2.0 ** 990:       # splitting `b` would overflow
         return fma64(a, b * 2.0 ** -100, c * 2.0 ** -100) * 2.0 ** 100
     out = np.empty_like(a)
     for i in range(0, a.size, _CHUNK // 2):
@@ -65,7 +65,7 @@ def fma64(a, b, c):
 
 
 def _fma64_chunk(a, b, c):
-    # Dekker: product + error == a * b exactly
+    # Dekker: product + error == a * b exactly.
     product = a * b
     t = _SPLIT * a
     a_high = t - (t - a)
@@ -74,7 +74,7 @@ def _fma64_chunk(a, b, c):
     b_high = t - (t - b)
     b_low = b - b_high
     error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-    # Boldo and Melquiond: (error + c) and then + product as unevaluated sums, the small parts rounded to odd
+    # Boldo and Melquiond: error + c, then + product, are kept as sums of two numbers, the small ones rounded to odd.
     u_high = c + error
     t = u_high - c
     u_low = (c - (u_high - t)) + (error - t)
@@ -85,11 +85,11 @@ def _fma64_chunk(a, b, c):
 
 
 class _Libm:
-    """float64 log, log1p, exp and tan with the C library's own last bit.
+    """float64 log, log1p, exp and tan with the last bit of the C library.
 
-    NumPy calls the C library for them, except on processors with AVX512, where its own vector code may
-    differ in the last bit; there the values go through Python's `math`, one by one. sin and cos are the C
-    library's in every NumPy 2.
+    NumPy calls the C library for them, except on processors with AVX512, where its vector code may differ in
+    the last bit. There Python's `math` computes the values one by one. For sin and cos every NumPy 2 calls the
+    C library.
     """
 
     sin, cos = staticmethod(np.sin), staticmethod(np.cos)

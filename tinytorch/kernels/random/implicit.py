@@ -1,9 +1,10 @@
 """Derivatives of random numbers by the parameters of their distribution: -(d cdf(x; a) / da) / pdf(x; a).
 
-They are those of the function that the cumulative distribution defines implicitly, for gamma numbers and for the parts
-of Dirichlet vectors, of which each is a beta number. Near the ends of the range Taylor series, for large parameters a
-saddle point expansion (Rice), and rational functions between, with PyTorch's coefficients and limits; in float64 but
-for the series of Dirichlet vectors, which PyTorch adds up in their own dtype.
+The cumulative distribution defines the number as an implicit function of the parameter. Here are the derivatives for
+gamma numbers and for the parts of Dirichlet vectors, each of which is a beta number. Near the ends of the range they
+are Taylor series, for large parameters a saddle point expansion (Rice), and rational functions between, with PyTorch's
+coefficients and limits. All is computed in float64, except the series for Dirichlet vectors, which PyTorch adds up in
+the dtype of the vectors.
 """
 import functools
 
@@ -13,7 +14,7 @@ from ..gamma import digamma
 
 
 def _pieces(conditions, functions, *arrays):
-    """functions[k](*arrays) where the first of the conditions that holds is the one of number k."""
+    """For each element functions[k](*arrays), where conditions[k] is the first condition that holds."""
     result = np.empty(arrays[0].shape, arrays[0].dtype)
     left = np.ones(result.shape, bool)
     for condition, function in zip([*conditions, left.copy()], functions):
@@ -25,7 +26,7 @@ def _pieces(conditions, functions, *arrays):
 
 
 def _in_double(function):
-    """The function computed in float64, and the result in the dtype of the arrays."""
+    """`function` computed in float64, with the result in the dtype of the arrays."""
     @functools.wraps(function)
     def call(*arrays):
         return function(*[a.astype(np.float64) for a in arrays]).astype(arrays[0].dtype)
@@ -33,7 +34,7 @@ def _in_double(function):
 
 
 def _elementwise(function):
-    """The function of arrays of one dtype that broadcast."""
+    """`function` for arrays of one dtype, which are broadcast."""
     @functools.wraps(function)
     def call(*arrays):
         return function(*np.broadcast_arrays(*arrays))
@@ -51,7 +52,7 @@ def _polynomial(x, coefficients):
 @_elementwise
 @_in_double
 def standard_gamma_grad(alpha, x):
-    """By the shape `alpha`, for gamma numbers `x` of rate 1."""
+    """The derivative of gamma numbers `x` of rate 1 by their shape `alpha`."""
     near_mean = (alpha > 8) & (.9 * alpha <= x) & (x <= 1.1 * alpha)
     return _pieces([x < .8, near_mean, alpha > 8], [_gamma_small, _gamma_mean, _gamma_large, _gamma_between], alpha, x)
 
@@ -84,7 +85,7 @@ def _gamma_large(alpha, x):
     return -(1 + 1 / (12 * alpha) * (1 + 1 / (24 * alpha))) * x * term / root
 
 
-#: By powers of log(x / alpha): coefficients in powers of log(alpha), of a numerator and of a denominator.
+#: A row for each power of log(x / alpha): coefficients by powers of log(alpha), of a numerator and a denominator.
 _GAMMA = np.array([
     [.16009398, -.094634809, .025146376, -.0030648343, 1, .32668115, .10406089, .0014179084],
     [.53487893, .1298071, .065735949, -.0015649758, .16639465, .020070113, -.0035938915, -.00058392623],
@@ -100,8 +101,8 @@ def _gamma_between(alpha, x):
 # ------------------------------------------------------------------ parts of Dirichlet vectors
 @_elementwise
 def dirichlet_grad(x, alpha, total):
-    """By the concentration `alpha` of a part `x` of a vector whose concentrations have the sum `total`, divided by
-    1 - x."""
+    """The derivative of a part `x` of a Dirichlet vector by its concentration `alpha`, divided by 1 - x. `total`: the
+    sum of all concentrations."""
     beta, variance = total - alpha, total * x * (1 - x)
     return _pieces([(x <= .5) & (variance < 2.5), (x >= .5) & (variance < .75), (alpha > 6) & (beta > 6)],
                    [lambda x, a, total: _beta_small_x(x, a, total - a),
@@ -121,7 +122,7 @@ def _beta_small_x(x, alpha, beta):
 
 
 def _beta_large_x(x, alpha, beta):
-    """By `beta`, for a small x."""
+    """The derivative by `beta`, for a small x."""
     factor = digamma(alpha + beta) - digamma(beta)
     term, product, derivative = np.ones_like(x), np.ones_like(x), np.zeros_like(x)
     series = factor / alpha
@@ -165,7 +166,7 @@ def _stirling(a):
     return 1 + 1 / (12 * a) + 1 / (288 * a * a)
 
 
-#: Of a numerator and a denominator: by powers of log(x), of log(alpha / x), and of log(total * x / alpha).
+#: Coefficients of a numerator and a denominator, by powers of log(x), of log(alpha / x) and of log(total * x / alpha).
 _BETA = np.array([
     [[[1.003668233, -.01061107488, -.0657888334, .01201642863],
       [.6336835991, -.3557432599, .05486251648, -.001465281033],

@@ -1,8 +1,8 @@
 """PyTorch's CPU normal numbers on ndarrays, bit for bit.
 
-Two algorithms, chosen as PyTorch chooses: fewer than 16 numbers, or an array that is not contiguous, are
-made one by one in float64 (and the second of a pair is cached in the stream); anything else in
-blocks of 16, for float32 by the vectorised polynomials of PyTorch's AVX2 build, every rounding included.
+There are two algorithms, and PyTorch's rule decides between them. Fewer than 16 numbers, or the numbers of an array
+that is not contiguous, are made one by one in float64, and the second one of a pair is cached in the stream. Others are
+made in blocks of 16, for float32 by the vectorised polynomials of PyTorch's AVX2 build, including every rounding.
 """
 import math
 
@@ -21,7 +21,7 @@ _ONE_BY_ONE, _IN_BLOCKS = in_precisions("normals"), in_precisions("normal")
 
 
 def normal_natively(out, mean, std, stream):
-    """Whether a native kernel has filled an array."""
+    """Fills an array by a native kernel, if one takes it. Returns whether it did."""
     if type(out) is not np.ndarray or (kernel := _IN_BLOCKS.get(out.dtype)) is None or not out.flags.carray:
         return False
     if (n := out.size) < 16:
@@ -31,7 +31,7 @@ def normal_natively(out, mean, std, stream):
 
 @fills(normal_natively)
 def normal(out, mean, std, stream):
-    """Fill `out` with normal numbers; complex ones have independent parts of std / sqrt(2)."""
+    """Fills `out` with normal numbers. The parts of complex ones are independent, with deviation std / sqrt(2)."""
     n, dtype = out.size, out.dtype
     if n == 0:
         return out
@@ -42,8 +42,8 @@ def normal(out, mean, std, stream):
         return store(out, rounded(_drawn(n, mean, std, False, stream), dtype))
     tail = n % 16
     body = n - tail
-    # A ragged tail is drawn but then overwritten: its block of 16 is drawn anew from its own first
-    # number. The 16-bit types do not draw the ragged numbers the first time.
+    # If n is no multiple of 16, the last numbers are drawn and then overwritten: the last 16 elements get a
+    # new block. For the 16-bit types these last numbers are drawn in the new block alone.
     half = dtype == f16 or dtype == dt.BFLOAT16
     draw = stream.uniform64 if dtype == f64 else stream.uniform32
     u = draw((body if half else n) + (16 if tail else 0))
@@ -85,7 +85,7 @@ def _drawn(n, mean, std, exponents, stream):
 
 
 def one_by_one(n, stream):
-    """n standard normal numbers in float64; an odd one out stays in the stream's cache."""
+    """n standard normal numbers in float64; the second one of the last pair may stay in the stream's cache."""
     z = np.empty(n)
     start = 0
     if n and stream.cached_normal is not None:
@@ -136,9 +136,9 @@ def _box_muller64(u, mean, std):
 
 
 # ------------------------------------------------------------------ float32, blocks of 16
-# The polynomials are Cephes'. PyTorch's compiler fused some of their multiply-adds: those are computed in
-# float64 and rounded (found exact for every possible input), the others round after each operation.
-# Constants are 0-dim arrays, which NumPy takes faster than Python numbers.
+# The polynomials are those of Cephes. PyTorch's compiler has fused some of their multiply-adds: here these are
+# computed in float64 and rounded (which was found exact for every possible input). The others are rounded after each
+# operation. Constants are 0-dim arrays, which NumPy converts faster than Python numbers.
 def _rounded32(*values):
     return [np.array(np.float32(v), np.float64) for v in values]
 
@@ -160,7 +160,7 @@ _LN2_LOW, _LN2_HIGH = _single(-2.12194440e-4), _single(0.693359375)
 _MINUS_TWO, _HALF, _ONE, _ZERO = _single(-2), _single(0.5), _single(1), _single(0)
 _TWO_PI, _FOUR_BY_PI = _single(2 * math.pi), _single(1.27323954473516)
 _QUARTER_HIGH, _QUARTER_MIDDLE = _single(-0.78515625), _single(-2.4187564849853515625e-4)
-_QUARTER_LOW, = _rounded32(-3.77489497744594108e-8)          # the three together: -pi/4
+_QUARTER_LOW, = _rounded32(-3.77489497744594108e-8)          # the sum of the three is -pi/4
 _HALF64 = np.array(0.5)
 _MANTISSA, _EXPONENT_SHIFT = _integer(0x007FFFFF), _integer(23)
 _I1, _I2, _I4, _EVEN, _29, _30, _31 = (_integer(v) for v in (1, 2, 4, -2, 29, 30, 31))
@@ -175,7 +175,7 @@ class _Work:
         self.integer = np.empty((2, n), np.int32)
 
     def first(self, n):
-        """The same arrays, cut to n pairs."""
+        """The first n pairs of the same arrays."""
         return list(self.single[:, :n]), list(self.double[:, :n]), list(self.integer[:, :n])
 
 

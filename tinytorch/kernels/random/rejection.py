@@ -1,8 +1,8 @@
 """PyTorch's CPU samplers that reject candidates: Poisson, gamma, Dirichlet, binomial, bit for bit.
 
-How many random numbers each value takes depends on the numbers, so these run value by value: in C, or in Python (about
-a microsecond each). `r` rounds to the dtype of the parameters, in which PyTorch does part of the
-arithmetic; Python's own arithmetic is its float64.
+The number of random numbers that a value takes depends on these numbers, so that the values are made one by one: in C,
+or in Python, in about a microsecond each. `r` rounds to the dtype of the parameters, in which PyTorch does part of the
+arithmetic. The other part is in float64, which is Python's arithmetic.
 """
 import math
 
@@ -12,7 +12,7 @@ from .normal import normal_pair
 
 
 class OneByOne:
-    """Uniform and normal float64 numbers one at a time; on exit, what was drawn ahead is put back."""
+    """Uniform and normal float64 numbers, one at a time. On exit the numbers that were drawn ahead are put back."""
 
     _BLOCK = 1024
 
@@ -48,8 +48,8 @@ def _rounding(dtype):
 
 
 def _drawn(kernel, one, stream, single, *arrays):
-    """A float64 array in the shape of `arrays`, of numbers that the native kernel draws, or one(element, ..., numbers)
-    for each. `single` goes to the kernel before the arrays, unless it takes none."""
+    """A float64 array in the shape of `arrays`, drawn by the native kernel, or by one(element, ..., numbers) for each
+    element. `single` are arguments of the kernel before the arrays."""
     arrays = [np.array(array, np.float64, order="C") for array in arrays]
     out = np.empty(arrays[0].shape)
     if not stream.rejected(kernel, out.size, single, *arrays, out):
@@ -62,27 +62,27 @@ def _drawn(kernel, one, stream, single, *arrays):
 def _or_infinite(function, *numbers):
     try:
         return function(*numbers)
-    except OverflowError:                # Python's word for infinity
+    except OverflowError:                # Python raises this for infinity
         return math.inf
 
 
 # ------------------------------------------------------------------ Poisson
 def poisson(rate, stream):
-    """Counts of rate `rate` (an array), in its dtype and in C order."""
+    """Poisson counts for the rates in an array, in its dtype and in C order."""
     return _drawn("poisson", _poisson, stream, (), rate).astype(rate.dtype)
 
 
 def _poisson(rate, numbers):
     if rate == 0 or rate == math.inf:
         return rate
-    if rate < 10:                                            # multiply uniforms down to exp(-rate)
+    if rate < 10:                                            # the number of uniforms whose product exceeds exp(-rate)
         limit, count, product = math.exp(-rate), 0, 1.0
         while True:
             product *= numbers.uniform()
             if product <= limit:
                 return count
             count += 1
-    # W. Hoermann, The transformed rejection method for generating Poisson random variables (1993): PTRS
+    # W. Hoermann, The transformed rejection method for generating Poisson random variables (1993): PTRS.
     log_rate = math.log(rate)
     b = 0.931 + 2.53 * math.sqrt(rate)
     a = -0.059 + 0.02483 * b
@@ -104,14 +104,14 @@ def _poisson(rate, numbers):
 
 # ------------------------------------------------------------------ gamma, Dirichlet
 def standard_gamma(shape, stream):
-    """Gamma numbers of rate 1, of the shapes in array `shape`, in its dtype."""
+    """Gamma numbers of rate 1 for the shape parameters in array `shape`, in its dtype."""
     r = _rounding(shape.dtype)
     values = _drawn("standard_gamma", lambda a, numbers: _gamma(a, numbers, r), stream, (int(r is not float),), shape)
-    return np.fmax(values.astype(shape.dtype), np.finfo(shape.dtype).tiny)              # PyTorch's has no NaN either
+    return np.fmax(values.astype(shape.dtype), np.finfo(shape.dtype).tiny)     # NaN becomes tiny, as in PyTorch
 
 
 def dirichlet(concentration, stream):
-    """Rows of non-negative numbers that sum to 1; the last dimension is the categories."""
+    """Non-negative numbers that sum to 1 along the last dimension, that of the categories."""
     smallest = np.finfo(np.float64).tiny
     values = _drawn("standard_gamma", lambda a, numbers: _gamma(a, numbers, float), stream, (0,), concentration)
     values = np.fmax(values, smallest)
@@ -125,7 +125,7 @@ _SQUEEZE = float(np.float32(0.0331))
 
 
 def _gamma(shape, numbers, r):
-    # G. Marsaglia and W. W. Tsang, A simple method for generating gamma variables (2000)
+    # G. Marsaglia and W. W. Tsang, A simple method for generating gamma variables (2000).
     scale = 1.0
     if shape < 1.0:
         if shape == 0.0:
@@ -160,7 +160,7 @@ def _binomial(n, p, numbers, r):
         return 0
     if p >= 1:
         return n
-    if not n * p < math.inf:                                 # an infinite count, or NaN
+    if not n * p < math.inf:                                 # n or p is infinite or NaN
         return n * p
     rare = p if p <= 0.5 else r(1.0 - p)
     hits = _binomial_rejection(n, rare, numbers, r) if r(n * rare) >= 10.0 else _binomial_waits(n, rare, numbers, r)
@@ -168,7 +168,7 @@ def _binomial(n, p, numbers, r):
 
 
 def _binomial_waits(n, p, numbers, r):
-    """Add up geometric waiting times until they pass n."""
+    """Counts geometric waiting times until their sum passes n."""
     denominator, total, hits = r(math.log1p(-p)), 0.0, 0
     while True:
         u = numbers.uniform()
@@ -192,7 +192,7 @@ def _stirling_tail(k):
 
 
 def _binomial_rejection(n, p, numbers, r):
-    # W. Hoermann, The generation of binomial random variates (1993): BTRS
+    # W. Hoermann, The generation of binomial random variates (1993): BTRS.
     deviation = r(math.sqrt(r(r(n * p) * r(1 - p))))
     b = 1.15 + 2.53 * deviation
     a = -0.0873 + 0.0248 * b + 0.01 * p

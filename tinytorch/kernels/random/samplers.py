@@ -1,7 +1,8 @@
 """PyTorch's CPU samplers on ndarrays, bit for bit: uniform, integers, permutations, bernoulli, transforms.
 
-Each function fills its first argument from a Stream (tinytorch/random.py), which its caller holds, in the order in
-which PyTorch's kernels visit it (memory order), and returns it. bfloat16 arrays are drawn as float32 and rounded.
+Each function fills its first argument from a Stream (tinytorch/random.py), whose lock the caller holds, in the order in
+which PyTorch's kernels visit the elements (memory order), and returns it. bfloat16 arrays are drawn as float32 and
+rounded.
 """
 import functools
 import math
@@ -16,13 +17,14 @@ from .exact import fma32, fma64, libm, near_tie
 
 f32, f64, f16 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.float16)
 _INT64_MAX = (1 << 63) - 1
-_CHUNK = 16384                          # elements: temporaries stay in the cache
-DIGITS = {f64: 53, f32: 24, f16: 11, dt.BFLOAT16: 8}       # of the significand
+_CHUNK = 16384                          # elements at a time: temporaries stay in the cache
+DIGITS = {f64: 53, f32: 24, f16: 11, dt.BFLOAT16: 8}       # digits of the significand
 
 
 def fills(natively=None):
-    """Decorator of a sampler: what stands in for its array has it filled. natively(out, *arguments) says whether a
-    native kernel has filled an ndarray; what NumPy says of numbers is ignored of the others alone."""
+    """Decorator of a sampler. A stand-in for an array fills itself by the sampler. For an ndarray
+    natively(out, *arguments) tries a native kernel first, and returns whether it has filled the array. Otherwise the
+    sampler runs, and NumPy's floating-point errors are ignored."""
     def decorate(function):
         @functools.wraps(function)
         def fill(out, *arguments):
@@ -39,10 +41,10 @@ def fills(natively=None):
 
 # ------------------------------------------------------------------ order of elements
 def memory_order(array):
-    """The dimensions of an array from slowest to fastest, as PyTorch's elementwise kernels walk it.
+    """The dimensions of an array from slowest to fastest, in the order of PyTorch's elementwise kernels.
 
-    An insertion sort by stride: stride 0 compares as equal to anything, equal strides put the smaller
-    size first. (A library sort would settle such ties differently.)
+    It is PyTorch's insertion sort by strides: a stride of 0 equals any other, and of equal strides the smaller size
+    comes first. (Another sort would order such ties differently.)
     """
     shape, strides = array.shape, array.strides
 
@@ -68,7 +70,7 @@ def memory_order(array):
 
 
 def store(out, flat):
-    """Write values in drawing order into `out`."""
+    """Writes values, which are in drawing order, to `out`."""
     if out.flags.c_contiguous:
         out.reshape(-1)[:] = flat
     else:
@@ -78,7 +80,7 @@ def store(out, flat):
 
 
 def empty_like(array, dtype=None):
-    """A dense array whose dimensions lie in memory in the same order as those of `array`."""
+    """A new dense array with the shape and the memory order of `array`."""
     if array.flags.c_contiguous:
         return np.empty(array.shape, dtype or array.dtype)
     dims = memory_order(array)
@@ -87,13 +89,13 @@ def empty_like(array, dtype=None):
 
 
 def parts_of(array):
-    """The real and imaginary parts of a complex array, in its memory: a dimension more, the last."""
+    """A view of a complex array as its real and imaginary parts, along an additional last dimension."""
     pairs = np.lib.stride_tricks.as_strided(array, (*array.shape, 1), (*array.strides, array.itemsize))
     return pairs.view(dt.of(array).to_real().numpy)
 
 
 def rounded(values, dtype):
-    """float64 values in another dtype; the 16-bit types are reached through float32, as in C++."""
+    """float64 values in another dtype. For 16-bit types they are rounded to float32 first, as in C++."""
     if dtype == f64:
         return values
     if dtype == dt.BFLOAT16:
@@ -106,12 +108,12 @@ def rounded(values, dtype):
 
 
 # ------------------------------------------------------------------ uniform
-#: The kernels by the dtype, and the largest number of that.
+#: For each dtype its kernel and its largest number.
 _UNIFORM = {f32: ("uniform", float(np.finfo(f32).max)), f64: ("uniform53_each", float(np.finfo(f64).max))}
 
 
 def uniform_natively(out, low, high, stream):
-    """Whether a native kernel has filled an array, in a range that there is in its dtype."""
+    """Fills an array by a native kernel, if one takes it and its dtype holds the range. Returns whether it did."""
     if type(out) is not np.ndarray or (found := _UNIFORM.get(out.dtype)) is None:
         return False
     kernel, top = found
@@ -151,7 +153,7 @@ def _uniform32(n, low, high, stream):
     if top > 2.0 ** 53 * min(math.ulp(width) * 2.0 ** 5, math.ulp(start) * 2.0 ** 29):
         x = stream.uniform32(n)
         fma32(x, width, start, out=x)
-    else:                                                    # in float64 nothing is rounded, so the cast rounds once
+    else:                                                    # nothing is rounded in float64, so the cast rounds once
         x = np.empty(n, np.float32)
         for i in range(0, n, _CHUNK):
             wide = stream.bits24(min(n - i, _CHUNK)).astype(np.float64)
@@ -179,21 +181,22 @@ def _uniform64(n, low, high, stream):
 
 
 def _exclude(x, high, low):
-    """Rounding may reach the upper bound, which is not in the range."""
+    """Replaces numbers that rounding has moved to the upper bound, which is not in the range."""
     at_bound = x == high
     if at_bound.any():
         x[at_bound] = low
 
 
 # ------------------------------------------------------------------ integers
-#: The kernels of integers by the dtype: of a range below 2**28, and of others, which float32 does not hold.
+#: For each dtype the kernels of integers: for a range below 2**28, and for a larger one, which float32 cannot hold.
 _INTEGERS = {np.dtype(np.int64): ("integers", "long_integers"), f32: ("integers_in_float",),
              f64: ("integers_in_double", "long_integers_in_double")}
 
 
 def _drawn_natively(out, low, width, stream):
-    """Whether a native kernel has drawn integers from `low` on, below low + width: one word each for a width under
-    2**28, else two. A width of 64 bits is given to it as that of the same bits."""
+    """Draws integers in [low, low + width) by a native kernel, if one takes the array. Returns whether it did. Each
+    number takes one word for a width below 2**28, else two. A width of 64 bits is passed as a signed number with the
+    same bits."""
     kernels = _INTEGERS.get(out.dtype)
     if kernels is None or not out.flags.carray:
         return False
@@ -206,14 +209,14 @@ _WHOLE_RANGE = {np.dtype(np.int64): 1 << 63, f64: (1 << 53) + 1, f32: (1 << 24) 
 
 
 def whole_range_natively(out, stream):
-    """Whether a native kernel has filled an array."""
+    """Fills an array by a native kernel, if one takes it. Returns whether it did."""
     return type(out) is np.ndarray and (width := _WHOLE_RANGE.get(out.dtype)) is not None and _drawn_natively(
         out, 0, width, stream)
 
 
 @fills(whole_range_natively)
 def whole_range(out, stream):
-    """random_(): every value of an integer dtype from 0 on; for a floating one the integers it holds exactly."""
+    """random_(): the values of an integer dtype from 0 on, or the integers that a floating dtype holds exactly."""
     n, dtype = out.size, out.dtype
     if n == 0:
         return out
@@ -229,7 +232,7 @@ def whole_range(out, stream):
 
 
 def from_integers(values, dtype):
-    """int64 values in another dtype, the way a C++ cast does it."""
+    """int64 values in another dtype, cast as in C++."""
     if dtype == dt.BFLOAT16:
         return dt.to_bfloat16(values.astype(np.float32))
     if dtype == f16:
@@ -238,7 +241,8 @@ def from_integers(values, dtype):
 
 
 def integers_natively(out, low, high, stream):
-    """Whether a native kernel has filled an array, where its dtype holds all integers of a range that 64 bits hold."""
+    """Fills an array by a native kernel, if one takes it and its dtype holds all integers of the range. Returns whether
+    it did."""
     if type(out) is not np.ndarray or high is None or low >= high:
         return False
     if (digits := DIGITS.get(out.dtype)) and max(-low, high) > 1 << digits:
@@ -248,7 +252,7 @@ def integers_natively(out, low, high, stream):
 
 @fills(integers_natively)
 def integers(out, low, high, stream):
-    """Integers from low to high - 1; to the largest of the dtype if `high` is None."""
+    """Integers from low to high - 1, or up to the largest one of the dtype if `high` is None."""
     n, dtype = out.size, out.dtype
     digits = DIGITS.get(dtype)
     if digits and (high is None or max(-low, high) > 1 << digits):       # keep the result in range after rounding
@@ -265,7 +269,7 @@ def integers(out, low, high, stream):
 
 
 def _rounding_inwards(value, direction, bound, digits, dtype):
-    """`bound`, or its neighbour among the numbers of `dtype` if `value`, next to it, rounds past it."""
+    """`bound`, or the next number of `dtype` inside the range if `value`, next to `bound`, is rounded past it."""
     there = int(from_integers(np.array([value]), dtype).astype(np.float64)[0]) if dtype != dt.BFLOAT16 else \
         int(dt.from_bfloat16(from_integers(np.array([value]), dtype))[0])
     past = there < bound if direction > 0 else there >= bound
@@ -275,7 +279,7 @@ def _rounding_inwards(value, direction, bound, digits, dtype):
 
 
 def _modulo(stream, n, width, low):
-    """n integers in [low, low + width): one word each for a width under 2**28, else two."""
+    """n integers in [low, low + width). Each takes one word for a width below 2**28, else two."""
     values = np.empty(n, np.int64)
     if _drawn_natively(values, low, width, stream):
         return values
@@ -301,7 +305,7 @@ _LOOP_STEPS = 400                       # shorter ones are faster in a Python lo
 
 
 def permutation_natively(out, n, stream):
-    """Whether a native kernel has shuffled 0 .. n-1 in an int64 array of n elements."""
+    """Writes 0 .. n-1 shuffled to an int64 array by a native kernel, if one takes it. Returns whether it did."""
     if type(out) is not np.ndarray or out.dtype != np.int64 or out.shape != (n,) or not out.flags.carray:
         return False
     if n == 1:
@@ -335,9 +339,9 @@ def permutation(n, stream):
 def _swapped(targets, n):
     """0 .. n-1 after the swaps (i, targets[i]) for i = 0 .. n-2, where targets[i] >= i.
 
-    Let w[k] be the value at position k just before step k. The latest step k' < k with target k put it
-    there (then w[k] = w[k']), or else it is k. Step i leaves at i what the latest earlier step with
-    the same target left there (its w), else the target itself.
+    Let w[k] be the value at position k just before step k. It is w[k'] for the latest step k' < k with target k, or k
+    if there is no such step. Step i leaves at i the w of the latest earlier step with the same target, or the target
+    itself.
     """
     index = np.arange(n)
     keys = np.empty(n, np.int64)
@@ -376,7 +380,7 @@ def bernoulli(out, p, stream):
 
 @fills()
 def bernoulli_each(out, p, stream):
-    """1 with the probability given for each element by array p, which broadcasts to out."""
+    """1 with the probability of each element in array p, which broadcasts to `out`, else 0."""
     if out.size == 0:
         return out
     draw = stream.uniform64 if p.dtype == f64 else stream.uniform32
@@ -395,8 +399,8 @@ def bernoulli_each(out, p, stream):
 
 @fills()
 def rrelu_slopes(out, array, lower, upper, stream):
-    """1 for positive elements; for each other one, in C order, a number from [lower, upper). `out` is in float32 for
-    bfloat16."""
+    """1 for positive elements, and a number from [lower, upper) for each other element, in C order. For bfloat16 `out`
+    is in float32."""
     if array.dtype == dt.BFLOAT16:
         array = dt.from_bfloat16(array)
     lower, upper = float(out.dtype.type(lower)), float(out.dtype.type(upper))
@@ -408,18 +412,18 @@ def rrelu_slopes(out, array, lower, upper, stream):
 
 # ------------------------------------------------------------------ transforms of one uniform number
 def _drawn(kernel, n, parameters, function, stream):
-    """What function(u) makes of n uniform numbers, in float64. The native kernel of it takes the two parameters."""
+    """function(u) for n uniform numbers u, in float64. The native kernel computes it from the two `parameters`."""
     out = np.empty(n)
     return out if stream.natively(kernel + "53", n, parameters, out) else function(stream.uniform64(n))
 
 
 def in_precisions(kernel):
-    """The two kernels of a name, by the dtype that they write."""
+    """The two kernels of a name, by the dtype of their results."""
     return {f32: kernel, f64: kernel + "53"}
 
 
 def _natively(kernel, parameters):
-    """For `fills`: a kernel that takes two parameters, which parameters(*arguments) gives."""
+    """A function for `fills` that calls a kernel with two parameters, which parameters(*arguments) returns."""
     kernels = in_precisions(kernel)
 
     def natively(out, *arguments):
@@ -431,13 +435,13 @@ def _natively(kernel, parameters):
 
 @fills(_natively("exponential", lambda rate: (-1.0 / rate, 0.0)))
 def exponential(out, rate, stream):
-    """-log(1 - u) / rate."""
+    """Exponential numbers: -log(1 - u) / rate."""
     scale = -1.0 / rate
     if not out.size:
         return out
     if out.dtype == f64 or not libm.vectorised:
         values = _drawn("exponential", out.size, (scale, 0.0), lambda u: scale * libm.log1p(-u), stream)
-    else:                                                    # NumPy's last bit matters next to a tie
+    else:                                                    # near a tie NumPy's last bit would matter
         u = stream.uniform64(out.size)
         values = scale * np.log1p(-u)
         doubtful = near_tie(values)
@@ -451,7 +455,7 @@ def _of_geometric(p):
 
 @fills(_natively("geometric", _of_geometric))
 def geometric(out, p, stream):
-    """How many trials of probability p until the first success."""
+    """The number of trials of probability p up to the first success."""
     parameters = _of_geometric(p)
     if out.size:
         values = _drawn("geometric", out.size, parameters, lambda u: np.ceil(libm.log(u) / parameters[0]), stream)
@@ -461,7 +465,7 @@ def geometric(out, p, stream):
 
 @fills(_natively("cauchy", lambda median, sigma: (median, sigma)))
 def cauchy(out, median, sigma, stream):
-    """median + sigma * tan(pi (u - 1/2))."""
+    """Cauchy numbers: median + sigma * tan(pi (u - 1/2))."""
     def function(u):
         t = libm.tan(math.pi * (u - 0.5))
         return t * sigma + 0.0 if median == 0 else fma64(t, sigma, median)
@@ -472,8 +476,8 @@ def cauchy(out, median, sigma, stream):
 
 # ------------------------------------------------------------------ multinomial
 def categorical(p, count, replacement, stream, check):
-    """`count` category numbers for each row of weights p (1-D or 2-D), int64. check(p) raises an error if they are no
-    weights, before anything is drawn."""
+    """`count` categories (int64) for each row of weights p (1-D or 2-D). check(p) raises an error for numbers that are
+    no weights, before anything is drawn."""
     if p.dtype == dt.BFLOAT16:
         p = dt.from_bfloat16(p)
         narrow = lambda x: dt.from_bfloat16(dt.to_bfloat16(x))
@@ -489,7 +493,7 @@ def categorical(p, count, replacement, stream, check):
         try:
             if stream.natively("race" if raced else "categories", out.size // count, (width, count), p, out):
                 return out
-        except ValueError:                                   # some are no weights: nothing was drawn
+        except ValueError:                                   # some numbers are no weights, and nothing was drawn
             check(p)
             raise
     check(p)

@@ -1,6 +1,6 @@
-"""One step of a recurrent cell on arrays. The gates' arithmetic is that of the layers' kernels.
+"""One step of a recurrent cell on arrays. The kernels of the layers compute the gates.
 
-The gates of a row lie beside each other here: `by_gate` is the view that puts them first.
+In a row of these arrays the gates are adjacent. `by_gate` is a view in which the gates are the first axis.
 """
 import numpy as np
 
@@ -20,7 +20,7 @@ def affine(x, weight, bias):
 
 
 def linear_gradients(wanted, d, x, h, w_ih, w_hh):
-    """Gradients of (x, h, w_ih, w_hh, b_ih, b_hh) of an affine sum from its gradient `d`."""
+    """Gradients of (x, h, w_ih, w_hh, b_ih, b_hh), given that of x @ w_ih.T + b_ih + h @ w_hh.T + b_hh, `d`."""
     bias = np.add.reduce(d, axis=0) if wanted[4] or wanted[5] else None
     return (np.dot(d, w_ih) if wanted[0] else None, np.dot(d, w_hh) if wanted[1] else None,
             np.dot(d.T, x) if wanted[2] else None, np.dot(d.T, h) if wanted[3] else None, bias, bias)
@@ -38,7 +38,7 @@ def rnn_backward(g, wanted, out, nonlinearity, x, h, w_ih, w_hh, b_ih, b_hh):
 
 
 def lstm_forward(x, h, c, w_ih, w_hh, b_ih, b_hh):
-    """((state, cells), what backward needs)."""
+    """((state, cells), arrays for backward)."""
     flat = affine(x, w_ih, b_ih)
     flat += affine(h, w_hh, b_hh)
     a = by_gate(flat, 4)
@@ -60,7 +60,7 @@ def lstm_backward(g, wanted, saved, x, h, c, w_ih, w_hh, b_ih, b_hh):
 
 
 def gru_forward(x, h, w_ih, w_hh, b_ih, b_hh):
-    """(state, what backward needs)."""
+    """(state, arrays for backward)."""
     from_x, from_h = by_gate(affine(x, w_ih, b_ih), 3), by_gate(affine(h, w_hh, b_hh), 3)
     a = np.empty((4,) + h.shape, h.dtype)
     np.add(from_x[:2], from_h[:2], out=a[:2])

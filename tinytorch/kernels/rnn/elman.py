@@ -1,8 +1,8 @@
 """The plain recurrent layer (Elman 1990): h = tanh(W x + b + U h), or with max(0, .) for tanh.
 
-An input narrower than the state is joined with it, see shared.py. A wider one is projected for all steps
-at once, right into the outputs; each step then adds U h to its rows and bends them in place. Backward
-needs nothing but the outputs: the slope is 1 - h * h, and a step's h is the output of the one before.
+An input that is narrower than the state is joined with it, see shared.py. A wider one is projected for all steps at
+once, directly into the outputs; each step then adds U h to its rows and applies the nonlinearity in place. Backward
+needs the outputs alone: the slope is 1 - h * h, and the h of a step is the output of the previous one.
 """
 import numpy as np
 
@@ -23,16 +23,16 @@ from .shared import (
 
 
 def rnn_forward(nonlinearity, order, x, hx, w_ih, w_hh, b_ih, b_hh, keep):
-    """(outputs (rows, hidden), final state (batch, hidden), what backward needs)."""
+    """(outputs (rows, hidden), final state (batch, hidden), arrays for backward)."""
     if loops.takes(x, hx, None, w_ih, w_hh):
         out, h, _, saved = loops.forward(nonlinearity, order, x, hx, None, w_ih, w_hh, b_ih, b_hh, keep)
         return out, h, saved
     run = _joined_forward if x.shape[-1] < w_hh.shape[1] else _projected_forward
     out, h, saved = run(nonlinearity, order, x, hx, w_ih, w_hh, b_ih, b_hh)
-    return out.copy() if keep else out, h, saved          # the caller may write to what he gets
+    return out.copy() if keep else out, h, saved          # a copy: the caller may write to it
 
 
-def _bend(nonlinearity, a):
+def _activate(nonlinearity, a):
     if nonlinearity == "tanh":
         np.tanh(a, out=a)
     else:
@@ -41,7 +41,7 @@ def _bend(nonlinearity, a):
 
 def _joined_forward(nonlinearity, order, x, hx, w_ih, w_hh, b_ih, b_hh):
     hidden = w_hh.shape[1]
-    batch = min(order)[1]                     # the rows of the first step
+    batch = min(order)[1]                     # the number of rows of the first step
     joined, _, n = rows(x, hidden, hidden)
     out = np.empty((len(joined), hidden), x.dtype)
     h = start(hx, batch, hidden, x.dtype)
@@ -52,7 +52,7 @@ def _joined_forward(nonlinearity, order, x, hx, w_ih, w_hh, b_ih, b_hh):
         step[:, n + 1:] = h[:hi - lo]
         np.dot(step[:, :used], weights[:used], out=o)
         used = n + 1 + hidden
-        _bend(nonlinearity, o)
+        _activate(nonlinearity, o)
         h = carried(o, h)
     return out, h.copy(), (out, joined, None, n, hx, nonlinearity)
 
@@ -72,16 +72,16 @@ def _projected_forward(nonlinearity, order, x, hx, w_ih, w_hh, b_ih, b_hh):
             part = recurrent[:hi - lo]
             np.dot(h[:hi - lo], w_hh.T, out=part)
             o += part
-        _bend(nonlinearity, o)
-        if h is None and hi - lo < batch:      # a packed batch in reverse: sequences yet to begin start from zeros
+        _activate(nonlinearity, o)
+        if h is None and hi - lo < batch:      # packed and reversed: sequences that begin later start from zeros
             h = start(None, batch, hidden, x.dtype)
         h = o if h is None else carried(o, h)
     return out, h.copy(), (out, None, wide, 0, hx, nonlinearity)
 
 
 def rnn_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh, samples=None):
-    """Gradients of (x, hx, w_ih, w_hh, bias); `g_out` is that of the outputs (steps, batch, hidden) or, of a packed
-    batch, (rows, hidden), or None; `wanted` says which of x, hx, w_ih, w_hh, bias are."""
+    """Gradients of (x, hx, w_ih, w_hh, bias), of which `wanted` lists five flags. `g_out`: the gradient of the outputs
+    (steps, batch, hidden), or (rows, hidden) for a packed batch, or None. `samples`: see `weight_gradients`."""
     if loops.has(saved):
         at_once = samples is None and saved[2] is None and all(wanted[2:])
         dx, dh, _, d, *weights = loops.backward(saved, order, g_out, g_h, None, wanted, w_ih, w_hh, at_once)

@@ -1,7 +1,7 @@
-"""The GRU on arrays; see shared.py for how the steps are laid out.
+"""The GRU on arrays; shared.py explains the layout of the steps.
 
-Gates stand in torch's order: reset, update, new. The new gate's input and hidden parts are kept
-apart (the reset gate multiplies the hidden one); the sigmoids are halved as in lstm.py.
+The gates are in torch's order: reset, update, new. The input part and the hidden part of the new gate are kept apart,
+because the reset gate multiplies the hidden part. The arguments of the sigmoids are halved as in lstm.py.
 """
 import numpy as np
 
@@ -13,8 +13,9 @@ _HALVED = {t: np.array([0.5, 0.5, 1], t)[:, None, None] for t in ("f", "d")}
 
 
 def gru_step(a, h, h_next):
-    """One step from `a` (4, batch, hidden): pre-activations of reset and update (halved), input and
-    hidden part of the new gate. Writes: `a` reset, update, new, hidden part; `h_next` the state."""
+    """One step from `a` (4, batch, hidden): halved pre-activations of reset and update, then the input part and the
+    hidden part of the new gate. Writes the gates reset, update, new and the hidden part to `a`, the state to
+    `h_next`."""
     if native.done("gru_step", *h.shape, a, h, h_next):
         return
     r, z, new, part = a
@@ -31,11 +32,11 @@ def gru_step(a, h, h_next):
 
 
 def gru_step_backward(a, joined, offset, dh, d, work):
-    """Gradients `d` (batch, 4 * hidden) of: the new gate's hidden part, reset, update, the new gate's input part. The
-    state before is `joined` (batch, *) from column `offset` on; `dh` becomes its gradient as far as it came past the
-    gates.
+    """Writes the gradients of the new gate's hidden part, reset, update and the new gate's input part to `d` (batch,
+    4 * hidden). The previous state is in the columns of `joined` (batch, *) from `offset` on. `dh`, the gradient of the
+    state, becomes the part of the previous state's gradient that does not pass the gates.
 
-    `work` (2, batch, hidden) is scratch.
+    `work` (2, batch, hidden) is scratch memory.
     """
     if native.done("gru_step_backward", *dh.shape, joined.shape[1], offset, a, joined, dh, d):
         return
@@ -43,7 +44,7 @@ def gru_step_backward(a, joined, offset, dh, d, work):
     r, z, new, part = a
     t, u = work
     np.subtract(1, z, out=u)
-    u *= dh                                    # the gradient of the new gate
+    u *= dh                                    # now the gradient of the new gate
     np.subtract(h, new, out=t)
     t *= u
     np.multiply(t, z, out=d[2])
@@ -60,12 +61,12 @@ def gru_step_backward(a, joined, offset, dh, d, work):
 
 
 def gru_forward(order, x, hx, w_ih, w_hh, b_ih, b_hh, keep):
-    """(outputs (rows, hidden), final state, what backward needs)."""
+    """(outputs (rows, hidden), final state, arrays for backward)."""
     if loops.takes(x, hx, None, w_ih, w_hh):
         out, h, _, saved = loops.forward("gru", order, x, hx, None, w_ih, w_hh, b_ih, b_hh, keep)
         return out, h, saved
     hidden = w_hh.shape[1]
-    batch = min(order)[1]                     # the rows of the first step
+    batch = min(order)[1]                     # the number of rows of the first step
     two = 2 * hidden
     scale = _HALVED[x.dtype.char]
     joined, wide, n = rows(x, hidden, hidden)
@@ -104,10 +105,10 @@ def gru_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh, samples=None):
         dx, dh, _, d, *_ = loops.backward(saved, order, g_out, g_h, None, wanted, w_ih, w_hh)
         return dx, dh, *_weight_gradients(wanted[2:], *saved[1:4], d, hidden, samples)
     joined, wide, n, steps = saved
-    batch = min(order)[1]                     # the rows of the first step
+    batch = min(order)[1]                     # the number of rows of the first step
     dh = gradient_of_state(g_h, batch, hidden, w_hh.dtype)
-    # Columns of d: new gate's hidden part, reset, update, new gate's input part. The first three go
-    # with the hidden weights in this order, the last three with the input weights.
+    # The columns of d are those of the new gate's hidden part, reset, update, and the new gate's input part. The
+    # first three belong to the hidden weights, the last three to the input weights.
     d = np.empty((len(joined), 4 * hidden), w_hh.dtype)
     weights = np.concatenate((w_hh[2 * hidden:], w_hh[:2 * hidden]))
     work = np.empty((2, batch, hidden), w_hh.dtype)
@@ -129,11 +130,11 @@ def gru_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh, samples=None):
 
 
 def _weight_gradients(wanted, joined, wide, n, d, hidden, samples):
-    """Gradients of (w_ih, w_hh, b_ih, b_hh); `samples` as for `product`."""
+    """Gradients of (w_ih, w_hh, b_ih, b_hh); `samples`: see `product`."""
     if not any(wanted):
         return None, None, None, None
     two, d_in = 2 * hidden, d[:, hidden:]
-    gates = product(joined, d_in[:, :two], samples)            # reset and update, of all the rows; the largest one
+    gates = product(joined, d_in[:, :two], samples)            # reset and update, for all rows
     new_in = product(joined[:, :n + 1], d_in[:, two:], samples)
     new_hidden = product(joined[:, n:], d[:, :hidden], samples)
     if wide is None:
@@ -146,7 +147,7 @@ def _weight_gradients(wanted, joined, wide, n, d, hidden, samples):
 
 
 def _stacked(left, right):
-    """Two matrices beside each other, transposed, in C order."""
+    """Two matrices, joined along their columns and transposed, in C order."""
     out = np.empty((*left.shape[:-2], left.shape[-1] + right.shape[-1], left.shape[-2]), left.dtype)
     out[..., :left.shape[-1], :], out[..., left.shape[-1]:, :] = left.swapaxes(-1, -2), right.swapaxes(-1, -2)
     return out

@@ -1,5 +1,5 @@
-"""The loop over all steps of a recurrent layer in C. Its twins are the loops in elman.py, lstm.py and gru.py, whose
-rows [x | 1 | h] it takes over (shared.py)."""
+"""The loop over all steps of a recurrent layer in C. Its twins are the loops in elman.py, lstm.py and gru.py. It uses
+their rows [x | 1 | h] (shared.py)."""
 import numpy as np
 
 from .. import native
@@ -11,28 +11,29 @@ _FLOAT = np.dtype(np.float32)
 
 
 def has(saved):
-    """Whether it is what backward needs of a layer that ran in C: the kind, the rows, the input if it is not among
-    them, the columns of it that are, and the steps; of an LSTM or a GRU what the pre-activations became, of an LSTM
-    also the cells before each step and the tanh of those after it; of others the final state."""
+    """Whether the arrays `saved` for backward are those of a layer that ran in C: (kind, rows, the input if the rows do
+    not hold it, the number of its columns in the rows, steps, activated gates of an LSTM or a GRU, the cells before
+    each step of an LSTM, the tanh of the cells after it, the final state of other layers)."""
     return saved[0].__class__ is str
 
 
 def takes(x, hx, cx, w_ih, w_hh, w_hr=None):
-    """Whether C does a layer of those arrays (None: one that is not given); none that projects its output."""
+    """Whether C computes a layer with these arrays, which may be None. It computes no layer that projects its
+    output."""
     if w_hr is not None or x.dtype != _FLOAT or x.size < native.LEAST or not native.takes("recurrent", w_hh, w_ih):
         return False
     return type(x) is np.ndarray and all([s is None or s.dtype == _FLOAT and s.size for s in (hx, cx)])
 
 
 def forward(kind, order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, keep):
-    """(outputs (rows, hidden), final state, final cells (None without), what backward needs)."""
+    """(outputs (rows, hidden), final state, final cells of an LSTM or None, arrays for backward)."""
     features, hidden, batch = x.shape[-1], w_hh.shape[1], min(order)[1]
     gated, count = kind in ("lstm", "gru"), x.size // features
     n = features if features < (hidden if gated else 4 * hidden) else 0
     first, next_row, step = x.strides[0], *x.strides[-2:]
     if not n or step != 4 or next_row < 4 * features or (first | next_row) % 4:
         x = np.ascontiguousarray(x)
-    x = x[None] if n and x.ndim == 3 else x.reshape(count, features)[None, None]       # runs of rows, one a step
+    x = x[None] if n and x.ndim == 3 else x.reshape(count, features)[None, None]       # runs of rows, one for each step
     gates, kept = 4 if gated else 1, count if keep else batch
     joined = np.empty((kept, n + 1 + hidden), _FLOAT)
     steps = np.array(order, np.int64)
@@ -48,13 +49,13 @@ def forward(kind, order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, keep):
     native.run("recurrent", _KINDS.index(kind), len(order), batch, count, kept, n, features - n, features, hidden,
                gates, len(w_hh) // hidden, n + 1 + hidden, keep, hx is not None, x.shape[2], x.shape[1], apart // 4,
                onward // 4, steps, x, w_ih, w_hh, *biases, joined, activated, cells, squashed, out, h, c)
-    last = h.copy() if keep and not gated else None        # the caller may write to what he gets
+    last = h.copy() if keep and not gated else None        # a copy: the caller may write to h
     return out, h, c, (
         (kind, joined, None if n else x[0, 0], n, steps, activated, cells, squashed, last) if keep else None)
 
 
 def _plain(g):
-    """The gradient of the outputs as one run of memory, and whether it lies sequence by sequence."""
+    """(the gradient of the outputs as a C-contiguous array, whether its first axis is the batch)."""
     if g is None:
         return None, False
     g = g if g.dtype == _FLOAT else g.astype(_FLOAT)
@@ -64,8 +65,8 @@ def _plain(g):
 
 
 def backward(saved, order, g_out, g_h, g_c, wanted, w_ih, w_hh, weights=False):
-    """(gradients of (x, hx, cx), of the pre-activations, with `weights` those of w_ih, w_hh and the bias); `wanted`: of
-    which of x and hx."""
+    """Gradients of x, hx, cx, the pre-activations, and with `weights` w_ih, w_hh and the bias, else None for these
+    three. `wanted`: flags for x and hx."""
     kind, joined, _, n, steps, activated, cells, squashed, last = saved
     hidden, count, batch = w_hh.shape[1], len(joined), min(order)[1]
     gates = 1 if activated is None else 4

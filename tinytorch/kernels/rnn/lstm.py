@@ -1,7 +1,7 @@
-"""The LSTM on arrays; see shared.py for how the steps are laid out.
+"""The LSTM on arrays; shared.py explains the layout of the steps.
 
-Gates stand in torch's order: input, forget, cell, output. Three of them are sigmoids, and
-sigmoid(a) = tanh(a / 2) / 2 + 1/2: their weights are packed halved, one tanh does all four.
+The gates are in torch's order: input, forget, cell, output. Three of them are sigmoids, and sigmoid(a) =
+tanh(a / 2) / 2 + 1/2. So their weights are halved when they are packed, and one tanh computes all four gates.
 """
 import numpy as np
 
@@ -25,9 +25,9 @@ _RAISED = {t: 1 - halved for t, halved in _HALVED.items()}
 
 
 def lstm_step(a, c, c_next, squashed, h):
-    """One step from the pre-activations `a` (4, batch, hidden; the sigmoids' halved) and cells `c`.
+    """One step from the pre-activations `a` (4, batch, hidden), those of sigmoids halved, and cells `c`.
 
-    Writes: `a` the gates, `c_next` the cells, `squashed` their tanh, `h` the output.
+    Writes the gates to `a`, the cells to `c_next`, their tanh to `squashed` and the output to `h`.
     """
     if native.done("lstm_step", *c.shape, a, c, c_next, squashed, h):
         return
@@ -43,9 +43,8 @@ def lstm_step(a, c, c_next, squashed, h):
 
 
 def lstm_step_backward(a, c, squashed, dh, dc, d, work):
-    """Gradients `d` (batch, 4 * hidden) of the pre-activations; `dc` becomes that of the cells before.
-
-    `work` (4, batch, hidden) is scratch.
+    """Writes the gradients of the pre-activations to `d` (batch, 4 * hidden). `dc`, the gradient of the cells, becomes
+    that of the previous cells. `work` (4, batch, hidden) is scratch memory.
     """
     if native.done("lstm_step_backward", *c.shape, a, c, squashed, dh, dc, d):
         return
@@ -71,14 +70,14 @@ def lstm_step_backward(a, c, squashed, dh, dc, d, work):
 
 
 def lstm_forward(order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr, keep):
-    """(outputs (rows, width), final state, final cells, what backward needs).
+    """(outputs (rows, width), final state, final cells, arrays for backward).
 
-    `w_hr` (width, hidden) projects the output; None: the width is `hidden`.
+    `w_hr` (width, hidden) projects the output. If it is None, the width is `hidden`.
     """
     if loops.takes(x, hx, cx, w_ih, w_hh, w_hr):
         return loops.forward("lstm", order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, keep)
     hidden, width = w_hh.shape[0] // 4, w_hh.shape[1]
-    batch = min(order)[1]                     # the rows of the first step
+    batch = min(order)[1]                     # the number of rows of the first step
     scale = _HALVED[x.dtype.char]
     joined, wide, n = rows(x, hidden, width)
     weights = packed(4, w_ih if n else None, (b_ih, b_hh), w_hh, scale)
@@ -117,7 +116,7 @@ def lstm_backward(g_out, g_h, g_c, wanted, order, saved, w_ih, w_hh, w_hr, sampl
         return dx, dh, dc, *weight_gradients(wanted[3:6], *saved[1:4], d, samples), None
     joined, wide, n, steps, unprojected = saved
     hidden, width = w_hh.shape[0] // 4, w_hh.shape[1]
-    batch = min(order)[1]                     # the rows of the first step
+    batch = min(order)[1]                     # the number of rows of the first step
     dtype = w_hh.dtype
     dh, dc = gradient_of_state(g_h, batch, width, dtype), gradient_of_state(g_c, batch, hidden, dtype)
     d = np.empty((len(joined), 4 * hidden), dtype)

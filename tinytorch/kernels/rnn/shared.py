@@ -1,13 +1,13 @@
-"""Recurrent layers on arrays: what the kinds share (elman.py, lstm.py and gru.py have the layers).
+"""The parts that the kinds of recurrent layers share. elman.py, lstm.py and gru.py have the layers.
 
-A kernel runs one direction of one layer over a whole batch of sequences. The rows of all time steps
-lie under each other, earliest step first (`spans` says which rows are a step's, in the order of
-processing), so that a padded batch and a packed one are the same thing.
+A kernel runs one direction of one layer over a whole batch of sequences. The rows of all time steps are joined in one
+matrix, earliest step first, so that padded and packed batches have one form. `spans` lists the rows of each step in the
+order of processing.
 
-One matrix product does all of a step's linear algebra: its rows are [x | 1 | h], the weights are
-packed once to match, the biases ride on the ones. An input wider than the hidden state is left out
-of the rows and projected for all steps beforehand. Backward gathers the gradients of the
-pre-activations of all steps, so that every weight gradient is one product too.
+One matrix product computes all of a step's linear algebra. Its rows are [x | 1 | h], the weights are packed once to
+match, and the biases are multiplied by the ones. An input that is wider than the hidden state is left out of the rows,
+and projected for all steps in advance. Backward collects the gradients of the pre-activations of all steps, so that
+every gradient of a weight is one product too.
 """
 from itertools import accumulate
 
@@ -17,17 +17,18 @@ from ..linalg.products import dot
 
 
 def spans(sizes, reverse):
-    """(first row, last row + 1) of each step, in the order of processing; `sizes` counts the rows."""
+    """(first row, last row + 1) of each step, in the order of processing. `sizes`: the number of rows of each step."""
     stops = list(accumulate(sizes))
     found = list(zip([0] + stops[:-1], stops))
     return found[::-1] if reverse else found
 
 
 def rows(x, hidden, width):
-    """The left operand of all steps: (rows [x | 1 | h], x if it is wide, columns of x in the rows).
+    """(rows [x | 1 | h], the left operands of all steps; x if it is wide, else None; the number of its columns in the
+    rows).
 
-    `x` is (steps, batch, features) or (rows, features), `hidden` its narrowness limit, `width` the
-    number of columns to leave for the state.
+    `x` is (steps, batch, features) or (rows, features). It is wide from `hidden` features on. `width`: the number of
+    columns for the state.
     """
     features = x.shape[-1]
     count = x.size // features
@@ -60,7 +61,7 @@ def packed(gates, w_x, biases, w_h, scale=None):
 
 
 def projected(wide, gates, w_ih, scale=None):
-    """All steps' input projections (gates, rows, hidden) of a wide input; None for a narrow one."""
+    """The projections (gates, rows, hidden) of a wide input for all steps; None for a narrow one."""
     if wide is None:
         return None
     weights = w_ih.reshape(gates, -1, w_ih.shape[1])
@@ -70,27 +71,28 @@ def projected(wide, gates, w_ih, scale=None):
 
 
 def start(state, batch, width, dtype):
-    """The initial state (batch, width): zeros if none was given."""
+    """The initial state (batch, width): zeros if `state` is None."""
     return np.zeros((batch, width), dtype) if state is None else state.reshape(batch, width)
 
 
 def columns(state, n, width):
-    """How many columns of its rows the first step needs: those of a zero state can be left out."""
+    """The number of columns of its rows that the first step needs: it leaves out a zero state."""
     return n + 1 if state is None else n + 1 + width
 
 
 def carried(new, old):
-    """The state after a step on the first rows: sequences that have ended, or not begun, keep theirs."""
+    """The state after a step on the first rows. Sequences that have ended, or not begun, keep their states."""
     return new if len(new) == len(old) else np.concatenate((new, old[len(new):]))
 
 
 def gradient_of_state(g, batch, width, dtype):
-    """A buffer (batch, width) that starts with the gradient of the final state."""
+    """A buffer (batch, width) that contains the gradient of the final state."""
     return np.zeros((batch, width), dtype) if g is None else g.reshape(batch, width).copy()
 
 
 def product(a, b, samples):
-    """a.T @ b of rows. With `samples` each step has the sequences of so many one after the other: one for each."""
+    """a.T @ b for matrices of rows. `samples`, if not None, is (number of samples, steps): each step has the sequences
+    of the samples one after the other, and the result has one product for each sample."""
     if samples is None:
         return dot(a.T, b)
     count, steps = samples
@@ -99,11 +101,11 @@ def product(a, b, samples):
 
 
 def weight_gradients(wanted, joined, wide, n, d, samples=None):
-    """Gradients of (w_ih, w_hh, bias) from those of the pre-activations, `d` (rows, gates * hidden). `samples`: (how
-    many share the batch, steps), as for `product`; their gradients are apart, in the first dimension."""
+    """Gradients of (w_ih, w_hh, bias) from those of the pre-activations, `d` (rows, gates * hidden). `samples`: see
+    `product`; the gradients then have a first dimension for the samples."""
     if not any(wanted):
         return None, None, None
-    # of each gate a row
+    # The gradients of all columns, a row for each gate.
     all_of = product(d, joined, samples) if d.shape[1] < joined.shape[1] else \
         product(joined, d, samples).swapaxes(-1, -2)
     if wide is None:
@@ -114,13 +116,13 @@ def weight_gradients(wanted, joined, wide, n, d, samples=None):
 
 
 def sums(d, samples=None):
-    """Of columns, which the gradient of a bias is; `samples` as for `product`."""
+    """The sums of columns: the gradient of a bias. `samples`: see `product`."""
     ones = np.ones((len(d), 1), d.dtype)
     return ones[:, 0].dot(d) if samples is None else product(ones, d, samples)[:, 0]
 
 
 def by_step(g, order):
-    """The gradient of the outputs (steps, batch, hidden) or, packed, (rows, hidden) as a list of steps in the order of
+    """The gradient of the outputs, (steps, batch, hidden) or packed (rows, hidden), as a list of steps in the order of
     processing."""
     if g is None or g.ndim < 3:
         return g if g is None else [g[lo:hi] for lo, hi in order]
@@ -128,12 +130,12 @@ def by_step(g, order):
 
 
 def state_product(order, out, hx, d, samples=None):
-    """The gradient of recurrent weights: `d` of each row times the state, an output, that the row's step started from;
-    `samples` as for `product`."""
+    """The gradient of recurrent weights: `d` of each row times the state at the start of the row's step, which is an
+    output of the previous one. `samples`: see `product`."""
     batch = order[0][1] - order[0][0]
     if samples is not None or any([hi - lo != batch for lo, hi in order]):
         return product(d, _states_before(order, out, hx), samples)
-    # Steps of one size: the states before are the outputs, moved by a step.
+    # All steps have one size: the previous states are the outputs, shifted by a step.
     later, earlier = slice(batch, None), slice(None, len(d) - batch)
     to, source, first = (later, earlier, slice(None, batch)) if order[0][0] == 0 else \
         (earlier, later, slice(len(d) - batch, None))
@@ -144,7 +146,7 @@ def state_product(order, out, hx, d, samples=None):
 
 
 def _states_before(order, out, hx):
-    """The state that each row's step started from."""
+    """For each row, the state at the start of its step."""
     before = np.zeros_like(out)
     h = start(hx, min(order)[1], out.shape[1], out.dtype)
     for lo, hi in order:

@@ -1,4 +1,4 @@
-"""A recurrent layer over parts of a large batch at once, where threads allow: sequences do not see each other.
+"""A recurrent layer over a large batch, whose parts are shared by threads: sequences do not depend on each other.
 
 `forward` and `backward` are those of elman.py, lstm.py or gru.py.
 """
@@ -7,22 +7,24 @@ import numpy as np
 from ..threads import number, split
 from . import loops
 
-_HEAVY = 1 << 25          # multiplications of a pass that take a thread longer than it takes to share them
-# In smaller steps handing over the interpreter takes longer than a pass.
-_LARGE = 20_000           # numbers of a step's state that are much,
-_MIDDLING = 8_000         # and ones that are enough
-_LONG = 1_500_000         # with so many multiplications in a step,
-_MANY = 32                # if they are those of many sequences: each part multiplies with all of the weights
+_HEAVY = 1 << 25          # from so many multiplications of a pass on threads are worth their overhead
+# In small steps the threads wait longer for the interpreter than they compute. A step is large enough if its state has
+# _LARGE numbers, or _MIDDLING numbers with _LONG multiplications for _MANY sequences: each part of the batch multiplies
+# with all weights.
+_LARGE = 20_000
+_MIDDLING = 8_000
+_LONG = 1_500_000
+_MANY = 32
 
 
 class Parts(list):
-    """What backward needs, by parts of the batch: (first, last + 1, order, saved)."""
+    """The arrays for backward by parts of the batch: (first, last + 1, order, saved)."""
 
 
 def run_forward(forward, order, x, states, weights, keep):
-    """forward(order, x, *states, *weights, keep): (outputs (rows, width), final states ..., what backward needs).
+    """forward(order, x, *states, *weights, keep): (outputs (rows, width), final states ..., arrays for backward).
 
-    Of the `weights`, the second is the recurrent one.
+    The second of the `weights` is the recurrent one.
     """
     batch = min(order)[1]
     if x.ndim < 3 or number() < 2 or not _heavy(len(x), batch, weights[1]) or loops.takes(
@@ -45,7 +47,7 @@ def run_forward(forward, order, x, states, weights, keep):
 
 
 def _heavy(steps, batch, recurrent):
-    """Whether sharing is worth it, with those recurrent weights (gates * hidden, hidden)."""
+    """Whether threads are worth their overhead for a layer with these recurrent weights (gates * hidden, hidden)."""
     step, state = batch * recurrent.size, batch * recurrent.shape[1]
     return steps * step >= _HEAVY and (state >= _LARGE or state >= _MIDDLING and step >= _LONG and batch >= _MANY)
 
@@ -69,7 +71,7 @@ def run_backward(backward, g_out, g_states, wanted, order, saved, weights):
 
 
 def _cut(states, first, last):
-    """The parts of states (1, batch, n), of which some may be None."""
+    """Parts of states (1, batch, n), each of which may be None."""
     return [s if s is None else s[:, first:last] for s in states]
 
 
