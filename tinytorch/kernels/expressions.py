@@ -194,6 +194,7 @@ def _assembled(steps, operations):
     None if the machine lacks one of the operations, or if registers, literals or steps do not fit."""
     if len(steps) > _STEPS or any([name not in operations for name, _ in steps]):
         return None
+    # A register is free again after the last step that reads its value. The last step writes to the output.
     last = {}
     for i, (_, operands) in enumerate(steps):
         last.update({x: i for x in operands if x.__class__ is int})

@@ -25,8 +25,10 @@ def laid_out(array, shape):
     # type() and not isinstance: the __class__ of stand-ins is ndarray too.
     if type(array) is not np.ndarray or not array.flags.c_contiguous or not array.size:
         return np.broadcast_to(array, shape)
-    strides = (0,) * len(shape) if array.size == 1 else tuple([
-        0 if n == 1 else step for n, step in zip(array.shape, array.strides)])
+    if array.size == 1:
+        strides = (0,) * len(shape)
+    else:
+        strides = tuple([0 if n == 1 else step for n, step in zip(array.shape, array.strides)])
     result = np.ndarray(shape, array.dtype, array, 0, strides)
     result.flags.writeable = False
     return result
@@ -267,8 +269,11 @@ def picked_like(found, array, index):
     operands = [(*kept[:first], *(0,) * count, *kept[first:])]
     for p in places:                           # other dimensions of size 1 have strides too
         steps = p.strides or (p.itemsize,)
-        operands.append([steps[d - first] if first <= d < first + count and count else n == 1 and (
-            steps[-1] if d >= first else steps[0] * (p.shape or (1,))[0]) for d, n in enumerate(found.shape)])
+        before, behind = steps[0] * (p.shape or (1,))[0], steps[-1]
+        operand = [n == 1 and (behind if d >= first else before) for d, n in enumerate(found.shape)]
+        if count:
+            operand[first:first + count] = steps
+        operands.append(operand)
     order = dense_order(found.shape, *operands)
     return found if found.transpose(order).flags.c_contiguous else in_order(found, order)
 

@@ -91,7 +91,9 @@ _PRODUCTS = {np.matmul: _matmul}
 
 
 def _axes(axis, ndim):
-    axes = range(ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    if axis is None:
+        axis = range(ndim)
+    axes = axis if isinstance(axis, (tuple, range)) else (axis,)
     for a in axes:
         if not -ndim <= a < ndim:
             raise np.exceptions.AxisError(a, ndim)
@@ -99,7 +101,8 @@ def _axes(axis, ndim):
 
 
 def _reduced(function, array, axis=0, dtype=None, keepdims=False, initial=None, where=True, **options):
-    sample = function(_as_ones(array), 0 if array.ndim else None, **{} if dtype is None else {"dtype": dtype})
+    given = {} if dtype is None else {"dtype": dtype}
+    sample = function(_as_ones(array), 0 if array.ndim else None, **given)
     if function.__name__ == "accumulate":
         return new_meta(array.shape, sample.dtype)
     return _without(array, axis, np.asarray(sample).dtype, keepdims)
@@ -238,19 +241,27 @@ def _broadcast_arrays(*arrays, subok=False):
     return tuple([np.broadcast_to(x, shape) for x in arrays])
 
 
+def _at_least_1d(a):
+    return a if a.ndim else a.reshape(1)
+
+
+def _dot(a, b):
+    return a.dot(b) if is_meta(a) else np.matmul(a, b)
+
+
 FUNCTIONS.update({
     np.concatenate: _joined, np.stack: _stacked, np.where: _where, np.copyto: _copyto,
     np.may_share_memory: _shares, np.shares_memory: _shares, np.shape: lambda x: x.shape, np.ndim: lambda x: x.ndim,
     np.size: lambda x: x.size, np.broadcast_arrays: _broadcast_arrays,
     np.broadcast_to: lambda a, shape, subok=False: Meta(np.broadcast_to(a.raw, shape)),
     np.take_along_axis: _taken_along, np.tile: _tiled, np.nonzero: _nonzero, np.argwhere: _nonzero,
-    np.flatnonzero: _nonzero, np.atleast_1d: lambda a: a if a.ndim else a.reshape(1),
+    np.flatnonzero: _nonzero, np.atleast_1d: _at_least_1d,
     np.take: lambda a, *args, **options: a.take(*args, **options),
     np.repeat: lambda a, *args, **options: a.repeat(*args, **options), np.sort: _same, np.clip: _same, np.flip: _same,
     np.round: _same, np.copy: _same, np.argsort: _indices, np.argpartition: _indices, np.partition: _same,
     np.tril: _same, np.triu: _same, np.roll: _same, np.nan_to_num: _same,
     np.ravel: lambda a, order="C": a.ravel(order), np.reshape: lambda a, shape, **options: a.reshape(shape),
-    np.dot: lambda a, b: a.dot(b) if is_meta(a) else np.matmul(a, b),
+    np.dot: _dot,
 })
 for _name in ("empty_like", "zeros_like", "ones_like", "full_like"):
     FUNCTIONS[getattr(np, _name)] = _like(getattr(np, _name))

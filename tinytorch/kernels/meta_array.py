@@ -228,8 +228,9 @@ class Meta(StandIn):
 
     # -------------------------------------------------------------- new arrays
     def copy(self, order="C"):
-        return meta_like(self.raw) if order in "KA" else new_meta(
-            self.shape, self.dtype, range(self.ndim)[::-1] if order == "F" else None)
+        if order in "KA":
+            return meta_like(self.raw)
+        return new_meta(self.shape, self.dtype, range(self.ndim)[::-1] if order == "F" else None)
 
     def flatten(self, order="C"):
         return new_meta((self.size,), self.dtype)
@@ -318,8 +319,8 @@ def _picked(array, items):
     items, expanded, dim = list(items), [], 0
     if not any([i is Ellipsis for i in items]):
         items.append(Ellipsis)
-    used = sum([i.ndim if isinstance(i, ndarray) and i.dtype == bool else 0 if i is None or i is Ellipsis else 1
-                for i in items])
+    used = sum([i.ndim if isinstance(i, ndarray) and i.dtype == bool else 1
+                for i in items if i is not None and i is not Ellipsis])
     for i in items:
         expanded += [slice(None)] * (array.ndim - used) if i is Ellipsis else [i]
     shape, picked, place, apart = [], [], None, False

@@ -146,14 +146,20 @@ def _added_up(rows, rounded):
 
 def layer_norm_backward(g, wanted, x, weight, width, mean, rate, rounded=None):
     """Gradients of input, weight and bias; None for those that are not `wanted`. `rounded` rounds sums over rows after
-    each addition, where torch keeps them in lower precision."""
+    each addition, where torch keeps them in lower precision.
+
+    C computes all gradients in one pass, if that of the input is wanted, rows are centred and sums are not rounded.
+    Otherwise NumPy computes the gradient of the bias, then that of the weight, then, in place, that of the input.
+    """
     g, x, weight = _in_rows(g, x, weight)
     if mean is not None and wanted[0] and rounded is None and x.size:
         g_input, count, grain = np.empty(x.shape, x.dtype), x.size // width, max(1, _PIECE // width)
         pieces = -(-count // grain)
         sums = np.empty((pieces, 2, width), x.dtype) if wanted[1] or wanted[2] else None
         if native.done("layer_norm_backward", count, width, grain, pieces, g, x, weight, mean, rate, g_input, sums):
-            return g_input, *([None, None] if sums is None else sums[0] if pieces == 1 else np.add.reduce(sums))
+            if sums is None:
+                return g_input, None, None
+            return g_input, *(sums[0] if pieces == 1 else np.add.reduce(sums))
     add_up = _column_sum if rounded is None else lambda rows: _added_up(rows, rounded)
     g, rows = (a.reshape(-1, width) if a.size else a.reshape(0, width) for a in (g, x))
     g_bias = add_up(g) if wanted[2] else None

@@ -148,7 +148,8 @@ def adam(p, g, m, v, v_max, step, lr, beta1, beta2, eps, weight_decay, decoupled
         shrink, weight_decay = None if weight_decay == 0 else float(1 - lr * weight_decay), 0
     if p.dtype.itemsize == 2:
         return optim_half.adam(p, g, m, v, v_max, rate, root, shrink, beta1, beta2, eps, weight_decay, maximize, *how)
-    if native.done("adam", p.size, -1 if maximize else 1, weight_decay, 1 - beta1, beta2, 1 - beta2, root, eps,
+    sign = -1 if maximize else 1
+    if native.done("adam", p.size, sign, weight_decay, 1 - beta1, beta2, 1 - beta2, root, eps,
                    -rate, 1 if shrink is None else shrink, p, g, m, v, v_max):
         return
 
@@ -265,7 +266,8 @@ def nadam(p, g, m, v, lr, step, mu, mu_next, mu_product, beta1, beta2, eps, weig
         return optim_half.nadam(p, g, m, v, of_gradient, of_mean, correction ** 0.5, shrink, beta1, beta2, eps,
                                 weight_decay, maximize, *how)
 
-    if native.done("nadam", p.size, -1 if maximize else 1, weight_decay, 1 - beta1, beta2, 1 - beta2, correction,
+    sign = -1 if maximize else 1
+    if native.done("nadam", p.size, sign, weight_decay, 1 - beta1, beta2, 1 - beta2, correction,
                    eps, of_gradient, of_mean, 1 if shrink is None else shrink, p, g, m, v):
         return
 
@@ -293,7 +295,8 @@ def radam(p, g, m, v, lr, correction1, correction2, rectify, beta1, beta2, eps, 
         return optim_half.radam(p, g, m, v, float(lr), rectify, root, correction1, shrink, beta1, beta2, eps,
                                 weight_decay, maximize, *how)
 
-    if native.done("radam", p.size, -1 if maximize else 1, weight_decay, 1 - beta1, beta2, 1 - beta2, correction1,
+    sign = -1 if maximize else 1
+    if native.done("radam", p.size, sign, weight_decay, 1 - beta1, beta2, 1 - beta2, correction1,
                    lr, eps, root, rectify or 0, 1 if shrink is None else shrink, p, g, m, v):
         return
 

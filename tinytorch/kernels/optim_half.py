@@ -129,8 +129,11 @@ def adagrad(p, g, total, lr, eps, weight_decay, maximize, *how):
     def update(q, p, g, total):
         g = _decayed(q, g, p, weight_decay, maximize)
         total[...] = q(total + g * g)
-        in_place = weight_decay != 0 or maximize
-        step = q(g * (q.factor(lr) if in_place else np.float32(lr))) if q.foreach else np.float32(lr) * g
+        if q.foreach:
+            in_place = weight_decay != 0 or maximize
+            step = q(g * (q.factor(lr) if in_place else np.float32(lr)))
+        else:
+            step = np.float32(lr) * g
         p -= step / _root(q, total, eps)
     stepped(update, (p, g, total), *how)
 

@@ -157,7 +157,10 @@ def quick_select(keys, k):
                 break
             swap(i, j)
         swap(low, j)
-        low, high = i if j <= k else low, j - 1 if j >= k else high
+        if j <= k:
+            low = i
+        if j >= k:
+            high = j - 1
     if high == low + 1 and keys[low] > keys[high]:
         swap(low, high)
     return order[k]

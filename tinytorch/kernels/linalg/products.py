@@ -47,9 +47,9 @@ def _native(a, b, bias=None):
     (ta, left), (tb, right) = left, right
     turned = tb and 4 * m <= n                 # the smaller operand is the one that is copied
     inside = bias is not None and bias.shape == (n,) and native.takes("product", bias)
+    piece = 1 + _PIECE // (48 * k * min(_BLOCK, n if turned else m))
     native.run("product", ta, tb, m, n, k, left.strides[0] // 4, right.strides[0] // 4, turned,
-               m > _MANY or k > _LONG, _BLOCK, 1 + _PIECE // (48 * k * min(_BLOCK, n if turned else m)), left, right,
-               bias if inside else None, result)
+               m > _MANY or k > _LONG, _BLOCK, piece, left, right, bias if inside else None, result)
     if bias is not None and not inside:
         result += bias
     return result

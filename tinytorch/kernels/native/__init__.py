@@ -117,8 +117,9 @@ def _made(name):
             scope[dtype.name] = dtype
             absent = f"0 if {x} is None else " if "?" in marks else ""
             fits = f"type({x}) is ndarray and {x}.dtype is {dtype.name} and {x}.size == {inside}"
-            arrays[x] = (absent, f"({x} is None or {fits})" if absent else fits,
-                         f"address({x}, {inside}, {dtype.name}{', True' if '>' in marks else ''})")
+            if absent:
+                fits = f"({x} is None or {fits})"
+            arrays[x] = absent, fits, f"address({x}, {inside}, {dtype.name}{', True' if '>' in marks else ''})"
             given.append(f"at_{x}")
             if dtype.itemsize > 1:
                 sizes.append((dtype.itemsize, x))

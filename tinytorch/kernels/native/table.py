@@ -243,7 +243,8 @@ def entries():
         for marks, _, kind, _, dtype, below in parsed(declared):
             at = f"a[{len(types)}]"
             if kind:
-                types.append(("" if ">" in marks else "const ") + ("place" if below else _TYPES[dtype]) + " *")
+                const = "" if ">" in marks else "const "
+                types.append(const + ("place" if below else _TYPES[dtype]) + " *")
                 given.append(f"(void *)(intptr_t){at}.whole")    # of 8 bytes, however few an address has
             else:
                 types.append(_TYPES[dtype] if marks else "int64_t")

@@ -46,7 +46,7 @@ def normal(out, mean, std, stream):
     # new block. For the 16-bit types these last numbers are drawn in the new block alone.
     half = dtype == f16 or dtype == dt.BFLOAT16
     draw = stream.uniform64 if dtype == f64 else stream.uniform32
-    u = draw((body if half else n) + (16 if tail else 0))
+    u = draw((body if half else n) + 16 * (tail > 0))
     if tail and not half:
         u[body:body + 16] = u[n:]
         u = u[:body + 16]

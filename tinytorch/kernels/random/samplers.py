@@ -264,8 +264,14 @@ def integers(out, low, high, stream):
     if high is None:
         if low == -(1 << 63):
             return store(out, from_integers(stream.double_words(n).view(np.int64), dtype))
-        high = 1 + (1 << digits if digits else 1 if dtype.kind == dt.BOOL else min(np.iinfo(dtype).max, _INT64_MAX))
+        high = _largest_integer(dtype) + 1
     return store(out, from_integers(_modulo(stream, n, high - low, low), dtype))
+
+
+def _largest_integer(dtype):
+    if dtype in DIGITS:
+        return 1 << DIGITS[dtype]
+    return 1 if dtype.kind == dt.BOOL else min(np.iinfo(dtype).max, _INT64_MAX)
 
 
 def _rounding_inwards(value, direction, bound, digits, dtype):

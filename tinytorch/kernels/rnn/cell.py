@@ -22,8 +22,10 @@ def affine(x, weight, bias):
 def linear_gradients(wanted, d, x, h, w_ih, w_hh):
     """Gradients of (x, h, w_ih, w_hh, b_ih, b_hh), given that of x @ w_ih.T + b_ih + h @ w_hh.T + b_hh, `d`."""
     bias = np.add.reduce(d, axis=0) if wanted[4] or wanted[5] else None
-    return (np.dot(d, w_ih) if wanted[0] else None, np.dot(d, w_hh) if wanted[1] else None,
-            np.dot(d.T, x) if wanted[2] else None, np.dot(d.T, h) if wanted[3] else None, bias, bias)
+    dx = np.dot(d, w_ih) if wanted[0] else None
+    dh = np.dot(d, w_hh) if wanted[1] else None
+    d_ih = np.dot(d.T, x) if wanted[2] else None
+    return dx, dh, d_ih, np.dot(d.T, h) if wanted[3] else None, bias, bias
 
 
 def rnn_forward(nonlinearity, x, h, w_ih, w_hh, b_ih, b_hh):

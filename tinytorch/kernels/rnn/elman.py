@@ -108,5 +108,6 @@ def rnn_backward(g_out, g_h, wanted, order, saved, w_ih, w_hh, samples=None):
     dx = np.dot(d, w_ih) if wanted[0] else None
     if joined is not None:
         return dx, dh, *weight_gradients(wanted[2:], joined, None, n, d, samples)
-    return (dx, dh, product(d, wide, samples) if wanted[2] else None,
-            state_product(order, out, hx, d, samples) if wanted[3] else None, sums(d, samples) if wanted[4] else None)
+    d_ih = product(d, wide, samples) if wanted[2] else None
+    d_hh = state_product(order, out, hx, d, samples) if wanted[3] else None
+    return dx, dh, d_ih, d_hh, sums(d, samples) if wanted[4] else None

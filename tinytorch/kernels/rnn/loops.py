@@ -27,14 +27,19 @@ def takes(x, hx, cx, w_ih, w_hh, w_hr=None):
 
 def forward(kind, order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, keep):
     """(outputs (rows, hidden), final state, final cells of an LSTM or None, arrays for backward)."""
+    # The order below is that of the memory: the input (copied unless C can read its rows), the rows [x | 1 | h], what
+    # the kinds keep (activated gates of an LSTM or a GRU, cells and their tanh of an LSTM), the outputs, the states.
+    # Without `keep` the rows and gates have room for one step alone.
     features, hidden, batch = x.shape[-1], w_hh.shape[1], min(order)[1]
     gated, count = kind in ("lstm", "gru"), x.size // features
-    n = features if features < (hidden if gated else 4 * hidden) else 0
+    limit = hidden if gated else 4 * hidden
+    n = features if features < limit else 0    # the columns of x in the rows
     first, next_row, step = x.strides[0], *x.strides[-2:]
     if not n or step != 4 or next_row < 4 * features or (first | next_row) % 4:
         x = np.ascontiguousarray(x)
     x = x[None] if n and x.ndim == 3 else x.reshape(count, features)[None, None]       # runs of rows, one for each step
-    gates, kept = 4 if gated else 1, count if keep else batch
+    gates = 4 if gated else 1
+    kept = count if keep else batch
     joined = np.empty((kept, n + 1 + hidden), _FLOAT)
     steps = np.array(order, np.int64)
     biases = [b if b is None else np.ascontiguousarray(b, _FLOAT) for b in (b_ih, b_hh)]
@@ -44,14 +49,17 @@ def forward(kind, order, x, hx, cx, w_ih, w_hh, b_ih, b_hh, keep):
     out = np.empty((count, hidden), _FLOAT)
     h = start(hx, batch, hidden, _FLOAT)
     h = h if hx is None else h.copy()
-    c = None if kind != "lstm" else np.zeros((batch, hidden), _FLOAT) if cx is None else cx.reshape(batch, -1).copy()
+    c = None
+    if kind == "lstm":
+        c = np.zeros((batch, hidden), _FLOAT) if cx is None else cx.reshape(batch, -1).copy()
     _, onward, apart, _ = x.strides
     native.run("recurrent", _KINDS.index(kind), len(order), batch, count, kept, n, features - n, features, hidden,
                gates, len(w_hh) // hidden, n + 1 + hidden, keep, hx is not None, x.shape[2], x.shape[1], apart // 4,
                onward // 4, steps, x, w_ih, w_hh, *biases, joined, activated, cells, squashed, out, h, c)
     last = h.copy() if keep and not gated else None        # a copy: the caller may write to h
-    return out, h, c, (
-        (kind, joined, None if n else x[0, 0], n, steps, activated, cells, squashed, last) if keep else None)
+    if not keep:
+        return out, h, c, None
+    return out, h, c, (kind, joined, None if n else x[0, 0], n, steps, activated, cells, squashed, last)
 
 
 def _plain(g):
@@ -79,4 +87,7 @@ def backward(saved, order, g_out, g_h, g_c, wanted, w_ih, w_hh, weights=False):
     native.run("recurrent_backward", _KINDS.index(kind), len(order), batch, count, n, hidden, gates,
                len(w_hh) // hidden, joined.shape[1], wanted[1], turned, steps, g,
                w_hh, joined, activated, cells, squashed, last, dh, dc, d, *found)
-    return dot(d[:, hidden:] if kind == "gru" else d, w_ih) if wanted[0] else None, dh, dc, d, *found
+    dx = None
+    if wanted[0]:
+        dx = dot(d[:, hidden:] if kind == "gru" else d, w_ih)
+    return dx, dh, dc, d, *found

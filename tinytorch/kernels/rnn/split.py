@@ -66,8 +66,8 @@ def run_backward(backward, g_out, g_states, wanted, order, saved, weights):
     split(len(saved), run)
     dx, *others = zip(*results)
     states = [np.concatenate(d) for d in others[:len(g_states)]]
-    return (None if dx[0] is None else _joined(dx, saved, len(order)), *states,
-            *[None if d[0] is None else sum(d[1:], d[0]) for d in others[len(g_states):]])
+    summed = [None if d[0] is None else sum(d[1:], d[0]) for d in others[len(g_states):]]
+    return None if dx[0] is None else _joined(dx, saved, len(order)), *states, *summed
 
 
 def _cut(states, first, last):
