@@ -7,8 +7,8 @@ from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedPara
 
 
 def factory_kwargs(kwargs: dict[str, object] | None) -> dict[str, object]:
-    """What a layer hands on to `torch.empty` and its like, of the keywords that it was made with: `device`, `dtype` and
-    `memory_format`, by themselves or in `factory_kwargs`. TypeError for others, and for what is there twice.
+    """The keywords of a layer that it passes on to `torch.empty` and similar functions: `device`, `dtype` and
+    `memory_format`, given directly or in `factory_kwargs`. TypeError for other keywords, and for one given twice.
 
     >>> import tinytorch as torch
     >>> torch.nn.factory_kwargs({"dtype": torch.float64, "factory_kwargs": {"device": "cpu"}})

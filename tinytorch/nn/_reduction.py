@@ -1,4 +1,4 @@
-"""Reductions of losses by torch's numbers, and by the flags that were before their names."""
+"""The reductions of losses by torch's numbers, and by the flags that preceded their names."""
 import warnings
 
 from ..errors import warn
@@ -8,12 +8,12 @@ __all__ = []
 
 
 def get_enum(reduction):
-    """0 of "none", 1 of "mean", 2 of "sum". ValueError for another."""
+    """0 for "none", 1 for "mean", 2 for "sum". ValueError for any other text."""
     return ("none", "mean", "sum").index(reduction_of(reduction))
 
 
 def legacy_get_string(size_average, reduce, emit_warning=True):
-    """The reduction's name of the deprecated flags; None counts as True."""
+    """The name of the reduction that the deprecated flags mean. None counts as True."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         name = reduction_of("mean", size_average is None or size_average, reduce)
@@ -24,5 +24,5 @@ def legacy_get_string(size_average, reduce, emit_warning=True):
 
 
 def legacy_get_enum(size_average, reduce, emit_warning=True):
-    """`get_enum` of the deprecated flags."""
+    """The number (see `get_enum`) of the reduction that the deprecated flags mean."""
     return get_enum(legacy_get_string(size_average, reduce, emit_warning))

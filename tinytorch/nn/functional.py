@@ -1,5 +1,5 @@
-"""torch.nn.functional: the layers as functions. The work is done in ops/; here stand the functions that torch writes in
-Python on top of its own, with `inplace` and other defaults."""
+"""torch.nn.functional: the layers as functions. ops/ implements most of them. This file has the functions that torch
+writes in Python on top of its operations, with `inplace` and other defaults."""
 from __future__ import annotations
 
 import sys as _sys
@@ -87,7 +87,7 @@ def sigmoid(input: Tensor) -> Tensor:
 # ------------------------------------------------------------------ activations that may be computed in place
 @public(hot=True, python=True)
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """max(input, 0); its derivative at 0 is 0, at NaN 1. RuntimeError for bool.
+    """max(input, 0). Its derivative at 0 is 0, at NaN 1. RuntimeError for bool.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.relu(torch.tensor([-1., 2.]))
@@ -121,7 +121,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 @public(hot=True, python=True)
 def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False,
           inplace: bool = False) -> Tensor:
-    """leaky_relu whose slope is drawn from [lower, upper) for each element when training, else is the middle.
+    """leaky_relu with a slope for each element: drawn from [lower, upper) in training, else (lower + upper) / 2.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.rrelu(torch.tensor([-16., 2.]), 0.25, 0.75)
@@ -132,7 +132,7 @@ def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, trainin
 
 @public(hot=True, python=True)
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """`input` limited to [min_val, max_val]; the derivative is 0 at both ends and outside.
+    """`input` limited to [min_val, max_val]. The derivative is 0 at both ends and outside.
 
     ValueError if min_val > max_val, RuntimeError for bool.
 
@@ -156,7 +156,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     return threshold_(input, threshold, value) if inplace else _activation.threshold(input, threshold, value)
 
 
-_threshold = threshold                         # by which torch pickles it
+_threshold = threshold                         # the name under which torch pickles it
 
 
 @public(hot=True, python=True)
@@ -216,7 +216,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 @public(hot=True, python=True)
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
-    """elu with the constants for which activations keep mean 0 and variance 1.
+    """elu with the constants that keep activations at mean 0 and variance 1.
 
     Klambauer et al. 2017, Self-Normalizing Neural Networks.
 
@@ -240,8 +240,8 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 # ------------------------------------------------------------------ softmax
 def _implicit(name, input):
-    """The dimension that torch's old default takes. The functions have torch's `_stacklevel`, and find the line to warn
-    at without it."""
+    """The default dimension of earlier torch versions. `_stacklevel` exists for torch's signature alone: `warn` finds
+    the caller's line without it."""
     warn(f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
          "argument.")
     return 0 if input.dim() in (0, 1, 3) else 1
@@ -261,15 +261,18 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 
 def assert_int_or_pair(arg, arg_name, message):
-    """AssertionError for what is neither a number nor two."""
+    """AssertionError unless `arg` is an integer or has two elements."""
     assert isinstance(arg, int) or len(arg) == 2, message.format(arg_name)
 
 
 def boolean_dispatch(arg_name, arg_index, default, if_true, if_false, module_name, func_name):
-    """A function that is `if_true` where its argument `arg_name` is true, else `if_false`. It has the docstring of
-    the one that has any; RuntimeError if both have."""
+    """A function that calls `if_true` if its argument `arg_name` is true, else `if_false`. It has the docstring of
+    either. RuntimeError if both have one."""
     def fn(*args, **kwargs):
-        chosen = kwargs[arg_name] if arg_name in kwargs else args[arg_index] if arg_index < len(args) else default
+        if arg_name in kwargs:
+            chosen = kwargs[arg_name]
+        else:
+            chosen = args[arg_index] if arg_index < len(args) else default
         return (if_true if chosen else if_false)(*args, **kwargs)
     if module_name is not None:
         fn.__module__ = module_name
@@ -300,7 +303,7 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 @public(hot=True, python=True)
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dt.dtype | None = None) -> Tensor:
-    """torch.log_softmax; without `dim` as in `softmax`.
+    """torch.log_softmax. Without `dim`, the dimension is that of `softmax`.
 
     >>> import tinytorch as torch
     >>> torch.nn.functional.log_softmax(torch.tensor([0., 0.]), dim=0)

@@ -1,4 +1,4 @@
-"""Gradients of convolutions, given the sizes of what they are of."""
+"""Gradients of convolutions, given the size of the tensor to differentiate by."""
 from ..autograd.grad_mode import enable_grad, is_grad_enabled
 from ..autograd.tensor_methods import grad
 from . import functional as F
@@ -7,7 +7,8 @@ __all__ = []
 
 
 def _gradient(convolution, of, input, weight, grad_output, settings):
-    """Of input (0) or weight (1), which gives its size alone; recorded if the grad mode is on."""
+    """The gradient of a convolution by its input (of=0) or weight (of=1), for which a size is given. Autograd records
+    the computation if the grad mode is on."""
     recorded = is_grad_enabled()
     tensors = [input, weight]
     tensors[of] = grad_output.new_zeros(tensors[of]).requires_grad_()
@@ -16,7 +17,7 @@ def _gradient(convolution, of, input, weight, grad_output, settings):
 
 
 def conv1d_input(input_size, weight, grad_output, stride=1, padding=0, dilation=1, groups=1):
-    """Of conv1d by its input (N, C, L), given as a size.
+    """Gradient of conv1d by its input (N, C, L), given as a size.
 
     >>> import tinytorch as torch
     >>> torch.nn.grad.conv1d_input((1, 1, 4), torch.tensor([[[1., 2.]]]), torch.ones(1, 1, 3))
@@ -26,7 +27,7 @@ def conv1d_input(input_size, weight, grad_output, stride=1, padding=0, dilation=
 
 
 def conv1d_weight(input, weight_size, grad_output, stride=1, padding=0, dilation=1, groups=1):
-    """Of conv1d by its weight (out_channels, C / groups, K), given as a size.
+    """Gradient of conv1d by its weight (out_channels, C / groups, K), given as a size.
 
     >>> import tinytorch as torch
     >>> torch.nn.grad.conv1d_weight(torch.tensor([[[1., 2., 3., 4.]]]), (1, 1, 2), torch.ones(1, 1, 3))
@@ -36,7 +37,7 @@ def conv1d_weight(input, weight_size, grad_output, stride=1, padding=0, dilation
 
 
 def conv2d_input(input_size, weight, grad_output, stride=1, padding=0, dilation=1, groups=1):
-    """Of conv2d by its input (N, C, H, W), given as a size.
+    """Gradient of conv2d by its input (N, C, H, W), given as a size.
 
     >>> import tinytorch as torch
     >>> torch.nn.grad.conv2d_input((1, 1, 2, 2), torch.ones(1, 1, 1, 1), torch.ones(1, 1, 2, 2)).shape
@@ -46,7 +47,7 @@ def conv2d_input(input_size, weight, grad_output, stride=1, padding=0, dilation=
 
 
 def conv2d_weight(input, weight_size, grad_output, stride=1, padding=0, dilation=1, groups=1):
-    """Of conv2d by its weight (out_channels, C / groups, K, K), given as a size.
+    """Gradient of conv2d by its weight (out_channels, C / groups, K, K), given as a size.
 
     >>> import tinytorch as torch
     >>> torch.nn.grad.conv2d_weight(torch.ones(1, 1, 2, 2), (1, 1, 1, 1), torch.ones(1, 1, 2, 2))
@@ -56,7 +57,7 @@ def conv2d_weight(input, weight_size, grad_output, stride=1, padding=0, dilation
 
 
 def conv3d_input(input_size, weight, grad_output, stride=1, padding=0, dilation=1, groups=1):
-    """Of conv3d by its input (N, C, D, H, W), given as a size.
+    """Gradient of conv3d by its input (N, C, D, H, W), given as a size.
 
     >>> import tinytorch as torch
     >>> torch.nn.grad.conv3d_input((1, 1, 2, 2, 2), torch.ones(1, 1, 1, 1, 1), torch.ones(1, 1, 2, 2, 2)).sum()
@@ -66,7 +67,7 @@ def conv3d_input(input_size, weight, grad_output, stride=1, padding=0, dilation=
 
 
 def conv3d_weight(input, weight_size, grad_output, stride=1, padding=0, dilation=1, groups=1):
-    """Of conv3d by its weight (out_channels, C / groups, K, K, K), given as a size.
+    """Gradient of conv3d by its weight (out_channels, C / groups, K, K, K), given as a size.
 
     >>> import tinytorch as torch
     >>> torch.nn.grad.conv3d_weight(torch.ones(1, 1, 2, 2, 2), (1, 1, 1, 1, 1), torch.ones(1, 1, 2, 2, 2))

@@ -1,6 +1,6 @@
-"""torch.nn.init: fills tensors with starting values, and returns them. Nothing here is recorded.
+"""torch.nn.init: functions that fill a tensor with initial values and return it. Autograd does not record them.
 
-The random ones draw exactly PyTorch's numbers; `generator=None` means the default generator.
+The random functions draw exactly PyTorch's numbers. `generator=None` means the default generator.
 """
 import functools
 import math
@@ -29,9 +29,9 @@ _LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_tra
 
 
 def calculate_gain(nonlinearity, param=None):
-    """The factor on the standard deviation that a nonlinearity calls for; `param` is leaky_relu's slope.
+    """The recommended factor for the standard deviation with a nonlinearity. `param` is the slope of leaky_relu.
 
-    ValueError for a name that is not known.
+    ValueError for an unknown name.
 
     >>> import tinytorch as torch
     >>> torch.nn.init.calculate_gain("leaky_relu", 0.2)
@@ -54,7 +54,7 @@ def calculate_gain(nonlinearity, param=None):
 
 
 def _calculate_fan_in_and_fan_out(tensor):
-    """How many inputs an output of the layer with this weight depends on, and the other way round."""
+    """(number of inputs for each output, number of outputs for each input) of the layer with this weight."""
     shape = tensor._array.shape
     if len(shape) < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
@@ -73,7 +73,7 @@ def _calculate_correct_fan(tensor, mode):
 @door
 @no_grad()
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
-    """Numbers drawn evenly from [a, b).
+    """Numbers from the uniform distribution over [a, b).
 
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
@@ -86,7 +86,7 @@ def uniform_(tensor, a=0.0, b=1.0, generator=None):
 @door
 @no_grad()
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
-    """Normal numbers.
+    """Numbers from the normal distribution.
 
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
@@ -126,7 +126,7 @@ def _put(tensor, values):
 
 @no_grad()
 def eye_(tensor):
-    """The identity matrix. ValueError for other than 2 dimensions.
+    """The identity matrix. ValueError unless the tensor has 2 dimensions.
 
     >>> import tinytorch as torch
     >>> torch.nn.init.eye_(torch.empty(2, 3))
@@ -140,9 +140,9 @@ def eye_(tensor):
 
 @no_grad()
 def dirac_(tensor, groups=1):
-    """A convolution weight (out, in / groups, ...) that hands on as many channels as it can unchanged.
+    """A convolution weight (out, in / groups, ...) that passes as many channels as possible on unchanged.
 
-    ValueError for other than 3, 4 or 5 dimensions, or outputs that `groups` does not divide.
+    ValueError unless it has 3, 4 or 5 dimensions, or if `groups` does not divide the outputs.
 
     >>> import tinytorch as torch
     >>> torch.nn.init.dirac_(torch.empty(2, 2, 3))
@@ -244,7 +244,7 @@ def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gener
 def orthogonal_(tensor, gain=1, generator=None):
     """A random (semi-)orthogonal matrix times `gain`; dimensions after the first count as one (Saxe et al., 2013).
 
-    The numbers drawn are PyTorch's, the result agrees within rounding. ValueError for fewer than 2 dimensions.
+    The random numbers are PyTorch's; the result agrees up to rounding. ValueError for fewer than 2 dimensions.
 
     >>> import tinytorch as torch
     >>> w = torch.nn.init.orthogonal_(torch.empty(2, 3))
@@ -272,10 +272,10 @@ def orthogonal_(tensor, gain=1, generator=None):
 
 @no_grad()
 def sparse_(tensor, sparsity, std=0.01, generator=None):
-    """N(0, std) numbers, a fraction `sparsity` of each column zeroed (Martens, 2010).
+    """N(0, std) numbers, with zeros for a fraction `sparsity` of each column (Martens, 2010).
 
-    As in PyTorch the places of the zeros come from the default generator, whatever `generator` is.
-    ValueError for other than 2 dimensions.
+    As in PyTorch, the places of the zeros come from the default generator, whatever `generator` is.
+    ValueError unless the tensor has 2 dimensions.
 
     >>> import tinytorch as torch
     >>> (torch.nn.init.sparse_(torch.empty(4, 3), 0.5) == 0).sum(0)
@@ -295,7 +295,7 @@ def sparse_(tensor, sparsity, std=0.01, generator=None):
 
 @no_grad()
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    """N(mean, std) numbers between a and b: those outside are drawn again.
+    """N(mean, std) numbers between a and b. Numbers outside are drawn again.
 
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
@@ -332,7 +332,7 @@ def _redraw_outside(tensor, mean, std, a, b, generator):
 
 
 def _redraw_unlikely(tensor, mean, std, a, b, generator):
-    """Uniform candidates, each accepted with the density there relative to the highest in the range."""
+    """Rejection sampling: uniform candidates, each accepted with its density divided by the highest in the range."""
     mode = max(a, min(mean, b))
     log_peak = -0.5 * ((mode - mean) / std) ** 2
     candidates = tensor.uniform_(a, b, generator=generator)
@@ -356,7 +356,7 @@ def _deprecated(new):
             warn(f"`nn.init.{old.__name__}` is now deprecated in favor of `nn.init.{new.__name__}`.",
                  FutureWarning)
             return new(*args, **kwargs)
-        alias.__wrapped__ = new                # whose source and signature inspect shows
+        alias.__wrapped__ = new                # so that inspect shows its source and signature
         return alias
     return decorate
 

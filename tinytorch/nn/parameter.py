@@ -1,5 +1,5 @@
-"""Parameter and Buffer: the tensors that a Module registers when they are assigned to it; and their
-uninitialised forms, whose shape a lazy module finds out at its first call."""
+"""Parameter and Buffer: tensors that a Module registers when they are assigned to it. And their uninitialised forms,
+whose shape a lazy module determines at its first call."""
 import numpy as np
 
 from .. import dtypes as dt
@@ -13,7 +13,7 @@ __all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter
 
 
 def _share(cls, data, requires_grad):
-    """A leaf of class `cls` on the memory of `data`."""
+    """A new leaf of class `cls` that shares the memory of `data`."""
     if requires_grad and data._array.dtype.kind not in dt.DIFFERENTIABLE:
         raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     if requires_grad:
@@ -25,7 +25,7 @@ def _share(cls, data, requires_grad):
 
 
 class _ParameterType(type):
-    """Makes a tensor of the user's own class a Parameter too, once it has been passed through Parameter()."""
+    """The class of Parameter. A tensor of a user's own class that went through Parameter() is an instance, too."""
 
     def __instancecheck__(cls, instance):
         return type.__instancecheck__(cls, instance) or (
@@ -33,9 +33,9 @@ class _ParameterType(type):
 
 
 class Parameter(Tensor, metaclass=_ParameterType):
-    """A tensor that a Module counts among its parameters when it is assigned to an attribute of it.
+    """A tensor that a Module registers as a parameter when it is assigned to an attribute.
 
-    Shares the memory of `data` and is a leaf; `requires_grad` holds whatever the grad mode. Data of a
+    It shares the memory of `data` and is a leaf. `requires_grad` does not depend on the grad mode. Data of a
     user's own Tensor class keeps its class. RuntimeError for an integer tensor with `requires_grad`.
 
     >>> import tinytorch as torch
@@ -62,7 +62,7 @@ class Parameter(Tensor, metaclass=_ParameterType):
         return self
 
     def __init__(self, data=None, requires_grad=True):
-        """All is done in __new__."""
+        """__new__ does all the work."""
 
     def __deepcopy__(self, memo):
         if id(self) not in memo:
@@ -81,7 +81,7 @@ def _rebuild_parameter(cls, array, requires_grad):
 
 
 class _BufferType(type):
-    """A Buffer is a plain Tensor with a mark."""
+    """The class of Buffer. A plain Tensor with the mark `_is_buffer` is an instance."""
 
     def __instancecheck__(cls, instance):
         return type.__instancecheck__(cls, instance) or (
@@ -89,9 +89,9 @@ class _BufferType(type):
 
 
 class Buffer(Tensor, metaclass=_BufferType):
-    """A tensor that a Module counts among its buffers (state that is not learned) when assigned to it.
+    """A tensor that a Module registers as a buffer (state that is not learned) when it is assigned to an attribute.
 
-    persistent    whether it is part of the module's state_dict
+    persistent    whether the module's state_dict contains it
 
     >>> import tinytorch as torch
     >>> torch.nn.Buffer(torch.tensor([1., 2.]))
@@ -110,7 +110,7 @@ class Buffer(Tensor, metaclass=_BufferType):
 
 
 class UninitializedTensorMixin:
-    """A tensor whose shape is not known yet: it has a dtype and can be converted, nothing else."""
+    """A tensor whose shape is not known yet. It has a dtype and can be converted, but nothing else."""
 
     @property
     def _array(self):
@@ -133,7 +133,7 @@ class UninitializedTensorMixin:
 
     @property
     def data(self):
-        """A tensor without elements: what is drawn into it is lost."""
+        """A tensor without elements: random numbers written to it are lost."""
         return empty(0, dtype=self.lazy_dtype, device=self.lazy_device)
 
     @data.setter
@@ -156,7 +156,10 @@ class UninitializedTensorMixin:
     def to(self, *args, dtype=None, **kwargs):
         """An uninitialised tensor of another dtype."""
         for arg in args:
-            dtype = arg if isinstance(arg, dt.dtype) else arg.dtype if isinstance(arg, Tensor) else dtype
+            if isinstance(arg, dt.dtype):
+                dtype = arg
+            elif isinstance(arg, Tensor):
+                dtype = arg.dtype
         return self if dtype is None else self._of(dtype)
 
     def half(self):
@@ -172,7 +175,7 @@ class UninitializedTensorMixin:
         return self._of(dt.float64)
 
     def detach(self):
-        return self._array                      # which there is not
+        return self._array                      # raises the error of uninitialised tensors
 
     def share_memory_(self):
         raise RuntimeError(
@@ -180,7 +183,7 @@ class UninitializedTensorMixin:
             "before calling `module.share_memory()`.")
 
     def materialize(self, shape, device=None, dtype=None):
-        """Become an ordinary tensor of this shape (a tuple, or one length), its elements not set."""
+        """Make the tensor ordinary, with this shape (a tuple, or one length) and arbitrary elements."""
         made = empty(shape, dtype=dtype or self.lazy_dtype, device=device or self.lazy_device)
         del self.__dict__["lazy_dtype"], self.__dict__["lazy_device"]
         self.__class__ = self.cls_to_become
@@ -207,7 +210,7 @@ def _uninitialized(cls, requires_grad, device, dtype):
 
 
 class UninitializedParameter(UninitializedTensorMixin, Parameter):
-    """A Parameter whose shape is not known yet; `materialize(shape)` makes it an ordinary one."""
+    """A Parameter whose shape is not known yet. `materialize(shape)` makes it an ordinary one."""
 
     cls_to_become = Parameter
 
@@ -215,11 +218,11 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         return _uninitialized(cls, requires_grad, device, dtype)
 
     def __init__(self, requires_grad=True, device=None, dtype=None):
-        """All is done in __new__."""
+        """__new__ does all the work."""
 
 
 class UninitializedBuffer(UninitializedTensorMixin, Tensor):
-    """A buffer whose shape is not known yet; `materialize(shape)` makes it an ordinary tensor."""
+    """A buffer whose shape is not known yet. `materialize(shape)` makes it an ordinary tensor."""
 
     cls_to_become = Tensor
     __torch_function__ = disabled
@@ -230,7 +233,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):
         return self
 
     def __init__(self, requires_grad=False, device=None, dtype=None, persistent=True):
-        """All is done in __new__."""
+        """__new__ does all the work."""
 
 
 def is_lazy(param):
@@ -240,5 +243,5 @@ def is_lazy(param):
 
 PARAMETERS.add(Parameter)
 
-#: The class of the class Parameter, for classes that are made like it.
+#: The metaclass of Parameter, for similar classes.
 _ParameterMeta = type(Parameter)

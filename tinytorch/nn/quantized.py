@@ -1,4 +1,4 @@
-"""torch.nn.quantized: names to import; nothing is quantised."""
+"""torch.nn.quantized. Quantisation is not supported: only the names exist."""
 from .._refused import refused_class
 from ..missing import namespace as _namespace
 from .modules.module import Module

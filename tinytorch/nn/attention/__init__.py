@@ -1,4 +1,4 @@
-"""Which computation `scaled_dot_product_attention` may take, and masks for it."""
+"""The computations that `scaled_dot_product_attention` may use, and masks for it."""
 import contextlib
 from enum import Enum
 
@@ -14,7 +14,7 @@ WARN_FOR_UNFUSED_KERNELS = False
 
 
 class SDPBackend(Enum):
-    """Computations of scaled dot product attention: here FLASH_ATTENTION, in one operation, and MATH, in several.
+    """Computations of scaled dot product attention. tinytorch has FLASH_ATTENTION (one operation) and MATH (several).
 
     >>> import tinytorch as torch
     >>> torch.nn.attention.SDPBackend.MATH
@@ -39,10 +39,10 @@ def _set(backends, set_priority):
 
 @contextlib.contextmanager
 def sdpa_kernel(backends, set_priority=False):
-    """Let `scaled_dot_product_attention` take no computation but these, an SDPBackend or a list of them.
+    """Restrict `scaled_dot_product_attention` to these computations: an SDPBackend or a list of them.
 
-    set_priority    whether the first of them is to be preferred; on the CPU it changes nothing
-    AssertionError for anything else. Where none of them can be taken the call raises RuntimeError.
+    set_priority    whether the order of the list is the order of preference; on the CPU it has no effect
+    AssertionError for anything else. A call raises RuntimeError if none of them can serve it.
 
     >>> import tinytorch as torch
     >>> x = torch.ones(1, 1, 2, 2, requires_grad=True)
@@ -65,17 +65,17 @@ def sdpa_kernel(backends, set_priority=False):
 
 # ------------------------------------------------------------------ computations of GPUs
 def list_flash_attention_impls():
-    """The names that torch has for GPUs."""
+    """The names of torch's implementations for GPUs."""
     return ["FA3", "FA4"]
 
 
 def current_flash_attention_impl():
-    """None: the only one."""
+    """None: the default implementation, since no other can be activated."""
     return None
 
 
 def activate_flash_attention_impl(impl):
-    """NotImplementedError: it would be one of GPUs. ValueError for another name."""
+    """NotImplementedError for an implementation of torch's for GPUs. ValueError for another name."""
     if impl not in list_flash_attention_impls():
         raise ValueError(f"Unknown flash attention impl '{impl}'. Available implementations: "
                          f"{list_flash_attention_impls()}")
@@ -83,7 +83,7 @@ def activate_flash_attention_impl(impl):
 
 
 def restore_flash_attention_impl(_raise_warn=True):
-    """Nothing: no other one can have been activated."""
+    """Does nothing, since no other implementation can have been activated."""
 
 
 register_flash_attention_impl = _refused(__name__, "register_flash_attention_impl", "it would be one of GPUs")

@@ -1,4 +1,4 @@
-"""Causal masks that know of which kind they are."""
+"""Causal masks that know their kind."""
 from enum import IntEnum
 
 from ...autograd.torch_function import DisableTorchFunction
@@ -12,14 +12,14 @@ __all__ = ["CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_le
 
 
 class CausalVariant(IntEnum):
-    """Where the diagonal of a mask ends that is not square: UPPER_LEFT begins, LOWER_RIGHT ends in a corner."""
+    """The corner of a mask that is not square through which its diagonal goes: UPPER_LEFT or LOWER_RIGHT."""
 
     UPPER_LEFT, LOWER_RIGHT = 1, 2
 
 
 class CausalBias(Tensor):
-    """A causal mask (seq_len_q, seq_len_kv) for `scaled_dot_product_attention`: query i attends to keys 0 .. i, or with
-    LOWER_RIGHT the last query to all keys.
+    """A causal mask (seq_len_q, seq_len_kv) for `scaled_dot_product_attention`. With UPPER_LEFT, query i attends to
+    keys 0 .. i; with LOWER_RIGHT, the last query attends to all keys, and each query before it to one key less.
 
     >>> from tinytorch.nn.attention.bias import causal_lower_right, causal_upper_left
     >>> causal_upper_left(2, 3)
@@ -42,7 +42,7 @@ class CausalBias(Tensor):
             warn("Lower right causal bias will produce NaNs in the output when seq_len_q > seq_len_kv!")
 
     def _materialize(self, device=None):
-        """The mask as bools, True where to attend."""
+        """The mask as bools: True where a query may attend."""
         check_device(device)
         with DisableTorchFunction():
             return self.as_subclass(Tensor)
@@ -58,7 +58,7 @@ class CausalBias(Tensor):
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
-        """The attention of this mask; anything else as of any tensor."""
+        """Attention uses the mask's kind; any other function treats it like another tensor."""
         if func is F.scaled_dot_product_attention:
             return cls._dispatch(*args, **kwargs or {})
         return super().__torch_function__(func, types, args, kwargs)
@@ -74,11 +74,11 @@ def _of_two_sizes(name, variant, size):
 
 
 def causal_upper_left(*size):
-    """The mask (seq_len_q, seq_len_kv) of which query i attends to keys 0 .. i. AssertionError unless two sizes."""
+    """The mask (seq_len_q, seq_len_kv) in which query i attends to keys 0 .. i. AssertionError unless two sizes."""
     return _of_two_sizes("causal_upper_left", CausalVariant.UPPER_LEFT, size)
 
 
 def causal_lower_right(*size):
-    """The mask (seq_len_q, seq_len_kv) of which the last query attends to all keys, the one before to all but the last.
-    AssertionError unless two sizes are given."""
+    """The mask (seq_len_q, seq_len_kv) in which the last query attends to all keys, and each query before it to one key
+    less. AssertionError unless two sizes are given."""
     return _of_two_sizes("causal_lower_right", CausalVariant.LOWER_RIGHT, size)

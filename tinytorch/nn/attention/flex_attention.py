@@ -1,4 +1,4 @@
-"""Names of torch's attention with scores by a function, which needs a compiler: each says that it is not there."""
+"""The names of torch's attention with a score function. It is not supported: each call raises NotImplementedError."""
 
 __all__ = ["BlockMask", "and_masks", "create_block_mask", "create_mask", "flex_attention", "noop_mask", "or_masks"]
 
@@ -18,12 +18,12 @@ _DEFAULT_SPARSE_BLOCK_SIZE = 128
 
 
 class AuxRequest:
-    """NotImplementedError: it is for `flex_attention`."""
+    """NotImplementedError: a part of `flex_attention`, which is not supported."""
 
     __init__ = _missing("AuxRequest")
 
 
 class BlockMask:
-    """NotImplementedError: it is for `flex_attention`."""
+    """NotImplementedError: a part of `flex_attention`, which is not supported."""
 
     __init__ = _missing("BlockMask")

@@ -1,4 +1,4 @@
-"""The layers, a file per family."""
+"""The layers: one file for each family."""
 from ...missing import namespace as _namespace
 from .activation import *
 from .adaptive import *
@@ -24,4 +24,4 @@ from .sparse import *
 from .transformer import *
 from .upsampling import *
 
-__getattr__ = _namespace(__name__, ["utils"])      # not before: nn takes all that is here, and has another utils
+__getattr__ = _namespace(__name__, ["utils"])      # not imported: `from .modules import *` would replace nn.utils

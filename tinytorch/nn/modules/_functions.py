@@ -1,4 +1,4 @@
-"""Functions with a backward of their own that layers run."""
+"""Functions with a backward defined here, which layers run."""
 from ...autograd.function import Function, once_differentiable
 from ...dtypes import float32, float64
 from ...ops.creation.factories import empty_like, zeros, zeros_like
@@ -24,7 +24,7 @@ class CrossMapLRN2d(Function):
         for c in range(1, channels):
             if c + reach <= channels:
                 total.add_(squares[:, c + reach - 1])
-            if c > reach:                      # at c == reach channel 0 should go: in torch it stays
+            if c > reach:                      # at c == reach, channel 0 should leave the sum, but torch keeps it
                 total.sub_(squares[:, c - reach])
             scale[:, c] = total
         scale.mul_(alpha / size).add_(k)
@@ -53,13 +53,13 @@ class CrossMapLRN2d(Function):
 class SyncBatchNorm(Function):
     """Batch normalisation by the mean and variance over the inputs of all ranks of `group`: see the layer of this name.
 
-    Forward brings together each rank's mean, variance and count (ranks may have different ones, or no samples),
-    backward the sums of the gradient and of its product with the centred input. Half precision is computed in float32.
+    Forward gathers each rank's mean, variance and count (ranks may have different counts, or no samples). Backward sums
+    the gradient, and its product with the centred input, over all ranks. Half precision is computed in float32.
     """
 
     @staticmethod
     def forward(ctx, input, weight, bias, running_mean, running_var, eps, momentum, group):
-        from ... import distributed  # where it is used: it stands above this
+        from ... import distributed  # imported on use: it imports this package
         channels, world = input.size(1), distributed.get_world_size(group)
         wide = float64 if input.dtype is float64 else float32
         x = input.to(wide)

@@ -1,4 +1,4 @@
-"""AdaptiveLogSoftmaxWithLoss: a softmax over many classes of which few are frequent."""
+"""AdaptiveLogSoftmaxWithLoss: a softmax over many classes, most of which are rare."""
 from __future__ import annotations
 
 from collections import namedtuple
@@ -18,12 +18,13 @@ _ASMoutput = namedtuple("_ASMoutput", ["output", "loss"])
 class AdaptiveLogSoftmaxWithLoss(Module):
     """log p(target) by a tree of softmaxes (Grave et al. 2017, Efficient softmax approximation for GPUs), and its mean.
 
-    Classes are sorted by frequency; the first `cutoffs[0]` and one entry for each of the later clusters are in the
-    head, cluster i has classes cutoffs[i] to cutoffs[i + 1]: log p(class) = log p(cluster) + log p(class | cluster).
-    Cluster i is computed from in_features / div_value^(i + 1) features.
+    Classes are sorted by frequency. The head holds the first `cutoffs[0]` classes and one entry for each cluster of
+    later classes. Cluster i has classes cutoffs[i] to cutoffs[i + 1] and is computed from
+    in_features / div_value^(i + 1) features: log p(class) = log p(cluster) + log p(class | cluster).
 
-    input (N, in_features), target (N) of integers, or (in_features) and (); gives (output, loss), `output` like target.
-    ValueError for cutoffs that do not increase between 1 and n_classes - 1; RuntimeError for other sizes or targets.
+    input (N, in_features) and target (N) of integers, or (in_features) and (). Returns (output, loss); `output` has the
+    shape of the target. ValueError for cutoffs that do not increase between 1 and n_classes - 1; RuntimeError for other
+    sizes or targets.
 
     >>> import tinytorch as torch
     >>> layer = torch.nn.AdaptiveLogSoftmaxWithLoss(16, 20, cutoffs=[5, 10])
@@ -63,7 +64,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
                                         Linear(features, high - low, bias=False, **made)))
 
     def reset_parameters(self):
-        """New random weights for the head and all clusters."""
+        """Draw new random weights for the head and all clusters."""
         self.head.reset_parameters()
         for cluster in self.tail:
             for linear in cluster:
@@ -107,11 +108,11 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return log_p
 
     def log_prob(self, input):
-        """log p of all classes, (N, n_classes), of an `input` (N, in_features)."""
+        """log p of all classes (N, n_classes) for an `input` (N, in_features)."""
         return self._get_full_log_prob(input, self.head(input))
 
     def predict(self, input):
-        """The class (N) of the highest probability: log_prob(input).argmax(1), of what the head does not decide."""
+        """The most probable class (N): log_prob(input).argmax(1), computed only for rows that the head leaves open."""
         head_output = self.head(input)
         output = argmax(head_output, dim=1)
         undecided = output >= self.shortlist_size

@@ -16,7 +16,7 @@ __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LazyBatchNorm1d", "Lazy
 
 
 class _NormBase(Module):
-    """weight and bias (if affine), and the running statistics (if tracked)."""
+    """Base of norms: weight and bias (if affine), and the running statistics (if tracked)."""
 
     num_features: int
     eps: float
@@ -45,14 +45,14 @@ class _NormBase(Module):
         self.reset_parameters()
 
     def reset_running_stats(self):
-        """Running mean 0, variance 1, no batches seen."""
+        """Set the running mean to 0, the running variance to 1 and the count of batches to 0."""
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1)
             self.num_batches_tracked.zero_()
 
     def reset_parameters(self):
-        """weight 1, bias 0, and the running statistics afresh."""
+        """Set weight to 1 and bias to 0, and reset the running statistics."""
         self.reset_running_stats()
         if self.affine:
             init.ones_(self.weight)
@@ -73,7 +73,7 @@ class _NormBase(Module):
     def _load_from_state_dict(self, state_dict, prefix, local_metadata, *args):
         key = prefix + "num_batches_tracked"
         if (local_metadata.get("version") or 1) < 2 and self.track_running_stats and key not in state_dict:
-            seen = self.num_batches_tracked                    # older files do not have it
+            seen = self.num_batches_tracked                    # older files do not hold it
             state_dict[key] = tensor(0, dtype=int64) if seen is None or seen.is_meta else seen
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *args)
 
@@ -87,9 +87,9 @@ class _BatchNorm(_NormBase):
             if self.momentum is None:
                 momentum = 1.0 / float(self.num_batches_tracked)       # the average of all batches
         by_batch = self.training or self.running_mean is None and self.running_var is None
-        keep = not self.training or self.track_running_stats
-        return self._normalised(input, self.running_mean if keep else None, self.running_var if keep else None,
-                                by_batch, momentum)
+        if self.training and not self.track_running_stats:
+            return self._normalised(input, None, None, by_batch, momentum)
+        return self._normalised(input, self.running_mean, self.running_var, by_batch, momentum)
 
     def _normalised(self, input, running_mean, running_var, by_batch, momentum):
         return F.batch_norm(input, running_mean, running_var, self.weight, self.bias, by_batch, momentum, self.eps)
@@ -98,7 +98,7 @@ class _BatchNorm(_NormBase):
 class BatchNorm1d(_BatchNorm):
     """Batch normalisation of (N, C) or (N, C, L) by channel. See torch.nn.functional.batch_norm.
 
-    momentum None averages over all batches seen. When evaluating, the running statistics are used.
+    With momentum None, the running statistics are averages over all batches. Evaluation uses the running statistics.
 
     >>> import tinytorch as torch
     >>> torch.nn.BatchNorm1d(1, affine=False)(torch.tensor([[1.], [3.]]))
@@ -132,11 +132,11 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation over the batches of all processes of `process_group` (None: of all there are), which call it
-    together; where torch.distributed is not initialised, over its own. When evaluating, each process is by itself.
+    """Batch normalisation over the batches of all processes of `process_group` (None: all processes). They must call it
+    together. Without an initialised torch.distributed, and in evaluation, each process normalises its own batch.
 
-    input (N, C, ...) of at least 2 dimensions; the rest as in BatchNorm1d. Processes may have different numbers of
-    samples. ValueError for other inputs, or without channels. torch has it on accelerators alone.
+    input (N, C, ...) of at least 2 dimensions; the other arguments are those of BatchNorm1d. Processes may have
+    different numbers of samples. ValueError for other inputs, or without channels. torch's class needs an accelerator.
 
     >>> import tinytorch as torch
     >>> torch.nn.SyncBatchNorm.convert_sync_batchnorm(torch.nn.Sequential(torch.nn.BatchNorm2d(3)))
@@ -161,7 +161,7 @@ class SyncBatchNorm(_BatchNorm):
 
     def _normalised(self, input, running_mean, running_var, by_batch, momentum):
         if self.training:
-            from ... import distributed  # where it is used: it stands above this
+            from ... import distributed  # imported on use: it imports this package
             if distributed.is_initialized() and distributed.get_world_size(self.process_group) > 1:
                 return _functions.SyncBatchNorm.apply(input, self.weight, self.bias, running_mean, running_var,
                                                       self.eps, momentum, self.process_group)
@@ -169,8 +169,8 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module, process_group=None):
-        """`module` with every batch norm in it replaced by a SyncBatchNorm of the same tensors; of a batch norm, that
-        one."""
+        """`module` with every batch norm in it replaced by a SyncBatchNorm with the same tensors. If `module` itself is
+        a batch norm, the result is the SyncBatchNorm."""
         result = module
         if isinstance(module, _BatchNorm):
             result = SyncBatchNorm(module.num_features, module.eps, module.momentum, module.affine,
@@ -204,12 +204,12 @@ class _LazyNormBase(LazyModuleMixin, _NormBase):
             self.num_batches_tracked = tensor(0, dtype=int64)
 
     def reset_parameters(self):
-        """As in the norm it becomes, once there are shapes."""
+        """Reset the parameters like the final class, once they have shapes."""
         if not self.has_uninitialized_params() and self.num_features != 0:
             super().reset_parameters()
 
     def initialize_parameters(self, input):
-        """Take the size of dimension 1 for num_features."""
+        """Set num_features to the size of dimension 1 of `input`."""
         if self.has_uninitialized_params():
             self.num_features = input.shape[1]
             for value in (self.weight, self.bias, self.running_mean, self.running_var):
@@ -230,7 +230,7 @@ class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
 
 
 class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
-    """BatchNorm2d that takes num_features from the first input. See there.
+    """BatchNorm2d that takes num_features from the first input. See BatchNorm2d.
 
     >>> import tinytorch as torch
     >>> layer = torch.nn.LazyBatchNorm2d(); y = layer(torch.randn(4, 3, 2, 3)); layer.num_features
@@ -241,7 +241,7 @@ class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
 
 
 class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
-    """BatchNorm3d that takes num_features from the first input. See there.
+    """BatchNorm3d that takes num_features from the first input. See BatchNorm3d.
 
     >>> import tinytorch as torch
     >>> layer = torch.nn.LazyBatchNorm3d(); y = layer(torch.randn(4, 3, 2, 3, 4)); layer.num_features

@@ -8,7 +8,8 @@ __all__ = ["ChannelShuffle"]
 
 
 class ChannelShuffle(Module):
-    """(N, C, ...) with the channels of `groups` groups dealt out in turn (Zhang et al. 2018, ShuffleNet).
+    """(N, C, ...) with the channels in another order: channel 0 of each of `groups` groups, then channel 1 of each, and
+    so on (Zhang et al. 2018, ShuffleNet).
 
     >>> import tinytorch as torch
     >>> torch.nn.ChannelShuffle(2)(torch.arange(4.).reshape(1, 4, 1)).flatten()

@@ -50,10 +50,10 @@ class Container(Module):
 
 
 class _Modules(Module):
-    """What Sequential and ModuleList have in common: submodules in order."""
+    """Base of Sequential and ModuleList: submodules in order."""
 
     if TYPE_CHECKING:
-        __getitem__: Callable                  # of each class
+        __getitem__: Callable                  # each class defines it
 
     def _key(self, index):
         return list(self._modules)[_checked_index(index, len(self))]
@@ -93,7 +93,7 @@ class _Modules(Module):
 
 
 class Sequential(_Modules):
-    """Modules called one after the other, each on the result of the one before.
+    """A chain of modules: each is called on the result of the module before it.
 
     Takes the modules, or an OrderedDict of names and modules. Indexing with a slice gives a Sequential.
 
@@ -165,7 +165,7 @@ class Sequential(_Modules):
 
 
 class ModuleList(_Modules):
-    """A list of modules, which are registered; it has no forward of its own.
+    """A list whose modules are registered as submodules. It has no `forward`.
 
     >>> import tinytorch as torch
     >>> torch.nn.ModuleList([torch.nn.Identity() for i in range(3)])
@@ -217,7 +217,7 @@ class ModuleList(_Modules):
 
 
 class ModuleDict(Module):
-    """A dict of modules, which are registered; it has no forward of its own.
+    """A dict whose modules are registered as submodules. It has no `forward`.
 
     >>> import tinytorch as torch
     >>> torch.nn.ModuleDict({"a": torch.nn.Identity()})["a"]
@@ -250,7 +250,7 @@ class ModuleDict(Module):
         return key in self._modules
 
     def clear(self):
-        """Remove all."""
+        """Remove all modules."""
         self._modules.clear()
 
     def pop(self, key):
@@ -270,12 +270,12 @@ class ModuleDict(Module):
         return self._modules.items()
 
     def update(self, modules):
-        """Take in the modules of a mapping, or of an iterable of (name, module)."""
+        """Add the modules of a mapping or of an iterable of (name, module) pairs."""
         _update(self, modules, "ModuleDict", "ModuleDict", (Mapping, ModuleDict))
 
 
 def _update(target, source, name, element_name, mappings):
-    """target[key] = value for all of `source`: a mapping or an iterable of pairs."""
+    """Set target[key] = value for all pairs of `source`: a mapping or an iterable of pairs."""
     if not isinstance(source, Iterable):
         raise TypeError(f"{name}.update should be called with an iterable of key/value pairs, "
                         f"but got {type(source).__name__}")
@@ -285,19 +285,19 @@ def _update(target, source, name, element_name, mappings):
         if not isinstance(element, Iterable):
             raise TypeError(f"{element_name} update sequence element #{j} should be Iterable; "
                             f"is{type(element).__name__}")
-        pair: Any = element                    # which has a length and items, or the error says so
+        pair: Any = element                    # without len() and items, the next lines raise TypeError
         if len(pair) != 2:
             raise ValueError(f"{element_name} update sequence element #{j} has length {len(pair)}; 2 is required")
         target[pair[0]] = pair[1]
 
 
 def _parameter(value):
-    """`value`, made a Parameter if it is a mere Tensor."""
+    """`value` as a Parameter if it is a Tensor; any other value as it is."""
     return Parameter(value) if isinstance(value, Tensor) and not isinstance(value, Parameter) else value
 
 
 def _entry(key, value, type_text):
-    """How an entry of a parameter list or dict is shown: two spaces in, as torch has it."""
+    """The line that shows an entry of a parameter list or dict. It begins with two spaces, as in torch."""
     if not isinstance(value, Tensor):
         return f"  ({key}): Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
@@ -305,7 +305,7 @@ def _entry(key, value, type_text):
 
 
 class ParameterList(Module):
-    """A list of parameters, which are registered; tensors put into it become Parameters.
+    """A list whose parameters are registered. Tensors put into it become Parameters.
 
     >>> import tinytorch as torch
     >>> torch.nn.ParameterList([torch.ones(2, 3)])
@@ -342,7 +342,7 @@ class ParameterList(Module):
         return self
 
     def extend(self, values):
-        """Append all of an iterable. Returns self."""
+        """Append all values of an iterable. Returns self."""
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
             raise TypeError(f"ParameterList.extend should be called with an iterable, but got {type(values).__name__}")
         for value in values:
@@ -359,7 +359,7 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dict of parameters, which are registered; tensors put into it become Parameters.
+    """A dict whose parameters are registered. Tensors put into it become Parameters.
 
     >>> import tinytorch as torch
     >>> torch.nn.ParameterDict({"a": torch.ones(2)})
@@ -402,17 +402,17 @@ class ParameterDict(Module):
         return key in self._keys
 
     def copy(self):
-        """Another ParameterDict of the same parameters."""
+        """A new ParameterDict with the same parameters."""
         return ParameterDict(OrderedDict(self.items()))
 
     def setdefault(self, key, default=None):
-        """self[key], put there first as `default` if it is missing."""
+        """self[key]. If the key is missing, self[key] = `default` first."""
         if key not in self:
             self[key] = default
         return self[key]
 
     def clear(self):
-        """Remove all."""
+        """Remove all entries."""
         for key in list(self._keys):
             del self[key]
 
@@ -449,7 +449,7 @@ class ParameterDict(Module):
         return ((key, self[key]) for key in self._keys)
 
     def update(self, parameters):
-        """Take in the entries of a mapping (a plain dict in the order of its keys), or of an iterable of pairs."""
+        """Add the entries of a mapping (a plain dict in the order of its keys) or of an iterable of pairs."""
         if isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict):
             parameters = sorted(parameters.items())
         _update(self, parameters, "ParametersDict", "ParameterDict", (Mapping, ParameterDict))

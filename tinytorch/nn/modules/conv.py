@@ -20,12 +20,12 @@ _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 def _repeated(value, n):
-    """A tuple: of an iterable its elements, of anything else n times itself."""
+    """An iterable as a tuple; any other value as a tuple of n times this value."""
     return tuple(value) if isinstance(value, Iterable) else (value,) * n
 
 
 class _ConvNd(Module):
-    """What all convolutions share: settings, parameters and how they start."""
+    """Base of convolutions: settings, parameters and their initial values."""
 
     __constants__ = ["stride", "padding", "dilation", "groups", "padding_mode", "output_padding", "in_channels",
                      "out_channels", "kernel_size"]
@@ -70,7 +70,7 @@ class _ConvNd(Module):
         self.reset_parameters()
 
     def _pads(self):
-        """The padding as F.pad wants it: (before, after) of each axis, the last axis first."""
+        """The padding in the form of F.pad: (before, after) of each axis, the last axis first."""
         if not isinstance(self.padding, str):
             return tuple([p for p in reversed(self.padding) for _ in (0, 1)])
         pads = []
@@ -85,7 +85,7 @@ class _ConvNd(Module):
         return (self.out_channels, in_channels // self.groups) + self.kernel_size
 
     def reset_parameters(self):
-        """Draw the parameters anew: uniform in +-1/sqrt(in_channels / groups * size of the kernel)."""
+        """Draw the parameters uniformly from +-1/sqrt(in_channels / groups * size of the kernel)."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             fan_in, _ = init._calculate_fan_in_and_fan_out(self.weight)
@@ -111,7 +111,7 @@ class _ConvNd(Module):
 
 
 class _Conv(_ConvNd):
-    """A convolution of `_n` axes by the function that `_convolve` names."""
+    """Base of convolutions over `_n` axes by the function named by `_convolve`."""
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True,
                  padding_mode="zeros", device=None, dtype=None):
@@ -169,7 +169,7 @@ class Conv3d(_Conv):
 
 
 class _ConvTransposeNd(_ConvNd):
-    """A transposed convolution of `_n` axes by the function that `_convolve` names."""
+    """Base of transposed convolutions over `_n` axes by the function named by `_convolve`."""
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1,
                  bias=True, dilation=1, padding_mode="zeros", device=None, dtype=None):
@@ -181,7 +181,7 @@ class _ConvTransposeNd(_ConvNd):
                          bias, padding_mode, device, dtype)
 
     def _output_padding(self, input, output_size):
-        """What must be added to reach `output_size`. ValueError if it is out of reach."""
+        """The output padding that leads to `output_size`. ValueError if none does."""
         if output_size is None:
             return self.output_padding
         n = self._n
@@ -191,7 +191,7 @@ class _ConvTransposeNd(_ConvNd):
                              f"elements (got {len(wanted)})")
         wanted = wanted[-n:]
         size = input.size()[-n:]
-        padding: Any = self.padding            # numbers: torch has no "same" here
+        padding: Any = self.padding            # numbers alone: torch refuses "same" here
         least = [(m - 1) * s - 2 * p + d * (k - 1) + 1 for m, s, p, d, k in
                  zip(size, self.stride, padding, self.dilation, self.kernel_size)]
         most = [m + s - 1 for m, s in zip(least, self.stride)]
@@ -241,7 +241,7 @@ class ConvTranspose3d(_ConvTransposeNd):
 
 
 if TYPE_CHECKING:
-    class _Lazy(LazyModuleMixin, _ConvNd):     # what it is put before is a convolution
+    class _Lazy(LazyModuleMixin, _ConvNd):     # every class that uses the mixin is a convolution, too
         pass
 else:
     _Lazy = LazyModuleMixin
@@ -265,7 +265,7 @@ class _LazyConvXdMixin(_Lazy):
             self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self):
-        """Draw the parameters anew, once they have shapes."""
+        """Draw the parameters like the final class, once they have shapes."""
         if not self.has_uninitialized_params() and self.in_channels != 0:
             super().reset_parameters()
 
@@ -277,7 +277,7 @@ class _LazyConvXdMixin(_Lazy):
         return input.shape[-n - 1]
 
     def initialize_parameters(self, input, *args, **kwargs):
-        """Take the channels of `input` for in_channels."""
+        """Set in_channels to the number of channels of `input`."""
         if not self.has_uninitialized_params():
             return
         self.in_channels = self._channels(input)
@@ -306,7 +306,7 @@ class _LazyTranspose(_LazyConvXdMixin):
 
 
 class LazyConv1d(_LazyForward, Conv1d):
-    """Conv1d that takes in_channels from the first input. See there.
+    """Conv1d that takes in_channels from the first input. See Conv1d.
 
     >>> import tinytorch as torch
     >>> layer = torch.nn.LazyConv1d(2, 1); layer(torch.ones(1, 3, 5)).shape, layer.in_channels
@@ -328,7 +328,7 @@ class LazyConv2d(_LazyForward, Conv2d):
 
 
 class LazyConv3d(_LazyForward, Conv3d):
-    """Conv3d that takes in_channels from the first input. See there.
+    """Conv3d that takes in_channels from the first input. See Conv3d.
 
     >>> import tinytorch as torch
     >>> layer = torch.nn.LazyConv3d(2, 1); layer(torch.ones(1, 3, 2, 3, 4)).shape, layer.in_channels
@@ -339,7 +339,7 @@ class LazyConv3d(_LazyForward, Conv3d):
 
 
 class LazyConvTranspose1d(_LazyTranspose, ConvTranspose1d):
-    """ConvTranspose1d that takes in_channels from the first input. See there.
+    """ConvTranspose1d that takes in_channels from the first input. See ConvTranspose1d.
 
     >>> import tinytorch as torch
     >>> layer = torch.nn.LazyConvTranspose1d(2, 1); layer(torch.ones(1, 3, 5)).shape, layer.in_channels
@@ -350,7 +350,7 @@ class LazyConvTranspose1d(_LazyTranspose, ConvTranspose1d):
 
 
 class LazyConvTranspose2d(_LazyTranspose, ConvTranspose2d):
-    """ConvTranspose2d that takes in_channels from the first input. See there.
+    """ConvTranspose2d that takes in_channels from the first input. See ConvTranspose2d.
 
     >>> import tinytorch as torch
     >>> layer = torch.nn.LazyConvTranspose2d(2, 1); layer(torch.ones(1, 3, 2, 3)).shape, layer.in_channels
@@ -361,7 +361,7 @@ class LazyConvTranspose2d(_LazyTranspose, ConvTranspose2d):
 
 
 class LazyConvTranspose3d(_LazyTranspose, ConvTranspose3d):
-    """ConvTranspose3d that takes in_channels from the first input. See there.
+    """ConvTranspose3d that takes in_channels from the first input. See ConvTranspose3d.
 
     >>> import tinytorch as torch
     >>> layer = torch.nn.LazyConvTranspose3d(2, 1); layer(torch.ones(1, 3, 2, 3, 4)).shape, layer.in_channels

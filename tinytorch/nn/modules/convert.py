@@ -1,4 +1,4 @@
-"""The part of Module that converts all of its tensors: to another dtype, to new memory."""
+"""The part of Module that converts all of its tensors to another dtype or to new memory."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -14,9 +14,9 @@ from ..parameter import Parameter
 
 
 class Convertible:
-    """What Module inherits: `to` and its kin, each by `_apply`."""
+    """Base of Module with `to` and similar methods. Each of them calls `_apply`."""
 
-    if TYPE_CHECKING:                          # what Module has
+    if TYPE_CHECKING:                          # attributes of Module
         _parameters: dict[str, Any]
         _buffers: dict[str, Any]
         children: Callable
@@ -24,7 +24,7 @@ class Convertible:
         buffers: Callable
 
     def _apply(self, fn, recurse=True):
-        """Replace the content of every parameter, gradient and buffer by what `fn` makes of it."""
+        """Replace each parameter's data, its gradient and each buffer by the result of `fn`."""
         if recurse:
             for module in self.children():
                 module._apply(fn)
@@ -50,7 +50,7 @@ class Convertible:
     def to(self, *args, **kwargs):
         """Convert floating and complex parameters and buffers in place: to(dtype), to(device, dtype), to(tensor).
 
-        dtype, device, non_blocking, memory_format    by name, too; memory_format for those of 4 and 5 dimensions
+        dtype, device, non_blocking, memory_format    also by name; memory_format acts on tensors of 4 and 5 dimensions
         TypeError for a dtype that is neither floating nor complex. Returns self.
         """
         device, dtype, _, memory_format = parse_to(*args, **kwargs)
@@ -81,7 +81,7 @@ class Convertible:
         return self._apply(convert)
 
     def to_empty(self, *, device, recurse=True):
-        """Give every parameter and buffer new memory whose content is not set."""
+        """Replace the memory of all parameters and buffers. The contents of the new memory are arbitrary."""
         return self._apply(lambda t: empty_like(t, device=device), recurse)
 
     def type(self, dst_type):
@@ -89,39 +89,39 @@ class Convertible:
         return self._apply(lambda t: t.type(dst_type))
 
     def half(self):
-        """Floating parameters and buffers to float16."""
+        """Convert floating parameters and buffers to float16."""
         return self._apply(lambda t: t.half() if t.is_floating_point() else t)
 
     def bfloat16(self):
-        """Floating parameters and buffers to bfloat16."""
+        """Convert floating parameters and buffers to bfloat16."""
         return self._apply(lambda t: t.bfloat16() if t.is_floating_point() else t)
 
     def float(self):
-        """Floating parameters and buffers to float32."""
+        """Convert floating parameters and buffers to float32."""
         return self._apply(lambda t: t.float() if t.is_floating_point() else t)
 
     def double(self):
-        """Floating parameters and buffers to float64."""
+        """Convert floating parameters and buffers to float64."""
         return self._apply(lambda t: t.double() if t.is_floating_point() else t)
 
     def cpu(self):
-        """Itself. NotImplementedError if there is a tensor on `meta`, which has no numbers."""
+        """The module itself. NotImplementedError if a tensor is on `meta`, since it has no numbers."""
         return self._apply(lambda t: t.cpu())
 
     def cuda(self, device=None):
-        """AssertionError if there is a tensor to move: there is no CUDA here."""
+        """AssertionError if there is a tensor to move: tinytorch has no CUDA."""
         return self._apply(lambda t: t.cuda(device))
 
     def ipu(self, device=None):
-        """RuntimeError if there is a tensor to move: there is no IPU here."""
+        """RuntimeError if there is a tensor to move: tinytorch has no IPU."""
         return self._apply(lambda t: t.ipu(device))
 
     def mtia(self, device=None):
-        """AssertionError if there is a tensor to move: there is no MTIA here."""
+        """AssertionError if there is a tensor to move: tinytorch has no MTIA."""
         return self._apply(lambda t: t.mtia(device))
 
     def xpu(self, device=None):
-        """AssertionError if there is a tensor to move: there is no XPU here."""
+        """AssertionError if there is a tensor to move: tinytorch has no XPU."""
         return self._apply(lambda t: t.xpu(device))
 
     def share_memory(self):

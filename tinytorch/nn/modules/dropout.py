@@ -1,4 +1,4 @@
-"""Dropout as layers. They act while training; evaluating, they give back their input."""
+"""Dropout as layers. They act in training; in evaluation they return their input."""
 from __future__ import annotations
 
 from .. import functional as F

@@ -8,7 +8,7 @@ __all__ = ["Flatten", "Unflatten"]
 
 
 class Flatten(Module):
-    """Makes one dimension of the dimensions start_dim to end_dim: by default of all but the batch.
+    """Merges the dimensions start_dim to end_dim into one: by default all dimensions except the batch.
 
     >>> import tinytorch as torch
     >>> torch.nn.Flatten()(torch.ones(32, 1, 5, 5)).shape
@@ -31,7 +31,7 @@ class Flatten(Module):
 
 
 class Unflatten(Module):
-    """Makes the dimensions `unflattened_size` (a tuple or list of ints) of dimension `dim`.
+    """Splits dimension `dim` into dimensions of the sizes `unflattened_size` (a tuple or list of ints).
 
     >>> import tinytorch as torch
     >>> torch.nn.Unflatten(1, (2, 5))(torch.ones(3, 10)).shape

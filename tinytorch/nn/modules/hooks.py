@@ -1,4 +1,4 @@
-"""Hooks of modules: the global ones, and how a call with hooks runs."""
+"""Hooks of modules: the global hooks, and how a call with hooks runs."""
 from __future__ import annotations
 
 import copy
@@ -15,10 +15,10 @@ from ...autograd.views import FUNCTION, track_view
 from ...errors import warn
 from ...tensor import Tensor, wrap
 
-#: How often something was written to a module other than its tensors' numbers: what was recorded of a module looks
-#: whether it still holds when this has changed.
+#: Counts all writes to modules, except changes of a tensor's numbers. Code that has recorded a module compares it to
+#: know whether the recording still holds.
 changes = [0]
-#: Hooks of all modules together, by handle.
+#: Global hooks: each dict maps the number of a handle to a hook, for all modules.
 buffer_registration: OrderedDict[int, Callable] = OrderedDict()
 module_registration: OrderedDict[int, Callable] = OrderedDict()
 parameter_registration: OrderedDict[int, Callable] = OrderedDict()
@@ -32,7 +32,7 @@ backward_not_full: OrderedDict[int, Callable] = OrderedDict()
 
 
 class Hooks(OrderedDict):
-    """Hooks of one kind of a module. Writing to it other than by `add` sets Module's flag: see Module._hooked."""
+    """A module's hooks of one kind. Any write to it other than by `add` sets Module._hooked (see there)."""
 
     note_write: Any = None                     # set by module.py
 
@@ -67,9 +67,9 @@ def add(hooks, hook, *marks, prepend=False):
 
 
 class Hooked:
-    """The part of Module that takes hooks of one module."""
+    """The part of Module that registers hooks of one module."""
 
-    if TYPE_CHECKING:                          # what Module.__init__ makes
+    if TYPE_CHECKING:                          # attributes that Module.__init__ sets
         _backward_pre_hooks: dict[int, Callable]
         _backward_hooks: dict[int, Callable]
         _is_full_backward_hook: bool | None
@@ -85,9 +85,9 @@ class Hooked:
         return add(registry, hook, *marks, prepend=prepend)
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
-        """Call hook(module, args) before `forward`; what it returns replaces the arguments.
+        """Call hook(module, args) before `forward`. A result other than None replaces the arguments.
 
-        with_kwargs    hook(module, args, kwargs) -> None or (args, kwargs)
+        with_kwargs    the hook is hook(module, args, kwargs) -> None or (args, kwargs)
         prepend        run it before the hooks registered so far
         Returns a handle with `remove()`.
         """
@@ -95,9 +95,9 @@ class Hooked:
                               prepend=prepend)
 
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
-        """Call hook(module, args, output) after `forward`; what it returns replaces the output.
+        """Call hook(module, args, output) after `forward`. A result other than None replaces the output.
 
-        with_kwargs    hook(module, args, kwargs, output)
+        with_kwargs    the hook is hook(module, args, kwargs, output)
         prepend        run it before the hooks registered so far
         always_call    run it even if `forward` raises
         Returns a handle with `remove()`.
@@ -106,13 +106,13 @@ class Hooked:
                               (self._forward_hooks_always_called, always_call), prepend=prepend)
 
     def register_full_backward_pre_hook(self, hook, prepend=False):
-        """Call hook(module, grad_output) when the gradients of the output are known; what it returns (a tuple)
-        replaces them."""
+        """Call hook(module, grad_output) when the gradients of the output are known. A result other than None (a
+        tuple) replaces them."""
         return self._add_hook(self._backward_pre_hooks, hook, prepend=prepend)
 
     def register_full_backward_hook(self, hook, prepend=False):
-        """Call hook(module, grad_input, grad_output) when the gradients of the inputs are known; what it returns
-        (a tuple) replaces grad_input."""
+        """Call hook(module, grad_input, grad_output) when the gradients of the inputs are known. A result other than
+        None (a tuple) replaces grad_input."""
         self._want_backward_hooks(True)
         return self._add_hook(self._backward_hooks, hook, prepend=prepend)
 
@@ -130,7 +130,7 @@ class Hooked:
 
 
 def registered(hooks, module, name, value):
-    """`value` as the global registration hooks leave it."""
+    """`value`, or its replacement by the global registration hooks."""
     for hook in hooks.values():
         result = hook(module, name, value)
         if result is not None:
@@ -140,17 +140,17 @@ def registered(hooks, module, name, value):
 
 # ------------------------------------------------------------------ a call with hooks
 def call(module, args, kwargs):
-    """module.forward(*args, **kwargs) between all hooks of the module and the global ones; what was compiled of that
-    (`Module.compile`), if it was."""
+    """Run module.forward(*args, **kwargs) between the hooks of the module and the global hooks, or the compiled form
+    of this if `Module.compile` was called."""
     compiled = module.__dict__.get("_compiled_call_impl")
     return call_as_written(module, args, kwargs) if compiled is None else compiled(*args, **kwargs)
 
 
 def call_as_written(module, args, kwargs):
-    """The same of a module that is not compiled."""
+    """Run a module that is not compiled: `forward` between the hooks."""
     if not (module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or module._backward_pre_hooks
             or forward or forward_pre or backward or backward_pre or backward_not_full):
-        return module.forward(*args, **kwargs)             # they have all been removed
+        return module.forward(*args, **kwargs)             # all hooks have been removed
     state = _Call(module, args, kwargs)
     try:
         return state.run()
@@ -160,7 +160,7 @@ def call_as_written(module, args, kwargs):
 
 
 class _Call:
-    """One call of a module: what it was given, what came out, which always-called hooks have run."""
+    """One call of a module: its arguments, its result, and which always-called hooks have run."""
 
     def __init__(self, module, args, kwargs):
         self.module, self.args, self.kwargs = module, args, kwargs
@@ -212,7 +212,7 @@ class _Call:
             self.result = result
 
     def run_always_called(self):
-        """After an error: the hooks with always_call that have not run. Their errors become warnings."""
+        """After an error: run the hooks with always_call that have not run. Their errors become warnings."""
         module = self.module
         for kind, hooks, always in [("global module", forward, forward_always),
                                     ("module", module._forward_hooks, module._forward_hooks_always_called)]:
@@ -227,7 +227,7 @@ class _Call:
 
 # ------------------------------------------------------------------ backward hooks
 @op(name="backward_hook_function", first=1, multi=True, joint=lambda g, wanted, hook: hook(g),
-    backward_name="BackwardHookFunctionBackward")      # a Function of torch
+    backward_name="BackwardHookFunctionBackward")      # a Function in torch
 def _pass_through(hook, *tensors):
     return [array[...] for array in tensors]
 
@@ -242,7 +242,7 @@ class _BackwardHook:
         self.inputs_watched: Sequence[int] = ()
 
     def on_inputs(self, args):
-        # All that is needed later of the arguments: what zeros of their shape are, for those that are tensors
+        # Of each tensor among the arguments, a later step needs shape and dtype alone, to make zeros.
         self.inputs = [(a._array.shape, a._array.dtype) if isinstance(a, Tensor) else None for a in args]
         args, self.inputs_watched = self.watch(args, self.inputs_done)
         return args
@@ -258,8 +258,8 @@ class _BackwardHook:
         return outputs if isinstance(result, tuple) else outputs[0]
 
     def watch(self, values, done):
-        """`values` (a tuple) with those tensors in it that want gradients passed through an op whose rule
-        is done(gradients); and their places."""
+        """(values, places): `values` with its tensors that require gradients passed through an op whose backward rule
+        is done(gradients), and the positions of these tensors."""
         places: Sequence[int] = [i for i, v in enumerate(values) if isinstance(v, Tensor) and v.requires_grad]
         if not places or not mode.grad_now:
             return values, ()
@@ -317,7 +317,7 @@ class _BackwardHook:
 
 
 def _spread(g, places, count):
-    """A tuple of `count` gradients, as Tensors: those of `g` at their places, None elsewhere."""
+    """A tuple of `count` Tensors: the gradients `g` at `places`, None elsewhere."""
     grads: list[Tensor | None] = [None] * count
     for i, d in zip(places, g):
         grads[i] = wrap(np.asarray(d)) if d is not None and not isinstance(d, Tensor) else d
@@ -325,7 +325,7 @@ def _spread(g, places, count):
 
 
 def _like(g, grads):
-    """Gradients in the kind (ndarrays or Tensors) that the engine works in."""
+    """`grads` in the kind (ndarrays or Tensors) of the engine's gradients `g`."""
     for new, old in zip(grads, g):
         if new is not None and old is not None:
             check_replacement("hook", new, as_tensor(old))
@@ -336,7 +336,7 @@ def _like(g, grads):
 
 # ------------------------------------------------------------------ the old backward hooks
 def _hook_last_node(module, hooks, args, result):
-    """Register hooks of the old kind, which see the gradients of the last operation alone."""
+    """Register hooks of the old kind, which see only the gradients of the last operation."""
     tensor = result
     while not isinstance(tensor, Tensor):
         tensor = next(v for v in tensor.values() if isinstance(v, Tensor)) if isinstance(tensor, dict) else tensor[0]
@@ -351,7 +351,7 @@ def _hook_last_node(module, hooks, args, result):
 
 
 class _WithModule:
-    """A hook that is handed its module first."""
+    """A hook that gets its module as first argument."""
 
     def __init__(self, hook, module):
         self.hook, self.module = hook, module
@@ -361,7 +361,7 @@ class _WithModule:
 
 
 def _what_is_missed(node, args, result):
-    """What a hook on `node` does not see of the gradients of a module's arguments and result; None if it sees all."""
+    """The text of the warning if a hook on `node` misses some gradients of a module's arguments or result, or None."""
     instead = "Please use register_full_backward_hook to get the documented behavior."
     later = "is deprecated and will be removed in future versions. This hook will be missing"
     outputs = (result,) if isinstance(result, Tensor) else result
@@ -384,7 +384,7 @@ def _what_is_missed(node, args, result):
 
 
 # ------------------------------------------------------------------ torch.nn.modules.module.register_module_*
-_full_backward_hooks = None                    # whether the global backward hooks are full ones; None: there were none
+_full_backward_hooks = None                    # whether the global backward hooks are full hooks; None: none yet
 
 
 def want_backward_hooks(full):
@@ -397,15 +397,15 @@ def want_backward_hooks(full):
 
 
 def register_module_buffer_registration_hook(hook):
-    """Call hook(module, name, buffer) whenever a buffer is registered; what it returns replaces the buffer."""
+    """Call hook(module, name, buffer) whenever a buffer is registered. Its result, unless None, replaces the buffer."""
     return add(buffer_registration, hook)
 
 
 def register_module_module_registration_hook(hook):
-    """Call hook(module, name, submodule) whenever a submodule is registered; what it returns replaces it."""
+    """Call hook(module, name, submodule) whenever a submodule is registered. Its result, unless None, replaces it."""
     return add(module_registration, hook)
 
 
 def register_module_parameter_registration_hook(hook):
-    """Call hook(module, name, parameter) whenever a parameter is registered; what it returns replaces it."""
+    """Call hook(module, name, parameter) whenever a parameter is registered. Its result, unless None, replaces it."""
     return add(parameter_registration, hook)

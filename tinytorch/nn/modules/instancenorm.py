@@ -66,7 +66,7 @@ class InstanceNorm3d(_InstanceNorm):
 
 
 class LazyInstanceNorm1d(_LazyNormBase, _InstanceNorm):
-    """InstanceNorm1d that takes num_features from the first input. See there.
+    """InstanceNorm1d that takes num_features from the first input. See InstanceNorm1d.
 
     >>> import tinytorch as torch
     >>> layer = torch.nn.LazyInstanceNorm1d(); y = layer(torch.randn(4, 3, 5)); layer.num_features
@@ -77,7 +77,7 @@ class LazyInstanceNorm1d(_LazyNormBase, _InstanceNorm):
 
 
 class LazyInstanceNorm2d(_LazyNormBase, _InstanceNorm):
-    """InstanceNorm2d that takes num_features from the first input. See there.
+    """InstanceNorm2d that takes num_features from the first input. See InstanceNorm2d.
 
     >>> import tinytorch as torch
     >>> layer = torch.nn.LazyInstanceNorm2d(); y = layer(torch.randn(4, 3, 2, 3)); layer.num_features
@@ -88,7 +88,7 @@ class LazyInstanceNorm2d(_LazyNormBase, _InstanceNorm):
 
 
 class LazyInstanceNorm3d(_LazyNormBase, _InstanceNorm):
-    """InstanceNorm3d that takes num_features from the first input. See there.
+    """InstanceNorm3d that takes num_features from the first input. See InstanceNorm3d.
 
     >>> import tinytorch as torch
     >>> layer = torch.nn.LazyInstanceNorm3d(); y = layer(torch.randn(4, 3, 2, 3, 4)); layer.num_features

@@ -1,4 +1,4 @@
-"""LazyModuleMixin: for layers that find out their input's size at the first call."""
+"""LazyModuleMixin: base of layers that determine the size of their input at the first call."""
 from __future__ import annotations
 
 import copy
@@ -10,7 +10,7 @@ from ...autograd.grad_mode import no_grad
 from ..parameter import is_lazy
 
 if TYPE_CHECKING:
-    from .module import Module as _Base  # what it is put before
+    from .module import Module as _Base  # every class that uses the mixin derives from Module, too
 else:
     _Base = object
 
@@ -18,7 +18,7 @@ __all__ = ["LazyModuleMixin"]
 
 
 class _Method:
-    """A method of a module as its hook, which does not keep the module alive. Pickled as what torch has: the method."""
+    """A module's method as a hook that does not keep the module alive. Pickled as the method itself, as in torch."""
 
     def __init__(self, method):
         self.module, self.name = weakref.ref(method.__self__), method.__name__
@@ -34,10 +34,10 @@ class _Method:
 
 
 class LazyModuleMixin(_Base):
-    """Put before a Module class: its uninitialised parameters get their shapes at the first call.
+    """Mixin before a Module class among the bases. Uninitialised parameters get their shapes at the first call.
 
-    The class sets `cls_to_become` (what it is after that) and defines `initialize_parameters(*args)`, called
-    with the arguments of `forward`, which materialises the parameters.
+    The class sets `cls_to_become` (its class after that) and defines `initialize_parameters(*args)`, which gets the
+    arguments of `forward` and materialises the parameters.
     """
 
     cls_to_become: type[Any] | None = None
@@ -61,7 +61,7 @@ class LazyModuleMixin(_Base):
         return {**self._parameters, **self._buffers}
 
     def _lazy_load_hook(self, state_dict, prefix, *others):
-        """Give uninitialised tensors the shapes they have in a state_dict about to be loaded."""
+        """Give uninitialised tensors the shapes that they have in the state_dict to load."""
         for name, tensor in self._tensors().items():
             value = state_dict.get(prefix + name)
             if is_lazy(tensor) and value is not None and not is_lazy(value):
@@ -69,7 +69,7 @@ class LazyModuleMixin(_Base):
                     tensor.materialize(value.shape)
 
     def initialize_parameters(self, *args, **kwargs):
-        """To override: materialise the parameters for these arguments of `forward`."""
+        """Materialise the parameters for these arguments of `forward`. Subclasses override it."""
         raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
 
     def has_uninitialized_params(self):

@@ -15,7 +15,7 @@ __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
 
 
 class Identity(Module):
-    """Gives back its input; takes any arguments.
+    """Returns its input. The constructor accepts any arguments.
 
     >>> import tinytorch as torch
     >>> torch.nn.Identity(54, unused=True)(torch.tensor([1.]))
@@ -33,7 +33,7 @@ class Linear(Module):
     """y = x @ weight.T + bias.
 
     input (*, in_features), output (*, out_features); weight (out_features, in_features), bias (out_features).
-    Both start uniform in +-1/sqrt(in_features).
+    Both are drawn from the uniform distribution over +-1/sqrt(in_features).
 
     >>> import tinytorch as torch
     >>> torch.nn.Linear(20, 30)(torch.ones(128, 20)).shape
@@ -53,7 +53,7 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """Draw the parameters anew."""
+        """Draw new parameters."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
@@ -61,21 +61,21 @@ class Linear(Module):
 
     def forward(self, input):
         weight, bias = self._weight_and_bias()
-        return F.linear(input, weight, bias)   # in half the time of a call with a star
+        return F.linear(input, weight, bias)   # takes half the time of a call with *args
 
     def extra_repr(self):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
 class NonDynamicallyQuantizableLinear(Linear):
-    """A Linear under the name that the last one of MultiheadAttention has."""
+    """A Linear under the name of MultiheadAttention's last layer."""
 
 
 class Bilinear(Module):
     """y_k = x1 @ weight[k] @ x2 + bias_k.
 
     inputs (*, in1_features) and (*, in2_features), output (*, out_features); weight (out, in1, in2). The
-    parameters start uniform in +-1/sqrt(in1_features).
+    parameters are drawn from the uniform distribution over +-1/sqrt(in1_features).
 
     >>> import tinytorch as torch
     >>> torch.nn.Bilinear(2, 3, 4)(torch.ones(5, 2), torch.ones(5, 3)).shape
@@ -96,7 +96,7 @@ class Bilinear(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """Draw the parameters anew."""
+        """Draw new parameters."""
         if self.in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got (in1_features={self.in1_features})")
         bound = 1 / math.sqrt(self.in1_features)
@@ -132,12 +132,12 @@ class LazyLinear(LazyModuleMixin, Linear):
             self.bias = UninitializedParameter(device=device, dtype=dtype)
 
     def reset_parameters(self):
-        """Draw the parameters anew, once they have shapes."""
+        """Draw new parameters, once they have shapes."""
         if not self.has_uninitialized_params() and self.in_features != 0:
             super().reset_parameters()
 
     def initialize_parameters(self, input):
-        """Take the size of `input`'s last dimension for in_features."""
+        """Set in_features to the size of `input`'s last dimension."""
         if self.has_uninitialized_params():
             with no_grad():
                 self.in_features = input.shape[-1]

@@ -1,4 +1,4 @@
-"""LinearCrossEntropyOptions: how a linear layer's cross entropy is taken in pieces of the batch."""
+"""LinearCrossEntropyOptions: how the cross entropy of a linear layer splits the batch into pieces."""
 import dataclasses
 from typing import Literal
 
@@ -11,13 +11,14 @@ _POLICIES = ("accurate", "balanced", "compact", "auto")
 
 @dataclasses.dataclass(slots=True, frozen=True)
 class LinearCrossEntropyOptions:
-    """How `linear_cross_entropy` takes a batch in pieces. ValueError for bad settings.
+    """How `linear_cross_entropy` splits a batch into pieces. ValueError for bad settings.
 
-    allow_retain_graph    whether backward may run more than once
-    batch_chunk_size      how many rows a piece has; None: all, or as `chunking_method` says
-    chunking_method       "aspect_ratio": so many rows that their scores take as much memory as the inputs (a power of
-                          two), "aspect_ratio:N": an Nth of them, "auto": "aspect_ratio:2", None: `batch_chunk_size`
-    acc_policy, acc_dtype what torch adds up half precisions in: here they have no effect
+    allow_retain_graph     whether backward may run more than once
+    batch_chunk_size       the number of rows of a piece; None: all rows, or the number by `chunking_method`
+    chunking_method        "aspect_ratio": so many rows (a power of two) that their scores take as much memory as the
+                           inputs; "aspect_ratio:N": an Nth of these rows; "auto": "aspect_ratio:2"; None: by
+                           `batch_chunk_size`
+    acc_policy, acc_dtype  in torch, how half precision is summed; they have no effect here
 
     >>> import tinytorch as torch
     >>> options = torch.nn.LinearCrossEntropyOptions(batch_chunk_size=2)

@@ -1,4 +1,4 @@
-"""Losses as layers. Each calls the function of its name in torch.nn.functional, which says what it computes."""
+"""Losses as layers. Each calls the function of its name in torch.nn.functional, where the formula is."""
 from __future__ import annotations
 
 import math
@@ -30,7 +30,7 @@ __all__ = ["BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "Cr
 class L1Loss(_Loss):
     """|x - y|. See torch.nn.functional.l1_loss.
 
-    input and target of the same sizes, or sizes that broadcast. `reduction`: "none", "mean" or "sum".
+    input and target have the same sizes, or sizes that broadcast. `reduction`: "none", "mean" or "sum".
 
     >>> import tinytorch as torch
     >>> torch.nn.L1Loss()(torch.tensor([1., 2.]), torch.tensor([0., 4.]))
@@ -46,7 +46,7 @@ class L1Loss(_Loss):
 class MSELoss(_Loss):
     """(x - y)^2. See torch.nn.functional.mse_loss.
 
-    input and target of the same sizes, or sizes that broadcast. `reduction`: "none", "mean" or "sum".
+    input and target have the same sizes, or sizes that broadcast. `reduction`: "none", "mean" or "sum".
 
     >>> import tinytorch as torch
     >>> torch.nn.MSELoss()(torch.tensor([1., 2.]), torch.tensor([0., 4.]))
@@ -80,7 +80,7 @@ class SmoothL1Loss(_Loss):
 
 class HuberLoss(_Loss):
     """(x - y)^2 / 2 where |x - y| < delta, else delta (|x - y| - delta / 2) (Huber 1964). See
-    torch.nn.functional.huber_loss. TypeError for a delta that is no number.
+    torch.nn.functional.huber_loss. TypeError for a delta that is not a number.
 
     >>> import tinytorch as torch
     >>> torch.nn.HuberLoss("sum", delta=0.5)(torch.tensor([1., 2.]), torch.tensor([0., 4.]))
@@ -102,8 +102,8 @@ class HuberLoss(_Loss):
 class NLLLoss(_WeightedLoss):
     """-weight[y] x[y], where x holds log probabilities. See torch.nn.functional.nll_loss.
 
-    input (N, C, d1, ...) or (C), target (N, d1, ...) or (); targets `ignore_index` do not count. The mean is divided by
-    the sum of the weights.
+    input (N, C, d1, ...) or (C), target (N, d1, ...) or (). Targets equal to `ignore_index` do not count. The mean is
+    divided by the sum of the weights.
 
     >>> import tinytorch as torch
     >>> torch.nn.NLLLoss()(torch.tensor([[0.25, 0.75]]).log(), torch.tensor([1]))
@@ -122,7 +122,7 @@ class NLLLoss(_WeightedLoss):
 
 
 class NLLLoss2d(NLLLoss):
-    """Deprecated (FutureWarning): NLLLoss takes images too.
+    """Deprecated (FutureWarning): NLLLoss accepts images, too.
 
     >>> import tinytorch as torch
     >>> import warnings
@@ -142,7 +142,7 @@ class CrossEntropyLoss(_WeightedLoss):
     """-log of the probability that softmax(x) gives the class y. See torch.nn.functional.cross_entropy.
 
     input (N, C, d1, ...) or (C); target (N, d1, ...) or () of classes, or probabilities of the input's sizes.
-    `label_smoothing` spreads so much of the target over all classes (Szegedy et al. 2015).
+    `label_smoothing` is the fraction of the target that is spread over all classes (Szegedy et al. 2015).
 
     >>> import tinytorch as torch
     >>> torch.nn.CrossEntropyLoss()(torch.zeros(3, 4), torch.tensor([0, 1, 3]))
@@ -164,10 +164,10 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class LinearCrossEntropyLoss(_WeightedLoss):
-    """Cross entropy of what the layer `linear` makes of features. See torch.nn.functional.linear_cross_entropy.
+    """Cross entropy of linear(features). See torch.nn.functional.linear_cross_entropy.
 
     input (N, in_features) or (in_features), scores (N, num_classes, *out_features). RuntimeError for a `weight` of
-    another size than num_classes, or for smoothing outside [0, 1].
+    another size than num_classes, or for a smoothing outside [0, 1].
 
     >>> import tinytorch as torch
     >>> torch.nn.LinearCrossEntropyLoss(5, 3)(torch.ones(2, 5), torch.tensor([0, 2])).shape
@@ -210,8 +210,8 @@ class LinearCrossEntropyLoss(_WeightedLoss):
 
 class BCELoss(_WeightedLoss):
     """-weight (y log p + (1 - y) log(1 - p)) of probabilities p; logs below -100 count as -100. See
-    torch.nn.functional.binary_cross_entropy. RuntimeError for p outside [0, 1], ValueError for other sizes than the
-    target's.
+    torch.nn.functional.binary_cross_entropy. RuntimeError for p outside [0, 1], ValueError if the sizes differ from
+    those of the target.
 
     >>> import tinytorch as torch
     >>> torch.nn.BCELoss()(torch.tensor([0.5, 0.25]), torch.tensor([1., 0.]))
@@ -226,7 +226,7 @@ class BCELoss(_WeightedLoss):
 
 class BCEWithLogitsLoss(_Loss):
     """BCELoss of sigmoid(x), without overflow; `pos_weight` multiplies the part of y. See
-    torch.nn.functional.binary_cross_entropy_with_logits. ValueError for other sizes than the target's.
+    torch.nn.functional.binary_cross_entropy_with_logits. ValueError if the sizes differ from those of the target.
 
     >>> import tinytorch as torch
     >>> torch.nn.BCEWithLogitsLoss()(torch.zeros(2), torch.tensor([1., 0.]))
@@ -244,7 +244,7 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """y (log y - x) of log probabilities x, with `log_target` exp(y) (y - x) (Kullback and Leibler 1951). See
+    """y (log y - x) for log probabilities x, or exp(y) (y - x) with `log_target` (Kullback and Leibler 1951). See
     torch.nn.functional.kl_div. `reduction`: "batchmean" divides the sum by the size of the batch.
 
     >>> import tinytorch as torch
@@ -263,7 +263,7 @@ class KLDivLoss(_Loss):
 
 
 class PoissonNLLLoss(_Loss):
-    """exp(x) - y x, or with log_input=False x - y log(x + eps), of counts y; `full` adds Stirling's log(y!). See
+    """exp(x) - y x, or x - y log(x + eps) with log_input=False, for counts y; `full` adds Stirling's log(y!). See
     torch.nn.functional.poisson_nll_loss.
 
     >>> import tinytorch as torch
@@ -308,10 +308,10 @@ class GaussianNLLLoss(_Loss):
 
 class CTCLoss(_Loss):
     """Connectionist temporal classification (Graves et al. 2006): -log of the probability of all alignments of a target
-    to the steps. See torch.nn.functional.ctc_loss.
+    with the steps. See torch.nn.functional.ctc_loss.
 
-    log_probs (T, N, C) or (T, C), targets (N, S) or one after the other, both with their lengths. `zero_infinity`: 0
-    for targets that are too long.
+    log_probs (T, N, C) or (T, C); targets (N, S), or all targets in one row; both with their lengths. With
+    `zero_infinity`, the loss of targets that are too long is 0.
 
     >>> import tinytorch as torch
     >>> torch.nn.CTCLoss()(torch.full((4, 1, 3), 1 / 3).log(), torch.tensor([[1, 2]]), [4], [2])

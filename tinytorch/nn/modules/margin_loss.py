@@ -1,4 +1,4 @@
-"""Losses of margins as layers. Each calls the function of its name in torch.nn.functional."""
+"""Losses with a margin as layers. Each calls the function of its name in torch.nn.functional."""
 from __future__ import annotations
 
 from .. import functional as F
@@ -114,10 +114,10 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 class MultiLabelMarginLoss(_Loss):
-    """The sum over classes j of the target and i not of it of max(0, 1 - x[j] + x[i]), divided by C. See
+    """The sum of max(0, 1 - x[j] + x[i]) over classes j of the target and all other classes i, divided by C. See
     torch.nn.functional.multilabel_margin_loss.
 
-    input (N, C) or (C), target of its sizes: classes, ended by -1.
+    input (N, C) or (C); target of the same sizes: classes, followed by -1.
 
     >>> import tinytorch as torch
     >>> torch.nn.MultiLabelMarginLoss()(torch.tensor([0.1, 0.2, 0.4, 0.8]), torch.tensor([3, 0, -1, 1]))
@@ -133,7 +133,7 @@ class MultiLabelMarginLoss(_Loss):
 class MultiLabelSoftMarginLoss(_WeightedLoss):
     """The mean over classes of weight BCEWithLogitsLoss. See torch.nn.functional.multilabel_soft_margin_loss.
 
-    input (N, C) or (C), target of its sizes: 1 for each class that is true.
+    input (N, C) or (C); target of the same sizes: 1 for each class that is true.
 
     >>> import tinytorch as torch
     >>> torch.nn.MultiLabelSoftMarginLoss()(torch.zeros(1, 2), torch.tensor([[1., 0.]]))
@@ -148,7 +148,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
 class TripletMarginLoss(_Loss):
     """max(0, |a - b|_p - |a - n|_p + margin) of an anchor a, a positive b and a negative n (Balntas et al. 2016);
-    `swap` takes |b - n| where it is smaller. See torch.nn.functional.triplet_margin_loss.
+    `swap` uses |b - n| where it is smaller. See torch.nn.functional.triplet_margin_loss.
 
     >>> import tinytorch as torch
     >>> torch.nn.TripletMarginLoss()(torch.zeros(1, 2), torch.ones(1, 2), torch.ones(1, 2))
@@ -174,7 +174,7 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """TripletMarginLoss with any distance, by default PairwiseDistance(). See
+    """TripletMarginLoss with any distance function, by default PairwiseDistance(). See
     torch.nn.functional.triplet_margin_with_distance_loss.
 
     >>> import tinytorch as torch

@@ -1,4 +1,4 @@
-"""class Module: registers the parameters, buffers and modules that are assigned to it."""
+"""Class Module: registers the parameters, buffers and modules that are assigned to it."""
 from __future__ import annotations
 
 import sys
@@ -28,16 +28,17 @@ _REGISTRIES = ("_parameters", "_buffers", "_modules")
 _CALL_HOOKS = ("_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_pre_hooks")
 _HOOKS = ("_forward_hooks_with_kwargs", "_forward_hooks_always_called", "_forward_pre_hooks_with_kwargs",
           "_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks")
-#: All of them in torch's order, in which they are pickled, and what makes each.
+#: All hook dicts in torch's order, in which they are pickled, each with the class of the dict.
 _HOOKS_IN_ORDER = [(name, hooks.Hooks if name in _CALL_HOOKS else OrderedDict) for name in (
     "_forward_hooks", *_HOOKS[:2], "_forward_pre_hooks", *_HOOKS[2:])]
 
 
 class Module(Stateful, Convertible, hooks.Hooked):
-    """Base of every layer and model: write `__init__` (calling super().__init__() first) and `forward`.
+    """Base class of layers and models. A subclass defines `__init__`, which calls super().__init__() first, and
+    `forward`.
 
-    Parameters, Buffers and Modules assigned to attributes are registered, and so found by `parameters()`,
-    `state_dict()`, `to()` and the like. Calling the module runs `forward` and its hooks.
+    Parameters, Buffers and Modules assigned to attributes are registered: `parameters()`, `state_dict()`, `to()` and
+    similar methods find them. A call of the module runs `forward` and its hooks.
 
     >>> import tinytorch as torch
     >>> class Twice(torch.nn.Module):
@@ -50,7 +51,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
     (6.0, ['weight'])
     """
 
-    # What typing.get_type_hints finds on a module.
+    # The annotations that typing.get_type_hints finds on torch's Module.
     dump_patches: bool
     _version: int
     training: bool
@@ -76,8 +77,8 @@ class Module(Stateful, Convertible, hooks.Hooked):
     __call__: Callable[..., Any]
 
     dump_patches, call_super_init, _version = False, False, 1
-    # Whether a call may have hooks to run; set on an instance, or here for global hooks and for hooks that
-    # somebody has written into a module's `_forward_hooks` and the like.
+    # Whether a call may have hooks to run. It is set on an instance, or on this class when there are global hooks or
+    # when code outside this package has written into a module's `_forward_hooks` or a similar dict.
     _hooked = False
 
     def __init__(self, *args, **kwargs):
@@ -101,7 +102,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
             super().__init__(*args, **kwargs)
 
     def forward(self, *input):                 # type: ignore[no-redef]
-        """To override: what the module computes."""
+        """Compute the result of a call. Subclasses override it."""
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args, **kwargs):       # type: ignore[no-redef]
@@ -110,12 +111,12 @@ class Module(Stateful, Convertible, hooks.Hooked):
         return self.forward(*args, **kwargs)
 
     def compile(self, *args, **kwargs):
-        """From now on calls of this module are those of `torch.compile(module, *args, **kwargs)`."""
+        """Let calls of this module run `torch.compile(module, *args, **kwargs)` from now on."""
         def call_impl(*args, **kwargs):
             return hooks.call_as_written(self, args, kwargs)
         compile = sys.modules[__name__.partition(".")[0]].compile
         self.__dict__["_compiled_call_impl"] = compile(call_impl, *args, **kwargs)
-        self.__dict__["_hooked"] = True        # for `__call__` to look
+        self.__dict__["_hooked"] = True        # so that `__call__` goes through hooks.call
 
     # -------------------------------------------------------------- attributes
     def __getattr__(self, name):
@@ -126,12 +127,12 @@ class Module(Stateful, Convertible, hooks.Hooked):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def _weight_and_bias(self):
-        """(self.weight, self.bias), where they are as a rule: Python asks `__getattr__` only after it has looked
-        everywhere else."""
+        """(self.weight, self.bias). It looks into `_parameters` first, which saves `__getattr__`: Python calls that
+        only after all other places have been searched."""
         own = self._parameters
         try:
             return own["weight"], own["bias"]
-        except KeyError:                       # computed from other parameters
+        except KeyError:                       # parametrized: computed from other parameters
             return self.weight, self.bias
 
     def __setattr__(self, name, value):
@@ -169,7 +170,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
             object.__setattr__(self, name, value)
 
     def _forget(self, name, *registries):
-        """Remove an attribute about to be registered from where else it may be."""
+        """Remove `name` from the instance and from `registries`, before it is registered elsewhere."""
         self.__dict__.pop(name, None)
         for registry in registries:
             self.__dict__[registry].pop(name, None)
@@ -192,7 +193,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
 
     def __getstate__(self):
         state = self.__dict__.copy()
-        state.pop("_hooked", None)             # found out anew
+        state.pop("_hooked", None)             # __setstate__ determines it
         state.pop("_compiled_call_impl", None)
         return state
 
@@ -218,7 +219,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
             raise KeyError(f"attribute '{name}' already exists")
 
     def register_parameter(self, name, param):
-        """Make `param` (a Parameter or None) the parameter `name`. KeyError for a bad or taken name."""
+        """Register `param` (a Parameter or None) as parameter `name`. KeyError for a bad or taken name."""
         if "_parameters" not in self.__dict__:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
         self._check_name("parameter", name, self._parameters)
@@ -235,7 +236,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
         self._parameters[name] = param
 
     def register_buffer(self, name, tensor, persistent=True):
-        """Make `tensor` (or None) the buffer `name`: state that is not learned. It is in the state_dict if
+        """Register `tensor` (or None) as buffer `name`: state that is not learned. The state_dict contains it if
         `persistent`. KeyError for a bad or taken name."""
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
@@ -251,7 +252,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
             self._non_persistent_buffers_set.add(name)
 
     def add_module(self, name, module):
-        """Make `module` (or None) the submodule `name`. KeyError for a bad or taken name."""
+        """Register `module` (or None) as submodule `name`. KeyError for a bad or taken name."""
         if not isinstance(module, Module) and module is not None:
             raise TypeError(f"{typename(module)} is not a Module subclass")
         self._check_name("module", name, self._modules)
@@ -278,7 +279,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
         return getattr(self, name)
 
     def set_submodule(self, target, module, strict=False):
-        """Put `module` at the dotted name `target`; with `strict` there must be one already."""
+        """Put `module` at the dotted name `target`. With `strict`, a module must be there already."""
         if target == "":
             raise ValueError("Cannot set the submodule without a target name!")
         if not isinstance(module, Module):
@@ -353,7 +354,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
         return self._named_members(lambda m: m._parameters.items(), prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse=True):
-        """The parameters of this module and, with `recurse`, of all below it: what optimizers take."""
+        """The parameters of this module and, with `recurse`, of all below it: the argument of optimizers."""
         for _, param in self.named_parameters(recurse=recurse):
             yield param
 
@@ -374,7 +375,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
         return self
 
     def _replicate_for_data_parallel(self):
-        """A copy of the module without its parameters, of the same submodules and buffers."""
+        """A copy of the module with the same submodules and buffers, but without its parameters."""
         replica = type(self).__new__(type(self))
         replica.__dict__.update(self.__dict__, _parameters={}, _buffers=self._buffers.copy(),
                                 _modules=self._modules.copy(), _is_replica=True)
@@ -401,7 +402,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
         return self
 
     def zero_grad(self, set_to_none=True):
-        """Drop the gradients of all parameters, or fill them with zeros."""
+        """Set the gradients of all parameters to None or, with `set_to_none=False`, to zeros."""
         for param in self.parameters():
             grad = param.grad
             if grad is None:
@@ -417,7 +418,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
         return type(self).__name__
 
     def extra_repr(self):
-        """To override: the module's settings, for repr."""
+        """The module's settings, as text for repr. Subclasses override it."""
         return ""
 
     def __repr__(self):
@@ -430,7 +431,7 @@ class Module(Stateful, Convertible, hooks.Hooked):
 
 
 def _addindent(text, numSpaces):
-    """`text` with all lines but the first moved right."""
+    """`text` with all lines except the first indented by `numSpaces`."""
     first, *rest = text.split("\n")
     return "\n".join([first] + [" " * numSpaces + line if line.strip() else "" for line in rest])
 
@@ -443,7 +444,7 @@ def _look_for_hooks(*_):
 hooks.Hooks.note_write = _look_for_hooks
 late_bound.module = Module
 
-#: The hooks of all modules by their numbers, under torch's names.
+#: The dicts of global hooks (handle number: hook), under torch's names.
 _global_forward_hooks, _global_forward_pre_hooks = hooks.forward, hooks.forward_pre
 _global_forward_hooks_always_called, _global_forward_hooks_with_kwargs = (
     hooks.forward_always, hooks.forward_with_kwargs)
@@ -481,6 +482,6 @@ def register_module_full_backward_hook(hook):
 
 
 def register_module_backward_hook(hook):
-    """Deprecated: as Module.register_backward_hook for every module."""
+    """Deprecated: does for every module what Module.register_backward_hook does for one."""
     hooks.want_backward_hooks(False)
     return _add_global_hook(hooks.backward_not_full, hook)

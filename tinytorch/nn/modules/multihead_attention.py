@@ -14,25 +14,28 @@ __all__ = ["MultiheadAttention"]
 
 
 def recorded(tensors):
-    """Whether any of the tensors has a gradient to come."""
+    """Whether autograd records operations on one of the tensors."""
     return is_grad_enabled() and any([x.requires_grad for x in tensors if x is not None])
 
 
 def fast_path_enabled():
-    """What torch.backends.mha says; all backends are loaded for it, so when a layer first asks."""
+    """torch.backends.mha.get_fastpath_enabled(). The import is here since it loads all backends."""
     from ...backends.mha import get_fastpath_enabled
     return get_fastpath_enabled()
 
 
 class MultiheadAttention(Module):
-    """Attention of `num_heads` heads (Vaswani et al. 2017), each of embed_dim / num_heads features: gives (output,
+    """Attention of `num_heads` heads (Vaswani et al. 2017), each of embed_dim / num_heads features. Returns (output,
     weights). See torch.nn.functional.multi_head_attention_forward.
 
-    query (L, N, embed_dim), key (S, N, kdim), value (S, N, vdim), with `batch_first` (N, L, embed_dim) ..., or without
-    N; the output is as the query, the weights are (N, L, S), with average_attn_weights=False (N, num_heads, L, S), with
-    need_weights=False None. Masks: `key_padding_mask` (N, S) and `attn_mask` (L, S) or (N num_heads, L, S), bools that
-    are True where not to attend, or numbers that are added to the scores. `is_causal` says that `attn_mask` is the
-    causal one. `add_bias_kv` learns one more key and value, `add_zero_attn` adds one of zeros.
+    query          (L, N, embed_dim), or (N, L, embed_dim) with `batch_first`, or (L, embed_dim)
+    key, value     (S, N, kdim) and (S, N, vdim), in the order of `query`
+
+    The output has the shape of the query. The weights have the shape (N, L, S), or (N, num_heads, L, S) with
+    average_attn_weights=False; they are None with need_weights=False. The masks `key_padding_mask` (N, S) and
+    `attn_mask` (L, S) or (N num_heads, L, S) are bools, True where attention is forbidden, or numbers that are added to
+    the scores. `is_causal` says that `attn_mask` is the causal mask. With `add_bias_kv` the layer learns one more key
+    and value; `add_zero_attn` adds a key and a value of zeros.
 
     ValueError for sizes below 1, AssertionError if num_heads does not divide embed_dim.
 
@@ -97,7 +100,7 @@ class MultiheadAttention(Module):
         if batched and query is key is value and not numbers and self._infers(query):
             return self._inferred(query, attn_mask, key_padding_mask, need_weights, average_attn_weights)
         turned = self.batch_first and batched
-        if turned and query is key is value:   # that they are one is seen below
+        if turned and query is key is value:   # they stay one tensor, so that one product projects them
             query = key = value = query.transpose(1, 0)
         elif turned:
             same, query, key = key is value, query.transpose(1, 0), key.transpose(1, 0)
@@ -117,7 +120,7 @@ class MultiheadAttention(Module):
 
     # -------------------------------------------------------------- inference
     def _infers(self, query):
-        """Whether torch would take its kernel for inference: it has other results where nothing may be attended to."""
+        """Whether torch would use its inference kernel. Its results differ where a query may attend to no key."""
         weight, bias = self.in_proj_weight, self.in_proj_bias
         if not fast_path_enabled() or self.training or not self.batch_first or weight is None or bias is None:
             return False
@@ -127,7 +130,7 @@ class MultiheadAttention(Module):
             (query, weight, bias, self.out_proj.weight, self.out_proj.bias))
 
     def _inferred(self, query, attn_mask, key_padding_mask, need_weights=False, average=True):
-        """What that kernel gives: of masks it sees what is not zero, `is_causal` it does not see."""
+        """The result of the inference kernel. It forbids each place whose mask is not zero, and ignores `is_causal`."""
         batch, length, size = query.shape
         if size != self.embed_dim:
             raise RuntimeError(f"passed-in embed_dim {self.embed_dim} didn't match last dim of query {size}")
@@ -149,8 +152,8 @@ class MultiheadAttention(Module):
         return output.transpose(1, 0).contiguous(), weights if need_weights else None
 
     def merge_masks(self, attn_mask, key_padding_mask, query):
-        """(mask, type) of the masks of a `query` (N, L, E): both as one (N, num_heads, L, L) of type 2, the
-        `key_padding_mask` alone as it is, of type 1; (None, None) if there is none."""
+        """(mask, type) for the masks of a `query` (N, L, E). With an `attn_mask`, it is one mask (N, num_heads, L, L)
+        and type 2; with the `key_padding_mask` alone, this mask and type 1; without masks, (None, None)."""
         if attn_mask is None:
             return key_padding_mask, None if key_padding_mask is None else 1
         batch, length, _ = query.shape

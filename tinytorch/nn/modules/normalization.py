@@ -13,12 +13,12 @@ __all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSN
 
 
 def _register(module, name, wanted, size, device, dtype):
-    """A parameter of that size, or None if it is not wanted."""
+    """Register a new parameter of this size under `name`, or None if `wanted` is false."""
     module.register_parameter(name, Parameter(empty(size, device=device, dtype=dtype)) if wanted else None)
 
 
 def _reset(*parameters):
-    """First values: weights 1, biases (the second) 0."""
+    """Set weights to 1 and biases (the second tensor) to 0."""
     for value, fill in zip(parameters, (init.ones_, init.zeros_)):
         if value is not None:
             fill(value)
@@ -51,7 +51,7 @@ class LayerNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """weight 1, bias 0."""
+        """Set weight to 1 and bias to 0."""
         _reset(self.weight, self.bias)
 
     def forward(self, input):
@@ -83,7 +83,7 @@ class RMSNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """weight 1."""
+        """Set weight to 1."""
         _reset(self.weight)
 
     def forward(self, x):
@@ -120,7 +120,7 @@ class GroupNorm(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """weight 1, bias 0."""
+        """Set weight to 1 and bias to 0."""
         _reset(self.weight, self.bias)
 
     def forward(self, input):
@@ -132,7 +132,7 @@ class GroupNorm(Module):
 
 
 class LocalResponseNorm(Module):
-    """Division by what neighbouring channels hold. See torch.nn.functional.local_response_norm.
+    """Division by a sum over neighbouring channels. See torch.nn.functional.local_response_norm.
 
     >>> import tinytorch as torch
     >>> torch.nn.LocalResponseNorm(2)(torch.randn(4, 3, 2, 2)).shape
@@ -159,8 +159,8 @@ class LocalResponseNorm(Module):
 class CrossMapLRN2d(Module):
     """x / (k + alpha / size * the sum of the squares of neighbouring channels)^beta, of an input (N, C, H, W).
 
-    The neighbours of channel c are c - size / 2 to c + size / 2; the first channel stays in the sums of all channels
-    after it, as in torch's running sum (LocalResponseNorm is without that). ValueError for another number of
+    The neighbours of channel c are c - size / 2 to c + size / 2. The first channel stays in the sums of all later
+    channels, as in torch's running sum; LocalResponseNorm does not have this fault. ValueError for another number of
     dimensions.
 
     >>> import tinytorch as torch

@@ -13,7 +13,7 @@ __all__ = ["CircularPad1d", "CircularPad2d", "CircularPad3d", "ConstantPad1d", "
 
 
 class _Pad(Module):
-    """`_dims` dimensions are padded by F.pad in mode `_mode`."""
+    """Base of padding over `_dims` dimensions by F.pad in mode `_mode`."""
 
     __constants__ = ["padding"]
     _dims, _mode = 1, "constant"

@@ -14,7 +14,7 @@ __all__ = ["AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "Adapt
 
 
 class _MaxPoolNd(Module):
-    """Largest element of each window, by the function that `_pool` names."""
+    """Base of max pooling: the largest element of each window, by the function named by `_pool`."""
 
     __constants__ = ["kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"]
     return_indices: bool
@@ -85,7 +85,7 @@ class MaxPool3d(_MaxPoolNd):
 
 
 class _MaxUnpoolNd(Module):
-    """Puts pooled elements back where they came from, by the function that `_unpool` names of `_n` axes."""
+    """Base of max unpooling over `_n` axes by the function named by `_unpool`: puts elements back in place."""
 
     def __init__(self, kernel_size, stride=None, padding=0):
         super().__init__()
@@ -101,7 +101,7 @@ class _MaxUnpoolNd(Module):
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """Zeros with the elements of a pooled input (N, C, L) or (C, L) at `indices`, as MaxPool1d gives both. See
+    """Zeros with the elements of a pooled input (N, C, L) or (C, L) at `indices`. MaxPool1d returns both. See
     torch.nn.functional.max_unpool1d.
 
     >>> import tinytorch as torch
@@ -135,7 +135,7 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Zeros with the elements of a pooled input (N, C, D, H, W) or (C, D, H, W) at `indices`, as MaxPool3d gives both.
+    """Zeros with the elements of a pooled input (N, C, D, H, W) or (C, D, H, W) at `indices`. MaxPool3d returns both.
     See torch.nn.functional.max_unpool3d.
 
     >>> import tinytorch as torch
@@ -181,7 +181,7 @@ class AvgPool1d(Module):
 
 
 class _AvgPoolNd(Module):
-    """Mean of each window, by the function that `_pool` names."""
+    """Base of average pooling: the mean of each window, by the function named by `_pool`."""
 
     __constants__ = ["kernel_size", "stride", "padding", "ceil_mode", "count_include_pad", "divisor_override"]
 
@@ -237,7 +237,7 @@ class AvgPool3d(_AvgPoolNd):
 
 
 class _AdaptiveAvgPoolNd(Module):
-    """Means of the windows that divide the input into `output_size`, by the function that `_pool` names."""
+    """Base of adaptive average pooling: means of `output_size` windows, by the function named by `_pool`."""
 
     __constants__ = ["output_size"]
 
@@ -293,7 +293,7 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
 
 
 class _AdaptiveMaxPoolNd(Module):
-    """Maxima of the windows that divide the input into `output_size`, by the function that `_pool` names."""
+    """Base of adaptive max pooling: maxima of `output_size` windows, by the function named by `_pool`."""
 
     __constants__ = ["output_size", "return_indices"]
     return_indices: bool
@@ -350,7 +350,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
 
 
 class _FractionalMaxPoolNd(Module):
-    """Maxima of windows at random places, by the function that `_pool` names of `_n` axes."""
+    """Base of max pooling of windows at random places over `_n` axes, by the function named by `_pool`."""
 
     __constants__ = ["kernel_size", "return_indices", "output_size", "output_ratio"]
 
@@ -412,7 +412,7 @@ class FractionalMaxPool3d(_FractionalMaxPoolNd):
 
 
 class _LPPoolNd(Module):
-    """(sum of x ** norm_type) ** (1 / norm_type) over each window, by the function that `_pool` names."""
+    """Base of power-average pooling: (sum of x^p)^(1/p) of each window, by the function named by `_pool`."""
 
     __constants__ = ["norm_type", "kernel_size", "stride", "ceil_mode"]
     norm_type: float

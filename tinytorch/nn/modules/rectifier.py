@@ -1,4 +1,4 @@
-"""Rectifiers, linear by pieces, as layers: ReLU and its kin."""
+"""Piecewise linear activations as layers: ReLU and its variants."""
 from __future__ import annotations
 
 from ...errors import warn
@@ -107,7 +107,7 @@ class LeakyReLU(Module):
 
 
 class PReLU(Module):
-    """x where positive, else weight * x; `weight` is learned, one for all or one for each channel (dimension 1).
+    """x where positive, else weight * x. `weight` is learned: one for all channels or one for each (dimension 1).
 
     >>> import tinytorch as torch
     >>> torch.nn.PReLU()(torch.tensor([-4.]))
@@ -124,7 +124,7 @@ class PReLU(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """Set the weights to their first value."""
+        """Set the weights to `init`."""
         init.constant_(self.weight, self.init)
 
     def forward(self, input):
@@ -135,7 +135,7 @@ class PReLU(Module):
 
 
 class RReLU(Module):
-    """x where positive, else x times a slope drawn from [lower, upper) (its middle when not training).
+    """x where positive, else x times a slope drawn from [lower, upper). In evaluation the slope is the mean of both.
 
     >>> import tinytorch as torch
     >>> torch.nn.RReLU(0.25, 0.75).eval()(torch.tensor([-4.]))

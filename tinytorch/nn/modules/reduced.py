@@ -1,4 +1,4 @@
-"""What all losses share: how they are reduced, and weights."""
+"""Base classes of losses: they hold the reduction and the weights."""
 from __future__ import annotations
 
 from ...ops.nn.cross_entropy import reduction_of

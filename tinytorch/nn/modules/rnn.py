@@ -25,8 +25,8 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
 class RNNBase(Module):
-    """What RNN, LSTM and GRU share: parameters, checks, and the forward pass. `mode`: "RNN_TANH", "RNN_RELU", "LSTM" or
-    "GRU"; the rest as there.
+    """Base of RNN, LSTM and GRU: parameters, checks and the forward pass. `mode` is "RNN_TANH", "RNN_RELU", "LSTM" or
+    "GRU"; the other arguments are those of these classes.
 
     >>> import tinytorch as torch
     >>> [name for name, _ in torch.nn.RNNBase("GRU", 2, 3).named_parameters()]
@@ -118,10 +118,10 @@ class RNNBase(Module):
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
     def flatten_parameters(self):
-        """Nothing: it speeds up GPUs."""
+        """Does nothing. In torch it speeds up GPUs."""
 
     def reset_parameters(self):
-        """Draw the parameters anew, uniform in +-1/sqrt(hidden_size)."""
+        """Draw the parameters from the uniform distribution over +-1/sqrt(hidden_size)."""
         bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)
@@ -160,7 +160,7 @@ class RNNBase(Module):
 
     # -------------------------------------------------------------- forward
     def forward(self, input, hx=None):
-        """(outputs, final states): see the class."""
+        """Returns (outputs, final states): see the class."""
         if isinstance(input, PackedSequence):
             return self._forward_packed(input, hx)
         ndim = input.ndim
@@ -194,7 +194,8 @@ class RNNBase(Module):
                               self.num_layers, self.dropout, self.training, self.bidirectional, self.batch_first)
 
     def _seen(self, input, hx):
-        """The same by the function that torch's module calls, which an input that overrides it sees."""
+        """Run the layers by the public function that torch's module calls, so that overriding inputs and modes see
+        its call."""
         if hx is None or type(hx) is tuple and hx[0] is None:
             hx = zeros(*self.get_expected_hidden_size(input, None), dtype=input.dtype)
             if self.mode == "LSTM":
@@ -203,7 +204,7 @@ class RNNBase(Module):
         return function(input, hx, self._flat_weights, self.bias, self.num_layers, self.dropout, self.training,
                         self.bidirectional, self.batch_first)
 
-    _label, _tensor = "RNN", ""                # how the class calls itself and its input in an error
+    _label, _tensor = "RNN", ""                # words for the class and its input in error messages
 
     def _with_batch(self, hx, ndim):
         """`hx` with a batch dimension, for an input of `ndim` dimensions. RuntimeError if it does not fit."""
@@ -213,7 +214,7 @@ class RNNBase(Module):
         return hx if ndim == 3 else hx.unsqueeze(1)
 
     def _hidden(self, states):
-        """The final states as `forward` returns them."""
+        """The final states in the form that `forward` returns."""
         return states[0]
 
     def extra_repr(self):
@@ -233,7 +234,7 @@ class RNNBase(Module):
         return s
 
     def __getstate__(self):
-        return {**super().__getstate__(), "_flat_weights": self._flat_weights}     # which torch keeps
+        return {**super().__getstate__(), "_flat_weights": self._flat_weights}     # torch pickles it
 
     def __setstate__(self, state):
         super().__setstate__(state)
@@ -249,8 +250,8 @@ class RNN(RNNBase):
     RNN(input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False,
     dropout=0.0, bidirectional=False). Input (steps, batch, input_size), (batch, steps, input_size) if
     `batch_first`, (steps, input_size), or a PackedSequence; `hx` (layers * directions, batch, hidden)
-    is zeros if not given. Returns (outputs (steps, batch, directions * hidden), final states like hx).
-    `dropout` acts between layers. ValueError, RuntimeError for shapes and dtypes that do not fit.
+    is zeros by default. Returns (outputs (steps, batch, directions * hidden), final states in the shape of hx).
+    `dropout` acts between layers. ValueError and RuntimeError for shapes and dtypes that do not fit.
 
     >>> import tinytorch as torch
     >>> output, h = torch.nn.RNN(10, 20, 2)(torch.ones(5, 3, 10))
@@ -279,8 +280,8 @@ class LSTM(RNNBase):
 
     i, f, g, o = W_ih x + b_ih + W_hh h + b_hh; c' = sigmoid(f) c + sigmoid(i) tanh(g); h' = sigmoid(o) tanh(c').
     LSTM(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0,
-    bidirectional=False, proj_size=0). As RNN, but `hx` and the final states are pairs (h, c).
-    `proj_size`: h' is projected to so many features.
+    bidirectional=False, proj_size=0). The arguments are those of RNN, but `hx` and the final states are pairs
+    (h, c). With `proj_size` > 0, h' is projected to `proj_size` features.
 
     >>> import tinytorch as torch
     >>> output, (h, c) = torch.nn.LSTM(10, 20, proj_size=5)(torch.ones(7, 3, 10))
@@ -298,7 +299,8 @@ class LSTM(RNNBase):
 
     def check_forward_args(self, input, hidden, batch_sizes):
         weight = self._flat_weights[0]
-        if batch_sizes is not None and input._array.dtype != weight._array.dtype:        # found by the product in torch
+        if batch_sizes is not None and input._array.dtype != weight._array.dtype:
+            # In torch the matrix product raises this error.
             raise RuntimeError("mat1 and mat2 must have the same dtype, but got "
                                f"{type_name(input)} and {type_name(weight)}")
         self.check_input(input, batch_sizes)
@@ -330,7 +332,7 @@ class GRU(RNNBase):
 
     r, z = sigmoid of the first two of W_ih x + b_ih + W_hh h + b_hh; n = tanh(W_in x + b_in + r (W_hn h + b_hn));
     h' = (1 - z) n + z h. GRU(input_size, hidden_size, num_layers=1, bias=True, batch_first=False,
-    dropout=0.0, bidirectional=False): as RNN.
+    dropout=0.0, bidirectional=False). The arguments are those of RNN.
 
     >>> import tinytorch as torch
     >>> output, h = torch.nn.GRU(10, 20, bidirectional=True)(torch.ones(5, 3, 10))
@@ -347,7 +349,7 @@ class GRU(RNNBase):
 
 
 class RNNCellBase(Module):
-    """What the cells share: parameters and checks. `num_chunks`: how many gates there are.
+    """Base of the cells: parameters and checks. `num_chunks` is the number of gates.
 
     >>> import tinytorch as torch
     >>> torch.nn.RNNCellBase(2, 3, bias=False, num_chunks=4).weight_ih.shape
@@ -382,13 +384,13 @@ class RNNCellBase(Module):
         return s
 
     def reset_parameters(self):
-        """Draw the parameters anew, uniform in +-1/sqrt(hidden_size)."""
+        """Draw the parameters from the uniform distribution over +-1/sqrt(hidden_size)."""
         bound = 1.0 / math.sqrt(self.hidden_size) if self.hidden_size > 0 else 0
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)
 
     def _batched(self, input, states, names):
-        """(input, states, whether they had a batch dimension), now with one; zeros for states not given."""
+        """(input, states, whether they had a batch dimension), with a batch dimension. Missing states are zeros."""
         if input.ndim not in (1, 2):
             raise ValueError(f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.ndim}D instead")
         for name, state in zip(names, states):
@@ -409,7 +411,7 @@ class RNNCellBase(Module):
 class RNNCell(RNNCellBase):
     """One step h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu.
 
-    Input (batch, input_size) or (input_size); `hx` (batch, hidden_size) or (hidden_size), zeros if not given.
+    Input (batch, input_size) or (input_size); `hx` (batch, hidden_size) or (hidden_size), zeros by default.
 
     >>> import tinytorch as torch
     >>> torch.nn.RNNCell(10, 20)(torch.ones(3, 10)).shape

@@ -1,4 +1,4 @@
-"""Softmax and its kin as layers."""
+"""Softmax and its variants as layers."""
 from __future__ import annotations
 
 from .. import functional as F

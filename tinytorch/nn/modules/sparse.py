@@ -12,9 +12,9 @@ __all__ = ["Embedding", "EmbeddingBag"]
 
 
 class _Table(Module):
-    """What the two embeddings share: a table `weight` (V, D), drawn from the normal distribution."""
+    """Base of the two embeddings: a table `weight` (V, D), drawn from the normal distribution."""
 
-    _padding_idx = "Padding_idx"               # as the class writes it in an error
+    _padding_idx = "Padding_idx"               # the word in the error message
 
     def _set_table(self, num_embeddings, embedding_dim, padding_idx, weight, freeze, device, dtype):
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
@@ -33,7 +33,7 @@ class _Table(Module):
             self.weight = Parameter(weight, requires_grad=not freeze)
 
     def reset_parameters(self):
-        """Draw the table anew; its padding row is 0."""
+        """Fill the table with new random numbers and its padding row with zeros."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
@@ -46,7 +46,7 @@ def _check_table(embeddings):
 
 
 class Embedding(_Table):
-    """A table of `num_embeddings` vectors, looked up by number. See torch.nn.functional.embedding.
+    """A table of `num_embeddings` vectors, looked up by integers. See torch.nn.functional.embedding.
 
     input (*) of int64 or int32, output (*, embedding_dim). The row `padding_idx` starts at 0 and is not trained.
 
@@ -77,7 +77,7 @@ class Embedding(_Table):
     @classmethod
     def from_pretrained(cls, embeddings, freeze=True, padding_idx=None, max_norm=None, norm_type=2.0,
                         scale_grad_by_freq=False, sparse=False):
-        """An Embedding of the given table (V, D), not trained unless `freeze` is False.
+        """An Embedding with the given table (V, D). The table is not trained unless `freeze` is False.
 
         >>> import tinytorch as torch
         >>> torch.nn.Embedding.from_pretrained(torch.tensor([[1., 2.], [3., 4.]]))(torch.tensor([1]))
@@ -140,7 +140,7 @@ class EmbeddingBag(_Table):
     @classmethod
     def from_pretrained(cls, embeddings, freeze=True, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
                         mode="mean", sparse=False, include_last_offset=False, padding_idx=None):
-        """An EmbeddingBag of the given table (V, D), not trained unless `freeze` is False."""
+        """An EmbeddingBag with the given table (V, D). The table is not trained unless `freeze` is False."""
         _check_table(embeddings)
         rows, width = embeddings.shape
         bag = cls(rows, width, _weight=embeddings, max_norm=max_norm, norm_type=norm_type,

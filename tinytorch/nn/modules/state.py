@@ -14,7 +14,7 @@ _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
 class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
-    """What load_state_dict found to be missing and unexpected."""
+    """The missing and the unexpected keys that load_state_dict found."""
 
     __slots__ = ()
 
@@ -27,7 +27,7 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
 
 
 class _WrappedHook:
-    """A hook of loading, which is handed its module first if there is one, without keeping it alive."""
+    """A hook of loading. With a `module`, the hook gets it as first argument; a weak reference holds the module."""
 
     def __init__(self, hook, module=None):
         self.hook, self.with_module = hook, module is not None
@@ -55,7 +55,7 @@ class _WrappedHook:
 class Stateful:
     """The part of Module that turns its parameters and buffers into a dict and back."""
 
-    if TYPE_CHECKING:                          # what Module has and its __init__ makes
+    if TYPE_CHECKING:                          # attributes that Module and its __init__ set
         _version: int
         _parameters: dict[str, Any]
         _buffers: dict[str, Tensor | None]
@@ -67,14 +67,14 @@ class Stateful:
         _load_state_dict_post_hooks: dict[int, Callable]
 
     def get_extra_state(self):
-        """To override: anything picklable that shall be in the state_dict besides tensors."""
+        """Additional picklable state for the state_dict, besides the tensors. Subclasses override it."""
         raise RuntimeError(
             "Reached a code path in Module.get_extra_state() that should never be called. "
             "Please file an issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml "
             "to report this bug.")
 
     def set_extra_state(self, state):
-        """To override with get_extra_state: takes what that returned, when a state_dict is loaded."""
+        """Restore the result of get_extra_state when a state_dict is loaded. Subclasses override both."""
         raise RuntimeError(
             "Reached a code path in Module.set_extra_state() that should never be called. "
             "Please file an issue at https://github.com/pytorch/pytorch/issues/new?template=bug-report.yml "
@@ -123,10 +123,11 @@ class Stateful:
     def state_dict(self, *args, destination=None, prefix="", keep_vars=False, copy=False):
         """All parameters and persistent buffers by their full names, sharing memory with the module's.
 
-        prefix       put before every name
-        keep_vars    give the parameters themselves, not detached tensors
-        copy         give copies, which no training changes; what shares memory in the module shares it among them, and
-                     an extra state is copied as copy.deepcopy does. ValueError together with `keep_vars`
+        prefix       text before every name
+        keep_vars    whether the dict holds the parameters themselves and not detached tensors
+        copy         whether the dict holds copies, which training does not change. Tensors that share memory in the
+                     module share it in the copies. copy.deepcopy copies an extra state. ValueError together with
+                     `keep_vars`
 
         >>> import tinytorch as torch
         >>> model = torch.nn.Linear(2, 1)
@@ -171,7 +172,7 @@ class Stateful:
     def _copied_state_dict(self, args, destination, prefix, keep_vars):
         if keep_vars:
             raise ValueError("copy=True gives copies, which are nobody's parameters: keep_vars=True excludes it")
-        from ...checkpoint.shown import copied  # with what memory is, which few modules need
+        from ...checkpoint.shown import copied  # imported on use: few programs need it
         shared = self.state_dict(*args, prefix=prefix, keep_vars=keep_vars)
         copies = copied(shared)
         if destination is None:
@@ -185,7 +186,7 @@ class Stateful:
     # -------------------------------------------------------------- loading
     def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
                               error_msgs):
-        """Load this module's own tensors; what goes wrong is appended to the three lists."""
+        """Load this module's own tensors. Problems are appended to the three lists."""
         for hook in self._load_state_dict_pre_hooks.values():
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         own = {name: t for name, t in self._parameters.items() if t is not None}
@@ -200,29 +201,24 @@ class Stateful:
                     error_msgs.append(error)
             elif strict:
                 missing_keys.append(key)
+        has_extra = type(self).set_extra_state is not Stateful.set_extra_state
         extra_key = prefix + _EXTRA_STATE_KEY_SUFFIX
-        if type(self).set_extra_state is not Stateful.set_extra_state:
+        if has_extra:
             if extra_key in state_dict:
                 self.set_extra_state(state_dict[extra_key])
             elif strict:
                 missing_keys.append(extra_key)
-        elif strict and extra_key in state_dict:
-            unexpected_keys.append(extra_key)
         if strict:
-            for key in state_dict:
-                if key.startswith(prefix) and key != extra_key:
-                    head, dot, _ = key[len(prefix):].partition(".")
-                    if head not in (self._modules if dot else own):
-                        unexpected_keys.append(key)
+            unexpected_keys += _unexpected_keys(self, state_dict, prefix, own, has_extra)
 
     def _load_tensor(self, name, tensor, key, value, assign):
-        """Load one tensor; the text of what is wrong with `value`, if anything."""
+        """Load one tensor. Returns the text of an error, or None."""
         if not isinstance(value, Tensor):
             return (f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
                     f"checkpoint but received {type(value)}")
         if not is_lazy(tensor):
             if not tensor.shape and value.shape == (1,):
-                value = value[0]               # 0-dim tensors were once saved with one dimension
+                value = value[0]               # old files store 0-dim tensors with one dimension
             if value.shape != tensor.shape:
                 return (f"size mismatch for {key}: copying a param with shape {value.shape} from checkpoint, the shape "
                         f"in current model is {tensor.shape}.")
@@ -249,12 +245,12 @@ class Stateful:
     def load_state_dict(self, state_dict, strict=True, assign=False, *, keep_ties=False):
         """Copy the tensors of `state_dict` into this module and its descendants.
 
-        strict       RuntimeError unless the keys are exactly those of `self.state_dict()`
-        assign       put the tensors themselves into the module in place of its own
-        keep_ties    a parameter or buffer that has several names has them after `assign`, too: it is what the last of
-                     them was given. Without it, each name has a tensor of its own, as in PyTorch
+        strict       whether it is a RuntimeError if the keys are not exactly those of `self.state_dict()`
+        assign       whether the tensors themselves replace the module's parameters and buffers
+        keep_ties    whether a parameter or buffer with several names is still one tensor after `assign`: the tensor
+                     loaded for the last of its names. Without it, each name gets a separate tensor, as in PyTorch
 
-        Returns the missing and the unexpected keys. RuntimeError lists every wrong shape.
+        Returns the missing and the unexpected keys. The RuntimeError lists every wrong shape.
 
         >>> import tinytorch as torch
         >>> def tied():
@@ -292,8 +288,21 @@ class Stateful:
         return _IncompatibleKeys(missing, unexpected)
 
 
+def _unexpected_keys(module, state_dict, prefix, own, has_extra):
+    """The keys of `state_dict` under `prefix` that belong to none of the tensors `own`, to no submodule of `module` and
+    to no extra state. The key of an extra state that the module does not take comes first, as in torch."""
+    extra_key = prefix + _EXTRA_STATE_KEY_SUFFIX
+    unexpected = [extra_key] if extra_key in state_dict and not has_extra else []
+    for key in state_dict:
+        if key.startswith(prefix) and key != extra_key:
+            head, dot, _ = key[len(prefix):].partition(".")
+            if head not in (module._modules if dot else own):
+                unexpected.append(key)
+    return unexpected
+
+
 def _ties(module):
-    """(tensor, [(dict that holds it, name)]) of each parameter and buffer of a module that has several places."""
+    """(tensor, [(dict that holds it, name)]) of each parameter and buffer of `module` with more than one name."""
     found: dict[int, tuple[Tensor, list[tuple[dict, str]]]] = {}
     for part in module.modules():
         for entries in (part._parameters, part._buffers):

@@ -18,9 +18,9 @@ __all__ = ["Transformer", "TransformerDecoder", "TransformerDecoderLayer", "Tran
            "TransformerEncoderLayer"]
 
 
-# ------------------------------------------------------------------ what the layers share
+# ------------------------------------------------------------------ shared by the layers
 def _get_activation_fn(activation):
-    """An activation by its name, or as it is."""
+    """The function of F that a string names; any other activation as it is."""
     if not isinstance(activation, str):
         return activation
     if activation not in ("relu", "gelu"):
@@ -36,16 +36,16 @@ def _causal(size, device=None, dtype=None):
     return full((size, size), float("-inf"), dtype=dtype, device=device).triu(1)
 
 
-def _is_causal(mask, said, x, batch_first):
-    """Whether a mask is the causal one of the sequence `x`; what is said of it is taken as it is."""
-    if said is not None or mask is None:
-        return said is True
+def _is_causal(mask, is_causal, x, batch_first):
+    """Whether `mask` is the causal mask of the sequence `x`. `is_causal`, unless None, is the answer."""
+    if is_causal is not None or mask is None:
+        return is_causal is True
     size = x.shape[0 if x.dim() == 2 or not batch_first else 1]
     return mask.shape == (size, size) and bool((mask == _causal(size, mask.device, mask.dtype)).all())
 
 
 class _Layer(Module):
-    """An encoder's or decoder's layer: attention, then a network of two linear layers at each position."""
+    """Base of encoder and decoder layers: attention, then a network of two linear layers at each position."""
 
     __constants__ = ["norm_first"]
     if TYPE_CHECKING:
@@ -77,18 +77,17 @@ class _Layer(Module):
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
 
     def _after(self, x, norm, block):
-        """`x` and what a block makes of it, normalised before the block or after both were added (Xiong et al. 2020,
-        figure 1)."""
+        """`x` + block(x), normalised before the block or after the sum (Xiong et al. 2020, figure 1)."""
         return x + block(norm(x)) if self.norm_first else norm(x + block(x))
 
 
 class TransformerEncoderLayer(_Layer):
-    """Attention of a sequence to itself, and a network of two linear layers at each position, each added to what it
-    was given and normalised.
+    """Attention of a sequence to itself, then a network of two linear layers at each position. The result of each is
+    added to its input, and normalised.
 
-    src (S, N, d_model), with `batch_first` (N, S, d_model), or without N; the masks as in MultiheadAttention.
-    `activation`: "relu", "gelu" or a function. `norm_first` normalises what is given to each part, not the sum. In
-    evaluation without gradients masks of numbers count as True where they are not zero, as in torch's kernel.
+    src (S, N, d_model), (N, S, d_model) with `batch_first`, or (S, d_model); the masks are those of MultiheadAttention.
+    `activation` is "relu", "gelu" or a function. `norm_first` normalises the input of each part instead of the sum. In
+    evaluation without gradients, masks of numbers count as True where they are not zero, as in torch's kernel.
 
     >>> import tinytorch as torch
     >>> torch.nn.TransformerEncoderLayer(8, 2, 16)(torch.ones(5, 3, 8)).shape
@@ -102,7 +101,10 @@ class TransformerEncoderLayer(_Layer):
         given = self.activation
         relu = given is F.relu or isinstance(given, ReLU)
         gelu = given is F.gelu or isinstance(given, GELU)
-        self.activation_relu_or_gelu = 1 if relu else 2 if gelu else 0
+        if relu:
+            self.activation_relu_or_gelu = 1
+        else:
+            self.activation_relu_or_gelu = 2 if gelu else 0
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
         src_key_padding_mask = as_added(src_key_padding_mask, "src_key_padding_mask", src.dtype, src_mask, "src_mask")
@@ -119,7 +121,7 @@ class TransformerEncoderLayer(_Layer):
         return self.dropout2(self._network(x))
 
     def _infers(self, src):
-        """Whether torch would take its kernel for inference."""
+        """Whether torch would use its inference kernel."""
         if self.training or src.dim() != 3 or not fast_path_enabled() or not self.activation_relu_or_gelu:
             return False
         attention = self.self_attn
@@ -132,11 +134,11 @@ class TransformerEncoderLayer(_Layer):
 
 
 class TransformerEncoder(Module):
-    """`num_layers` copies of an encoder layer, one after the other, and at last the layer `norm`, if there is one.
+    """`num_layers` copies of an encoder layer in a row, then the layer `norm` if it is given.
 
-    src, mask and src_key_padding_mask as the layer takes them. is_causal=None: it is looked whether `mask` is the
-    causal one. In evaluation without gradients what `src_key_padding_mask` hides at the end of sequences comes out as
-    zeros (`enable_nested_tensor`), as in torch.
+    The arguments of forward are those of the layer. With is_causal=None, forward compares `mask` with the causal mask.
+    In evaluation without gradients, the output is zero at places at the end of sequences that `src_key_padding_mask`
+    hides (`enable_nested_tensor`), as in torch.
 
     >>> import tinytorch as torch
     >>> layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
@@ -177,14 +179,14 @@ class TransformerEncoder(Module):
 
 
 def _at_the_end(hidden, src):
-    """Whether each sequence's hidden places are its last ones."""
+    """Whether the hidden places of each sequence are at its end."""
     if hidden.shape != src.shape[:2]:
         raise RuntimeError("Mask size should match input size")
     return bool((hidden[:, 1:] | ~hidden[:, :-1]).all())
 
 
 def _not_nested(layer):
-    """Why torch's encoder would not leave out what is padded, "" if it would."""
+    """The reason why torch's encoder would keep the padding, "" if it would drop it."""
     if not isinstance(layer, TransformerEncoderLayer):
         return "encoder_layer was not TransformerEncoderLayer"
     attention = layer.self_attn
@@ -201,11 +203,11 @@ def _not_nested(layer):
 
 
 class TransformerDecoderLayer(_Layer):
-    """Attention of a sequence to itself, to an encoder's output, and a network of two linear layers at each position,
-    each added to what it was given and normalised.
+    """Attention of a sequence to itself, attention to an encoder's output, then a network of two linear layers at each
+    position. The result of each is added to its input, and normalised.
 
-    tgt (T, N, d_model) and memory (S, N, d_model), with `batch_first` (N, T, d_model) ..., or without N; the masks as
-    in MultiheadAttention. The settings are those of TransformerEncoderLayer.
+    tgt (T, N, d_model) and memory (S, N, d_model), or (N, T, d_model) and (N, S, d_model) with `batch_first`, or
+    without N; the masks are those of MultiheadAttention. The settings are those of TransformerEncoderLayer.
 
     >>> import tinytorch as torch
     >>> torch.nn.TransformerDecoderLayer(8, 2, 16)(torch.ones(4, 3, 8), torch.ones(5, 3, 8)).shape
@@ -230,10 +232,10 @@ class TransformerDecoderLayer(_Layer):
 
 
 class TransformerDecoder(Module):
-    """`num_layers` copies of a decoder layer, one after the other, and at last the layer `norm`, if there is one.
+    """`num_layers` copies of a decoder layer in a row, then the layer `norm` if it is given.
 
-    The arguments of forward are those of the layer. tgt_is_causal=None: it is looked whether `tgt_mask` is the causal
-    one.
+    The arguments of forward are those of the layer. With tgt_is_causal=None, forward compares `tgt_mask` with the
+    causal mask.
 
     >>> import tinytorch as torch
     >>> layer = torch.nn.TransformerDecoderLayer(8, 2, 16)
@@ -260,11 +262,11 @@ class TransformerDecoder(Module):
 
 
 class Transformer(Module):
-    """An encoder of `num_encoder_layers` layers and a decoder of `num_decoder_layers`, each with a layer norm at last;
-    or `custom_encoder` and `custom_decoder`. Matrices start xavier-uniform.
+    """An encoder of `num_encoder_layers` layers and a decoder of `num_decoder_layers` layers, each with a layer norm at
+    the end, or `custom_encoder` and `custom_decoder`. Matrices are initialised by xavier_uniform_.
 
-    src (S, N, d_model) and tgt (T, N, d_model), with `batch_first` (N, S, d_model) ..., or without N; the output is as
-    tgt. RuntimeError for other sizes.
+    src (S, N, d_model) and tgt (T, N, d_model), or (N, S, d_model) and (N, T, d_model) with `batch_first`, or without
+    N. The output has the shape of tgt. RuntimeError for other sizes.
 
     >>> import tinytorch as torch
     >>> model = torch.nn.Transformer(8, 2, 1, 1, 16, batch_first=True)

@@ -1,4 +1,4 @@
-"""Upsample, and its older forms of fixed mode."""
+"""Upsample, and its older forms with a fixed mode."""
 from __future__ import annotations
 
 from .. import functional as F
@@ -41,7 +41,7 @@ class Upsample(Module):
                              recompute_scale_factor=self.recompute_scale_factor)
 
     def __setstate__(self, state):
-        state.setdefault("recompute_scale_factor", True)       # which layers saved before there was a choice did
+        state.setdefault("recompute_scale_factor", True)       # layers saved before the setting existed did so
         super().__setstate__(state)
 
     def extra_repr(self):
@@ -50,7 +50,7 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """`Upsample` of (N, C, H, W) in mode nearest.
+    """`Upsample` of (N, C, H, W) with mode "nearest".
 
     >>> import tinytorch as torch
     >>> torch.nn.UpsamplingNearest2d(scale_factor=2)(torch.tensor([[[[1., 2.]]]]))
@@ -63,7 +63,7 @@ class UpsamplingNearest2d(Upsample):
 
 
 class UpsamplingBilinear2d(Upsample):
-    """`Upsample` of (N, C, H, W) in mode bilinear with align_corners.
+    """`Upsample` of (N, C, H, W) with mode "bilinear" and align_corners=True.
 
     >>> import tinytorch as torch
     >>> torch.nn.UpsamplingBilinear2d(size=(1, 3))(torch.tensor([[[[1., 2.]]]]))

@@ -1,4 +1,4 @@
-"""Tuples for the sizes of layers, and state dicts of wrapped models."""
+"""Helpers for the sizes of layers and for the state dicts of wrapped models."""
 import numbers
 
 from .conv import _repeated
@@ -7,7 +7,7 @@ __all__ = ["consume_prefix_in_state_dict_if_present"]
 
 
 def _ntuple(n, name="parse"):
-    """A function that makes a tuple: of an iterable its elements, of anything else n times itself."""
+    """A function that returns an iterable as a tuple, and any other value as a tuple of n times this value."""
     def parse(x):
         return _repeated(x, n)
     parse.__name__ = name
@@ -19,12 +19,12 @@ _single, _pair, _triple, _quadruple = (
 
 
 def _reverse_repeat_tuple(t, n):
-    """The elements of `t`, the last one first, each n times: padding as `nn.functional.pad` takes it."""
+    """The elements of `t` in reverse, each n times: padding in the form of `nn.functional.pad`."""
     return tuple(x for x in reversed(t) for _ in range(n))
 
 
 def _list_with_default(out_size, defaults):
-    """`out_size`, the last of `defaults` where it is None. ValueError unless there are more of these."""
+    """`out_size` with None replaced by the size from the end of `defaults`. ValueError unless `defaults` is longer."""
     if isinstance(out_size, numbers.Integral):
         return out_size
     if len(defaults) <= len(out_size):
@@ -33,7 +33,7 @@ def _list_with_default(out_size, defaults):
 
 
 def consume_prefix_in_state_dict_if_present(state_dict, prefix):
-    """Take `prefix` off all keys of a state_dict that begin with it, in place, and off those of its metadata.
+    """Remove `prefix` in place from all keys of a state_dict that begin with it, and from those of its metadata.
 
     >>> import tinytorch as torch
     >>> state = torch.nn.DataParallel(torch.nn.Linear(1, 1)).state_dict()
@@ -44,6 +44,6 @@ def consume_prefix_in_state_dict_if_present(state_dict, prefix):
     for key in [k for k in state_dict if k.startswith(prefix)]:
         state_dict[key[len(prefix):]] = state_dict.pop(key)
     metadata = getattr(state_dict, "_metadata", {})
-    whole = prefix.replace(".", "")            # the wrapped model itself has no dot
+    whole = prefix.replace(".", "")            # the key of the wrapped model itself has no dot
     for key in [k for k in metadata if k and (k == whole or k.startswith(prefix))]:
         metadata[key[len(prefix):]] = metadata.pop(key)

@@ -1,5 +1,5 @@
-"""Models on several devices: here there is one, the CPU, on which each of these does what it does in torch then. And
-in several processes: DistributedDataParallel, which is loaded when it is asked for."""
+"""Models on several devices or in several processes. tinytorch has one device, the CPU, on which these names do what
+they do in torch without an accelerator. DistributedDataParallel (several processes) is loaded on first use."""
 from ...missing import namespace as _namespace
 from .data_parallel import DataParallel, data_parallel
 from .parallel_apply import parallel_apply

@@ -21,5 +21,5 @@ class DataParallel(Module):
 
 
 def data_parallel(module, inputs, device_ids=None, output_device=None, dim=0, module_kwargs=None):
-    """RuntimeError: there is no accelerator to compute on."""
+    """RuntimeError: tinytorch has no accelerator."""
     raise RuntimeError("device type could not be determined")

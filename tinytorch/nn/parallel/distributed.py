@@ -1,4 +1,4 @@
-"""DistributedDataParallel: one model in several processes, whose gradients are averaged."""
+"""DistributedDataParallel: one model in several processes, with averaged gradients."""
 from __future__ import annotations
 
 import inspect
@@ -43,7 +43,7 @@ _PICKLING = (
 
 
 def _tensors_in(output):
-    """The tensors in tuples, lists, dicts and dataclasses."""
+    """The tensors in nested tuples, lists, dicts and dataclasses."""
     if isinstance(output, Tensor):
         return [output]
     if isinstance(output, dict):
@@ -56,22 +56,24 @@ def _tensors_in(output):
 
 
 class DistributedDataParallel(Module, Joinable):
-    """A model of which every process of a group has a copy, and feeds it its own data: backward leaves in each `.grad`
-    the average over the processes. The copies start as that of rank 0 is and stay equal, if each takes the same steps.
+    """A model of which each process of a group has a copy. Each process gives its copy other data; after backward, each
+    `.grad` is the average over the processes. All copies start as the copy of rank 0, and stay equal if all processes
+    take the same optimizer steps.
 
-    The gradients go into buckets in the order in which they come; a bucket is sent as soon as it is full, while the
-    rest of backward runs. The first has 1 MiB, the others `bucket_cap_mb` (25 unless given), or `bucket_cap_mb_list`.
+    The gradients are packed into buckets in the order in which they are ready. A full bucket is sent at once, while the
+    rest of backward runs. The first bucket has 1 MiB, the others `bucket_cap_mb` (25 by default), or all have the sizes
+    `bucket_cap_mb_list`.
 
-    forward_sync_buffers    each forward starts from the buffers of rank 0; `broadcast_buffers` is its old name
+    forward_sync_buffers    each forward starts with the buffers of rank 0; `broadcast_buffers` is its old name
     init_sync               parameters and buffers are those of rank 0 from the start
-    find_unused_parameters  parameters that the output does not depend on get no gradient on this rank; what the others
-                            have is averaged with zero
-    static_graph            each iteration uses the parameters that the first one used, and as often
-    gradient_as_bucket_view `.grad` is a part of the bucket and not a copy
+    find_unused_parameters  parameters that the output does not depend on get no gradient on this rank; it counts as
+                            zero in the average with those of the other ranks
+    static_graph            each iteration uses the same parameters as the first one, and equally often
+    gradient_as_bucket_view `.grad` is a view of the bucket and not a copy
 
     The state_dict has the prefix "module.". ValueError or RuntimeError, in torch's words, for a module without
-    parameters that require a gradient, for devices, for models that differ between the ranks; RuntimeError in the
-    forward after a backward in which a parameter got no gradient. NotImplementedError for `mixed_precision` and the
+    parameters that require a gradient, for devices, and for models that differ between the ranks. RuntimeError in the
+    next forward if a parameter got no gradient in a backward. NotImplementedError for `mixed_precision` and the
     parameters to delay.
 
     Source: S. Li and others, PyTorch Distributed: Experiences on Accelerating Data Parallel Training, 2020.
@@ -145,7 +147,7 @@ class DistributedDataParallel(Module, Joinable):
                                "Run a dummy forward pass to correctly initialize the modules")
 
     def _reduced(self):
-        """The parameters whose gradients are averaged, which of these are sparse, and the names."""
+        """(parameters whose gradients are averaged, whether each has sparse gradients, their names)."""
         found = {}
         for prefix, module in self.module.named_modules():
             sparse = isinstance(module, (Embedding, EmbeddingBag)) and bool(module.sparse)
@@ -196,8 +198,8 @@ class DistributedDataParallel(Module, Joinable):
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """Within it gradients are added up in each process; the first forward and backward after it average what has
-        come together. The forward, too, has to be within."""
+        """Context manager: inside, each process accumulates its own gradients. The first forward and backward after it
+        average the accumulated gradients. The forward must be inside, too."""
         before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
         try:
             yield
@@ -205,7 +207,7 @@ class DistributedDataParallel(Module, Joinable):
             self.require_backward_grad_sync = before
 
     def will_sync_module_buffers(self) -> bool:
-        """Whether the next forward starts from the buffers of rank 0."""
+        """Whether the next forward starts with the buffers of rank 0."""
         return bool(self.require_forward_param_sync and self.forward_sync_buffers and self.modules_buffers)
 
     def _sync_buffers(self):
@@ -221,9 +223,9 @@ class DistributedDataParallel(Module, Joinable):
 
     # ------------------------------------------------------------------ hooks
     def register_comm_hook(self, state: object, hook: Callable[[object, GradBucket], Future]) -> None:
-        """hook(state, bucket) sends each bucket and returns a Future of the flat gradients to be had in its place,
-        which nobody divides by the number of processes. To be called once. TypeError for what cannot be called,
-        ValueError for one whose annotations name other types, RuntimeError the second time."""
+        """Let hook(state, bucket) send each bucket. It returns a Future of the flat gradients that replace the bucket;
+        they are not divided by the number of processes. Only one hook can be registered. TypeError if it is not
+        callable, ValueError if its annotations name other types, RuntimeError for a second hook."""
         if not callable(hook):
             raise TypeError("Communication hook must be callable.")
         signature = inspect.signature(hook)
@@ -264,14 +266,15 @@ class DistributedDataParallel(Module, Joinable):
     # ------------------------------------------------------------------ uneven inputs
     def join(self, divide_by_initial_world_size: bool = True, enable: bool = True,
              throw_on_early_termination: bool = False) -> Join:
-        """Context manager for processes that have different numbers of inputs: one that is through takes part in the
-        others' averages with zeros until they are through too; then all get the parameters of one that was last.
-        Averages are divided by the number of all processes, or by the number of those not through yet."""
+        """Context manager for processes with different numbers of inputs. A process without further inputs takes part
+        in the averages of the others with zeros until they finish; then all processes get the parameters of a process
+        that finished last. Averages are divided by the number of all processes, or by the number of processes that
+        still have inputs."""
         return Join([self], enable, throw_on_early_termination,
                     divide_by_initial_world_size=divide_by_initial_world_size)
 
     def join_hook(self, **kwargs: Any) -> JoinHook:
-        """What a process does for this model when it is through."""
+        """The hook for this model in a process without further inputs."""
         self.reducer.joined = kwargs.get("divide_by_initial_world_size", True)
         return _DDPJoinHook(self)
 
@@ -282,7 +285,7 @@ class DistributedDataParallel(Module, Joinable):
 
     @property
     def join_process_group(self):
-        """The group."""
+        """The process group."""
         return self.process_group
 
     def _notify_joined(self):
@@ -320,7 +323,7 @@ class DistributedDataParallel(Module, Joinable):
 
 
 class _DDPJoinHook(JoinHook):
-    """What a process without inputs does: the collectives of the others' forward and backward."""
+    """Runs, in a process without further inputs, the collectives of the others' forward and backward."""
 
     def __init__(self, model):
         self.model = model

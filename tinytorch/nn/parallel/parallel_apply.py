@@ -5,7 +5,7 @@ __all__ = ["get_a_var", "parallel_apply"]
 
 
 def get_a_var(obj):
-    """The first tensor in tuples, lists and dicts; None if there is none.
+    """The first tensor in nested tuples, lists and dicts, or None.
 
     >>> import tinytorch as torch
     >>> from tinytorch.nn.parallel.parallel_apply import get_a_var
@@ -14,12 +14,17 @@ def get_a_var(obj):
     """
     if isinstance(obj, Tensor):
         return obj
-    items = obj.items() if isinstance(obj, dict) else obj if isinstance(obj, (list, tuple)) else ()
+    if isinstance(obj, dict):
+        return _first(obj.items())
+    return _first(obj) if isinstance(obj, (list, tuple)) else None
+
+
+def _first(items):
     return next((found for found in map(get_a_var, items) if found is not None), None)
 
 
 def parallel_apply(modules, inputs, kwargs_tup=None, devices=None):
-    """Each module on a device of its own: RuntimeError, since there is no accelerator."""
+    """Run each module on another accelerator. RuntimeError, since there is no accelerator."""
     for name, given in (("inputs", inputs), ("kwargs_tup", kwargs_tup), ("devices", devices)):
         if given is not None and len(given) != len(modules):
             raise AssertionError(f"The number of modules {len(modules)} is not equal to the number of {name} "

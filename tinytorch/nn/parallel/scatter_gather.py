@@ -1,4 +1,4 @@
-"""scatter and gather: the parts of inputs for several devices, and outputs put together."""
+"""scatter and gather: split inputs over several devices, and join outputs."""
 from ...tensor import Tensor
 
 __all__ = ["gather", "scatter", "scatter_kwargs"]
@@ -9,8 +9,8 @@ def _is_namedtuple(obj):
 
 
 def scatter(inputs, target_gpus, dim=0):
-    """For each device what it gets of `inputs`: what is no tensor as it is. AssertionError for a tensor, since there is
-    no accelerator.
+    """The parts of `inputs` for each device. Anything but a tensor is repeated. AssertionError for a tensor, since
+    there is no accelerator.
 
     >>> import tinytorch as torch
     >>> torch.nn.parallel.scatter((1, [2]), [0, 1])
@@ -30,7 +30,7 @@ def scatter(inputs, target_gpus, dim=0):
 
 
 def scatter_kwargs(inputs, kwargs, target_gpus, dim=0):
-    """`scatter` of positional and keyword arguments: as many tuples as dicts."""
+    """`scatter` for positional and keyword arguments. Returns equally many tuples and dicts."""
     positional = scatter(inputs, target_gpus, dim) if inputs else []
     named = scatter(kwargs, target_gpus, dim) if kwargs else []
     positional += [()] * (len(named) - len(positional))
@@ -39,7 +39,7 @@ def scatter_kwargs(inputs, kwargs, target_gpus, dim=0):
 
 
 def gather(outputs, target_device, dim=0):
-    """One object of those that several devices gave. AssertionError for tensors: they are on the CPU.
+    """Join the outputs of several devices into one object. AssertionError for tensors, since they are on the CPU.
 
     >>> import tinytorch as torch
     >>> torch.nn.parallel.gather([None, None], 0)

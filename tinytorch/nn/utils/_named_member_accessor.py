@@ -1,8 +1,8 @@
-"""The tensors and submodules of a module by dotted name: read, set and exchanged."""
+"""Access to a module's tensors and submodules by dotted name: read, set and exchange."""
 from ...tensor import Tensor
 from ..modules.module import Module
 
-#: In the place of a tensor: there is none.
+#: Stands for an attribute that does not exist.
 _MISSING = object()
 
 
@@ -18,14 +18,14 @@ def _check(module, kind, name, value, classes):
 
 
 def set_tensor(module, name, tensor):
-    """Puts a tensor, or None, among the parameters, buffers or other attributes, wherever there is one of its name."""
+    """Set the parameter, buffer or other attribute `name` to a tensor or None, in the registry that holds the name."""
     swap_tensor(module, name, tensor, allow_missing=True)
 
 
 def swap_tensor(module, name, tensor, allow_missing=False):
-    """Puts a tensor, None or nothing (`_MISSING`) in the place of another, and returns that.
+    """Replace the tensor `name` by a tensor, by None, or by `_MISSING`, which deletes it. Returns the old tensor.
 
-    AttributeError if there was none, unless `allow_missing`; TypeError for what is no tensor.
+    AttributeError if there was none, unless `allow_missing`; TypeError for other objects.
     """
     _check(module, "tensor", name, tensor, Tensor)
     for registry in (module._parameters, module._buffers):
@@ -47,7 +47,7 @@ def swap_tensor(module, name, tensor, allow_missing=False):
 
 
 def swap_submodule(module, name, submodule):
-    """Puts a module in the place of a child, and returns that. KeyError if there is no such child."""
+    """Replace a child by another module. Returns the old child. KeyError if there is no such child."""
     _check(module, "submodule", name, submodule, Module)
     if name not in module._modules:
         raise KeyError(f"submodule {name} does not exist")
@@ -59,7 +59,7 @@ def swap_submodule(module, name, submodule):
 
 
 class NamedMemberAccessor:
-    """The members of a module by dotted names.
+    """The members of a module, by dotted names.
 
     >>> import tinytorch as torch
     >>> accessor = NamedMemberAccessor(torch.nn.Sequential(torch.nn.Linear(2, 3)))
@@ -73,7 +73,7 @@ class NamedMemberAccessor:
         self.module = module
 
     def get_submodule(self, name):
-        """AttributeError if there is none, TypeError if there is something else."""
+        """The submodule `name`. AttributeError if there is none, TypeError if the name has another object."""
         found = self.module
         for part in filter(None, name.split(".")):
             if not hasattr(found, part):
@@ -88,11 +88,11 @@ class NamedMemberAccessor:
         return self.get_submodule(path), last
 
     def swap_submodule(self, path, value):
-        """The module that was there."""
+        """Replace a submodule. Returns the old one."""
         return swap_submodule(*self._place(path), value)
 
     def get_tensor(self, name):
-        """AttributeError if there is none, TypeError if there is something else."""
+        """The tensor `name`. AttributeError if there is none, TypeError if the name has another object."""
         module, last = self._place(name)
         if not hasattr(module, last):
             raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
@@ -102,45 +102,45 @@ class NamedMemberAccessor:
         return tensor
 
     def set_tensor(self, name, value):
-        """See the function of this name."""
+        """Set a tensor by the function of this name."""
         set_tensor(*self._place(name), value)
 
     def del_tensor(self, name):
-        """AttributeError if there is none."""
+        """Delete a tensor. AttributeError if there is none."""
         module, last = self._place(name)
         if not hasattr(module, last):
             raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
         delattr(module, last)
 
     def swap_tensor(self, name, value, allow_missing=False):
-        """See the function of this name."""
+        """Replace a tensor by the function of this name."""
         return swap_tensor(*self._place(name), value, allow_missing)
 
     def get_tensors(self, names):
-        """A list."""
+        """A list of the tensors with these names."""
         return [self.get_tensor(name) for name in names]
 
     def set_tensors(self, names, values):
-        """ValueError unless there are as many names as values."""
+        """Set several tensors. ValueError unless there are as many names as values."""
         for name, value in zip(names, values, strict=True):
             self.set_tensor(name, value)
 
     def set_tensors_dict(self, named_tensors):
-        """{name: tensor}."""
+        """Set the tensors of a dict {name: tensor}."""
         self.set_tensors(named_tensors, named_tensors.values())
 
     def del_tensors(self, names):
-        """Each of them."""
+        """Delete several tensors."""
         for name in names:
             self.del_tensor(name)
 
     def swap_tensors(self, names, values, allow_missing=False):
-        """The tensors that were there. ValueError unless there are as many names as values."""
+        """Replace several tensors. Returns the old ones. ValueError unless there are as many names as values."""
         return [self.swap_tensor(name, value, allow_missing) for name, value in zip(names, values, strict=True)]
 
     def swap_tensors_dict(self, named_tensors, allow_missing=False):
-        """({name: the tensor that was there}, names where there was none). RuntimeError for such names, unless
-        `allow_missing`; the module is then as it was."""
+        """Replace the tensors of a dict. Returns ({name: old tensor}, names without an old tensor). RuntimeError for
+        such names, unless `allow_missing`. After an error the module is as before."""
         before, missing = {}, []
         try:
             for name, tensor in named_tensors.items():
@@ -156,7 +156,7 @@ class NamedMemberAccessor:
         return before, missing
 
     def check_keys(self, keys):
-        """(names of tensors of the module that are not among `keys`, keys that it has not), sorted."""
+        """Two sorted lists: names of the module's tensors that are not in `keys`, and keys that are not among them."""
         keys, own = set(keys), {name for name, _ in self.named_tensors(remove_duplicate=False)}
         return sorted(own - keys), sorted(keys - own)
 
@@ -169,7 +169,7 @@ class NamedMemberAccessor:
         yield from self.module.named_buffers(remove_duplicate=remove_duplicate)
 
     def named_tensors(self, remove_duplicate=True):
-        """Parameters, then buffers."""
+        """(name, tensor) of the parameters, then of the buffers."""
         yield from self.named_parameters(remove_duplicate)
         yield from self.named_buffers(remove_duplicate)
 

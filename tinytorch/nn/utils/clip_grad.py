@@ -21,7 +21,8 @@ def _listed(tensors):
 
 
 def _unnamed(tensors):
-    """(the tensors, their names): those of pairs as `named_parameters` gives, else None."""
+    """(tensors, names) of an iterable of tensors, or of (name, tensor) pairs like those of `named_parameters`. Without
+    names, the second is None."""
     listed = _listed(tensors)
     if listed and listed[0].__class__ is tuple:
         return [tensor for _, tensor in listed], [name for name, _ in listed]
@@ -33,8 +34,8 @@ def _gradients(parameters):
 
 
 def _not_finite(gradients, names, what):
-    """Lines for a message: which gradients are not finite. Those that are None are no gradients."""
-    from ...autograd.reports import numbers  # of what few programs meet
+    """Lines for an error message that name the gradients with infinite or nan elements. None is not a gradient."""
+    from ...autograd.reports import numbers  # imported on use: few programs need it
     found = [(i, numbers(g)) for i, g in enumerate(gradients) if g is not None]
     bad = [(i, told) for i, told in found if told is not None and (told.nan or told.inf)]
     if not bad:
@@ -44,12 +45,12 @@ def _not_finite(gradients, names, what):
     return f"\nNot finite are {len(bad)} of {len(found)} gradients:" + "".join(lines) + more
 
 
-#: How many gradients a message names.
+#: The number of gradients that a message names.
 _SHOWN = 10
 
 
 def _write(grad, ufunc, number):
-    """grad = ufunc(grad, number) in place, past the tape: this runs in every training step."""
+    """grad = ufunc(grad, number) in place, without autograd, since every training step runs it."""
     array = grad._array
     try:
         if array.dtype == dt.BFLOAT16:
@@ -63,14 +64,13 @@ def _write(grad, ufunc, number):
 
 @no_grad()
 def _get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """The norm of the norms of all `tensors`: as if they were one vector. A 0-dim tensor.
+    """The norm of all `tensors` together, as if they were one vector: a 0-dim tensor.
 
     norm_type             the order p; inf for the greatest absolute value
-    error_if_nonfinite    RuntimeError if the result is nan or infinite
-    foreach               changes nothing
+    error_if_nonfinite    whether a norm that is nan or infinite is a RuntimeError
+    foreach               has no effect
 
-    The error names the tensors that are not finite by their numbers, and by their names if `tensors` are pairs of a
-    name and a tensor.
+    The error lists the tensors that are not finite by number, and by name if `tensors` are (name, tensor) pairs.
 
     >>> import tinytorch as torch
     >>> torch.nn.utils.get_total_norm([torch.tensor([3.]), torch.tensor([4.])])
@@ -97,9 +97,10 @@ def _refusal(norm_type, told):
 
 @no_grad()
 def _clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
-    """Scale the gradients of `parameters`, whose norm together is `total_norm` (a tensor), down to `max_norm`."""
+    """Scale the gradients of `parameters` so that their norm is at most `max_norm`. `total_norm` (a tensor) is their
+    present norm."""
     scale = float(max_norm) / (total_norm + 1e-6)
-    if type(scale._array) is not np.ndarray:   # it is being recorded: no number of Python's
+    if type(scale._array) is not np.ndarray:   # a recording or compilation has no Python number
         for grad in _gradients(_unnamed(parameters)[0]):
             grad.mul_(scale.clamp(max=1.0))
         return
@@ -117,12 +118,13 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
                     skip_if_nonfinite=False):
     """Scale the gradients of `parameters` so that their norm together is at most `max_norm`.
 
-    error_if_nonfinite    RuntimeError if their norm is nan or infinite: it names the parameters whose gradients are not
-                          finite, by number, and by name if `parameters` are pairs as `named_parameters()` gives
-    skip_if_nonfinite     leaves the gradients as they are if their norm is nan or infinite; it would else make all of
-                          them nan, or zero
+    error_if_nonfinite    whether a norm that is nan or infinite is a RuntimeError. The error lists the parameters
+                          whose gradients are not finite by number, and by name if `parameters` are pairs like those of
+                          `named_parameters()`
+    skip_if_nonfinite     whether the gradients stay unchanged if their norm is nan or infinite. Scaled by such a norm,
+                          all of them would be nan or zero
 
-    Returns the norm there was (see `get_total_norm` for the other arguments).
+    Returns the norm before scaling (see `get_total_norm` for the other arguments).
 
     >>> import tinytorch as torch
     >>> p = torch.zeros(2, requires_grad=True); p.grad = torch.tensor([3., 4.])

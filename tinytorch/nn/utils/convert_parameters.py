@@ -7,7 +7,7 @@ __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 
 def parameters_to_vector(parameters):
-    """The elements of all `parameters` in one 1-dim tensor (recorded).
+    """The elements of all `parameters` in one 1-dim tensor. Autograd records it.
 
     >>> import tinytorch as torch
     >>> torch.nn.utils.parameters_to_vector([torch.ones(2), torch.zeros(1, 1)])
@@ -17,7 +17,7 @@ def parameters_to_vector(parameters):
 
 
 def vector_to_parameters(vec, parameters):
-    """Make consecutive stretches of the vector `vec` the data of `parameters`: they share its memory.
+    """Make consecutive parts of the vector `vec` the data of `parameters`. They share its memory.
 
     >>> import tinytorch as torch
     >>> p = torch.zeros(1, 2); torch.nn.utils.vector_to_parameters(torch.tensor([3., 4.]), [p]); p

@@ -1,4 +1,4 @@
-"""A batch norm in evaluation, made part of the layer before it."""
+"""Fusion of a batch norm in evaluation with the layer before it."""
 import copy
 
 from ...ops.creation.factories import ones_like, zeros_like
@@ -23,8 +23,8 @@ def _check_evaluation(layer, bn):
 
 
 def fuse_conv_bn_eval(conv, bn, transpose=False):
-    """A convolution that computes bn(conv(x)); `transpose` if `conv` is a transposed one. AssertionError in training or
-    without running statistics.
+    """A convolution that computes bn(conv(x)). `transpose` says that `conv` is transposed. AssertionError in training
+    or without running statistics.
 
     >>> import tinytorch as torch
     >>> conv, bn = torch.nn.Conv2d(1, 2, 3).eval(), torch.nn.BatchNorm2d(2).eval()
@@ -37,7 +37,7 @@ def fuse_conv_bn_eval(conv, bn, transpose=False):
 
 
 def fuse_conv_bn_weights(conv_w, conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, transpose=False):
-    """(weight, bias) of that convolution, as Parameters."""
+    """(weight, bias) of the fused convolution, as Parameters."""
     dtype = conv_w.dtype if conv_b is None else conv_b.dtype
     conv_b = zeros_like(bn_rm) if conv_b is None else conv_b
     bn_w = ones_like(bn_rm) if bn_w is None else bn_w
@@ -50,7 +50,7 @@ def fuse_conv_bn_weights(conv_w, conv_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b, trans
 
 
 def fuse_linear_bn_eval(linear, bn):
-    """A linear layer that computes bn(linear(x)), `bn` of as many features or of one.
+    """A linear layer that computes bn(linear(x)). `bn` has as many features as the layer, or one.
 
     AssertionError in training, without running statistics or for other sizes.
     """
@@ -62,7 +62,7 @@ def fuse_linear_bn_eval(linear, bn):
 
 
 def fuse_linear_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b):
-    """(weight, bias) of that layer, as Parameters."""
+    """(weight, bias) of the fused linear layer, as Parameters."""
     dtype = linear_w.dtype if linear_b is None else linear_b.dtype
     linear_b = zeros_like(bn_rm) if linear_b is None else linear_b
     factor = bn_w * rsqrt(bn_rv + bn_eps)

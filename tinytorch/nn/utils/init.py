@@ -8,9 +8,9 @@ __all__ = ["skip_init"]
 
 
 def skip_init(module_cls, *args, **kwargs):
-    """module_cls(*args, **kwargs) without a draw from the random number generator; its tensors are not to be relied on.
+    """module_cls(*args, **kwargs) that leaves the random number generator as it was. Its initial values are arbitrary.
 
-    RuntimeError for what is no Module class, or takes no `device`.
+    RuntimeError for anything but a Module class, and for a class without the argument `device`.
 
     >>> import tinytorch as torch
     >>> torch.nn.utils.skip_init(torch.nn.Linear, 5, 1)

@@ -42,8 +42,8 @@ class _WeightNorm(Module):
 
 
 def weight_norm(module, name="weight", dim=0):
-    """Parametrize a tensor as magnitude times direction, g * v / |v|, with a magnitude for each index of `dim` (None:
-    one for all).
+    """Parametrize a tensor as magnitude times direction, g * v / |v|, with one magnitude for each index of `dim`, or
+    one for all with None.
 
     g and v are `module.parametrizations.<name>.original0` and `original1`. State dicts of the older
     torch.nn.utils.weight_norm can be loaded. Salimans and Kingma, https://arxiv.org/abs/1602.07868. Returns the module.
@@ -79,7 +79,7 @@ class _SpectralNorm(Module):
             self.n_power_iterations = n_power_iterations
             matrix = self._matrix(weight)
             rows, columns = matrix.shape
-            # both are drawn before either is normalised: the order of torch's random stream
+            # Both are drawn before either is normalised, in the order of torch's random numbers.
             u, v = [matrix.new_empty(n).normal_(0, 1) for n in (rows, columns)]
             self.register_buffer("_u", normalize(u, dim=0, eps=eps))
             self.register_buffer("_v", normalize(v, dim=0, eps=eps))
@@ -102,7 +102,7 @@ class _SpectralNorm(Module):
         matrix = self._matrix(weight)
         if self.training:
             self._power_method(matrix, self.n_power_iterations)
-        # copies: a later power iteration must not spoil the backward of this use
+        # Clones, since a later power iteration must not change what the backward of this call needs.
         return weight / vdot(self._u.clone(), mv(matrix, self._v.clone()))
 
     def right_inverse(self, value):
@@ -110,7 +110,7 @@ class _SpectralNorm(Module):
 
 
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
-    """Parametrize a tensor as itself divided by its largest singular value, estimated by power iteration.
+    """Parametrize a tensor as the tensor divided by its largest singular value, estimated by power iteration.
 
     n_power_iterations    steps at every reading in training mode
     dim                   which dimension makes the rows of the matrix (default 0, and 1 for ConvTranspose)
@@ -139,7 +139,7 @@ def _is_orthogonal(Q):
 
 
 def _made_orthogonal(A):
-    """The Q of A = QR whose R has a diagonal that is real and not negative."""
+    """The Q of A = QR in which the diagonal of R is real and not negative."""
     Q, R = linalg_qr(A)
     return Q * R.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
 
@@ -147,7 +147,8 @@ def _made_orthogonal(A):
 def _reflections(A, tau):
     """The first columns of the product of the reflections 1 - tau_i v_i v_i^T, where v_i is column i of A under a 1.
 
-    All at once: the product is 1 - V T V^T with a triangular T, the inverse of diag(1 / tau) + triu(V^T V, 1).
+    The product is computed at once: it is 1 - V T V^T with a triangular T, the inverse of
+    diag(1 / tau) + triu(V^T V, 1).
     """
     n, k = A.shape[-2:]
     V = A.tril(-1) + eye(n, k, dtype=A.dtype)
@@ -209,13 +210,13 @@ class _Orthogonal(Module):
         else:
             Q = Q.clone() if _is_orthogonal(Q) else _made_orthogonal(Q)
         self.base = Q
-        start = zeros_like(given)              # where each of the maps gives `base`
+        start = zeros_like(given)              # each of the maps returns `base` for it
         start.diagonal(dim1=-2, dim2=-1).fill_(-1)
         return start
 
 
 def _reflectors(Q):
-    """The reflections of the QR decomposition of Q below a diagonal of signs: what `_Orthogonal.forward` reads."""
+    """The reflections of Q's QR decomposition, below a diagonal of signs: the input of `_Orthogonal.forward`."""
     raw, tau = np.linalg.qr(Q._array, mode="raw")
     A = wrap(np.ascontiguousarray(raw.swapaxes(-1, -2)))
     signs = A.diagonal(dim1=-2, dim2=-1)
@@ -228,12 +229,12 @@ def orthogonal(module, name="weight", orthogonal_map=None, *, use_trivialization
     """Parametrize a matrix (or batch of them) so that it stays orthogonal, or unitary if complex.
 
     orthogonal_map        "matrix_exp" or "cayley" (of a skew-symmetric matrix), or "householder" (a product of
-                          reflections); default: the first for square and complex matrices, else the last
-    use_trivialization    keep the present value as a base, from which training departs (Lezcano-Casado,
+                          reflections); default: "matrix_exp" for square and complex matrices, else "householder"
+    use_trivialization    whether the present value is kept as a base from which training starts (Lezcano-Casado,
                           https://arxiv.org/abs/1909.09501)
 
-    Rows are orthonormal if there are fewer than columns, else columns. ValueError for a tensor of less than 2
-    dimensions or an unknown map. Returns the module.
+    The rows are orthonormal if there are fewer rows than columns, else the columns are. ValueError for a tensor of less
+    than 2 dimensions or an unknown map. Returns the module.
 
     >>> import tinytorch as torch
     >>> Q = torch.nn.utils.parametrizations.orthogonal(torch.nn.Linear(2, 4)).weight

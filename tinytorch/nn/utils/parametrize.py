@@ -1,8 +1,8 @@
-"""Parametrizations: `module.weight` computed from other tensors whenever it is read.
+"""Parametrizations: `module.weight` is computed from other tensors whenever it is read.
 
-`register_parametrization` gives the module another class (`ParametrizedLinear`) with a property in the place of the
-tensor, which it shares with all modules of its former class of which the same tensors are computed. The tensors it is
-computed from, and the modules that compute it, are kept in `module.parametrizations.weight`, a ParametrizationList.
+`register_parametrization` gives the module another class (`ParametrizedLinear`) with a property in place of the tensor.
+Modules of the same class share it if the same tensors are computed. `module.parametrizations.weight`, a
+ParametrizationList, holds the original tensors and the modules that compute the tensor.
 """
 import copy
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ __all__ = ["ParametrizationList", "cached", "is_parametrized", "register_paramet
 
 
 class _Cache:
-    """Values computed inside `cached()`, by (id of the module, name), and how deep inside it we are."""
+    """The values computed inside `cached()`, by (id of the module, name), and the depth of nested `cached()` blocks."""
 
     depth, values = 0, {}
 
 
 @contextmanager
 def cached():
-    """Inside, every parametrized tensor is computed once, when it is first read, and then kept.
+    """Context manager: inside, each parametrized tensor is computed once, when it is first read, and then kept.
 
     >>> import tinytorch as torch
     >>> from tinytorch.nn.utils import parametrizations, parametrize
@@ -53,7 +53,7 @@ def _register(module, name, tensor):
 
 
 def _check_unchanged(before, after, first, second, flag):
-    """ValueError if a parametrization gives anything but a tensor like the one it replaces."""
+    """ValueError unless a parametrization returns a tensor with the dtype and shape of the tensor it replaces."""
     if not isinstance(after, Tensor):
         raise ValueError(f"A parametrization must return a tensor. Got {type(after).__name__}.")
     for kind in ("dtype", "shape"):
@@ -64,17 +64,17 @@ def _check_unchanged(before, after, first, second, flag):
 
 
 class _Like:
-    """The dtype and shape that a tensor had."""
+    """The dtype and shape of a former tensor."""
 
     def __init__(self, tensor):
         self.dtype, self.shape = tensor.dtype, tensor.shape
 
 
 class ParametrizationList(ModuleList):
-    """The modules that compute a tensor, one after the other, and the tensors they start from.
+    """The modules that compute a tensor, each from the result of the one before, and the original tensors.
 
-    Those are `original` or, if the first module's `right_inverse` gives several, `original0`, `original1` ...
-    Made by `register_parametrization`.
+    The original is `original`, or `original0`, `original1` ... if the first module's `right_inverse` returns several
+    tensors. `register_parametrization` makes this list.
     """
 
     def __init__(self, modules, original, unsafe=False):
@@ -90,7 +90,7 @@ class ParametrizationList(ModuleList):
                     try:
                         new = module.right_inverse(new)
                     except NotImplementedError:
-                        pass                   # taken for the identity
+                        pass                   # then right_inverse is the identity
         if not isinstance(new, (Tensor, Sequence)):
             raise ValueError("'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). "
                              f"Got {type(new).__name__}")
@@ -108,7 +108,7 @@ class ParametrizationList(ModuleList):
             raise ValueError("When `right_inverse` outputs one tensor, it may not change the dtype.\n"
                              f"original.dtype: {original.dtype}\nright_inverse(original).dtype: {new.dtype}")
         with no_grad():
-            original.set_(new)                 # the same object: optimizers know it
+            original.set_(new)                 # the same object, which optimizers hold
         _register(self, "original", original)
 
     def _keep_many(self, original, new):
@@ -122,7 +122,7 @@ class ParametrizationList(ModuleList):
             _register(self, f"original{i}", tensor)
 
     def right_inverse(self, value):
-        """Set the originals such that the tensor becomes `value`, through the modules' `right_inverse`."""
+        """Set the originals by the modules' `right_inverse`, so that the tensor becomes `value`."""
         with no_grad():
             for module in reversed(list(self)):
                 if not hasattr(module, "right_inverse"):
@@ -179,9 +179,9 @@ def _deepcopy(self, memo):
 
 
 def _class_for(base, names):
-    """The class derived from `base` in which the tensors `names` are computed.
+    """The subclass of `base` in which the tensors `names` are computed.
 
-    There is one for all modules: only the garbage collector frees a class. `base` keeps it, and goes with it."""
+    All modules share it, since only the garbage collector frees a class. `base` holds it; both are freed together."""
     classes = vars(base).get("_parametrized_classes")
     if classes is None:
         classes = base._parametrized_classes = {}
@@ -189,13 +189,13 @@ def _class_for(base, names):
     if key not in classes:
         members = {"__getstate__": _refuse_pickling, **{name: _computed(name) for name in names}}
         if not hasattr(base, "__deepcopy__"):
-            members["__deepcopy__"] = _deepcopy            # would else go by way of __getstate__
+            members["__deepcopy__"] = _deepcopy            # without it, copy would call __getstate__
         classes[key] = type(f"Parametrized{base.__name__}", (base,), members)
     return classes[key]
 
 
 def _computed(name):
-    """The property that stands for the parametrized tensor `name`."""
+    """The property in place of the parametrized tensor `name`."""
 
     def read(self):
         parametrization = self.parametrizations[name]
@@ -213,13 +213,13 @@ def _computed(name):
 
 # ------------------------------------------------------------------ registering
 def register_parametrization(module, tensor_name, parametrization, *, unsafe=False):
-    """From now on `module.<tensor_name>` is parametrization(original), computed whenever it is read.
+    """Make `module.<tensor_name>` the result of parametrization(original), computed whenever it is read.
 
-    Several may be registered on one tensor, each applied to the result of the one before. If `parametrization` has a
-    method `right_inverse(tensor)`, the original is what that makes of the present tensor (it may give several), and
-    the tensor can be assigned to.
+    Several may be registered on one tensor; each is applied to the result of the one before. If `parametrization` has a
+    method `right_inverse(tensor)`, the original is its result for the present tensor (it may return several tensors),
+    and the tensor can be assigned to.
 
-    unsafe    allow the parametrization to change dtype or shape
+    unsafe    whether the parametrization may change dtype or shape
 
     ValueError if there is no such tensor, or if dtype or shape change. Returns the module.
 
@@ -252,7 +252,7 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
 
 
 def _check_next(module, name, parametrization):
-    """ValueError if a further parametrization, or its right_inverse, changes dtype or shape."""
+    """ValueError if an additional parametrization, or its right_inverse, changes dtype or shape."""
     before = getattr(module, name)
     after = parametrization(before)
     _check_unchanged(before, after, f"module.{name}.{{}}", f"parametrization(module.{name}).{{}}", "the `unsafe`")
@@ -272,7 +272,7 @@ def _check_next(module, name, parametrization):
 
 
 def is_parametrized(module, tensor_name=None):
-    """Whether the module has a parametrization: of that tensor, or (None) of any."""
+    """Whether the module has a parametrization: of the tensor `tensor_name`, or with None of any tensor."""
     parametrizations = getattr(module, "parametrizations", None)
     if not isinstance(parametrizations, ModuleDict):
         return False
@@ -280,10 +280,11 @@ def is_parametrized(module, tensor_name=None):
 
 
 def remove_parametrizations(module, tensor_name, leave_parametrized=True):
-    """Make a parametrized tensor an ordinary one again: with its present value or, with `leave_parametrized` off,
-    that of its original.
+    """Make a parametrized tensor an ordinary one again. It gets its present value or, with leave_parametrized=False,
+    the value of its original.
 
-    ValueError if it is not parametrized, or for `leave_parametrized=False` has several originals. Returns the module.
+    ValueError if it is not parametrized, or if it has several originals and `leave_parametrized` is False. Returns the
+    module.
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
@@ -311,12 +312,12 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
 
 
 def type_before_parametrizations(module):
-    """The class that the module had before anything was parametrized."""
+    """The class of the module before its first parametrization."""
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
 
 
 def transfer_parametrizations_and_params(from_module, to_module, tensor_name=None):
-    """Register the parametrizations of one module (all, or those of one tensor) on another, with the originals.
+    """Register one module's parametrizations (all, or those of one tensor) on another module, with the originals.
 
     Returns to_module.
     """

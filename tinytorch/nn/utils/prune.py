@@ -1,7 +1,7 @@
-"""Pruning: parameters of which a mask sets some elements to zero.
+"""Pruning: masks that set some elements of a parameter to zero.
 
-A pruned parameter `name` of a module is its parameter `name_orig` times its buffer `name_mask`, computed before each
-call of the module; pruned again, it is the method of a PruningContainer that finds the next mask.
+A pruned parameter `name` of a module is the product of its parameter `name_orig` and its buffer `name_mask`, computed
+before each call of the module. If it is pruned again, a PruningContainer holds all methods and finds the next mask.
 """
 import numbers
 from abc import ABC, abstractmethod
@@ -19,26 +19,26 @@ __all__ = ["BasePruningMethod", "CustomFromMask", "Identity", "L1Unstructured", 
            "is_pruned", "l1_unstructured", "ln_structured", "random_structured", "random_unstructured", "remove"]
 
 
-# ------------------------------------------------------------------ what all methods share
+# ------------------------------------------------------------------ shared by all methods
 class BasePruningMethod(ABC):
-    """To derive from: a class with `compute_mask(t, default_mask)` and a PRUNING_TYPE.
+    """Base class of pruning methods. A subclass has `compute_mask(t, default_mask)` and a PRUNING_TYPE.
 
-    That says of what the mask of a parameter pruned before is computed: "unstructured" of the elements that are left,
-    "structured" of the channels of dimension `dim` that are, "global" of all.
+    The PRUNING_TYPE determines from which part the mask of an already pruned parameter is computed: "unstructured" from
+    the elements that are left, "structured" from the channels of dimension `dim` that are left, "global" from all.
     """
 
     _tensor_name = None                        # set by `apply`
 
     def __call__(self, module, inputs):
-        """As a hook before the module's call: compute the pruned parameter anew."""
+        """The hook before the module's call: compute the pruned parameter."""
         setattr(module, self._tensor_name, self.apply_mask(module))
 
     @abstractmethod
     def compute_mask(self, t, default_mask):
-        """The mask for the importance scores `t`, of the shape of both; zeros of `default_mask` are to stay."""
+        """The mask for the importance scores `t`, of the same shape. Zeros of `default_mask` must stay zeros."""
 
     def apply_mask(self, module):
-        """The module's parameter, pruned. AssertionError before `apply`."""
+        """The module's pruned parameter. AssertionError before `apply`."""
         if self._tensor_name is None:
             raise AssertionError(f"Module {module} has to be pruned")
         mask, orig = (getattr(module, f"{self._tensor_name}_{part}") for part in ("mask", "orig"))
@@ -46,9 +46,9 @@ class BasePruningMethod(ABC):
 
     @classmethod
     def apply(cls, module, name, *args, importance_scores=None, **kwargs):
-        """Prune the parameter `name` of a module by cls(*args, **kwargs); returns the method.
+        """Prune the parameter `name` of a module by cls(*args, **kwargs). Returns the method.
 
-        importance_scores    by which the mask is found, of the parameter's shape; by default the parameter
+        importance_scores    the scores from which the mask is found, in the parameter's shape; by default the parameter
         """
         method = _together(cls(*args, **kwargs), module, name)
         orig = getattr(module, name)
@@ -75,7 +75,7 @@ class BasePruningMethod(ABC):
         return method
 
     def prune(self, t, default_mask=None, importance_scores=None):
-        """A tensor `t` times its mask, which is found by `importance_scores`, by default `t`."""
+        """`t` times its mask. The mask is found from `importance_scores`, by default `t`."""
         scores = t if importance_scores is None else importance_scores
         if scores.shape != t.shape:
             raise AssertionError("importance_scores should have the same shape as tensor t, got "
@@ -83,7 +83,7 @@ class BasePruningMethod(ABC):
         return t * self.compute_mask(scores, default_mask=ones_like(t) if default_mask is None else default_mask)
 
     def remove(self, module):
-        """Make the pruned parameter an ordinary one. The zeros stay."""
+        """Make the pruned parameter an ordinary one. Its zeros stay."""
         if self._tensor_name is None:
             raise AssertionError(f"Module {module} has to be pruned before pruning can be removed")
         name = self._tensor_name
@@ -97,7 +97,7 @@ class BasePruningMethod(ABC):
 
 
 def _together(method, module, name):
-    """`method` for the parameter `name`, in a container with the method by which it has been pruned before."""
+    """`method` for the parameter `name`. If it is already pruned, a container with the earlier method and `method`."""
     method._tensor_name = name
     hooks = module._forward_pre_hooks
     before = [key for key, hook in hooks.items() if isinstance(hook, BasePruningMethod) and hook._tensor_name == name]
@@ -113,7 +113,7 @@ def _together(method, module, name):
 
 
 class PruningContainer(BasePruningMethod):
-    """Several methods, one after the other: the last of them finds the next mask."""
+    """Several methods in a row. The last of them finds the next mask."""
 
     def __init__(self, *args):
         self._pruning_methods = ()
@@ -123,7 +123,7 @@ class PruningContainer(BasePruningMethod):
             self.add_pruning_method(method)
 
     def add_pruning_method(self, method):
-        """Add a method (or None). TypeError for anything else, ValueError for one of another parameter."""
+        """Add a method (or None). TypeError for anything else, ValueError for a method of another parameter."""
         if method is not None and not isinstance(method, BasePruningMethod):
             raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
         if method is not None and self._tensor_name != method._tensor_name:
@@ -141,8 +141,8 @@ class PruningContainer(BasePruningMethod):
         return self._pruning_methods[idx]
 
     def compute_mask(self, t, default_mask):
-        """`default_mask` with what the last method makes of the part of it that is left. ValueError for an unknown
-        PRUNING_TYPE."""
+        """`default_mask`, with the last method's mask in the part that its PRUNING_TYPE names. ValueError for an
+        unknown PRUNING_TYPE."""
         method = self._pruning_methods[-1]
         kind = method.PRUNING_TYPE
         if kind == "unstructured":
@@ -159,7 +159,7 @@ class PruningContainer(BasePruningMethod):
 
 
 def _channels_left(method, t, mask):
-    """Indices of the channels of `method.dim` that are not all zero."""
+    """Index of the channels of `method.dim` that are not all zero."""
     if not hasattr(method, "dim"):
         raise AttributeError('Pruning methods of PRUNING_TYPE "structured" need to have the attribute `dim` defined.')
     dims = t.dim()
@@ -185,7 +185,7 @@ def _check_amount(amount):
 
 
 def _number(amount, size):
-    """How many of `size` that amount is."""
+    """`amount` as a number of elements out of `size`."""
     if not isinstance(amount, numbers.Integral):
         return round(amount * size)
     if amount > size:
@@ -217,7 +217,7 @@ class Identity(BasePruningMethod):
 
 
 class _OfAmount(BasePruningMethod):
-    """Prunes so many elements or channels: a number, or the part of all that a float in [0, 1] says."""
+    """Base of methods that prune a number of elements or channels, or with a float in [0, 1] this part of them."""
 
     def __init__(self, amount):
         _check_amount(amount)
@@ -225,7 +225,7 @@ class _OfAmount(BasePruningMethod):
 
 
 class _Unstructured(_OfAmount):
-    """Prunes the elements that `_first(t, count)` gives."""
+    """Base of methods that prune the elements `_first(t, count)`."""
 
     PRUNING_TYPE = "unstructured"
 
@@ -249,7 +249,7 @@ class RandomUnstructured(_Unstructured):
 
 
 class L1Unstructured(_Unstructured):
-    """Prunes the elements of the smallest sizes."""
+    """Prunes the elements with the smallest absolute values."""
 
     def _first(self, t, count):
         return topk(t.abs().view(-1), k=count, largest=False).indices
@@ -260,7 +260,7 @@ class L1Unstructured(_Unstructured):
 
 
 class _Structured(_OfAmount):
-    """Leaves the channels of dimension `dim` that `_left(t, count)` gives."""
+    """Base of methods that keep the channels `_left(t, count)` of dimension `dim`."""
 
     PRUNING_TYPE = "structured"
 
@@ -331,20 +331,20 @@ class CustomFromMask(BasePruningMethod):
 
 # ------------------------------------------------------------------ functions
 def identity(module, name):
-    """Prune the parameter `name` by a mask of ones. Returns `module`, as the functions below do."""
+    """Prune the parameter `name` by a mask of ones. Like the functions below, it returns `module`."""
     Identity.apply(module, name)
     return module
 
 
 def random_unstructured(module, name, amount):
-    """Prune `amount` random elements: a number, or a float in [0, 1] for a part of all. TypeError and ValueError for
-    other amounts."""
+    """Prune random elements. `amount` is their number, or a float in [0, 1] for a part of all. TypeError and ValueError
+    for other amounts."""
     RandomUnstructured.apply(module, name, amount)
     return module
 
 
 def l1_unstructured(module, name, amount, importance_scores=None):
-    """Prune the `amount` elements of the smallest sizes, or by `importance_scores`.
+    """Prune the `amount` elements with the smallest absolute values, or with the smallest `importance_scores`.
 
     >>> import tinytorch as torch
     >>> layer = torch.nn.utils.prune.l1_unstructured(torch.nn.Linear(2, 3), "weight", 0.5)
@@ -371,7 +371,7 @@ def global_unstructured(parameters, pruning_method, importance_scores=None, **kw
     """Prune several parameters as if they were one.
 
     parameters           pairs (module, name)
-    pruning_method       a class of PRUNING_TYPE "unstructured", made of `kwargs`
+    pruning_method       a class of PRUNING_TYPE "unstructured", called with `kwargs`
     importance_scores    {(module, name): scores}
     TypeError for anything else.
 
@@ -405,13 +405,13 @@ def global_unstructured(parameters, pruning_method, importance_scores=None, **kw
 
 
 def custom_from_mask(module, name, mask):
-    """Prune by `mask`, of the parameter's shape."""
+    """Prune by `mask`, which has the parameter's shape."""
     CustomFromMask.apply(module, name, mask)
     return module
 
 
 def remove(module, name):
-    """Make the pruned parameter `name` an ordinary one, whose zeros stay. ValueError if it is not pruned."""
+    """Make the pruned parameter `name` an ordinary one. Its zeros stay. ValueError if it is not pruned."""
     for key, hook in module._forward_pre_hooks.items():
         if isinstance(hook, BasePruningMethod) and hook._tensor_name == name:
             hook.remove(module)
@@ -421,5 +421,5 @@ def remove(module, name):
 
 
 def is_pruned(module):
-    """Whether a parameter of the module, or of one below it, is pruned."""
+    """Whether a parameter of the module or of a descendant is pruned."""
     return any(isinstance(hook, BasePruningMethod) for m in module.modules() for hook in m._forward_pre_hooks.values())

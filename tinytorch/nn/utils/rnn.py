@@ -21,11 +21,11 @@ class _Fields(NamedTuple):
 
 
 class PackedSequence(_Fields):
-    """A batch of sequences without padding, which every recurrent layer takes; made by the functions below.
+    """A batch of sequences without padding, which every recurrent layer accepts. The functions below make it.
 
-    data (rows, *): the first step of all sequences, then the second step of those that have one ...
-    batch_sizes (steps): how many rows each step has. sorted_indices, unsorted_indices (batch): the
-    permutation that put the sequences in the order of falling length, and its inverse; None: no change.
+    data (rows, *): the first step of all sequences, then the second step of the sequences that have one, and so on.
+    batch_sizes (steps): the number of rows of each step. sorted_indices, unsorted_indices (batch): the permutation that
+    sorted the sequences by falling length, and its inverse. None: the sequences were sorted already.
 
     >>> import tinytorch as torch
     >>> pack_sequence([torch.tensor([1, 2, 3]), torch.tensor([4, 5]), torch.tensor([6])]).data
@@ -42,7 +42,7 @@ class PackedSequence(_Fields):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args, **kwargs):
-        """The same sequences with `data.to(*args, **kwargs)`; `self` if that changes nothing."""
+        """The same sequences with `data.to(*args, **kwargs)`. `self` if nothing changes."""
         data = self.data.to(*args, **kwargs)
         return self if data is self.data else type(self)(data, *self[1:])
 
@@ -88,7 +88,7 @@ class PackedSequence(_Fields):
 
 
 def invert_permutation(permutation):
-    """The inverse of a permutation (a 1-D integer tensor); None of None.
+    """The inverse of a permutation (a 1-D integer tensor). None for None.
 
     >>> import tinytorch as torch
     >>> invert_permutation(torch.tensor([2, 0, 1]))
@@ -104,8 +104,8 @@ def invert_permutation(permutation):
 def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True):
     """Packs a padded batch (steps, batch, *), or (batch, steps, *) if `batch_first`.
 
-    `lengths`: of each sequence, a list or tensor; falling, unless `enforce_sorted` is False: then the
-    sequences are sorted first. RuntimeError for lengths that do not fit.
+    `lengths`: the length of each sequence, as a list or tensor. They must fall unless `enforce_sorted` is False, which
+    sorts the sequences first. RuntimeError for lengths that do not fit.
 
     >>> import tinytorch as torch
     >>> pack_padded_sequence(torch.tensor([[1, 2], [3, 0]]), [2, 1], batch_first=True).batch_sizes
@@ -125,8 +125,8 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
 
 
 def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
-    """(padded batch (steps, batch, *), or (batch, steps, *) if `batch_first`; lengths (batch)), in the
-    order in which the sequences were packed.
+    """(padded batch, lengths (batch)), in the order before packing. The padded batch is (steps, batch, *), or (batch,
+    steps, *) if `batch_first`.
 
     `total_length`: pad to this many steps; ValueError if a sequence is longer.
 
@@ -150,8 +150,8 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
 
 
 def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="right"):
-    """Tensors (length, *) stacked into (longest, batch, *), or (batch, longest, *), and padded at their
-    end ("right") or start ("left").
+    """Stacks tensors (length, *) into (longest, batch, *) or (batch, longest, *), with padding at their end ("right")
+    or start ("left").
 
     >>> import tinytorch as torch
     >>> pad_sequence([torch.ones(25, 300), torch.ones(22, 300)]).shape
@@ -178,7 +178,7 @@ def unpad_sequence(padded_sequences, lengths, batch_first=False):
 
 
 def pack_sequence(sequences, enforce_sorted=True):
-    """Packs a list of tensors (length, *), the longest first unless `enforce_sorted` is False.
+    """Packs a list of tensors (length, *). The longest must come first unless `enforce_sorted` is False.
 
     >>> import tinytorch as torch
     >>> pack_sequence([torch.tensor([1]), torch.tensor([2, 3])], enforce_sorted=False).data

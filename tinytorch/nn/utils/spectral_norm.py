@@ -1,4 +1,4 @@
-"""The older spectral_norm, by a forward pre-hook; parametrizations.spectral_norm is the newer."""
+"""The older spectral_norm, by a forward pre-hook. parametrizations.spectral_norm is newer."""
 from ...autograd.grad_mode import no_grad
 from ...ops.linalg.functions import multi_dot
 from ...ops.linalg.products import dot, mv
@@ -26,9 +26,9 @@ class SpectralNorm:
         return weight.reshape(weight.shape[0], -1)
 
     def compute_weight(self, module, do_power_iteration):
-        """The original over u^T W v.
+        """The original divided by u^T W v.
 
-        The vectors u, v are improved in place, so that copies of the module share them."""
+        The power iteration changes the vectors u and v in place, so that copies of the module share them."""
         weight, u, v = [getattr(module, self.name + suffix) for suffix in ("_orig", "_u", "_v")]
         matrix = self.reshape_weight_to_matrix(weight)
         if do_power_iteration:
@@ -36,7 +36,7 @@ class SpectralNorm:
                 for _ in range(self.n_power_iterations):
                     normalize(mv(matrix.t(), u), dim=0, eps=self.eps, out=v)
                     normalize(mv(matrix, v), dim=0, eps=self.eps, out=u)
-                u, v = u.clone(), v.clone()    # the next forward must not spoil this one's backward
+                u, v = u.clone(), v.clone()    # the next forward must not change what this backward needs
         return weight / dot(u, mv(matrix, v))
 
     def __call__(self, module, inputs):
@@ -50,13 +50,13 @@ class SpectralNorm:
         module.register_parameter(self.name, Parameter(weight.detach()))
 
     def solve_v(self, matrix, u, sigma):
-        """A vector v for which u is matrix @ v normalised, and u^T matrix v is sigma."""
+        """A vector v such that matrix @ v, normalised, is u, and u^T matrix v is sigma."""
         v = multi_dot([matrix.t().mm(matrix).pinverse(), matrix.t(), u.unsqueeze(1)]).squeeze(1)
         return v.mul_(sigma / dot(u, mv(matrix, v)))
 
 
 class _SaveHook:
-    """Notes the version of the layout in the metadata of a state_dict."""
+    """Writes the version of the layout to the metadata of a state_dict."""
 
     def __init__(self, fn):
         self.fn = fn
@@ -70,7 +70,7 @@ class _SaveHook:
 
 
 class _LoadHook:
-    """Supplies `name_v` for state_dicts from before it was saved."""
+    """Adds `name_v` to state_dicts of older versions, which do not hold it."""
 
     def __init__(self, fn):
         self.fn = fn
@@ -81,7 +81,7 @@ class _LoadHook:
             return
         key = prefix + self.fn.name
         if version is None and key not in state_dict and all(key + s in state_dict for s in ("_orig", "_u", "_v")):
-            return                             # all there: only the metadata has been lost
+            return                             # complete: only the metadata was lost
         missing = [key + suffix for suffix in ("_orig", "", "_u") if key + suffix not in state_dict]
         if missing:
             missing_keys.extend(missing if strict else [])
@@ -94,13 +94,13 @@ class _LoadHook:
 
 
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):
-    """Put the parameter `name_orig` and the buffers `name_u` and `name_v` in the place of `name`, which before every
-    forward becomes the original divided by its largest singular value. parametrizations.spectral_norm is newer.
+    """Replace the parameter `name` by the parameter `name_orig` and the buffers `name_u` and `name_v`. Before every
+    forward, `name` becomes the original divided by its largest singular value. parametrizations.spectral_norm is newer.
 
-    n_power_iterations    steps before every forward in training mode
-    dim                   which dimension makes the rows of the matrix (default 0, and 1 for ConvTranspose)
+    n_power_iterations    number of steps before every forward in training mode
+    dim                   the dimension of the matrix's rows (default 0, and 1 for ConvTranspose)
 
-    Miyato et al., https://arxiv.org/abs/1802.05957. RuntimeError if that has been done already. Returns the module.
+    Miyato et al., https://arxiv.org/abs/1802.05957. RuntimeError if it has been applied already. Returns the module.
     """
     if dim is None:
         dim = 1 if isinstance(module, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)) else 0
@@ -119,7 +119,7 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
                 for n in fn.reshape_weight_to_matrix(weight).shape]
     delattr(module, name)
     module.register_parameter(name + "_orig", weight)
-    setattr(module, name, weight.data)         # a plain attribute, for those who look at it before the first forward
+    setattr(module, name, weight.data)         # a plain attribute, which can be read before the first forward
     module.register_buffer(name + "_u", u)
     module.register_buffer(name + "_v", v)
     module.register_forward_pre_hook(fn)

@@ -1,4 +1,4 @@
-"""Calling a module with other tensors in the place of its parameters and buffers."""
+"""A call of a module with other tensors in place of its parameters and buffers."""
 import contextlib
 
 from ...errors import warn
@@ -15,8 +15,11 @@ def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, t
 
 
 def call(module, tensors, args, kwargs, tie_weights, strict):
-    """module(*args, **kwargs) with `tensors` (by dotted name) in place of its own."""
-    args = () if args is None else args if isinstance(args, tuple) else (args,)
+    """module(*args, **kwargs) with `tensors` (by dotted name) in place of the module's own."""
+    if args is None:
+        args = ()
+    elif not isinstance(args, tuple):
+        args = (args,)
     with _swapped(module, tensors, tie_weights, strict):
         return module(*args, **(kwargs or {}))
 
@@ -37,11 +40,11 @@ def _swapped(module, tensors, tie_weights, strict):
         for name, original in originals.items():
             now = accessor.swap_tensor(name, original, True)
             if name in tensors:
-                tensors[name] = now            # the module may have put another tensor in its place
+                tensors[name] = now            # the call may have assigned another tensor
 
 
 def _with_tied(module, tensors):
-    """`tensors` under every name of the module's tensor. ValueError for two values of one that has two names."""
+    """`tensors`, each under all names of the module's tensor. ValueError if two names of one tensor get two values."""
     names = {}
     for named in (module.named_parameters, module.named_buffers):
         for name, tensor in named(remove_duplicate=False):

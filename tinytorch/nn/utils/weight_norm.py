@@ -1,4 +1,4 @@
-"""The older weight_norm, by a forward pre-hook; parametrizations.weight_norm is the newer."""
+"""The older weight_norm, by a forward pre-hook. parametrizations.weight_norm is newer."""
 
 from ... import dtypes as dt
 from ...errors import not_implemented, warn
@@ -9,14 +9,14 @@ __all__ = ["remove_weight_norm", "weight_norm"]
 
 
 def norm_except_dim(v, pow=2, dim=0):
-    """The norm of v over all dimensions but `dim`, which alone keeps its size (-1: over all, a number)."""
+    """The norm of v over all dimensions except `dim`, which keeps its size. With dim=-1 it is one number."""
     if dim == -1:
         return norm(v, pow)
     return norm(v, pow, [d for d in range(v.dim()) if d != dim], keepdim=True)
 
 
 def _weight_norm(v, g, dim=0):
-    if dim in (0, v.dim() - 1) and v._array.dtype.kind not in dt.FLOATING:      # elsewhere torch composes it as here
+    if dim in (0, v.dim() - 1) and v._array.dtype.kind not in dt.FLOATING:      # in all other cases torch composes it
         raise not_implemented("weight_norm_kernel", v)
     return v * (g / norm_except_dim(v, 2, dim))
 
@@ -41,12 +41,12 @@ class WeightNorm:
 
 
 def weight_norm(module, name="weight", dim=0):
-    """Put the parameters `name_g` (magnitude) and `name_v` (direction) in the place of `name`, which is computed from
-    them before every forward. Deprecated in favour of parametrizations.weight_norm.
+    """Replace the parameter `name` by the parameters `name_g` (magnitude) and `name_v` (direction), from which it is
+    computed before every forward. Deprecated in favour of parametrizations.weight_norm.
 
-    dim    a magnitude for each index of this dimension; None: one for all
+    dim    the dimension with a magnitude for each index; None: one magnitude for all
 
-    Salimans and Kingma, https://arxiv.org/abs/1602.07868. RuntimeError if that has been done already. Returns the
+    Salimans and Kingma, https://arxiv.org/abs/1602.07868. RuntimeError if it has been applied already. Returns the
     module.
     """
     warn("`torch.nn.utils.weight_norm` is deprecated in favor of "
