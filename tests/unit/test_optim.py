@@ -339,7 +339,7 @@ def test_state_of_another_model_is_refused_by_name(kind, names):
     optimizer.load_state_dict(saved, strict=False)
     own = optimizer.state_dict()["state"]
     assert sorted(own) == ([] if kind == "LBFGS" else [1, 2, 3])
-    trained(model, optimizer)                                    # the others begin anew
+    trained(model, optimizer)                                    # the others start with new state
     model, optimizer = two_layers(names=names, kind=kind, **options)
     optimizer.load_state_dict(saved)                             # and what fits is taken
     trained(model, optimizer)

@@ -120,10 +120,10 @@ def leave_out_misfits(shape_of, params, groups, saved, state, strict):
             del fitting[number]
             key, has, wants = misfits[0]
             problems.append(f"{_place(p, number, groups, saved)}: {key!r} has shape {list(has)}, and {list(wants)} is "
-                        "wanted")
+                            "wanted")
     if strict and problems:
-        raise ValueError("loaded state dict does not fit the parameters (strict=False has those begin anew):\n    "
-                         + "\n    ".join(problems))
+        raise ValueError("loaded state dict does not fit the parameters (with strict=False, these start with new "
+                         "state):\n    " + "\n    ".join(problems))
     return fitting
 
 

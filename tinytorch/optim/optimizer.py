@@ -214,7 +214,7 @@ class Optimizer:
         >>> saved.step()
         >>> torch.optim.SGD([b, a]).load_state_dict(saved.state_dict())
         Traceback (most recent call last):
-        ValueError: loaded state dict does not fit the parameters (strict=False has those begin anew):
+        ValueError: loaded state dict does not fit the parameters (with strict=False, these start with new state):
             parameter 0 of group 0, 'a', of shape [3]: 'momentum_buffer' has shape [2], and [3] is wanted
             parameter 1 of group 0, 'b', of shape [2]: 'momentum_buffer' has shape [3], and [2] is wanted
         >>> optimizer = torch.optim.SGD([("b", b), ("a", a)])
