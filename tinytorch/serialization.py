@@ -78,8 +78,8 @@ def _torch_name(obj, name=None):
 @functools.lru_cache(16)
 def _pickler(base):
     """A class of pickler that writes tensors as torch does, on top of the pickler `base`, in Python or in C."""
-    # One class for pickle asks three things: `persistent_id` for storages, `reducer_override` for tensors and for names of
-    # this package, and, in Python, `save_global` (`_in_python`) for functions and classes.
+    # pickle calls three methods of the class: `persistent_id` for storages, `reducer_override` for tensors and for
+    # names of this package, and, in Python, `save_global` (`_in_python`) for functions and classes.
     theirs = getattr(base, "reducer_override", None)        # modules such as cloudpickle reduce further objects with it
 
     class Pickler(base):

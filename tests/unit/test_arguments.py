@@ -163,7 +163,8 @@ def test_what_fits_goes_the_same_way_as_what_is_looked_at():
         looked_at(x)
         fallback = looked_at.__closure__[looked_at.__code__.co_freevars.index("fallback")].cell_contents
         found = outcome(later, args, dict(kwargs))
-        assert found == outcome(lambda *args, **kwargs: fallback(None, args, kwargs), args, dict(kwargs)), (args, kwargs)
+        expected = outcome(lambda *args, **kwargs: fallback(None, args, kwargs), args, dict(kwargs))
+        assert found == expected, (args, kwargs)
         assert found == outcome(made(function), args, dict(kwargs)), (args, kwargs)
 
 

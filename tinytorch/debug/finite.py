@@ -20,7 +20,7 @@ from ..autograd.grad_mode import mode, unwatch, watch
 from ..autograd.node import Node
 from ..autograd.overridable import about, is_operation, path_of
 from ..autograd.places import Place, module_text, open_modules, origin_text, place
-from ..autograd.reports import is_finite, numbers, saved, gradient_text
+from ..autograd.reports import gradient_text, is_finite, numbers, saved
 from ..kernels.errstate import ignored
 from ..optim.optimizer import (
     _global_optimizer_post_hooks,
