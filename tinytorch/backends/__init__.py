@@ -1,4 +1,4 @@
-"""torch.backends: what the machine can do. The settings of GPU libraries can be set, and change nothing."""
+"""torch.backends: the libraries that PyTorch may use. Settings of libraries that are not used here have no effect."""
 from contextlib import contextmanager as _contextmanager
 
 from ..missing import namespace as _namespace
@@ -7,7 +7,7 @@ from . import cpu, cuda, cudnn, mha, mkl, mkldnn, mps, openmp
 
 @_contextmanager
 def __allow_nonbracketed_mutation():
-    """A context in which settings may be assigned to, which they may be everywhere here."""
+    """A context in which torch allows assignments to settings. Here they are allowed everywhere."""
     yield
 
 

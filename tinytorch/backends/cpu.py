@@ -1,6 +1,6 @@
-"""What instructions the CPU offers."""
+"""The instruction set of the CPU."""
 
 
 def get_cpu_capability():
-    """'DEFAULT': NumPy picks its instructions itself."""
+    """'DEFAULT', because NumPy chooses its instructions itself."""
     return "DEFAULT"

@@ -1,4 +1,4 @@
-"""Settings of CUDA, which is not there, and which computations of attention may be taken, on CPUs too."""
+"""Settings of CUDA, which is not available, and the switches for the ways to compute attention, also on CPUs."""
 from contextlib import contextmanager
 from enum import Enum
 from types import SimpleNamespace
@@ -9,7 +9,7 @@ from ..ops.nn.attention import SDP_ENABLED
 
 matmul = SimpleNamespace(allow_tf32=False, allow_fp16_reduced_precision_reduction=True,
                          allow_bf16_reduced_precision_reduction=True)
-#: Plans of Fourier transforms on GPUs, of which there are none.
+#: The cache of plans for Fourier transforms on GPUs, which is empty.
 cufft_plan_cache = SimpleNamespace(size=0, max_size=0)
 
 
@@ -42,7 +42,7 @@ cudnn_sdp_enabled, enable_cudnn_sdp = _setting("cudnn", 3, "set_sdp_use_cudnn")
 
 @contextmanager
 def sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, enable_cudnn=True):
-    """torch.nn.attention.sdpa_kernel, as it was called before.
+    """The older form of torch.nn.attention.sdpa_kernel.
 
     >>> import tinytorch as torch, warnings
     >>> with warnings.catch_warnings(action="ignore"), torch.backends.cuda.sdp_kernel(enable_flash=False):
@@ -61,14 +61,15 @@ def sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, e
 
 
 def allow_fp16_bf16_reduction_math_sdp(enabled):
-    """Kept for `fp16_bf16_reduction_math_sdp_allowed`: attention in half precision adds up in float32 here."""
+    """Keeps the setting for `fp16_bf16_reduction_math_sdp_allowed`. Here attention in half precision always adds up in
+    float32."""
     if not isinstance(enabled, bool):
         raise RuntimeError(f"set_sdp_use_math expects a bool, but got {type(enabled).__name__}")
     _allowed[0] = enabled
 
 
 def fp16_bf16_reduction_math_sdp_allowed():
-    """What `allow_fp16_bf16_reduction_math_sdp` was told, False at first."""
+    """The setting of `allow_fp16_bf16_reduction_math_sdp`, False at first."""
     return _allowed[0]
 
 
@@ -76,7 +77,7 @@ _allowed = [False]
 
 
 def is_flash_attention_available():
-    """False: it is that of GPUs."""
+    """False: it is about attention on GPUs."""
     return False
 
 
@@ -86,7 +87,7 @@ def is_ck_sdpa_available():
 
 
 def can_use_flash_attention(params, debug=False):
-    """False: it is that of GPUs."""
+    """False: it is about attention on GPUs."""
     return False
 
 

@@ -1,4 +1,4 @@
-"""Settings of cuDNN, which is not there: they can be set, and change nothing."""
+"""Settings of cuDNN, which is not available. They have no effect."""
 from contextlib import contextmanager
 
 enabled, deterministic, benchmark, allow_tf32, benchmark_limit = True, False, False, True, None
@@ -16,7 +16,7 @@ def version():
 
 @contextmanager
 def flags(enabled=False, benchmark=False, benchmark_limit=10, deterministic=False, allow_tf32=True):
-    """Context manager that sets the settings for a while."""
+    """Context manager with these settings."""
     given = {"enabled": enabled, "benchmark": benchmark, "benchmark_limit": benchmark_limit,
              "deterministic": deterministic, "allow_tf32": allow_tf32}
     module = globals()

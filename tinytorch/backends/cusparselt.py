@@ -1,4 +1,4 @@
-"""cuSPARSELt, which is not there."""
+"""cuSPARSELt, which is not available."""
 
 __all__ = ["get_max_alg_id", "is_available", "version"]
 

@@ -1,4 +1,4 @@
-"""KleidiAI, which is not there."""
+"""KleidiAI, which is not available."""
 
 
 def is_available():

@@ -1,9 +1,9 @@
-"""Whether attention layers may leave out what only training needs."""
+"""The switch for the fast path of attention layers at inference."""
 _enabled = [True]
 
 
 def get_fastpath_enabled():
-    """Whether MultiheadAttention and TransformerEncoder take their shorter way at inference.
+    """Whether MultiheadAttention and TransformerEncoder may use their fast path at inference.
 
     >>> import tinytorch as torch
     >>> torch.backends.mha.get_fastpath_enabled()
@@ -13,5 +13,5 @@ def get_fastpath_enabled():
 
 
 def set_fastpath_enabled(value):
-    """Allow that way, or do not."""
+    """Allows or forbids the fast path."""
     _enabled[0] = value

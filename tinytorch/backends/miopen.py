@@ -1,3 +1,3 @@
-"""MIOpen, which is not there."""
+"""MIOpen, which is not available."""
 
 immediate = False

@@ -1,4 +1,4 @@
-"""Intel MKL, which is not used: NumPy brings its own BLAS and threads."""
+"""Intel MKL, which is not used directly: matrix products call the BLAS of NumPy."""
 
 
 def is_available():
@@ -10,7 +10,7 @@ VERBOSE_OFF, VERBOSE_ON = 0, 1
 
 
 class verbose:
-    """A context that changes nothing: there is no MKL to tell what it does."""
+    """A context without effect, because there is no MKL whose calls could be printed."""
 
     def __init__(self, enable):
         self.enable = enable

@@ -1,4 +1,4 @@
-"""oneDNN, which is not used; its switch can be set, and changes nothing."""
+"""oneDNN, which is not used. Its setting has no effect."""
 
 enabled = True
 

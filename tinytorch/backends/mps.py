@@ -1,4 +1,4 @@
-"""Apple's GPU, which is not there."""
+"""Apple's GPU, which is not used."""
 
 
 def is_available():

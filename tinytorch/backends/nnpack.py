@@ -1,4 +1,4 @@
-"""NNPACK, which is not there. Its settings can be set, and change nothing."""
+"""NNPACK, which is not available. Its setting has no effect."""
 from contextlib import contextmanager
 
 __all__ = ["flags", "is_available", "set_flags"]
@@ -12,7 +12,7 @@ def is_available():
 
 
 def set_flags(_enabled_now):
-    """Keeps the setting, and gives the one before in a tuple. RuntimeError for no bool."""
+    """Keeps the setting, and returns the previous one in a tuple. RuntimeError for anything but a bool."""
     if not isinstance(_enabled_now, bool):
         raise RuntimeError(f"set_enabled_NNPACK expects a bool, but got {type(_enabled_now).__name__}")
     before, _enabled[0] = _enabled[0], _enabled_now

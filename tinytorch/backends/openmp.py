@@ -1,4 +1,4 @@
-"""OpenMP, which is not used: NumPy brings its own BLAS and threads."""
+"""OpenMP, which is not used: the native kernels share work among threads of their own."""
 
 
 def is_available():

@@ -1,4 +1,4 @@
-"""opt_einsum, a library that torch.einsum would ask for the order of its products. It is not asked here."""
+"""opt_einsum, a library that torch.einsum uses to choose the order of products. It is not used here."""
 
 enabled, strategy = False, None
 

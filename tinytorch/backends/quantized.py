@@ -1,4 +1,4 @@
-"""Libraries for quantised numbers, of which there are none here."""
+"""The libraries for quantised tensors, of which none is available."""
 
 engine = "none"
 supported_engines = ["none"]

@@ -1,3 +1,3 @@
-"""XNNPACK, which is not there."""
+"""XNNPACK, which is not available."""
 
 enabled = False

@@ -1,4 +1,4 @@
-"""torch.cuda as it is on a machine without CUDA: questions say no, settings do nothing, work is refused."""
+"""torch.cuda as on a machine without CUDA: queries return False, settings have no effect, work raises an error."""
 from collections import OrderedDict
 
 from .. import _absent
@@ -86,7 +86,7 @@ reset_max_memory_allocated = _refused("reset_max_memory_allocated")
 
 
 def memory_stats(device=None):
-    """An empty dict: no device, no statistics."""
+    """An empty dict, because there is no device."""
     return OrderedDict()
 
 
@@ -101,7 +101,7 @@ def get_rng_state_all():
 
 
 def set_rng_state_all(new_states):
-    """Nothing for the empty list; for more, as set_rng_state."""
+    """Does nothing for an empty list, else the same as `set_rng_state`."""
     for i, state in enumerate(new_states):
         set_rng_state(state, i)
 
@@ -125,35 +125,37 @@ graph_pool_handle = _graph_pool_handle
 
 
 class graph:
-    """RuntimeError: there is no CUDA to capture a graph of."""
+    """RuntimeError, because there is no CUDA whose calls could be captured."""
 
     def __init__(self, cuda_graph, pool=None, stream=None, capture_error_mode="global"):
         raise RuntimeError("torch.cuda.graph requires CUDA support")
 
 
 class StreamContext:
-    """A context that changes nothing: there are no streams."""
+    """A context without effect, because there are no streams."""
 
     def __init__(self, stream):
         self.stream = stream
 
     def __enter__(self):
-        """Nothing."""
+        """Does nothing."""
 
     def __exit__(self, type, value, traceback):
-        """Nothing."""
+        """Does nothing."""
 
 
 def stream(stream):
-    """A context that changes nothing: there are no streams."""
+    """A context without effect, because there are no streams."""
     return StreamContext(stream)
 
 
 class device:
-    """A context that refuses any device but a negative index, which stands for none."""
+    """A context that refuses any device except a negative index, which stands for no device."""
 
     def __init__(self, device):
-        self.idx = device if isinstance(device, int) else -1 if device is None else 0
+        if device is None:
+            device = -1
+        self.idx = device if isinstance(device, int) else 0
         self.prev_idx = -1
 
     def __enter__(self):
@@ -165,7 +167,7 @@ class device:
 
 
 class device_of(device):
-    """The device of a tensor, for a context: never one of CUDA."""
+    """A context for the device of a tensor, which is never a CUDA device."""
 
     def __init__(self, obj):
         super().__init__(-1)
@@ -192,7 +194,7 @@ _more.update(_absent.answering(__name__, ("list_gpu_processes",), lambda: (
     "pynvml module not found, please install nvidia-ml-py"), "That there is no tool to ask."))
 _more.update(_absent.nothing_around(__name__, ("caching_allocator_disabled", "use_mem_pool")))
 _more.update(_absent.dummies(__name__, ("CUDAPluggableAllocator", "ExternalStream", "GreenContext", "MemPool")))
-#: Storages on CUDA.
+#: The classes of storages on CUDA.
 _more.update(_absent.dummies(__name__, [f"{_kind}Storage" for _kind in """BFloat16 Bool Byte Char ComplexDouble
     ComplexFloat Double Float Half Int Long Short""".split()], AssertionError, "Torch not compiled with CUDA enabled"))
 _more.update(_absent.refusing(__name__, ("is_current_stream_capturing",), RuntimeError,
@@ -204,27 +206,27 @@ has_half, has_magma = True, False
 
 
 class CudaError(RuntimeError):
-    """What CUDA's functions raise, of a number that stands for it."""
+    """The error of CUDA's functions, made from an error code."""
 
     def __init__(self, code):
         super().__init__(f"CUDA error ({code})")
 
 
 class DeferredCudaCallError(Exception):
-    """That a call failed which waited for CUDA's start."""
+    """The error of a call that was deferred to the initialisation of CUDA."""
 
 
 class cudaStatus:
-    """Numbers of what CUDA's functions tell."""
+    """The status codes of CUDA's functions."""
 
     SUCCESS, ERROR_NOT_READY = 0, 34
 
 
-_initialized = False                           # whether CUDA was
+_initialized = False                           # whether CUDA was initialised
 
 
 def _lazy_call(callable, **kwargs):
-    """Nothing: torch calls `callable` when CUDA starts, which it never does here."""
+    """Does nothing: torch calls `callable` when CUDA is initialised, which never happens here."""
 
 
 __getattr__ = _namespace(__name__, ("amp", "comm", "graphs", "jiterator", "memory", "nccl", "nvtx", "profiler",

@@ -1,4 +1,4 @@
-"""torch.cuda.comm: tensors sent from GPU to GPU, of which there are none."""
+"""torch.cuda.comm: communication between GPUs, which is not available."""
 from .. import _absent
 
 _found = _absent.refusing(__name__, """broadcast broadcast_coalesced gather reduce_add reduce_add_coalesced

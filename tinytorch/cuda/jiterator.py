@@ -1,4 +1,4 @@
-"""torch.cuda.jiterator: kernels of CUDA from a text, which nothing here compiles."""
+"""torch.cuda.jiterator: CUDA kernels from source text, which cannot be compiled here."""
 from .._absent import refusing
 
 _REFUSED = ["_create_jit_fn", "_create_multi_output_jit_fn"]

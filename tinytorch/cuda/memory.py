@@ -1,4 +1,4 @@
-"""torch.cuda.memory: the functions of torch.cuda that are about memory."""
+"""torch.cuda.memory: the functions of torch.cuda for memory."""
 from . import (
     CUDAPluggableAllocator,
     MemPool,

@@ -1,4 +1,4 @@
-"""torch.cuda.nccl: messages between GPUs, of which there are none."""
+"""torch.cuda.nccl: collective operations between GPUs, which are not available."""
 from .._absent import refusing
 
 _REFUSED = "all_gather all_reduce broadcast init_rank reduce reduce_scatter unique_id version".split()

@@ -1,4 +1,4 @@
-"""torch.cuda.nvtx: marks for NVIDIA's profiler, which says that it is not there when it is used."""
+"""torch.cuda.nvtx: marks for NVIDIA's profiler. They raise an error when they are used."""
 from contextlib import contextmanager
 
 __all__ = ["mark", "range", "range_end", "range_pop", "range_push", "range_start"]

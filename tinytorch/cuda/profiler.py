@@ -1,4 +1,4 @@
-"""torch.cuda.profiler: NVIDIA's profiler, which is not there."""
+"""torch.cuda.profiler: NVIDIA's profiler, which is not available."""
 from .._absent import refusing
 
 _REFUSED = "init profile start stop".split()

@@ -1,4 +1,4 @@
-"""torch.cuda.random: the functions of torch.cuda that are about generators."""
+"""torch.cuda.random: the functions of torch.cuda for random number generators."""
 from . import (
     get_rng_state,
     get_rng_state_all,

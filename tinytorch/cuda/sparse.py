@@ -1,4 +1,4 @@
-"""torch.cuda.sparse: sparse tensors on CUDA by their older names, of which there are none."""
+"""torch.cuda.sparse: the older names of sparse tensors on CUDA, which are not available."""
 from .._absent import dummies
 
 _KINDS = "BFloat16 Byte Char Double Float Half Int Long Short".split()

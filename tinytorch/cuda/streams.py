@@ -1,4 +1,4 @@
-"""torch.cuda.streams: the classes of torch.cuda that are about streams."""
+"""torch.cuda.streams: the classes of torch.cuda for streams."""
 from . import Event, ExternalStream, Stream
 
 __all__ = ["Event", "ExternalStream", "Stream"]

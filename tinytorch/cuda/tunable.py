@@ -1,4 +1,4 @@
-"""torch.cuda.tunable: which of several kernels is chosen on a GPU. There is none."""
+"""torch.cuda.tunable: the choice between kernels on a GPU, which is not available."""
 from .._absent import answering, refusing
 
 _REFUSED = """enable get_filename get_max_tuning_duration get_max_tuning_iterations get_results get_rotating_buffer_size

@@ -1,9 +1,9 @@
-"""tinytorch.debug: answers for programs that go wrong. PyTorch has no such module; nothing of it is at work, or loaded,
-unless it is asked for.
+"""tinytorch.debug: tools that find faults in programs. PyTorch has no such module. It is imported when it is first
+used, and nothing of it runs outside of its context managers.
 
-nonfinite    which operation made the first NaN or Inf, forward or backward
-inplace      which lines saved and wrote to a tensor that backward needs
-leaks        which tensors live on after a step, and who holds them
+nonfinite    finds the operation that made the first NaN or Inf, forward or backward
+inplace      finds the lines that saved, and that wrote to, a tensor that backward needs
+leaks        finds the tensors that stay alive after a step, and what holds them
 """
 from .finite import NonFiniteError, nonfinite
 from .living import leaks

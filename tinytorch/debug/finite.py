@@ -1,8 +1,8 @@
 """nonfinite: stops at the first operation that makes a NaN or an Inf.
 
-Forward it is a handler of the seam, which runs a public function and looks at what it gave: those that the program
-calls, and layers for it, not what such a function calls in turn. Backward it looks at every node of the tape, and
-around optimisers' steps at the parameters.
+In the forward pass it is a handler of the seam, which runs a public function and checks its results. It checks the
+functions that the program calls, also through layers, but not the functions that these call in turn. In the backward
+pass it checks every node of the tape, and around an optimiser's step the parameters.
 """
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from ..utils._contextlib import _DecoratorContextManager
 
 
 class NonFiniteError(RuntimeError):
-    """What `nonfinite` raises.
+    """The error of `nonfinite`.
 
     operation    the name of the function, of the node of the tape, or of the optimiser's step
-    module       the path and class of the module in whose forward that was; "" if there is none
-    place        file, line and function of the program's line; None if it was not noted
+    module       the path and class of the module whose forward called it; "" if there is none
+    place        file, line and function of the calling line of the program; None if it was not noted
     """
 
     def __init__(self, text: str, operation: str = "", module: str = "", where: Place | None = None) -> None:
@@ -50,8 +50,8 @@ NonFiniteError.__module__ = "tinytorch.debug"
 
 
 class _Here(threading.local):
-    """What is watched for in this thread: the innermost is last. `inside`: what runs now is part of a call, or of a
-    step of backward, that is looked at as a whole."""
+    """The open `nonfinite` blocks of this thread, the innermost last. `inside`: the code that runs now is part of a
+    call, or of a step of backward, that is checked as a whole."""
 
     watching: tuple[nonfinite, ...] = ()
     inside = False
@@ -62,17 +62,18 @@ deep.OWN.append(_here)
 
 
 class nonfinite(_DecoratorContextManager):
-    """Context manager, or decorator: NonFiniteError (a RuntimeError) at the first operation that makes a NaN, or an
-    Inf, that its inputs do not hold. The message names the operation, the module, the line, and shapes and ranges of
-    the inputs; of a backward also the way of the gradient.
+    """Context manager, or decorator, in which the first operation that makes a NaN or an Inf raises NonFiniteError (a
+    RuntimeError), unless its inputs hold one. The message names the operation, the module, the line, and the shapes and
+    ranges of the inputs; in a backward pass also the path of the gradient.
 
-    nan, inf    whether a NaN, or an infinite number, stops the program. `inf=False` for programs that compute with
-                infinities: what makes a NaN of them is found all the same
-    given       whether an operation that passes on a NaN stops it too: one that is in the data, in a parameter, or was
-                made outside of the block
+    nan, inf    whether a NaN, or an Inf, stops the program. `inf=False` is for programs that compute with infinities;
+    an
+                operation that makes a NaN of them is found all the same
+    given       whether an operation that passes on a NaN stops the program too. Such a NaN is in the data or in a
+                parameter, or was made outside of the block
 
-    Infinities given on purpose (a mask of -inf) are inputs, and no operation's fault; NaN made of them are. Of nested
-    ones in a thread the innermost counts; it holds for its own thread.
+    An Inf that is given on purpose (a mask of -inf) is an input, and no fault of an operation, but a NaN made of it is
+    one. The block applies to its own thread. If blocks are nested, the innermost one decides.
 
     >>> import tinytorch as torch
     >>> scores = torch.tensor([[1., 2.], [3., 4.]])
@@ -103,7 +104,7 @@ class nonfinite(_DecoratorContextManager):
             _here.watching += (self,)
             _settle()
             return self
-        except BaseException:                  # an interrupt: there will be no `__exit__`
+        except BaseException:                  # after an interrupt here Python calls no `__exit__`
             self.__exit__()
             raise
 
@@ -119,7 +120,7 @@ class nonfinite(_DecoratorContextManager):
 
 
 def _settle():
-    """Has this thread looked at, or not any more. To do so twice changes nothing."""
+    """Begins or ends the checks in this thread, as `_here.watching` says. A second call changes nothing."""
     watching = bool(_here.watching)
     others = tuple([stepper for stepper in mode.steppers if stepper is not _watched])
     if watching:
@@ -131,19 +132,19 @@ def _settle():
 
 
 # ------------------------------------------------------------------ forward
-#: Whose results hold whatever was in the memory, or has nothing to do with the arguments.
+#: Functions whose results hold uninitialised memory, or do not depend on the numbers in their arguments.
 _NOT_COMPUTED = {"resize_", "resize_as_", "set_", "empty_like", "new_empty", "new_empty_strided", "new", "new_tensor"}
 
 
 def _see(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """The handler of the seam."""
+    """The handler of the seam: calls a function and checks its results."""
     if not _here.watching or _here.inside:
         return UNSEEN
     how = about(function)
     if how is None or not is_operation(how) or how.autocast == "within" or how.name in _NOT_COMPUTED:
         return UNSEEN
     given = list(_tensors((args, {k: x for k, x in kwargs.items() if k != "out"})))
-    if not given:                              # it makes numbers of none
+    if not given:                              # no input holds numbers
         return UNSEEN
     try:
         _here.inside = True
@@ -165,7 +166,7 @@ _WRITING = {"__setitem__", *[f"__i{name}__" for name in """add sub mul div trued
 
 
 def _is_view_of(x, given):
-    """Whether a result shows memory of an argument: a view makes no numbers."""
+    """Whether a result shares memory with an argument: a view computes no numbers."""
     if x._view_info is None:
         return False
     base = x._view_info.base
@@ -173,7 +174,7 @@ def _is_view_of(x, given):
 
 
 def _tensors(x: Any, depth: int = 5) -> Iterator[Tensor]:
-    """The tensors in arguments or results. `depth`: a list may be in itself."""
+    """The tensors in arguments or results. `depth` limits the recursion, because a list may contain itself."""
     if isinstance(x, Tensor):
         yield x
     elif depth and isinstance(x, (tuple, list, dict)):
@@ -182,7 +183,7 @@ def _tensors(x: Any, depth: int = 5) -> Iterator[Tensor]:
 
 
 def _given_numbers(x: Any, depth: int = 5) -> Iterator[float]:
-    """The numbers in arguments, outside of tensors, that are not finite."""
+    """The numbers in arguments, outside of tensors, that are NaN or infinite."""
     if depth and isinstance(x, (tuple, list)):
         for y in x:
             yield from _given_numbers(y, depth - 1)
@@ -202,8 +203,8 @@ def _check_call(function, how, args, kwargs, given, before, outputs):
 
 
 def _fault(made, given, extra=(), passed=True):
-    """(what was done, how many, of what) if there are numbers in `made` that `given` and the floats in `extra` do not
-    explain; else None. `passed`: whether a NaN that was given counts, where that was asked for."""
+    """("made" or "passed on", count, "NaN" or "Inf") if `made` holds numbers that `given` and the floats in `extra` do
+    not explain, else None. `passed`: whether a NaN among the inputs counts, if the block has `given=True`."""
     if made is None:
         return None
     watched, known = _here.watching[-1], [x for x in given if x is not None]
@@ -222,9 +223,9 @@ def _error_of_call(function, how, args, kwargs, inputs, output, fault):
     text = f"{path_of(function)} {verb} {count} {kind} of {output.numel()} elements{_first(output, kind)}."
     if verb == "passed on":
         text += " No operation in this block made it: it was in the inputs."
-    for i, (x, told_of) in enumerate(zip(*inputs)):
-        if told_of is not None:
-            text += f"\n  {names.get(id(x), f'tensor {i}')}: {told_of}"
+    for i, (x, summary) in enumerate(zip(*inputs)):
+        if summary is not None:
+            text += f"\n  {names.get(id(x), f'tensor {i}')}: {summary}"
     if autocast.enabled:
         text += f"\n  Autocast casts to {autocast.dtype} where it casts down."
     text += f"\nIt was called {found and 'in ' + found + ', '}here:\n{at}"
@@ -232,7 +233,7 @@ def _error_of_call(function, how, args, kwargs, inputs, output, fault):
 
 
 def _first(output, kind):
-    """Where the first such element of a plain tensor is."""
+    """The position of the first NaN or Inf of a plain tensor, in words."""
     array = output._array
     if type(array) is not np.ndarray or array.dtype.kind not in "fc" or not array.ndim:
         return ""
@@ -241,7 +242,7 @@ def _first(output, kind):
 
 
 def _named(function, args, kwargs):
-    """The arguments by the names that the function has for them; those in a list by their numbers."""
+    """Yields (name, argument). An element of a list is named by its position."""
     try:
         given = dict(inspect.signature(function).bind(*args, **kwargs).arguments)
     except (TypeError, ValueError):
@@ -255,7 +256,7 @@ def _named(function, args, kwargs):
 
 # ------------------------------------------------------------------ backward
 def _note_node(node: Node, result: Any, args: Any) -> None:
-    """Watches new nodes: notes where they were made, and looks at what a Function of the program's own has given."""
+    """Called with each new node: notes the line that made it, and checks the results of an autograd.Function."""
     metadata = node.metadata
     if "place_" not in metadata:
         metadata["modules_"], metadata["place_"] = open_modules(), place(sys._getframe(2))
@@ -280,11 +281,11 @@ def _check_function(node, result, args):
 
 
 def _watched(step: Callable) -> Callable:
-    """`step` of the engine, with a look at the gradients that it gives."""
+    """`step` of the engine, followed by a check of the gradients that it returns."""
     def watched_step(node, g, edges, create_graph):
         if _here.inside or not _here.watching:
             return step(node, g, edges, create_graph)
-        # What a rule computes on its way is its own; hooks and Functions are the program's.
+        # The calls of a rule are not checked one by one. Those of hooks and Functions belong to the program, and are.
         own = node.op.function is None and (create_graph or node.hooks is None or not (
             node.hooks.pre or node.hooks.post))
         try:
@@ -321,7 +322,8 @@ class _OptimizerStep:
         self.watched, self.finite = watched, {}
 
     def remove(self):
-        """The hooks are found by whose they are: an interrupt may come before somebody holds their handles."""
+        """Removes the hooks of this object. They are found by their `__self__`, because an interrupt may come before
+        their handles are stored."""
         for hooks in _global_optimizer_pre_hooks, _global_optimizer_post_hooks:
             for key in [key for key, hook in hooks.items() if getattr(hook, "__self__", None) is self]:
                 del hooks[key]
@@ -354,8 +356,8 @@ class _OptimizerStep:
         if p.grad is not None:
             text += f"\n  its gradient: {numbers(p.grad)}"
         for key, x in optimizer.state.get(p, {}).items():
-            if isinstance(x, Tensor) and (told_of := numbers(x)) is not None:
-                text += f"\n  {key}: {told_of}"
+            if isinstance(x, Tensor) and (summary := numbers(x)) is not None:
+                text += f"\n  {key}: {summary}"
         at = place(sys._getframe(1))
         lr = group.get("lr")
         text += f"\n  lr: {float(lr):g}" if lr is not None else ""

@@ -1,7 +1,8 @@
-"""Who holds an object: the shortest way to it from a name of the program, through whatever refers to it.
+"""What holds an object: the shortest chain of references to it from a variable of the program.
 
-The walk begins at the variables of the functions that run, then at those of modules, and follows what Python's
-collector would follow; that an array refers to the one that owns its memory, the collector does not know.
+The walk begins at the variables of running functions, then at those of modules. It follows the references that Python's
+garbage collector follows, and the reference of an array to the array that owns its memory, which the collector does not
+know.
 """
 from __future__ import annotations
 
@@ -28,15 +29,15 @@ from ..autograd.saved import saved_names
 from ..tensor import Tensor
 
 _PACKAGE = __name__.partition(".")[0]
-#: What holds nothing that is looked for, or only what is reached otherwise.
+#: Types that hold no wanted object, or only objects that are reached in another way.
 _LEAVES = (str, bytes, int, float, complex, bool, type(None), CodeType, BuiltinFunctionType, np.dtype, re.Pattern)
-#: Attributes of tensors by the names that programs have for them.
+#: Attributes of tensors and their public names.
 _SHOWN = {"_node": "grad_fn", "_grad": "grad"}
 _REGISTRY = re.compile(r"\._(?:parameters|buffers|modules)\['(\w+)'\]")
 
 
 class _Root:
-    """A namespace that a walk begins at: `text` of a name."""
+    """A namespace at which the walk begins. `text` describes a variable of it, whose name takes the place of {}."""
 
     __slots__ = ("names", "text")
 
@@ -45,7 +46,7 @@ class _Root:
 
 
 def _roots() -> Iterator[_Root]:
-    """Variables of the functions that run, the innermost last, and of modules, those of the program first."""
+    """The variables of running functions, outermost last, and of modules, those of the program first."""
     seen = set()
     modules = [(name, vars(module)) for name, module in list(sys.modules.items()) if isinstance(module, ModuleType)]
     named = {id(names): name for name, names in modules}
@@ -67,11 +68,11 @@ def _roots() -> Iterator[_Root]:
 
 
 def holders_of(objects: Iterable[Any]) -> dict[int, str]:
-    """{id of an object: the way to it, in words}."""
+    """{id of an object: the chain of references to it, in words}."""
     wanted = {id(x): x for x in objects}
     if not wanted:
         return {}
-    parents: dict[int, Any] = {id(wanted): None}               # id -> who refers to it: a root, or an object
+    parents: dict[int, Any] = {id(wanted): None}               # id -> what refers to it: a root or an object
     level: list[Any] = []
     for root in _roots():
         parents.setdefault(id(root.names), None)
@@ -89,15 +90,15 @@ def holders_of(objects: Iterable[Any]) -> dict[int, str]:
                     below.append(y)
                     missing.discard(id(y))
         level = below
-        kept += below                          # so that no id is used again
+        kept += below                          # kept alive, so that no id is used again
     return {key: _text(x, parents) for key, x in wanted.items()}
 
 
 def _referents(x):
-    kind = type(x)                             # what an object says of its class may be another's
+    kind = type(x)                             # type() and not __class__, which an object may replace
     if issubclass(kind, np.ndarray):
         return () if x.base is None else (x.base,)
-    if issubclass(kind, ModuleType):           # whose variables are roots
+    if issubclass(kind, ModuleType):           # its variables are roots
         return ()
     return gc.get_referents(x)
 
@@ -127,7 +128,7 @@ def _text(x, parents):
 
 
 def _in_graph(way, start):
-    """(where a way goes on that comes to a node of the tape, that part of it in words)."""
+    """(the position at which a chain goes on after nodes of the tape, this part of it in words)."""
     i, count = start, 0
     while i + 2 < len(way) and way[i + 1] is way[i].edges and isinstance(way[i + 2], Node):
         i, count = i + 2, count + 1
@@ -144,7 +145,10 @@ def _in_graph(way, start):
 
 
 def _step(holder, held, attributes):
-    """(how one leads to the other, in words, the dictionary of attributes if that is where it leads)."""
+    """(how `holder` refers to `held`, in words; `held` if it is a dictionary of attributes, else None)."""
+    # `attributes` is the dictionary that the previous step led to: its keys are names of attributes. The kinds of
+    # holders are asked for in this order: such a dictionary; an object whose dictionary is `held`; a dict; a list or
+    # tuple; an array, a cell or a tensor's array; a function; a method; a frame; then any object with attributes.
     kind = type(holder)
     if holder is attributes:
         return _attribute(next((key for key, value in holder.items() if value is held), "?")), None
@@ -155,7 +159,7 @@ def _step(holder, held, attributes):
     if issubclass(kind, (list, tuple)):
         return next((f"[{i}]" for i, value in enumerate(holder) if value is held), "[?]"), None
     if issubclass(kind, (np.ndarray, CellType)) or issubclass(kind, Tensor) and held is holder._array:
-        return "", None                        # the memory of a view, or of a tensor
+        return "", None                        # the memory of a view or of a tensor
     if kind is FunctionType:
         return (", in whose defaults " if held is holder.__defaults__ or held is holder.__kwdefaults__ else ""), None
     if kind is MethodType:
@@ -172,7 +176,7 @@ def _step(holder, held, attributes):
 
 
 def _dictionary(x):
-    """The attributes of an object, if it has such a dictionary."""
+    """The `__dict__` of an object, or None."""
     try:
         return object.__getattribute__(x, "__dict__")
     except AttributeError:
@@ -184,7 +188,7 @@ def _attribute(name):
 
 
 def _names(x):
-    """The attributes of an object, those in slots too."""
+    """The names of the attributes of an object, including those in slots."""
     yield from _dictionary(x) or ()
     for cls in type(x).__mro__:
         slots = cls.__dict__.get("__slots__", ())

@@ -1,8 +1,8 @@
-"""leaks: which memory of tensors lives on after a block, by the line that made it, and who holds it.
+"""leaks: the memory of tensors that stays alive after a block, by the line that made it, and what holds it.
 
-While a block runs, the results of public functions and nodes of the tape are noted with their lines, by weak references
-to the arrays that own the memory. Who holds an array that is still there at the end is found by a walk from all names
-that a program has: the variables of modules and of running functions (holders.py).
+While a block runs, the results of public functions and the nodes of the tape are noted with the lines that made them,
+by weak references to the arrays that own the memory. For an array that is alive at the end, a walk from all variables
+of modules and running functions finds what holds it (holders.py).
 """
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from .holders import holders_of
 
 
 class Line(NamedTuple):
-    """Memory that one line of the program made, and that lives on.
+    """Memory that one line of the program made, and that stays alive.
 
-    place        file, line and function; None if it was not noted, as of gradients
-    operation    what made it; "" if that was not noted
-    count        how many pieces of memory
-    nbytes       of all of them
-    shapes       of those whose shapes differ
+    place        file, line and function; None if it was not noted, as for gradients
+    operation    the operation that made it; "" if that was not noted
+    count        the number of pieces of memory
+    nbytes       the bytes of all pieces
+    shapes       the different shapes of the pieces
     steps        the numbers of the steps in which they were made, from 0
-    holder       who holds the last of them: a name of the program, and the way from there
+    holder       what holds the last piece: a variable of the program, and the chain of references from there
     """
 
     place: Place | None
@@ -56,7 +56,7 @@ class Line(NamedTuple):
 
 
 class _Known:
-    """Arrays by id, without keeping them alive: {id: (weak reference, what is known of it)}."""
+    """Notes on arrays, without keeping these alive: {id: (weak reference, note)}."""
 
     def __init__(self):
         self._of, self._lock = {}, threading.RLock()
@@ -83,15 +83,16 @@ deep.OWN.append(_here)
 
 
 class leaks:
-    """Context manager: what tensors live on after the block, by the line that made them, and who holds them. After the
-    block it is a list of `Line`s, the largest first, and prints as one.
+    """Context manager that finds the tensors that stay alive after the block, the lines that made them, and what holds
+    them. After the block it is a sequence of `Line`s, the largest first, and prints as one.
 
-    A step makes what stays when it is the first: gradients, the state of the optimiser. So take one before the block,
-    or two in it with `next_step()` between them: then only what was made before the last `next_step()` counts.
+    The first step of a training makes tensors that stay: gradients, the state of the optimiser. So run a step before
+    the block, or two steps in it with `next_step()` between them: then only memory made before the last `next_step()`
+    counts.
 
-    lines     what lives on
-    nbytes    of all of it
-    cycles    bytes that lay in cycles of references, which Python's collector had to find
+    lines     the memory that stays alive
+    nbytes    its number of bytes
+    cycles    bytes in cycles of references, which Python's garbage collector had to find
 
     >>> import tinytorch as torch
     >>> history = []
@@ -123,13 +124,13 @@ class leaks:
             _here.watching += (self,)
             _settle()
             return self
-        except BaseException:                  # an interrupt: there will be no `__exit__`
+        except BaseException:                  # after an interrupt here Python calls no `__exit__`
             self._stop()
             raise
 
     def __exit__(self, *exc_info: object) -> None:
         self._stop()
-        if exc_info and exc_info[0] is not None:               # its traceback holds what the frames had
+        if exc_info and exc_info[0] is not None:               # its traceback holds the frames' variables
             return
         self._note_others()
         before = sum([array.nbytes for array, _ in self._old()])
@@ -140,7 +141,7 @@ class leaks:
         self.lines = _lines(found)
 
     def next_step(self) -> None:
-        """A step ends here, and the next begins: what the last one makes does not count."""
+        """Ends a step and begins the next one. Memory that the last step makes does not count."""
         self._note_others()
         self._step += 1
 
@@ -148,11 +149,11 @@ class leaks:
         gc.collect()
 
     def _memory(self):
-        """The arrays that own the memory of all tensors and nodes that there are."""
+        """The arrays that own the memory of all existing tensors and nodes."""
         for x in gc.get_objects():
             kind = type(x)
             if issubclass(kind, Tensor):
-                if hasattr(x, "_array"):       # else it is being made
+                if hasattr(x, "_array"):       # else its constructor has not finished
                     yield from memory_of(x)
             elif issubclass(kind, Node):
                 yield from memory_of(getattr(x, "saved", None))
@@ -162,19 +163,20 @@ class leaks:
         _settle()
 
     def _note_others(self):
-        """Notes what was made unseen: gradients, the state of optimisers, what other threads made."""
+        """Notes memory that no watched call made: gradients, the state of optimisers, memory from other threads."""
         for array in self._memory():
             if self._before.get(array) is None and self._made.get(array) is None:
                 self._made.note(array, (None, "", self._step))
 
     def _note(self, array, made, name):
-        """Notes what made an array: of several calls within each other on a line the outermost, which ends last."""
+        """Notes the operation that made an array. Of nested calls on one line the outermost, which ends last, is
+        kept."""
         known = self._made.get(array)
         if self._before.get(array) is None and (known is None or known[0] == made):
             self._made.note(array, (made, name, self._step))
 
     def _old(self):
-        """The memory that lives on: of steps before the last one, if there were several."""
+        """The memory that is alive; if there were several steps, only that of steps before the last one."""
         return [(array, known) for array, known in self._made.living() if not self._step or known[2] < self._step]
 
     # ---------------------------------------------------------------- what was found
@@ -216,8 +218,8 @@ def _lines(found):
 
 # ------------------------------------------------------------------ memory
 def memory_of(x: Any, depth: int = 5) -> Iterator[np.ndarray]:
-    """The arrays that own the memory of tensors and arrays, in tuples, lists and dictionaries too. `depth`: a list may
-    be in itself."""
+    """The arrays that own the memory of tensors and arrays, also of those in tuples, lists and dictionaries. `depth`
+    limits the recursion, because a list may contain itself."""
     if isinstance(x, Tensor):
         x = x._array
     if isinstance(x, StandIn):
@@ -235,7 +237,7 @@ def memory_of(x: Any, depth: int = 5) -> Iterator[np.ndarray]:
 
 # ------------------------------------------------------------------ who makes it
 def _settle():
-    """Has this thread noted what is made, or not any more. To do so twice changes nothing."""
+    """Begins or ends the notes in this thread, as `_here.watching` says. A second call changes nothing."""
     watching = bool(_here.watching)
     if watching:
         watch(_note_node)
@@ -245,7 +247,7 @@ def _settle():
 
 
 def _see(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
-    """The handler of the seam."""
+    """The handler of the seam: calls a function and notes the memory of its results."""
     if not _here.watching or _here.inside:
         return UNSEEN
     how = about(function)
@@ -265,7 +267,7 @@ def _see(function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
 
 
 def _note_node(node: Node, result: Any, args: Any) -> None:
-    """Watches new nodes: notes what they keep, and what was made unseen."""
+    """Called with each new node: notes its result, and saved memory that no watched call made."""
     at = None
     made = list(memory_of(result))
     for array in [*made, *memory_of(node.saved)]:

@@ -1,4 +1,4 @@
-"""inplace: which lines saved a tensor and wrote to it, in the error of backward that a write in place causes."""
+"""inplace: adds the lines that saved a tensor and wrote to it to the error that a write in place causes in backward."""
 from __future__ import annotations
 
 import sys
@@ -14,7 +14,7 @@ from ..utils._contextlib import _DecoratorContextManager
 
 
 class _Here(threading.local):
-    depth = 0                                  # how many blocks are open in this thread
+    depth = 0                                  # the number of open blocks in this thread
 
 
 _here = _Here()
@@ -22,9 +22,9 @@ deep.OWN.append(_here)
 
 
 class inplace(_DecoratorContextManager):
-    """Context manager, or decorator: the error for a tensor that backward needs, and that was written to since, names
-    the line that saved it and the line that wrote to it last. Anomaly mode does so too, and much else; this one takes
-    less time. It holds for its own thread, for operations and writes in the block.
+    """Context manager, or decorator. If a tensor that backward needs was changed in place, the error names the line
+    that saved it and the line that wrote to it last. Anomaly mode does this too, but does more and takes more time. The
+    block applies to operations and writes of its own thread.
 
     >>> import tinytorch as torch
     >>> x = torch.ones(2, requires_grad=True)
@@ -49,7 +49,7 @@ class inplace(_DecoratorContextManager):
         try:
             _settle(before + 1)
             return self
-        except BaseException:                  # an interrupt: there will be no `__exit__`
+        except BaseException:                  # after an interrupt here Python calls no `__exit__`
             _settle(before)
             raise
 
@@ -58,7 +58,7 @@ class inplace(_DecoratorContextManager):
 
 
 def _settle(depth):
-    """Has this thread noted places, or not any more. To do so twice changes nothing."""
+    """Begins or ends the notes of lines in this thread. A second call changes nothing."""
     _here.depth = depth
     others = tuple([stepper for stepper in mode.steppers if stepper is not _known_node])
     if depth:
@@ -71,7 +71,7 @@ def _settle(depth):
 
 
 def _note_node(node: Node, result: Any, args: Any) -> None:
-    """Watches new nodes: notes where they were made."""
+    """Called with each new node: notes the line that made it."""
     if "place_" not in node.metadata:
         node.metadata["place_"] = place(sys._getframe(2))
 
@@ -81,7 +81,8 @@ def _place_of(node: Node) -> Place | None:
 
 
 def _known_node(step: Callable) -> Callable:
-    """`step` of the engine, while the node is `mode.current_node`: what was packed does not know who saved it."""
+    """`step` of the engine with the node in `mode.current_node`, because packed values do not know the node that saved
+    them."""
     def step_of(node, g, edges, create_graph):
         before, mode.current_node = mode.current_node, node
         try:

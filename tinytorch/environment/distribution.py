@@ -1,13 +1,13 @@
-"""tinytorch as the distribution `torch` of an environment of Python: every process in it may say `import torch`.
+"""tinytorch as the distribution `torch` of a Python environment, in which every process can then `import torch`.
 
     python -m tinytorch.environment install | uninstall | status
 
-What is installed are the few files of `_installed`, with the list of them (RECORD) that pip wants to uninstall them.
+It installs the few files of `_installed`, and RECORD, the list of files by which pip uninstalls a distribution.
 
-Nothing else is touched: where anything lies that RECORD does not list with its digest, PyTorch above all, nothing is
-written or removed. RECORD is the first file to be written and the last to be removed, and each file takes its place
-when it is whole: what is left when this is killed is known as tinytorch's, and the next `install` or `uninstall` mends
-it.
+Nothing else is touched: if any file is in the way that RECORD does not list with its digest, such as PyTorch, nothing
+is written or removed. RECORD is the first file to be written and the last to be removed, and each file gets its name
+when it is complete. So the files that are left after a killed `install` or `uninstall` are known to be tinytorch's, and
+the next one completes the work.
 """
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from pathlib import Path
 from .finder import DIRECTORY, METADATA
 
 _NAME = METADATA.removesuffix(".dist-info").replace("-", " ")
-#: Distributions of torch, also of other versions of tinytorch; their metadata, whatever installed them.
+#: The names of metadata: of distributions from tinytorch, of any version; then of any torch, whatever installed it.
 _OURS = re.compile(r"torch-.+\+tinytorch\.dist-info")
 _METADATA = re.compile(r"(torch|functorch)(-\d.*)?\.(dist-info|egg-info|egg|egg-link)|"
                        r"__editable__\.torch-\d.*\.pth|__editable___torch_\d.*_finder\.py", re.IGNORECASE)
 _CONDA = re.compile(r"pytorch(-cpu|-gpu)?-[^-]+-[^-]+\.json")
 _MODULE = re.compile(r"(torch|functorch)(\.[\w-]+)?\.(py|pyc|so|pyd)")
 _PACKAGES = "torch", "functorch"
-#: A file while it is written, in the folder of the metadata.
+#: The name of a file while it is written, in the folder of the metadata.
 _WRITING = "writing"
 
 
@@ -40,7 +40,7 @@ def _site():
 
 
 def _elsewhere():
-    """The other folders in which this environment has packages, or a user who comes before it."""
+    """The other folders with packages of this environment, or of the user, whose packages come before it."""
     found = [sysconfig.get_path("platlib"), *[path for path in site.getsitepackages()
                                               if Path(sys.prefix) in Path(path).parents]]
     if site.ENABLE_USER_SITE and sys.prefix == sys.base_prefix:
@@ -54,12 +54,12 @@ def _names(folder):
 
 
 def _metadata():
-    """The folders of metadata that are tinytorch's: none or one, or another version's too."""
+    """tinytorch's folders of metadata: one or none, or several if other versions left theirs."""
     return [name for name in _names(_site()) if _OURS.fullmatch(name)]
 
 
 def _recorded():
-    """{path: digest and size} of what tinytorch has written or was going to write, as RECORD lists it."""
+    """{path: digest and size} of the files that tinytorch has written or was going to write, from RECORD."""
     found = {}
     for name in _metadata():
         record = _site() / name / "RECORD"
@@ -75,7 +75,7 @@ def _record(content):
 
 
 def _there():
-    """{path: whether tinytorch wrote it} of all files where tinytorch writes."""
+    """{path: whether tinytorch wrote it} for all files in the folders to which tinytorch writes."""
     recorded, found = _recorded(), {}
     for name in (*_PACKAGES, *_metadata()):
         if (_site() / name).is_symlink() or (_site() / name).is_file():
@@ -94,7 +94,7 @@ def _unreadable(error):
 
 
 def _is_ours(path, recorded):
-    """Whether tinytorch wrote the file; Python did, if it is the bytecode of one that tinytorch wrote."""
+    """Whether tinytorch wrote the file, or Python wrote it as the bytecode of such a file."""
     if (_site() / path).is_symlink():
         return False
     if path.parent.name == "__pycache__":
@@ -102,12 +102,12 @@ def _is_ours(path, recorded):
             path.parent.parent / f"{path.name.partition('.')[0]}.py").as_posix() in recorded
     if path.name in ("RECORD", _WRITING) and path.parent.name in _metadata():
         return True
-    digest = recorded.get(path.as_posix())     # a whole PyTorch need not be read
+    digest = recorded.get(path.as_posix())     # files that are not in RECORD are not read
     return digest is not None and digest == _record((_site() / path).read_bytes())
 
 
 def _others():
-    """What is in the way: files that tinytorch did not write where it writes, and signs of another torch."""
+    """The files that are in the way: those in tinytorch's folders that it did not write, and signs of another torch."""
     found = [_site() / name for name in _names(_site())
              if (_METADATA.fullmatch(name) or _MODULE.fullmatch(name)) and not _OURS.fullmatch(name)]
     for folder in _elsewhere():
@@ -127,12 +127,12 @@ def _refuse_others():
     others = _others()
     if others:
         raise RuntimeError(f"PyTorch or a part of it is installed, and it is left as it is: {_named(others)}. "
-                           "Uninstall it by what installed it (pip, conda), or remove what is named, and try again")
+                           "Uninstall it with pip or conda, as it was installed, or remove these files, and try again")
 
 
 # ------------------------------------------------------------------ what is put there and taken away
 def _contents():
-    """{path: content} of what is installed, without RECORD; the metadata first."""
+    """{path: content} of the files to install, without RECORD; the metadata first."""
     found = {Path(METADATA) / "INSTALLER": b"tinytorch\n"}
     paths = [path.relative_to(DIRECTORY) for path in DIRECTORY.rglob("*")
              if path.is_file() and "__pycache__" not in path.parts]
@@ -143,14 +143,14 @@ def _contents():
 
 
 def _with_home(content):
-    """A copy of the package is not where it can find tinytorch by its own path."""
+    """The file with the path of tinytorch in it, because a copy of it cannot find tinytorch by its own path."""
     there = repr(str(DIRECTORY.parents[2]))
     text = content.decode().replace("    from pathlib import Path as _Path\n", "")
     return text.replace("str(_Path(__file__).parents[4])", there).encode()
 
 
 def _write(path, content):
-    """A file that is whole when it has its name."""
+    """Writes a file that is complete when it gets its name."""
     (_site() / path).parent.mkdir(exist_ok=True)
     writing = _site() / METADATA / _WRITING
     writing.write_bytes(content)
@@ -158,7 +158,7 @@ def _write(path, content):
 
 
 def _is_complete(contents, record):
-    """Whether all is there. What is there is right, if nothing is in the way."""
+    """Whether all files exist. If no other file is in the way, their contents are right."""
     there = _site() / METADATA / "RECORD"
     return there.is_file() and there.read_bytes() == record and all((_site() / path).is_file() for path in contents)
 
@@ -170,7 +170,7 @@ def _to_install():
 
 
 def _remove():
-    """Removes the files that tinytorch wrote, RECORD last, and folders that are empty then."""
+    """Removes the files that tinytorch wrote, RECORD last, and folders that become empty."""
     last = [Path(name) / "RECORD" for name in _metadata()]
     for path, ours in _there().items():
         if ours and path not in last:
@@ -184,12 +184,13 @@ def _remove():
 
 
 def _remove_empty(folder):
-    with contextlib.suppress(OSError):         # there is something in it
+    with contextlib.suppress(OSError):         # the folder is not empty
         folder.rmdir()
 
 
 def put_into_environment() -> str:
-    """Installs a distribution named torch, of a few files, which gives tinytorch. RuntimeError where PyTorch is."""
+    """Installs a distribution named torch, of a few files, which imports tinytorch. RuntimeError if PyTorch is
+    installed."""
     _refuse_others()
     contents, record = _to_install()
     if not _is_complete(contents, record):
@@ -201,7 +202,8 @@ def put_into_environment() -> str:
 
 
 def take_out_of_environment() -> str:
-    """Removes what `put_into_environment` installed, and nothing else. RuntimeError where PyTorch is, too."""
+    """Removes the files that `put_into_environment` installed, and nothing else. RuntimeError if PyTorch is
+    installed."""
     _refuse_others()
     if not _metadata():
         return f"no torch is installed in {_site()}"
@@ -210,19 +212,19 @@ def take_out_of_environment() -> str:
 
 
 def status() -> str:
-    """What `import torch` gives in this environment, in a line."""
+    """One line that says what `import torch` imports in this environment."""
     others = _others()
     if others:
-        return f"torch in {_site()} is PyTorch, or in part: {_named(others)}"
+        return f"torch in {_site()} is PyTorch or a part of it: {_named(others)}"
     if not _metadata():
         return f"no torch is installed in {_site()}"
     if not _is_complete(*_to_install()):
-        return f"{_NAME} in {_site()} is another version of tinytorch, or incomplete: install or uninstall it once more"
+        return f"{_NAME} in {_site()} is another version of tinytorch, or incomplete: install or uninstall it again"
     return f"{_NAME} in {_site()} is tinytorch"
 
 
 def main(arguments: list[str]) -> int:
-    """`python -m tinytorch.environment`: the exit status."""
+    """Runs `python -m tinytorch.environment`. Returns the exit status."""
     commands = {"install": put_into_environment, "uninstall": take_out_of_environment, "status": status}
     if len(arguments) != 1 or arguments[0] not in commands:
         print("usage: python -m tinytorch.environment install | uninstall | status", file=sys.stderr)

@@ -1,13 +1,14 @@
-"""tinytorch under the name `torch`, for programs and libraries that say `import torch`.
+"""tinytorch under the name `torch`, for programs and libraries that import torch.
 
     python -m tinytorch script.py              one program, and the processes of the same Python that it starts
-    tinytorch.install()                        from here on in this process, and in those of the same Python
+    tinytorch.install()                        this process from here on, and those of the same Python
     python -m tinytorch.environment install    every process of this environment of Python (uninstall, status)
 
-All three end in one finder, at the head of `sys.meta_path`: it answers for `torch`, `torch.nn` ... with the modules
-of tinytorch themselves (`torch.nn is tinytorch.nn`). Other processes get it from a package `torch` of one file,
-`_installed/torch`, with the metadata of a distribution of that name. It is copied among the environment's packages, or
-`_children/sitecustomize.py`, which processes of the same interpreter find on PYTHONPATH, puts it on their path.
+All three lead to one finder at the head of `sys.meta_path`. It answers for `torch`, `torch.nn` ... with the modules of
+tinytorch themselves (`torch.nn is tinytorch.nn`). Other processes get the finder from a package `torch` of one file,
+`_installed/torch`, with the metadata of a distribution of that name. The package is copied to the environment's
+packages, or put on the path by `_children/sitecustomize.py`, which processes of the same interpreter find on
+PYTHONPATH.
 """
 from __future__ import annotations
 
@@ -27,17 +28,16 @@ from . import likeness
 __all__ = ["DIRECTORY", "METADATA", "become", "install", "uninstall"]
 
 _PACKAGE = __package__.partition(".")[0]
-#: A directory to import from, in which there is the package `torch` with its metadata.
+#: The directory with the package `torch` and its metadata, for sys.path.
 DIRECTORY = Path(__file__).parent / "_installed"
 METADATA = "torch-2.13.0+tinytorch.dist-info"
 
-#: Modules of tinytorch's own, which are none of torch's: what torch has under some of these names are functions and
-#: classes.
+#: Modules that tinytorch has and torch has not. Under some of these names torch has functions or classes.
 _OWN = frozenset([f"torch.{name}" for name in """
     __main__ _checks _rare _refused _removed arguments checkpoint device dtypes environment errors kernels
     kinds memory_format missing printing runtime standins tensor vision viz""".split()])
 _BELOW_OWN = (*[name + "." for name in _OWN], "torch.ops.")
-#: Other names of torch's for modules here.
+#: torch's names for modules that have other names here.
 _ALIASES = {"functorch": "_functorch.public", "torchvision": "vision", "torch.ops": "_ops",
             "torch._C._functorch": "_functorch._C",
             "functorch.experimental": "_functorch.experimental",
@@ -58,7 +58,7 @@ _ALIASES = {"functorch": "_functorch.public", "torchvision": "vision", "torch.op
 
 # ------------------------------------------------------------------ the finder
 def _module(name: str) -> ModuleType | None:
-    """The module that stands for the one that torch calls `name`; None if there is none."""
+    """The module that stands for torch's module `name`, or None."""
     if name in _OWN or name.startswith(_BELOW_OWN):
         return None
     if name in _ALIASES:
@@ -80,7 +80,7 @@ def _below(own: str) -> ModuleType | None:
 
 
 class _Loader:
-    """Loads nothing: puts the module that is there already where the import statement looks for it."""
+    """A loader of a module that is loaded already: it enters the module in sys.modules under the imported name."""
 
     def __init__(self, module: ModuleType) -> None:
         self._module = module
@@ -91,12 +91,12 @@ class _Loader:
     def exec_module(self, module: ModuleType) -> None:
         sys.modules[module.__name__] = self._module
 
-    def __getattr__(self, name: str) -> Any:       # get_source, get_code, is_package ... for those who look
+    def __getattr__(self, name: str) -> Any:       # get_source, get_code, is_package ...
         return getattr(self._module.__spec__.loader, name)
 
 
 class _Finder:
-    """Answers for torch and functorch, and for torchvision's modules where that is tinytorch's."""
+    """Finds torch and functorch, and the modules of torchvision if torchvision is that of tinytorch."""
 
     def knows(self, name: str) -> bool:
         room = name.partition(".")[0]
@@ -108,12 +108,12 @@ class _Finder:
             return likeness.found(name, path) if self is _FIRST else None
         module = _module(name)
         if module is None:
-            if sys._getframe(1).f_back.f_code.co_name == "find_spec":      # of importlib.util: it only asks
+            if sys._getframe(1).f_back.f_code.co_name == "find_spec":      # importlib.util only asks
                 if PathFinder.find_spec(name, path) is None:
                     return None
             raise ModuleNotFoundError(words(f"module {name}"), name=name)
-        # Once it is loaded, likeness enters it under torch's name. The import statement would take that for another one
-        # that it found meanwhile, and execute it a second time.
+        # When the module was loaded, likeness entered it under torch's name. The import statement would take that entry
+        # for another module, and execute the module a second time.
         if sys.modules.get(name) is module:
             del sys.modules[name]
         spec = ModuleSpec(name, _Loader(module), origin=getattr(module, "__file__", None),
@@ -127,11 +127,12 @@ class _Finder:
             yield Distribution.at(DIRECTORY / METADATA)
 
     def invalidate_caches(self) -> None:
-        """What finders are asked for; there are no caches."""
+        """Does nothing: this finder has no caches."""
 
 
 class _LastFinder(_Finder):
-    """Answers for torchvision where nobody else does; who only asks whether it is installed is told that it is not."""
+    """Finds torchvision if no other finder does. importlib.util.find_spec does not find it, so that it counts as not
+    installed."""
 
     def knows(self, name: str) -> bool:
         return name == "torchvision" and sys._getframe(2).f_back.f_code.co_name != "find_spec"
@@ -144,16 +145,16 @@ _FIRST, _LAST = _Finder(), _LastFinder()
 
 
 # ------------------------------------------------------------------ in this process
-#: What `install` has changed: what it found and made of PYTHONPATH; whether it has put DIRECTORY on sys.path.
+#: The changes of `install`: PYTHONPATH before and after, and whether DIRECTORY was added to sys.path.
 _changed: dict[str, Any] = {}
 
 
 def install(children: bool = True) -> None:
-    """From now on `import torch` gives tinytorch, in this process and, with `children`, in those that it starts with
-    this interpreter. Others, which may have PyTorch, are as they would be.
+    """From now on `import torch` imports tinytorch, in this process and, with `children`, in processes that it starts
+    with this interpreter. Processes of other interpreters, which may have PyTorch, do not change.
 
-    RuntimeError if PyTorch itself was imported before: what holds its functions and classes would go on using them. A
-    second call does nothing.
+    RuntimeError if PyTorch itself was imported before, because modules that hold its functions and classes would go on
+    using them. A second call does nothing.
 
     >>> import subprocess, sys
     >>> program = "import tinytorch; tinytorch.install(); import torch.nn as nn; print(nn is tinytorch.nn)"
@@ -167,7 +168,7 @@ def install(children: bool = True) -> None:
         sys.meta_path.insert(0, _FIRST)
     if _LAST not in sys.meta_path:
         sys.meta_path.append(_LAST)
-    root.__name__ = "torch"                    # libraries check it
+    root.__name__ = "torch"                    # libraries check this name
     aliases: dict[str, list[str]] = {}
     for alias, part in _ALIASES.items():
         if "." in alias and alias != "torch.ops":
@@ -175,21 +176,21 @@ def install(children: bool = True) -> None:
     likeness.begin(_OWN, aliases)
     if children:
         _change_pythonpath()
-        if str(DIRECTORY) not in sys.path:     # which spawned processes are given, and where pkg_resources looks
+        if str(DIRECTORY) not in sys.path:     # for spawned processes and pkg_resources
             _changed["sys.path"] = True
             sys.path.insert(1, str(DIRECTORY))
 
 
 def uninstall() -> None:
-    """Takes back what `install` did in this process, and nothing else: other entries of PYTHONPATH and sys.path stay.
-    Modules that imported torch meanwhile keep it.
+    """Undoes the changes of `install` in this process, and nothing else: other entries of PYTHONPATH and sys.path stay.
+    Modules that have imported torch meanwhile keep it.
 
     >>> import tinytorch
     >>> tinytorch.uninstall()
     """
     for finder in list(sys.meta_path):
         begun = type(finder).__module__ == "sitecustomize" and getattr(finder, "directory", None) == str(DIRECTORY)
-        if begun:                              # by a parent in which tinytorch stood for torch
+        if begun:                              # this process was started by one with `install`
             _changed["sys.path"] = True
         if begun or finder in (_FIRST, _LAST):
             sys.meta_path.remove(finder)
@@ -207,7 +208,7 @@ def uninstall() -> None:
 
 
 def _entries():
-    """What stands on PYTHONPATH for children: the folder of their sitecustomize, and the interpreter that it is for."""
+    """The entries on PYTHONPATH for children: the folder of their sitecustomize, and the name of its interpreter."""
     from ._children.sitecustomize import FOLDER, OWN
     return [FOLDER, OWN]
 
@@ -216,12 +217,12 @@ def _change_pythonpath():
     before = os.environ.get("PYTHONPATH")
     if not {*_entries()} <= {*(before or "").split(os.pathsep)}:
         after = os.pathsep.join([*_entries(), *filter(None, [before])])
-        _changed["PYTHONPATH"] = before, after  # at first: who is interrupted here can take it back
+        _changed["PYTHONPATH"] = before, after  # first, so that it can be undone after an interrupt
         os.environ["PYTHONPATH"] = after
 
 
 def _restore_pythonpath():
-    """PYTHONPATH as `_change_pythonpath` found it, but for what the program has made of it since."""
+    """Restores PYTHONPATH from before `_change_pythonpath`, but keeps later changes of the program."""
     before, after = _changed.get("PYTHONPATH", (None, None))
     now = os.environ.get("PYTHONPATH")
     if after is not None and now not in (None, before):
@@ -238,7 +239,7 @@ def _restore_pythonpath():
 
 
 def become(name: str) -> None:
-    """Lets the package that stands for torch or functorch, which is being imported, be what it stands for."""
+    """Replaces the package `name` (torch or functorch), which is being imported, by the module of tinytorch."""
     sys.modules.pop(name)
     install(children=False)
     importlib.import_module(name)

@@ -1,12 +1,12 @@
-"""Where classes and functions say that they are from, while tinytorch stands in for torch: where torch has them.
+"""`__module__` and `__qualname__` of classes and functions, which are torch's while tinytorch stands in for torch.
 
-Libraries choose by it: `type(x).__module__` begins with "torch" or does not. Modules are looked through when tinytorch
-begins to stand in, and those that are loaded later when they have been loaded; each is known to `sys.modules` under
-torch's name too, for who looks for the source of a class there. Modules keep their own names: warnings and tracebacks
-are told apart by them.
+Libraries test whether `type(x).__module__` begins with "torch". The classes and functions of all loaded modules are
+renamed when tinytorch begins to stand in for torch, those of later modules when these are loaded. Each module is
+entered in `sys.modules` under torch's name too, for code that looks for the source of a class there. Modules keep their
+names, by which warnings and tracebacks tell them apart.
 
-`import torch` loads `multiprocessing.connection`, and libraries that import `multiprocessing` alone use it. Here it is
-loaded when it is asked for.
+torch imports `multiprocessing.connection`, and some libraries use it after `import multiprocessing` alone. Here it is
+imported when it is first used.
 """
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from .names import ELSEWHERE, torch_name
 __all__ = ["begin", "end", "found", "made_since"]
 
 _PACKAGE = __package__.partition(".")[0]
-#: What torch makes in C, whatever file it is made in here.
+#: Modules here whose classes and functions torch defines in C, with `__module__` "torch".
 _AT_THE_TOP = {f"{_PACKAGE}.{name}" for name in (
     "device", "dtypes", "memory_format", "kinds.record_dtypes", "tensor", "ops.creation.legacy", "_checks", "_rare",
     "_removed")}
-#: Modules of functions that are defined below `ops`.
+#: Public modules whose functions are defined below `ops` here.
 _ROOMS = (".nn.functional", ".linalg", ".fft", ".special")
-#: (object, the module and the name that it said before), in order.
+#: (object, its `__module__` and `__qualname__` before), in order.
 _changed: list[tuple[Any, str, str]] = []
 _own: frozenset[str] = frozenset()
 _aliases: dict[str, list[str]] = {}
 
 
 def begin(own: frozenset[str], aliases: dict[str, list[str]]) -> None:
-    """Has the classes and functions of all modules that are loaded say torch's names. `own` names, as if they were
-    torch's, the modules that it has not; `aliases` torch's other names of modules."""
+    """Gives the classes and functions of all loaded modules torch's names. `own`: the modules that torch has not, with
+    torch in the place of tinytorch; `aliases`: torch's other names of modules."""
     global _own, _aliases
     _own, _aliases = own, aliases
     for name, module in list(sys.modules.items()):
         if name == _PACKAGE or name.startswith(_PACKAGE + "."):
             _show(name, module)
-    for room in ("", *_ROOMS):                 # first, for of a function's places pickles name one
+    for room in ("", *_ROOMS):                 # first, because a pickle names one place of a function
         if _PACKAGE + room in sys.modules:
             _find_again(_PACKAGE + room, sys.modules[_PACKAGE + room])
     for name, module in list(sys.modules.items()):
@@ -53,31 +53,31 @@ def begin(own: frozenset[str], aliases: dict[str, list[str]]) -> None:
 
 
 def end() -> None:
-    """Takes it back."""
+    """Undoes all changes of `begin`."""
     global _own
     _own = frozenset()
     while _changed:
         _say(*_changed.pop())
-        _changed.pop()                         # what that has entered
+        _changed.pop()                         # the entry that `_say` has just made
     if vars(sys.modules.get("multiprocessing", sys)).get("__getattr__") is _connection:
         del sys.modules["multiprocessing"].__getattr__
 
 
 def made_since(value: type) -> None:
-    """Has a class that was made after its module was looked through say torch's name too."""
+    """Gives a class that was made after its module was loaded torch's name too."""
     if _own:
         _say(value, torch_name(value)[0])
 
 
 def _theirs(name):
-    """What torch calls a module; None for one that it has not."""
+    """torch's name of a module; None for a module that torch has not."""
     theirs = "torch" + name.removeprefix(_PACKAGE)
     return None if ".".join(theirs.split(".")[:2]) in _own or theirs.startswith("torch.ops") else theirs
 
 
 def _show(name, module):
     theirs = _theirs(name)
-    for alias in _aliases.get(name, ()):   # an import later would put it in place of a function of that name
+    for alias in _aliases.get(name, ()):   # a later import would replace a function of that name
         sys.modules.setdefault(alias, module)
         room, _, part = alias.rpartition(".")
         vars(sys.modules.get(_PACKAGE + room.removeprefix("torch"), module)).setdefault(part, module)
@@ -87,7 +87,7 @@ def _show(name, module):
     if theirs is not None:
         sys.modules.setdefault(theirs, module)
     for value in list(vars(module).values()):
-        if not isinstance(value, (type, FunctionType)) and not hasattr(value, "__wrapped__"):      # a function's cover
+        if not isinstance(value, (type, FunctionType)) and not hasattr(value, "__wrapped__"):    # wrapped ones too
             continue
         before = getattr(value, "__module__", None)
         if before == name or name == _PACKAGE and str(before).startswith(f"{_PACKAGE}.ops."):
@@ -95,8 +95,8 @@ def _show(name, module):
 
 
 def _find_again(name, module):
-    """Has the functions that a module of torch's offers, and that cannot be found under the name that they say, as
-    pickles find them, say that they are this module's."""
+    """Moves the public functions of a module to this module by name, unless pickle finds them under their present
+    names."""
     theirs = "torch" if name in _AT_THE_TOP else _theirs(name)
     if theirs is None or name.removeprefix(_PACKAGE) in ELSEWHERE or not isinstance(module, ModuleType):
         return
@@ -109,7 +109,7 @@ def _find_again(name, module):
 
 
 def _find_methods():
-    """The same of the methods of Tensor, also of those that are found in a file that torch has not."""
+    """Moves the methods of Tensor to torch.Tensor by name, also those that are found in a module that torch has not."""
     rooms = ["torch", *["torch" + room for room in _ROOMS]]
     for key, value in list(vars(sys.modules[_PACKAGE].Tensor).items()):
         if isinstance(value, FunctionType) and _is_ours(value) and not (value.__module__ in rooms and _is_found(value)):
@@ -121,7 +121,7 @@ def _is_ours(function):
 
 
 def _is_found(value):
-    """Whether an object is where it says."""
+    """Whether `__module__` and `__qualname__` of an object lead to it."""
     name, _, rest = value.__module__.partition(".")
     found = sys.modules.get(f"{_PACKAGE}.{rest}".rstrip(".")) if name == "torch" else None
     for part in value.__qualname__.split("."):
@@ -130,7 +130,7 @@ def _is_found(value):
 
 
 def _say(value, module, name=None):
-    line = vars(value).get("__firstlineno__")       # by which inspect finds a class; Python 3.13 forgets it below
+    line = vars(value).get("__firstlineno__")       # for inspect; Python 3.13 drops it below
     _changed.append((value, value.__module__, value.__qualname__))
     value.__module__ = module
     if name is not None:
@@ -145,7 +145,7 @@ def _place_of(value, module):
     name = value.__name__
     lazily = vars(sys.modules[_PACKAGE])["_OF"].get(name)
     if isinstance(value, FunctionType) and module == f"{_PACKAGE}.{lazily}":
-        return "torch"                         # which loads the module when it is asked for the name
+        return "torch"                         # torch imports the module when the name is used
     if isinstance(value, type) or not value.__module__.startswith(f"{_PACKAGE}.ops."):
         return torch_name(value)[0]
     for room in ("", *_ROOMS):
@@ -155,7 +155,7 @@ def _place_of(value, module):
 
 
 def _connection(name):
-    """What `multiprocessing` answers for a name that it has not."""
+    """`__getattr__` of `multiprocessing`: imports `multiprocessing.connection`."""
     if name != "connection":
         raise AttributeError(f"module 'multiprocessing' has no attribute {name!r}", name=name)
     return importlib.import_module("multiprocessing.connection")
@@ -166,7 +166,7 @@ def _load_connection_later(module):
 
 
 class _Loader:
-    """Loads a module as its own loader does, then has it looked through."""
+    """Loads a module by its own loader, then gives its classes and functions torch's names."""
 
     def __init__(self, loader: Any) -> None:
         self._loader = loader
@@ -182,13 +182,13 @@ class _Loader:
         _show(module.__name__, module)
         _find_again(module.__name__, module)
 
-    def __getattr__(self, name: str) -> Any:   # get_source, get_code, is_package ... for those who look
+    def __getattr__(self, name: str) -> Any:   # get_source, get_code, is_package ...
         return getattr(self._loader, name)
 
 
 def found(name: str, path: Any) -> ModuleSpec | None:
-    """The spec of a module of this package, which is looked through once it is loaded, or of `multiprocessing`; None
-    for another module."""
+    """The spec of a module of this package, whose classes and functions get torch's names once it is loaded, or of
+    `multiprocessing`; None for any other module."""
     if not name.startswith(_PACKAGE + ".") and name != "multiprocessing":
         return None
     spec = PathFinder.find_spec(name, path)

@@ -1,11 +1,11 @@
-"""What torch calls the classes and functions of this package, for what is pickled and for who stands in for torch."""
+"""torch's names for the classes and functions of this package, for pickles and for likeness.py."""
 from __future__ import annotations
 
 import sys
 from typing import Any
 
 _PACKAGE = __package__.partition(".")[0]
-#: Where torch has classes and functions that it has in C, or at its top alone.
+#: The modules of classes and functions that torch defines in C, or offers at the top alone.
 _PLACES = {".random.Generator": "torch._C", ".ops.linalg.decompositions._LinAlgError": "torch._C",
             ".ops.creation.dlpack.DLDeviceType": "torch.utils.dlpack", ".cpu.Event": "torch", ".cpu.Stream": "torch",
             "._dynamo.eval_frame.compile": "torch", ".testing.file_check.FileCheck": "torch",
@@ -19,7 +19,7 @@ _PLACES = {".random.Generator": "torch._C", ".ops.linalg.decompositions._LinAlgE
                runtime_validation runtime_validation_disabled""".split()},
             **{f".storage.{kind}Storage": "torch" for kind in """BFloat16 Bool Byte Char ComplexDouble ComplexFloat
                Double Float Half Int Long Short""".split()}}
-#: Files of classes that torch has in another one.
+#: Module here -> the module in which torch has its classes.
 ELSEWHERE = {".autograd.hooks": ".utils.hooks", ".nn.modules.multihead_attention": ".nn.modules.activation",
               ".nn.modules.softmax": ".nn.modules.activation", ".nn.modules.rectifier": ".nn.modules.activation",
               ".nn.modules.margin_loss": ".nn.modules.loss", ".nn.modules.reduced": ".nn.modules.loss",
@@ -35,7 +35,7 @@ ELSEWHERE = {".autograd.hooks": ".utils.hooks", ".nn.modules.multihead_attention
 
 
 def torch_name(obj: Any, name: str | None = None) -> tuple[str, str] | None:
-    """(module, name) under which torch knows one of our classes or functions, or None if not ours."""
+    """(module, name) under which torch knows one of our classes or functions, or None for another object."""
     module = getattr(obj, "__module__", None) or ""
     name = name or getattr(obj, "__qualname__", None)
     if module != _PACKAGE and not module.startswith(_PACKAGE + "."):
@@ -43,7 +43,7 @@ def torch_name(obj: Any, name: str | None = None) -> tuple[str, str] | None:
     known = _PLACES.get(f"{module[len(_PACKAGE):]}.{name}")
     if known is not None:
         return known, name
-    if module.startswith(_PACKAGE + ".ops."):  # torch has its functions elsewhere
+    if module.startswith(_PACKAGE + ".ops."):  # these functions are elsewhere in torch
         functional = sys.modules.get(_PACKAGE + ".nn.functional")
         return ("torch.nn.functional" if hasattr(functional, name) else "torch"), name
     inner = module[len(_PACKAGE):]

@@ -1,6 +1,7 @@
-"""torch.multiprocessing: Python's own, whose queues, pipes and processes pass tensors by shared memory, and `spawn`."""
+"""torch.multiprocessing: Python's multiprocessing, whose queues, pipes and processes pass tensors in shared memory, and
+`spawn`."""
 import multiprocessing
-from multiprocessing import *  # noqa: F403  (torch's module, too, is Python's with additions)
+from multiprocessing import *  # noqa: F403  (torch's module too is Python's with additions)
 
 from .reductions import init_reductions
 from .spawn import (ENV_VAR_PARALLEL_START, ProcessContext, ProcessExitedException, ProcessRaisedException,
@@ -20,13 +21,13 @@ def get_all_sharing_strategies():
 
 
 def get_sharing_strategy():
-    """The name that was set, "file_descriptor" at first."""
+    """The strategy that was set, "file_descriptor" at first."""
     return _strategy
 
 
 def set_sharing_strategy(new_strategy):
-    """Choose how memory is shared: by "file_descriptor" or "file_system". Here it is the same: memory never has a name
-    in the file system that could stay behind. AssertionError for any other name.
+    """Sets the strategy for sharing memory: "file_descriptor" or "file_system". Here both are the same, and shared
+    memory never leaves a file behind. AssertionError for any other name.
 
     >>> import tinytorch as torch
     >>> torch.multiprocessing.set_sharing_strategy("file_system")

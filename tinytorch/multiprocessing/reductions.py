@@ -1,4 +1,4 @@
-"""How tensors and storages are pickled for another process: as their shared memory, not as their numbers."""
+"""Pickling of tensors and storages for another process: their shared memory is sent, not their numbers."""
 import os
 import threading
 import weakref
@@ -15,7 +15,7 @@ from ..tensor import Tensor, wrap
 
 __all__ = ["init_reductions", "reduce_storage", "reduce_tensor"]
 
-#: Mapped memory by the identity of its file: what is sent twice is mapped once.
+#: Mapped memory by the identity of its file, so that memory that is sent twice is mapped once.
 _mapped = weakref.WeakValueDictionary()
 _mapping = threading.Lock()
 if hasattr(os, "register_at_fork"):
@@ -23,7 +23,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _handle(memory):
-    """What another process gets at shared memory by."""
+    """The arguments by which another process maps shared memory."""
     segment = shared.segment_of(memory)
     status = os.fstat(segment.fd)
     with _mapping:
@@ -45,7 +45,7 @@ def _opened(descriptor, size):
 
 
 def reduce_tensor(tensor):
-    """RuntimeError for a tensor that has a history: gradients stay in their process."""
+    """The pickle of a tensor. RuntimeError for a tensor with a history, because gradients stay in their process."""
     if tensor.requires_grad and not tensor.is_leaf:
         raise RuntimeError(shared.NON_LEAF)
     memory = share(tensor, with_descriptor=True)
@@ -65,7 +65,7 @@ def _rebuild_tensor(cls, descriptor, nbytes, dtype, shape, offset, strides, bits
 
 
 def reduce_storage(storage):
-    """Whole memory is sent, also that of which the storage is a part."""
+    """The pickle of a storage: the whole memory, of which the storage may be a part, is sent."""
     memory = share(storage, with_descriptor=True)
     offset = address_of(storage.memory) - address_of(memory) if storage.memory.size else 0
     return _rebuild_storage, (type(storage), *_handle(memory), offset, storage.memory.nbytes,
@@ -78,7 +78,7 @@ def _rebuild_storage(cls, descriptor, nbytes, offset, size, dtype):
 
 
 def init_reductions():
-    """Have Python's multiprocessing send tensors and storages so, where the system has shared memory."""
+    """Registers these functions with Python's multiprocessing, if the system has shared memory."""
     if not shared.available():
         return
     for cls in (Tensor, Parameter):

@@ -1,4 +1,4 @@
-"""spawn: a function run in several new processes, all of which end if one fails."""
+"""spawn: runs a function in several new processes, all of which end if one fails."""
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -13,7 +13,7 @@ from ..errors import warn
 __all__ = ["ProcessContext", "ProcessException", "ProcessExitedException", "ProcessRaisedException", "SpawnContext",
            "spawn", "start_processes"]
 
-#: Set to 1 in the environment, it makes `start_processes` start them at once, by "forkserver".
+#: With this variable set to 1 in the environment, `start_processes` starts all processes at once, by "forkserver".
 ENV_VAR_PARALLEL_START = "TORCH_MP_PARALLEL_START"
 _PR_SET_PDEATHSIG = 1
 
@@ -34,7 +34,7 @@ class ProcessRaisedException(ProcessException):
 
 
 class ProcessExitedException(ProcessException):
-    """The process ended by itself or by a signal; `exit_code` and `signal_name` say with what."""
+    """The process exited or was ended by a signal; `exit_code` and `signal_name` have the details."""
 
     def __init__(self, msg, error_index, error_pid, exit_code, signal_name=None):
         super().__init__(msg, error_index, error_pid)
@@ -45,7 +45,7 @@ class ProcessExitedException(ProcessException):
 
 
 def _run(function, index, args, errors):
-    if sys.platform == "linux":                # not to outlive what started it
+    if sys.platform == "linux":                # so that it does not outlive its parent
         import ctypes
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGINT))
     try:
@@ -58,13 +58,13 @@ def _run(function, index, args, errors):
 
 
 class ProcessContext:
-    """The processes of a `spawn` that was not joined."""
+    """The processes of a `spawn` with join=False."""
 
     def __init__(self, processes, errors):
         self.processes, self._errors = processes, errors
 
     def pids(self):
-        """Process ids, by number."""
+        """The process ids, in the order of the processes."""
         return [p.pid for p in self.processes]
 
     def _wait(self, seconds):
@@ -73,12 +73,13 @@ class ProcessContext:
             p.join(max(0, end - time.monotonic()))
 
     def join(self, timeout=None, grace_period=None):
-        """Wait for the processes. Whether all have ended; if one failed, the others are stopped and it raises.
+        """Waits for the processes, and returns whether all have ended. If one fails, the others are stopped and its
+        error is raised.
 
-        `grace_period`: seconds that the others have to end by themselves, and again when they were told to.
+        `grace_period`: the seconds that the others have to end by themselves, and once more after SIGTERM.
         """
         running = [p.sentinel for p in self.processes if p.exitcode is None]
-        if running:                            # waiting for none would never end
+        if running:                            # a wait for no process would never end
             multiprocessing.connection.wait(running, timeout)
         failed = next((i for i, p in enumerate(self.processes) if p.exitcode not in (None, 0)), None)
         if failed is None:
@@ -109,7 +110,7 @@ class ProcessContext:
 
 
 class SpawnContext(ProcessContext):
-    """ProcessContext, by the name that it once had."""
+    """ProcessContext under its older name."""
 
     def __init__(self, processes, error_files):
         warn("SpawnContext is renamed to ProcessContext since 1.4 release.")
@@ -117,8 +118,8 @@ class SpawnContext(ProcessContext):
 
 
 def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
-    """Run fn(i, *args) in `nprocs` new processes, i from 0. With `join` wait for all, and raise
-    ProcessRaisedException with the traceback if one fails; else give a ProcessContext."""
+    """Runs fn(i, *args) in `nprocs` new processes, i from 0. With `join` it waits for all, and raises
+    ProcessRaisedException with the traceback if one fails; else it returns a ProcessContext."""
     context = multiprocessing.get_context(start_method)
     errors = [context.SimpleQueue() for _ in range(nprocs)]
     processes = [context.Process(target=_run, args=(fn, i, args, errors[i]), daemon=daemon) for i in range(nprocs)]
@@ -137,7 +138,7 @@ def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method
 
 
 def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
-    """`start_processes` by the method "spawn", which alone it takes: FutureWarning for another."""
+    """`start_processes` with the start method "spawn". FutureWarning for any other method."""
     if start_method != "spawn":
         warn(f"This method only supports start_method=spawn (got: {start_method}).\nTo use a different "
              "start_method use:\n\t\t torch.multiprocessing.start_processes(...)", FutureWarning)

@@ -1,4 +1,4 @@
-"""torch.testing: what tests of programs need: comparisons that say what differs, and tensors of random numbers."""
+"""torch.testing: tools for tests of programs: comparisons that report the differences, and random tensors."""
 from ..missing import namespace as _namespace
 from .comparison import assert_allclose, assert_close
 from .creation import make_tensor

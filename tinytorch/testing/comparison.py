@@ -16,18 +16,18 @@ from ..ops.elementwise.compare import isclose
 from ..ops.layout.masked import nonzero
 from ..tensor import Tensor
 
-#: Tolerances by dtype (rtol, atol); where none is listed, 0.
+#: Tolerances (rtol, atol) by dtype; 0 for other dtypes.
 _DEFAULT = {dt.float16: (1e-3, 1e-5), dt.bfloat16: (1.6e-2, 1e-5), dt.float32: (1.3e-6, 1e-5),
             dt.float64: (1e-7, 1e-7), dt.complex32: (1e-3, 1e-5), dt.complex64: (1.3e-6, 1e-5),
             dt.complex128: (1e-7, 1e-7)}
-#: Those of assert_allclose.
+#: The tolerances of assert_allclose.
 _OLDER = {dt.float16: (1e-3, 1e-3), dt.float32: (1e-4, 1e-5), dt.float64: (1e-5, 1e-8)}
-#: Dtype by whose tolerances Python's numbers are compared.
+#: The dtypes whose tolerances Python's numbers have.
 _OF_NUMBERS = {int: dt.int64, float: dt.float64, complex: dt.complex128}
 
 
 class _Different(Exception):
-    """The error to raise, and where in the trees it was found."""
+    """The class and the message of the error to raise, and its place in the trees."""
 
     def __init__(self, kind, words, path=()):
         super().__init__(words)
@@ -42,10 +42,11 @@ def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, r
                  msg: str | Callable[[str], str] | None = None) -> None:
     """AssertionError unless |actual - expected| <= atol + rtol * |expected| everywhere.
 
-    Tensors and what `as_tensor` takes, numbers, bools, None, and sequences and mappings of them. By default the
-    tolerances follow the dtypes, and dtypes and devices must be the same (strides with `check_stride`); without
-    `check_dtype` operands are promoted. `msg`: what the error says instead, or a function of what it would say.
-    ValueError for one tolerance without the other, TypeError for what cannot be compared.
+    Operands are tensors, anything that `as_tensor` takes, numbers, bools, None, and sequences and mappings of these. By
+    default the tolerances follow the dtypes, and dtypes and devices must be the same (strides with `check_stride`);
+    without `check_dtype` operands are promoted. `msg`: another message for the error, or a function that gets the
+    message and returns another one. ValueError for one tolerance without the other, TypeError for operands that cannot
+    be compared.
 
     >>> import tinytorch as torch
     >>> torch.testing.assert_close(torch.tensor([1., 2.]), torch.tensor([1., 2.0000001]))
@@ -60,11 +61,11 @@ def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, r
     <BLANKLINE>
     The failure occurred for item ['a'][1]
     """
-    __tracebackhide__ = True                   # of pytest
+    __tracebackhide__ = True                   # pytest leaves this frame out
     options = dict(allow_subclasses=allow_subclasses, rtol=rtol, atol=atol, equal_nan=equal_nan,
                    check_dtype=check_dtype, check_layout=check_layout, check_stride=check_stride)
     try:
-        pairs = list(_pairs(actual, expected, (), options))     # all of them, before any is compared
+        pairs = list(_pairs(actual, expected, (), options))     # all pairs, before the first is compared
     except _Different as found:
         raise found.kind(found.words) from None
     for compare, path in pairs:
@@ -72,12 +73,14 @@ def assert_close(actual: Any, expected: Any, *, allow_subclasses: bool = True, r
             compare()
         except _Different as found:
             words = _Different(found.kind, found.words, path).words
-            raise found.kind(words if msg is None else msg(words) if callable(msg) else msg) from None
+            if msg is not None:
+                words = msg(words) if callable(msg) else msg
+            raise found.kind(words) from None
 
 
 def assert_allclose(actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None,
                     equal_nan: bool = True, msg: str = "") -> None:
-    """The older `assert_close`: numbers and lists are made tensors, dtypes may differ, and NaN equals NaN."""
+    """The older `assert_close`: numbers and lists become tensors, dtypes may differ, and NaN equals NaN."""
     warn(
         "`torch.testing.assert_allclose()` is deprecated since 1.12 and will be removed in a future release. Please "
         "use `torch.testing.assert_close()` instead. You can find detailed upgrade instructions in "
@@ -91,7 +94,7 @@ def assert_allclose(actual: Any, expected: Any, rtol: float | None = None, atol:
 
 # ------------------------------------------------------------------ trees
 def _pairs(actual, expected, path, options) -> Iterator[tuple[Callable, tuple]]:
-    """(function that compares, path) of each pair of leaves."""
+    """Yields (function that compares, path) for each pair of leaves."""
     if all([isinstance(x, Sequence) and not isinstance(x, str) for x in (actual, expected)]):
         if len(actual) != len(expected):
             raise _Different(AssertionError, "The length of the sequences mismatch: "
@@ -103,7 +106,7 @@ def _pairs(actual, expected, path, options) -> Iterator[tuple[Callable, tuple]]:
             raise _Different(AssertionError, "The keys of the mappings do not match:\n"
                              f"Missing keys in the actual mapping: {sorted(wanted - keys)}\n"
                              f"Additional keys in the actual mapping: {sorted(keys - wanted)}", path)
-        with contextlib.suppress(TypeError):   # of keys without an order
+        with contextlib.suppress(TypeError):   # keys may have no order
             keys = sorted(keys)
     else:
         yield _pair(actual, expected, path, options)
@@ -113,6 +116,7 @@ def _pairs(actual, expected, path, options) -> Iterator[tuple[Callable, tuple]]:
 
 
 def _pair(actual, expected, path, options):
+    # In this order: None, two bools, two numbers, then anything that can become tensors: torch's order of classes.
     both = actual, expected
     if actual is None or expected is None:
         return lambda: _compare_identity(actual, expected, "None"), path
@@ -125,13 +129,13 @@ def _pair(actual, expected, path, options):
         tolerances = _tolerances(options, path, *[_OF_NUMBERS[type(x)] for x in numbers])
         return lambda: _compare_numbers(*numbers, *tolerances, options), path
     related = isinstance(actual, type(expected)) or isinstance(expected, type(actual))
-    # sparse tensors have a class of their own here, which they have not in torch
+    # Sparse tensors have a class of their own here, but not in torch.
     classes = [Tensor if isinstance(x, Tensor) and x.layout is not strided else type(x) for x in both]
     if related and (options["allow_subclasses"] or classes[0] is classes[1]):
         try:
             tensors = [x if isinstance(x, Tensor) else as_tensor(x) for x in both]
         except Exception:
-            tensors = None                     # nothing that tensors are made of
+            tensors = None                     # they cannot become tensors
         if tensors:
             tolerances = _tolerances(options, path, *[x.dtype for x in tensors])
             return lambda: _compare_tensors(*tensors, *tolerances, options), path
@@ -207,13 +211,13 @@ def _compare_tensors(actual, expected, rtol, atol, options):
         _compare_sparse(actual, expected, rtol, atol, options)
 
 
-#: Of the compressed sparse layouts: the name, and the methods that give the compressed and the plain indices.
+#: Compressed sparse layout -> the methods that return the compressed and the plain indices.
 _COMPRESSED = {"csr": ("crow_indices", "col_indices"), "csc": ("ccol_indices", "row_indices"),
                "bsr": ("crow_indices", "col_indices"), "bsc": ("ccol_indices", "row_indices")}
 
 
 def _compare_sparse(actual, expected, rtol, atol, options):
-    """The indices, which are to be equal, and the values."""
+    """Compares the indices, which must be equal, and the values."""
     letters = str(actual.layout).rpartition("_")[2]
     kind = f"Sparse {letters.upper()}"
     counts = [("sparse dimensions", actual.sparse_dim(), expected.sparse_dim())] if letters == "coo" else []
@@ -223,7 +227,7 @@ def _compare_sparse(actual, expected, rtol, atol, options):
                              f"{theirs}")
     for name in _COMPRESSED.get(letters, ("_indices",)):
         a, b = getattr(actual, name)(), getattr(expected, name)()
-        if a.dtype is not b.dtype:             # int32 and int64
+        if a.dtype is not b.dtype:             # one is int32, the other int64
             a, b = a.to(dt.int64), b.to(dt.int64)
         _compare_values(a, b, 0, 0, options, f"{kind} {name.strip('_')}")
     of_values = "_values" if letters == "coo" else "values"
@@ -250,7 +254,7 @@ def _compare_values(actual, expected, rtol, atol, options, what=None):
 
 
 def _tensors_differ(actual, expected, close, first, rtol, atol, what):
-    """The greatest differences of the elements that are not close."""
+    """The error with the largest differences of the elements that are not close."""
     a, b, matches = actual.detach().flatten(), expected.detach().flatten(), close.flatten()
     if not a.dtype.is_floating_point and not a.dtype.is_complex:
         a, b = a.to(dt.int64), b.to(dt.int64)

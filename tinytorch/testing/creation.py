@@ -22,14 +22,14 @@ _WHOLE = (dt.bool, dt.uint8, dt.int8, dt.int16, dt.int32, dt.int64, dt.uint16, d
 def make_tensor(*shape: int | Sequence[int], dtype: dt.dtype, device: Device, low: float | None = None,
                 high: float | None = None, requires_grad: bool = False, noncontiguous: bool = False,
                 exclude_zero: bool = False, memory_format: MemoryFormat | None = None) -> Tensor:
-    """A tensor of random numbers, uniform in [low, high): by default in [-9, 9), integers up to 9 (and from 0 if they
-    have no sign), bools of either value. Bounds that the dtype has not are moved to its greatest and least number.
+    """A tensor of random numbers, uniform in [low, high): by default in [-9, 9), integers up to 9 (from 0 if they are
+    unsigned), bools of either value. Bounds outside the dtype are moved to its largest or smallest number.
 
     noncontiguous  every second element of a larger tensor; not together with `memory_format`
-    exclude_zero   zeros become 1 in integers, the least normal number of floating and complex dtypes
+    exclude_zero   zeros become 1 in integers, the smallest normal number in floating and complex dtypes
 
-    ValueError for low >= high, NaN, bounds that the dtype does not reach, integers that require grad; TypeError for
-    other dtypes; FutureWarning for low == high of floating dtypes.
+    ValueError for low >= high, NaN, an interval outside the dtype, integers that require grad; TypeError for other
+    dtypes; FutureWarning for low == high in floating dtypes.
 
     >>> import tinytorch as torch
     >>> torch.testing.make_tensor(2, 3, dtype=torch.int64, device="cpu", low=7, high=8)
@@ -49,7 +49,7 @@ def make_tensor(*shape: int | Sequence[int], dtype: dt.dtype, device: Device, lo
         shape = (*shape[:-1], 2 * shape[-1])
     result = _numbers(shape, dtype, device, low, high)
     if apart:
-        result = result[..., 1::2]             # from the second one on, so that the offset is not 0 either
+        result = result[..., 1::2]             # from the second one on: the offset is not 0
     elif memory_format is not None:
         result = result.clone(memory_format=memory_format)
     if exclude_zero:
@@ -63,7 +63,7 @@ def _numbers(shape, dtype, device, low, high):
     if dtype is dt.bool:
         low, high = _bounds(low, high, dtype, 0, 2, 0, 2)
         return randint(math.ceil(low), math.ceil(high), shape, device=device, dtype=dtype)
-    if dtype in _WHOLE:                        # randint's bounds are int64: it cannot draw the greatest of them
+    if dtype in _WHOLE:                        # randint's bounds are int64: it cannot draw the largest int64
         limits = dt.iinfo(dtype)
         low, high = _bounds(low, high, dtype, limits.min, limits.max + (dtype is not dt.int64), -9, 10)
         return randint(math.ceil(low), math.ceil(high), shape, device=device, dtype=dtype)
@@ -75,15 +75,16 @@ def _numbers(shape, dtype, device, low, high):
     result = empty(shape, device=device, dtype=dt.float32 if dtype in _SMALL else dtype)
     numbers = view_as_real(result) if dtype in _COMPLEX else result
     if high - low >= dt.finfo(numbers.dtype).max:
-        numbers.uniform_(low / 2, high / 2).mul_(2)      # `uniform_` refuses a range as wide as that
+        numbers.uniform_(low / 2, high / 2).mul_(2)      # `uniform_` refuses so wide a range
     else:
         numbers.uniform_(low, high)
     return result.to(dtype) if dtype in _SMALL else result
 
 
 def _bounds(low, high, dtype, least, end, default_low, default_high):
-    """The bounds that are asked for, or the default ones, moved into those of the dtype."""
-    low, high = default_low if low is None else low, default_high if high is None else high
+    """The bounds, or the defaults where they are None, limited to those of the dtype."""
+    low = default_low if low is None else low
+    high = default_high if high is None else high
     if any([isinstance(x, float) and math.isnan(x) for x in (low, high)]):
         raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
     if low == high and dtype in _REAL + _COMPLEX:

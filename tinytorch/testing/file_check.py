@@ -1,4 +1,4 @@
-"""Checks that lines are in a text, in an order."""
+"""Checks for lines in a text, in order."""
 from __future__ import annotations
 
 import re
@@ -7,8 +7,8 @@ __all__ = ["FileCheck"]
 
 
 class FileCheck:
-    """What a text is to hold: each `check...` looks behind what the one before has found; `run(text)` raises
-    RuntimeError for the first that is not so.
+    """A list of expectations about a text. Each `check...` searches behind the match of the previous one. `run(text)`
+    raises RuntimeError for the first expectation that fails.
 
     >>> import tinytorch as torch
     >>> torch.testing.FileCheck().check("relu").check_not("neg").check("add").run("x = relu(y); add(x, z)")
@@ -38,30 +38,30 @@ class FileCheck:
         return self._with("same", text)
 
     def check_not(self, text: str) -> FileCheck:
-        """The text is not before what is checked next."""
+        """The text does not come before the match of the next check."""
         return self._with("not", text)
 
     def check_dag(self, text: str) -> FileCheck:
-        """The text comes next; of several such checks in a row, in any order."""
+        """The text comes next. The texts of several such checks in a row may come in any order."""
         return self._with("dag", text)
 
     def check_count(self, text: str, count: int, exactly: bool = False) -> FileCheck:
-        """The text comes so many times, and not once more if `exactly`."""
+        """The text comes `count` times, and with `exactly` not once more."""
         self._with("check", text, count)
         return self._with("not", text) if exactly else self
 
     def check_regex(self, text: str) -> FileCheck:
-        """What the regular expression says comes next."""
+        """A match of the regular expression comes next."""
         return self._with("regex", text)
 
     def run(self, test_file: object) -> None:
-        """Looks at the text; of what is no text, at its str()."""
+        """Checks the text, or the str() of another object."""
         text, place, absent, start, reached = str(test_file), 0, [], 0, 0
         for i, (kind, wanted, count) in enumerate(self._checks):
             if kind == "not":
                 absent.append(wanted)
                 continue
-            if kind == "dag":                                     # all of a row from the same place
+            if kind == "dag":                                     # all of a row from one position
                 if not i or self._checks[i - 1][0] != "dag":
                     start = reached = place
                 found, end = self._found(kind, wanted, text, start)

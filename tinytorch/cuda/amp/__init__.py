@@ -1,4 +1,4 @@
-"""torch.cuda.amp: torch.amp for "cuda", as it was called before."""
+"""torch.cuda.amp: the older names of torch.amp for "cuda"."""
 import warnings
 
 from ...errors import warn

@@ -1,4 +1,4 @@
-"""torch.cuda.amp.autocast_mode, where torch has the class and the decorators."""
+"""torch.cuda.amp.autocast_mode: the class and the decorators of torch.cuda.amp."""
 from . import autocast, custom_bwd, custom_fwd
 
 __all__ = ["autocast", "custom_bwd", "custom_fwd"]

@@ -1,4 +1,4 @@
-"""torch.cuda.amp.common: whether mixed precision on CUDA can be."""
+"""torch.cuda.amp.common: whether mixed precision on CUDA is possible."""
 
 __all__ = ["amp_definitely_not_available"]
 

@@ -1,4 +1,4 @@
-"""torch.cuda.amp.grad_scaler, where torch has the class."""
+"""torch.cuda.amp.grad_scaler: the class of torch.cuda.amp."""
 from . import GradScaler
 
 __all__ = ["GradScaler"]

@@ -1,12 +1,13 @@
 """Run at the start of every Python that is a child of a process in which tinytorch stands for torch.
 
-`tinytorch.install()` puts this folder on PYTHONPATH, and `OWN`, which no folder has: the name of the interpreter that
-called it. In another interpreter (of another environment, or another version) `OWN` is another, and this file takes
-the folder off the path again: there `import torch`, the metadata of torch and everything else are as they would be.
-The folder holds nothing but this file, so that this is true even where it is not run (python -S).
+`tinytorch.install()` puts two entries on PYTHONPATH: this folder, and `OWN`, a path that does not exist and names the
+interpreter that called it. In another interpreter (another environment, or another version) `OWN` is different, and
+this file takes the folder off the path again: there `import torch`, the metadata of torch and everything else are as if
+tinytorch were not installed. The folder holds this file alone, so that this is true even where it is not run (python
+-S).
 
-Every version of Python can run this file. site.py imports it by its name; the next module of that name on the path,
-which this one hides, is imported at the end, in its place.
+Every version of Python can run this file. site.py imports it by its name. It hides the next module of that name on the
+path, and therefore imports that module at the end.
 """
 import os
 import sys
@@ -15,14 +16,14 @@ FOLDER = os.path.dirname(__file__)
 _PREFIX = os.path.realpath(sys.prefix)
 for _sign, _code in ("%", "%25"), ("/", "%2F"), ("\\", "%5C"), (":", "%3A"):
     _PREFIX = _PREFIX.replace(_sign, _code)
-#: This version of Python in this environment, as a path.
+#: A path that names this version of Python in this environment.
 OWN = os.path.join(FOLDER, "python" + ".".join(map(str, sys.version_info[:2])) + getattr(sys, "abiflags", ""), _PREFIX)
 
 
 class Home:
-    """Finds the tinytorch that this file belongs to, which is that of the parent process."""
+    """A finder of the tinytorch to which this file belongs, which is that of the parent process."""
 
-    #: What was put on sys.path for the sake of the parent's `install`.
+    #: The folder that is put on sys.path because of the parent's `install`.
     directory = os.path.join(os.path.dirname(FOLDER), "_installed")
 
     def find_spec(self, name, path=None, target=None):
@@ -33,7 +34,7 @@ class Home:
 
 
 def begin():
-    """Puts the package torch that becomes tinytorch on the path instead of this folder; in another interpreter,
+    """Replaces this folder on the path by that of the package torch that becomes tinytorch; in another interpreter by
     nothing."""
     place = sys.path.index(FOLDER)
     own = OWN in sys.path

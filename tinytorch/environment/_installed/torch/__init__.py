@@ -1,10 +1,10 @@
-"""`import torch` where tinytorch stands in for it: becomes tinytorch when it is imported."""
+"""The package torch where tinytorch stands in for it: it becomes tinytorch when it is imported."""
 try:
     import tinytorch.environment.finder as _finder
 except ModuleNotFoundError as _error:
     if _error.name != "tinytorch":
         raise
-    # not installed: found by where this file lies
+    # tinytorch is not installed: its folder follows from the path of this file.
     import sys as _sys
     from pathlib import Path as _Path
     _sys.path.append(str(_Path(__file__).parents[4]))
