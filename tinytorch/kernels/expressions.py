@@ -65,7 +65,7 @@ class Symbol:
         return self                            # the machine has no complex numbers
 
     def __bool__(self):
-        raise TypeError("an expression does not branch: it has `where`")
+        raise TypeError("an expression cannot branch: use `where`")
 
 
 def _operator(name):

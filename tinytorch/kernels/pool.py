@@ -231,7 +231,7 @@ def max_pool_pick(x, ans, values, kernel, stride, padding, dilation):
 def scatter(indices, g, size):
     """`g` (M, ...) added up at flat positions `indices` of images of `size`."""
     if indices.size and indices.max() >= prod(size):
-        raise IndexError(f"max index {indices.max()} lies outside of the image: its window saw padding alone")
+        raise IndexError(f"max index {indices.max()} is outside of the image: its window contains padding alone")
     result = np.zeros(len(g) * prod(size), g.dtype)
     rows = (np.arange(len(g)) * prod(size)).reshape((-1,) + (1,) * (g.ndim - 1))
     add_flat(result, (rows + indices).reshape(-1), g.reshape(-1))

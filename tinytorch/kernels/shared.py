@@ -62,7 +62,7 @@ class Segment:
         if libc is None:
             raise NotImplementedError("this system has no memory that processes can share")
         if os.fstat(fd).st_size < size:        # a read beyond the end of a file kills the process
-            raise ValueError("the file is smaller than the memory that is wanted")
+            raise ValueError("the file is smaller than the memory to map")
         address = libc.mmap(None, max(size, 1), _READ_AND_WRITE, _SHARED | _POPULATE, fd, 0)
         if address == _FAILED:
             raise OSError(ctypes.get_errno(), "no memory to share: " + os.strerror(ctypes.get_errno()))

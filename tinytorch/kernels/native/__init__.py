@@ -50,8 +50,8 @@ _place_of, _address_of = (ctypes.c_byte.from_buffer, ctypes.addressof) if ctypes
 _FLOAT, _NDARRAY = np.dtype(np.float32), np.ndarray
 #: The warning at import without a library.
 ABSENT = ("tinytorch runs without native kernels, which takes about 1.5 times as long: there was no C compiler when it "
-          "was installed, or pip had kept what it made without one (pip install --no-cache-dir)")
-_STALE = "was built from other sources than these: install tinytorch once more"
+          "was installed, or pip used a cached wheel from an installation without one (pip install --no-cache-dir)")
+_STALE = "was built from other sources than these: install tinytorch again"
 
 
 def _address(array, size, dtype, written=False):
@@ -91,7 +91,7 @@ def _matrix(array, turned, rows, columns, distance, *several):
         outer, inner, by_outer, by_inner = several
         shape, strides = (outer, inner, *shape), (by_outer * 4, by_inner * 4, *strides)
     if array.shape != shape or array.strides != strides or distance < shape[-1]:
-        raise ValueError(f"a matrix of {array.shape}, strides {array.strides}, for {shape}, {strides}")
+        raise ValueError(f"a kernel needs a matrix {shape}, strides {strides}, but got {array.shape}, {array.strides}")
     if flags.carray and array.size:
         return _address_of(_place_of(array))   # a faster way
     if not flags.aligned:

@@ -279,8 +279,8 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     if dt.kind(input._array.dtype) not in dt.FLOATING:
         raise not_implemented("binary_cross_entropy", input)
     refuse_gradient("binary_cross_entropy", "weight", weight)
-    _check_chances("input", input._array)
-    _check_chances("target", target._array)
+    _check_probabilities("input", input._array)
+    _check_probabilities("target", target._array)
     loss = _bce(input, target)
     if weight is not None:                     # torch multiplies in place
         check_fits(loss._array, weight._array.shape, result_dtype((loss, weight)))
@@ -288,7 +288,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
     return reduced(loss, reduction, begins=_bce)
 
 
-def _check_chances(name, array):
+def _check_probabilities(name, array):
     if array.dtype.kind in dt.WIDENED:
         array = dt.from_bfloat16(array)
     if array.size and not (array.min() >= 0 and array.max() <= 1):

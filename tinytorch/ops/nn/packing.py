@@ -22,7 +22,8 @@ __all__ = ["_pack_padded_sequence", "_pad_packed_sequence"]
 
 
 def sizes_of_steps(batch_sizes: Tensor) -> list[int]:
-    """The number of rows of each step of a packed batch. IndexError or TypeError unless `batch_sizes` is 1-D."""
+    """The number of rows of each step of a packed batch. IndexError or TypeError unless `batch_sizes` is 1-D and
+    not empty."""
     n = batch_sizes._array
     if not n.ndim:
         raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "

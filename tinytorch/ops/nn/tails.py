@@ -68,7 +68,7 @@ _log_sigmoid_in_tails = _like(_log_sigmoid, input=lambda g, input: g * _logistic
 
 
 # ------------------------------------------------------------------ softmax
-def _chances(x, dim):
+def _accurate_softmax(x, dim):
     """softmax, accurate to the last place: the rounding error of subtracting the largest score is corrected."""
     if x.dtype.char == "f":
         wide = x.astype(np.float64)
@@ -85,7 +85,7 @@ def _chances(x, dim):
 
 @op(name="softmax", input=lambda g, input, dim: _softmax_slope(g, input, dim))
 def _shares(input, dim):
-    return rounded_once(_chances, input, dim) if input.dtype.char == "e" else _chances(input, dim)
+    return rounded_once(_accurate_softmax, input, dim) if input.dtype.char == "e" else _accurate_softmax(input, dim)
 
 
 @op(name="softmax", input=lambda g, input, dim: _softmax_slope(g, input, dim))
@@ -150,24 +150,24 @@ def _is_cut(input):
     return input * (1 - input) < _CUT
 
 
-def _chance_curvature(g, grad, input, target):
+def _bce_in_tails_curvature(g, grad, input, target):
     cut, p = _is_cut(input), pick(_is_cut(input), 0.5, input)
     return pick(cut, _bce_curvature(g, grad, input, target), g * grad * (
         target / (p * p) + (1 - target) / ((1 - p) * (1 - p))))
 
 
-def _chance_target_slope(g, grad, input):
+def _bce_in_tails_target_slope(g, grad, input):
     cut, p = _is_cut(input), pick(_is_cut(input), 0.5, input)
     return pick(cut, _bce_target_slope(g, grad, input), -(g * grad) / (p * (1 - p)))
 
 
-@op(name="binary_cross_entropy_backward", grad=lambda g, input, target: _chance_slope(g, input, target),
-    input=_chance_curvature, target=_chance_target_slope)
-def _chance_slope(grad, input, target):
+@op(name="binary_cross_entropy_backward", grad=lambda g, input, target: _bce_in_tails_slope(g, input, target),
+    input=_bce_in_tails_curvature, target=_bce_in_tails_target_slope)
+def _bce_in_tails_slope(grad, input, target):
     """grad (p - y) / (p (1 - p)). Where p is 0 or 1 and equal to y, the slope is 1 or -1: that of -log(1 - p) or
     -log(p)."""
     if input.dtype.char == "e":
-        return rounded_once(_chance_slope.op.forward, grad, input, target)
+        return rounded_once(_bce_in_tails_slope.op.forward, grad, input, target)
     cut = _is_cut(input)
     p = np.where(cut, np.asarray(0.5, input.dtype), input)
     expected = np.where(input == target, grad * (1 - 2 * input), _bce_backward.op.forward(grad, input, target))
@@ -184,7 +184,7 @@ INSTEAD: dict[tuple[str, int, bool], Op] = {
         (_log_sigmoid, _log_sigmoid_in_tails),
         (_softmax, _softmax_in_tails),
         (_log_softmax, _log_softmax_in_tails),
-        (_bce, _like(_bce, elementwise=True, input=lambda g, input, target: _chance_slope(g, input, target),
+        (_bce, _like(_bce, elementwise=True, input=lambda g, input, target: _bce_in_tails_slope(g, input, target),
                      target=lambda g, input: g * (log1p(-input) - log(input)))),
         (_bce_logits, _like(
             _bce_logits, target=lambda g, input: g * -input,
