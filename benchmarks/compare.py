@@ -2,8 +2,7 @@
 
     python benchmarks/compare.py [--threads N] [--json FILE] [--only REGEX] [--rounds 3] [--seconds 1]
 
-A ratio below one means that tinytorch is faster (or smaller). Run it on a machine that does
-nothing else.
+A ratio below one means that tinytorch is faster (or smaller). Run it on an otherwise idle machine.
 """
 import argparse
 import json
@@ -46,7 +45,8 @@ def print_times(jobs, only, seconds):
 
 
 def worker(library, workloads, only, seconds, threads):
-    """The same of workloads, name -> function(torch) -> job, with that library; in a process of its own."""
+    """`print_times` for workloads, name -> function(torch) -> job, with this library. It runs in a process of its
+    own."""
     torch = __import__(library)
     if library == "torch":
         import torch.utils.data  # noqa: F401
@@ -70,14 +70,15 @@ def peak(library, name, steps=100):
 
 
 def environment_of_children():
-    """Ours, with the checkout to import from, and with bytecode written: torch's was, when it was installed."""
+    """The environment of this process, with the checkout on PYTHONPATH, and with bytecode written, as torch's bytecode
+    was written when it was installed."""
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")]))
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return environment
 
 
 def child(arguments, threads, script=__file__):
-    """What the script prints, a JSON value in each line, when run with `arguments` in a fresh process."""
+    """The JSON values that the script prints, one in each line, when it runs with `arguments` in a new process."""
     environment = environment_of_children()
     if threads:
         for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -88,8 +89,8 @@ def child(arguments, threads, script=__file__):
 
 
 def alternate(script, libraries, args, *options):
-    """{workload: {library: median of its processes' medians, in ms}}, from workers of that script in alternating
-    processes. `options`: arguments of each worker beside those of `args`."""
+    """{workload: {library: median of its processes' medians, in ms}}, from workers of `script` in alternating
+    processes. `options`: arguments of each worker in addition to those in `args`."""
     samples = {}
     for _ in range(args.rounds):
         for library in libraries:
@@ -101,7 +102,7 @@ def alternate(script, libraries, args, *options):
 
 
 def import_seconds(library, repeats=5):
-    """Median wall time of a process that imports the library, less that of one that does nothing."""
+    """The median wall time of a process that imports the library, minus that of a process that does nothing."""
     def wall(code):
         start = time.perf_counter()
         subprocess.run([sys.executable, "-c", code], env=environment_of_children(), check=True)
@@ -112,10 +113,10 @@ def import_seconds(library, repeats=5):
 
 
 def parser_of(doc, libraries, threads=0, rounds=3, seconds=1.0):
-    """The options that all the comparing scripts have."""
+    """A parser with the options of all scripts that compare libraries."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=threads,
-                        help=f"threads of BLAS and the libraries, 0 for what they take by themselves ({threads})")
+                        help=f"threads of BLAS and the libraries, 0 for their defaults ({threads})")
     parser.add_argument("--json", help="write the figures to this file too")
     parser.add_argument("--only", default="", help="workloads whose name matches this")
     parser.add_argument("--rounds", type=int, default=rounds, help=f"processes of each library ({rounds})")

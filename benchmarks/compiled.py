@@ -1,10 +1,9 @@
-"""What torch.compile does for a step: CPU time of tinytorch compiled, beside its eager and PyTorch's, in processes that
-take turns on one thread.
+"""Times steps under torch.compile: CPU time of tinytorch, compiled and eager, and of PyTorch, on one thread.
 
     python benchmarks/compiled.py [--rounds 5] [--seconds 1] [--only REGEX] [--mode default] [--json FILE] [--check]
 
-A ratio is to PyTorch eager. `--check` fails where one is above what TARGETS say. CPU time, and processes that take
-turns, because machines have other things to do: read ratios, not times.
+Ratios are to PyTorch's eager time. `--check` fails if one is above its target in TARGETS. CPU time is measured, in
+alternating processes, because a machine may do other work: read the ratios, not the times.
 """
 import argparse
 import json
@@ -16,7 +15,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-#: Ratio of a compiled step to PyTorch's eager one, at most: (same bits, by native kernels alone).
+#: The largest ratio of a compiled step to PyTorch's eager one: (with the same bits as eager, by native kernels alone).
 TARGETS = {"MLP 4-16-16-1": (0.08, 0.015), "300 tiny ops": (0.20, 0.01), "RNN 4x196-64": (0.36, 0.22),
            "CNN 1-6, batch 1": (0.36, 0.11), "MLP 784-256-128": (0.45, 0.30), "GPT 2 blocks": (0.72, 0.60),
            "MLP, batch 1, inference": (0.40, 0.30), "CNN 1-6, batch 1, inference": (0.45, 0.15)}
@@ -24,7 +23,7 @@ WAYS = ("torch", "eager", "compiled")
 
 
 def whole_step(torch, run):
-    """A step of training as one function, whose number is read outside of it."""
+    """A training step as one function. The caller reads the number of the loss that it returns."""
     model, inputs, targets, optimizer, loss = run.model, run.inputs, run.targets, run.optimizer, run.loss
 
     def step(x, y):
@@ -63,7 +62,7 @@ def _predicting(torch, model, inputs):
 
 
 def job(torch, name):
-    """(function, arguments) of a workload."""
+    """(function, arguments) for a workload."""
     import workloads
     if name == "300 tiny ops":
         return chain(torch)
@@ -85,7 +84,7 @@ def worker(way, name, seconds, mode):
     torch.set_num_threads(1)
     torch.manual_seed(0)
     step, args = job(torch, name)
-    for _ in range(5):                         # what a process does once, imports among it, is no part of compiling
+    for _ in range(5):                         # imports and other first work of a process are not timed
         step(*args)
     if way == "compiled":
         step = torch.compile(step, mode=mode)
@@ -108,7 +107,7 @@ def worker(way, name, seconds, mode):
 
 
 def measured(way, name, seconds, mode):
-    """What a worker prints."""
+    """The figures that a worker prints."""
     import os
     room = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
             "PYTHONPATH": os.pathsep.join([str(HERE.parent), str(HERE), os.environ.get("PYTHONPATH", "")])}

@@ -2,7 +2,7 @@
 
     python benchmarks/distributed.py [--ranks 2] [--rounds 3] [--json FILE]
 
-Runs of both libraries alternate. The model is fitted to what is measured, and carried to more ranks. See
+Runs of both libraries alternate. The model is fitted to the measured times, and extrapolated to more ranks. See
 docs/distributed.md.
 """
 import argparse
@@ -20,13 +20,13 @@ import machine
 import numpy as np
 
 SIZES = [1 << k for k in range(10, 27, 2)]     # bytes
-#: What networks are taken to give where no rank of ours has measured one: seconds a message, bytes a second.
+#: Assumed networks, which were not measured: (seconds for each message, bytes in a second).
 NETWORKS = {"1 Gbit Ethernet": (50e-6, 117e6), "10 Gbit Ethernet": (30e-6, 1.17e9), "100 Gbit InfiniBand": (2e-6, 12e9)}
 
 
 # ------------------------------------------------------------------ in a rank
 def measure(library):
-    """{bytes: [median seconds of all_reduce, of the same with async_op and wait]}, printed as JSON by rank 0."""
+    """Rank 0 prints {bytes: [median seconds of all_reduce, and of all_reduce with async_op and wait]} as JSON."""
     torch = importlib.import_module(library)
     dist = importlib.import_module(f"{library}.distributed")
     torch.set_num_threads(1)
@@ -52,7 +52,7 @@ def measure(library):
 
 # ------------------------------------------------------------------ around them
 def started(library, ranks):
-    """What `measure` printed under the library's own launcher."""
+    """The output of `measure` under the library's own launcher."""
     here = os.path.abspath(__file__)
     root = os.path.dirname(os.path.dirname(here))
     path = os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])
@@ -68,12 +68,12 @@ def started(library, ranks):
     return {int(size): times for size, times in json.loads(lines[-1][6:]).items()}
 
 
-CACHED = 1 << 22                               # bytes up to which tensors stay in caches, where bandwidth is another
+CACHED = 1 << 22                               # up to so many bytes tensors stay in caches, with another bandwidth
 
 
 def fitted(times):
-    """(a, [b, c]) of the model of 2 ranks: a + bytes / b seconds up to CACHED bytes, a + bytes / c above, by least
-    squares of the relative errors."""
+    """(a, [b, c]) of the model of 2 ranks, a + bytes / b seconds up to CACHED bytes and a + bytes / c above, fitted by
+    least squares of the relative errors."""
     sizes, seconds = np.array(list(times), float), np.array(list(times.values()))
     small = sizes <= CACHED
     weighted = np.stack([1 / seconds, sizes / seconds], 1)[small]
@@ -83,8 +83,8 @@ def fitted(times):
 
 
 def cost(size, ranks, latency, bandwidth, buckets=1):
-    """Seconds of the all_reduce of `size` bytes in `buckets` pieces one after the other: of each piece, the better of a
-    ring (2 (N - 1) messages of an N-th part) and of doubling (log2 N messages of the whole)."""
+    """The seconds of an all_reduce of `size` bytes in `buckets` successive pieces. For each piece it is the faster one
+    of a ring (2 (N - 1) messages of an N-th part) and of doubling (log2 N messages of the whole)."""
     piece = size / buckets
     ring = 2 * (ranks - 1) * (latency + piece / ranks / bandwidth)
     doubling = math.ceil(math.log2(ranks)) * (latency + piece / bandwidth)

@@ -2,9 +2,9 @@
 
     python benchmarks/distributed_training.py [--ranks 2] [--rounds 3] [--data FOLDER] [--json FILE]
 
-Runs of both libraries alternate; each rank has one thread. With each run it is noted how much of the cores other
-programs took meanwhile: where that is more than a little, ranks wait for one that has no core, and the figures say
-nothing. See docs/distributed.md.
+Runs of both libraries alternate, and each rank has one thread. Each run also measures the share of the cores that other
+programs took: if it is more than a little, ranks wait for one that has no core, and the figures mean nothing. See
+docs/distributed.md.
 """
 import argparse
 import importlib
@@ -24,13 +24,13 @@ import workloads
 HERE = Path(__file__).resolve().parent
 LIBRARIES = "tinytorch", "torch"
 MODELS = {"LeNet": workloads.lenet, **workloads.SEEDS}
-QUIET = 0.1                                    # of a core, that others may take
+QUIET = 0.1                                    # the share of a core that other programs may take
 BATCH = 128
 
 
 # ------------------------------------------------------------------ in a rank
 def measure(library, seconds=1.5):
-    """{model: median seconds of a step}, printed as JSON by rank 0."""
+    """Rank 0 prints {model: median seconds of a step} as JSON."""
     torch = importlib.import_module(library)
     dist = importlib.import_module(f"{library}.distributed")
     torch.set_num_threads(1)
@@ -60,7 +60,7 @@ def measure(library, seconds=1.5):
 
 # ------------------------------------------------------------------ around them
 def busy():
-    """Seconds of all cores that were not idle so far; 0 where the system does not say."""
+    """The seconds so far in which cores were not idle, summed over all cores; 0 where the system does not tell."""
     try:
         fields = [int(x) for x in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
     except OSError:
@@ -69,7 +69,7 @@ def busy():
 
 
 def started(library, ranks, *command):
-    """What the command printed under the library's own launcher, and the share of a core that others took."""
+    """(the output of the command under the library's own launcher, the share of a core that other programs took)."""
     path = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")])
     env = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": path}
     launcher = [sys.executable, "-m", f"{library}.distributed.run", "--nproc_per_node", str(ranks)]
@@ -86,7 +86,7 @@ def started(library, ranks, *command):
 
 
 def wait_for_quiet(seconds):
-    """Waits until the cores are idle for two seconds, at most so long."""
+    """Waits until the cores have been idle for two seconds, but at most `seconds`."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         before = busy()
@@ -96,7 +96,7 @@ def wait_for_quiet(seconds):
 
 
 def epoch(text):
-    """Seconds of the last epoch in what examples/mnist_ddp.py prints."""
+    """The seconds of the last epoch in the output of examples/mnist_ddp.py."""
     return float(text.split()[-1])
 
 

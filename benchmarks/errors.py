@@ -1,9 +1,9 @@
-"""Measures how far special functions are from their true values, beside torch's, and writes docs/errors.md.
+"""Measures the errors of special functions here and in torch, and writes docs/errors.md.
 
     python benchmarks/errors.py [--numbers 400] [--only NAME,NAME] [--write]
 
-The true values are mpmath's, of 140 bits. Errors are in units of the last place (ulp) of the true value: 0.5 is the
-largest error of a result that is rounded correctly. `--write` writes the page; without it the table is printed.
+The true values come from mpmath with 140 bits. Errors are in units of the last place (ulp) of the true value: 0.5 is
+the largest error of a result that is rounded correctly. `--write` writes the page; without it the table is printed.
 """
 import argparse
 import math
@@ -27,7 +27,12 @@ error of correct rounding. The functions that torch takes from Intel's MKL are r
 """
 _SELU, _SLOPE = mp.mpf("1.0507009873554804934193349852946"), mp.mpf("1.6732632423543772848170429916717")
 
-#: Name -> (the true function, where the interval begins, where it ends).
+
+def _elu(x, slope):
+    return x if x > 0 else slope * mp.expm1(x)
+
+
+#: Name -> (the true function, the begin of the interval, its end).
 FUNCTIONS = {
     "exp": (mp.exp, -80, 80), "exp2": (lambda x: mp.mpf(2) ** x, -100, 100), "expm1": (mp.expm1, -20, 20),
     "log": (mp.log, 0, 100), "log2": (lambda x: mp.log(x, 2), 0, 100), "log10": (mp.log10, 0, 100),
@@ -54,14 +59,14 @@ FUNCTIONS = {
     "nn.functional.gelu": (lambda x: x * mp.ncdf(x), -5, 5),
     "nn.functional.silu": (lambda x: x / (1 + mp.exp(-x)), -20, 20),
     "nn.functional.mish": (lambda x: x * mp.tanh(mp.log1p(mp.exp(x))), -10, 10),
-    "nn.functional.elu": (lambda x: x if x > 0 else mp.expm1(x), -10, 3),
-    "nn.functional.selu": (lambda x: _SELU * (x if x > 0 else _SLOPE * mp.expm1(x)), -10, 3),
+    "nn.functional.elu": (lambda x: _elu(x, 1), -10, 3),
+    "nn.functional.selu": (lambda x: _SELU * _elu(x, _SLOPE), -10, 3),
     "nn.functional.logsigmoid": (lambda x: -mp.log1p(mp.exp(-x)), -20, 20),
 }
 
 
 def numbers(count, low, high):
-    """Evenly spread numbers of the interval, and as many that are spread over orders of magnitude."""
+    """Evenly spaced numbers of the interval, and as many numbers of different orders of magnitude."""
     random = np.random.default_rng(0)
     even = random.uniform(low, high, count // 2)
     least = max(low, high * 1e-6)
@@ -80,7 +85,7 @@ def function(module, name):
 
 
 def errors(found, true, dtype):
-    """The largest error and the mean, in units of the last place."""
+    """(the largest error, the mean error) in units of the last place."""
     info, all_errors = np.finfo(dtype), []
     for value, right in zip(found, true):
         if abs(right) < info.tiny or abs(right) > info.max:

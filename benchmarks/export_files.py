@@ -1,4 +1,4 @@
-"""Times a service that starts from each kind of file: a process that reads a model and answers once.
+"""Times a service that starts from each kind of model file: a process that reads the model and answers once.
 
     python benchmarks/export_files.py [--runs 7] [--onnx]
 
@@ -39,7 +39,7 @@ int main(void) { static float x[784], y[10]; model(x, y); printf("%f\\n", y[0]);
 
 
 def rows(folder, with_onnx):
-    """(what, file, command) of each kind."""
+    """(name, file, command) for each kind of file."""
     import tinytorch as torch
     space = {"torch": torch}
     exec(_NET, space)
@@ -85,7 +85,7 @@ def main():
                 found[what].append(once(command, folder))
         print("| file, read by | size | seconds to the first answer |\n|---|---|---|")
         for what, file, _ in kinds:
-            seconds = statistics.median(found[what][1:])   # the first run reads from the disk
+            seconds = statistics.median(found[what][1:])   # the first run reads the disk
             print(f"| {what} | {(folder / file).stat().st_size / 1000:.0f} kB | {seconds:.3f} |")
 
 

@@ -1,11 +1,11 @@
-"""What a step cannot do without, and where the rest of its time goes: the matrix products alone, timed as NumPy's, the
+"""The least that a step needs, and where the rest of its time goes: its matrix products alone, timed in NumPy, the
 bytes of all results, and the heaviest operations.
 
     python benchmarks/floors.py [--threads 1] [--json FILE] [--only REGEX] [--rounds 3] [--seconds 0.5]
 
-Times of steps are measured as in compare.py. The products alone are a floor for any program that leaves them to
-NumPy; where they take most of a step, only a faster BLAS makes it faster. `python benchmarks/report.py --floors FILE`
-puts what --json writes into the docs.
+Times of steps are measured as in compare.py. The products alone are a lower bound for any program that leaves
+them to NumPy: where they take most of a step, only a faster BLAS makes it faster. `python benchmarks/report.py --floors
+FILE` puts the figures that --json writes into the docs.
 """
 import json
 import math
@@ -19,7 +19,7 @@ from workloads import MODELS, TRAINING, WORKLOADS
 
 
 def _steps(*gates):
-    """(forward, backward) products of a recurrent layer and a classifier: 28 steps of batch 100, 128 units, rows
+    """(forward, backward) products of a recurrent layer and a classifier: 28 steps, batch 100, 128 units, rows
     [x | 1 | h] of 28 + 1 + 128. `gates`: (columns of the rows, outputs)."""
     recurrent = sum(outputs for columns, outputs in gates if columns > 128)
     return ([(28, 100, columns, outputs) for columns, outputs in gates] + [(1, 100, 128, 10)],
@@ -28,14 +28,14 @@ def _steps(*gates):
 
 
 def _linear(rows, *sizes):
-    """(forward, backward) of linear layers under each other; the first needs no gradient of its input."""
+    """(forward, backward) products of successive linear layers. The first one needs no gradient of its input."""
     layers = list(zip(sizes, sizes[1:]))
     return ([(1, rows, n, m) for n, m in layers],
             [(1, m, rows, n) for n, m in layers] + [(1, rows, m, n) for n, m in layers[1:]])
 
 
 def _all(*parts):
-    """The (forward, backward) of all parts."""
+    """The (forward, backward) products of all parts."""
     return [p for forward, _ in parts for p in forward], [p for _, backward in parts for p in backward]
 
 
@@ -45,13 +45,13 @@ def _cnn(batch):
 
 
 def _both(products):
-    """The products of the gradients of both operands."""
+    """The products that compute the gradients of both operands."""
     return [p for t, n, k, m in products for p in ((t, n, m, k), (t, k, n, m))]
 
 
 def _attention(width, memory=False):
-    """(forward, backward) of attention of 4 heads over 16 sequences of 32, to the inputs, which need no gradient, or to
-    a `memory`."""
+    """(forward, backward) products of attention of 4 heads over 16 sequences of 32: to the inputs, which need no
+    gradient, or to a `memory`."""
     size = width // 4
     projections = [(1, 512, width, width), (1, 512, width, 2 * width)] if memory else [(1, 512, width, 3 * width)]
     rest = [(64, 32, size, 32), (64, 32, 32, size), (1, 512, width, width)]
@@ -79,7 +79,7 @@ def _gpt():
     return forward, _both(forward)
 
 
-#: name of the model -> products of a step (how many, rows, inner size, columns): (forward, backward).
+#: Model -> (forward, backward) products of a step, each (count, rows, inner size, columns).
 PRODUCTS = {
     "RNN 4x196-64": _all(([(1, 400, 196, 64), (3, 100, 64, 64)],
                           [(1, 64, 400, 196), (3, 100, 64, 64), (1, 64, 300, 64)]),
@@ -99,7 +99,7 @@ PRODUCTS = {
 
 
 def products_alone(products, seconds):
-    """The median time of the products one after another, in ms, on operands of their own."""
+    """The median time of all products, one after the other, in ms, on operands of their own."""
     random = np.random.RandomState(0)
     pairs = [tuple(random.rand(*shape).astype(np.float32) for shape in ((n, k), (k, m)))
              for times, n, k, m in products for _ in range(times)]
@@ -112,8 +112,8 @@ def products_alone(products, seconds):
 
 
 def examine(name, seconds):
-    """Prints, of one workload's step: ms of its products alone, how many, MB of all results, the four heaviest
-    operations as (name, calls, share of the time inside operations)."""
+    """Prints for one workload's step the ms and the number of its products, the MB of all results, and the four
+    heaviest operations as (name, calls, share of the time inside operations)."""
     import tinytorch as torch
     forward, backward = PRODUCTS[name.removesuffix(", inference")]
     products = forward if name not in TRAINING else forward + backward

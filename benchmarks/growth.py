@@ -1,9 +1,9 @@
-"""How the time of a training step grows with the size of one thing, tinytorch beside torch.
+"""The growth of a training step's time with one size of the model or the data, in tinytorch and in torch.
 
     python benchmarks/growth.py [--threads 1] [--json FILE] [--only REGEX] [--rounds 3] [--seconds 0.3]
 
 Processes of both libraries alternate, as in compare.py. A ratio below one means that tinytorch is
-faster. `python benchmarks/report.py --growth FILE` draws what --json writes.
+faster. `python benchmarks/report.py --growth FILE` draws the figures that --json writes.
 """
 import math
 from functools import partial
@@ -29,7 +29,7 @@ def convolution(torch, channels):
 
 
 def words(torch, vocabulary, optimizer):
-    """Sum of the embeddings (50 numbers each) of 130 words, and a classifier, batch 64."""
+    """The sum of the embeddings (50 numbers each) of 130 words, and a classifier, batch 64."""
     nn = torch.nn
 
     class Net(nn.Module):
@@ -49,7 +49,7 @@ def words(torch, vocabulary, optimizer):
 BATCHES = (1, 4, 16, 64, 256, 1024)
 VOCABULARIES = (1_000, 4_000, 16_000, 64_000, 256_000, 1_000_000)
 
-#: name of the curve -> (what grows, its sizes, function(torch, size) -> job)
+#: Curve -> (the quantity that grows, its sizes, function(torch, size) -> job).
 CURVES = {
     "MLP 784-256-128-10, Adam": ("batch", BATCHES, lambda torch, n: mlp(torch, batch=n).training()),
     "CNN 1-6, SGD": ("batch", BATCHES, lambda torch, n: cnn_seed(torch, batch=n).training()),
@@ -62,7 +62,7 @@ CURVES = {
     "Embedding 50, sum, linear, Adam": ("vocabulary", VOCABULARIES, partial(words, optimizer="Adam")),
 }
 
-#: name of the curve -> a sentence on why it goes as it does, which docs/benchmarks.md puts under its figures
+#: Curve -> a sentence that explains it, which docs/benchmarks.md puts under its figures.
 REASONS = {}
 
 JOBS = {f"{curve}, {what} {size}": lambda torch, build=build, size=size: build(torch, size)
@@ -70,8 +70,8 @@ JOBS = {f"{curve}, {what} {size}": lambda torch, build=build, size=size: build(t
 
 
 def crossovers(points):
-    """Sizes, to two digits, at which the ratio passes one: where the straight line between the two neighbouring
-    points does, on logarithmic axes. `points`: (size, ratio), by size."""
+    """The sizes, to two digits, at which the ratio passes one, by linear interpolation between neighbouring points on
+    logarithmic axes. `points`: (size, ratio), by size."""
     found = []
     for (size, ratio), (size2, ratio2) in pairwise(points):
         if (ratio < 1) != (ratio2 < 1):
@@ -81,7 +81,7 @@ def crossovers(points):
 
 
 def crossing(what, points):
-    """The same in words."""
+    """`crossovers` in words."""
     faster, sides = points[0][1] < 1, []
     for size in crossovers(points):
         sides.append(f"{'faster' if faster else 'slower'} up to about {size:,} ({what})")

@@ -20,12 +20,12 @@ def cross_entropy(scores, targets):
 
 def binary_cross_entropy(p, targets):
     def log(x):
-        return jnp.maximum(jnp.log(x), -100)        # as torch's
+        return jnp.maximum(jnp.log(x), -100)        # as in torch
     return -jnp.mean(targets * log(p) + (1 - targets) * log(1 - p))
 
 
 def pool(x, size):
-    """Maxima of the last axes' blocks of those sizes (blocks cover the axes here)."""
+    """The maxima of blocks along the last axes. The sizes of blocks divide the axes here."""
     window = (1,) * (x.ndim - len(size)) + size
     return lax.reduce_window(x, -jnp.inf, lax.max, window, window, "VALID")
 
@@ -40,7 +40,7 @@ def rnn(w, x):
 
 
 def gru(w, x):
-    """The same with a GRU."""
+    """(batch, steps, features) -> scores of the last state of a GRU."""
     def step(h, a):
         b = h @ w["cell.weight_hh_l0"].T + w["cell.bias_hh_l0"]
         (ar, az, an), (br, bz, bn) = jnp.split(a, 3, axis=1), jnp.split(b, 3, axis=1)
@@ -65,7 +65,7 @@ def text_cnn(w, x):
 
 
 def sgd(rate):
-    """(state of the start, function(weights, gradients, state) -> (weights, state))."""
+    """(initial state, function(weights, gradients, state) -> (weights, state))."""
     def update(w, g, state):
         return jax.tree.map(lambda w, g: w - rate * g, w, g), state
     return lambda w: (), update
@@ -90,7 +90,7 @@ MODELS = {"RNN 4x196-64": (rnn, cross_entropy, sgd(0.015)), "CNN 1-6": (cnn, cro
 
 
 def training(name, weights, inputs, targets):
-    """A step of training of that model from those weights (NumPy arrays), which returns the loss."""
+    """A training step of the model `name` that starts from these weights (NumPy arrays), and returns the loss."""
     model, loss, (start, update) = MODELS[name]
 
     @partial(jax.jit, donate_argnums=(0, 1))

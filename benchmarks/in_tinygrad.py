@@ -1,7 +1,7 @@
 """The seed models of workloads.py in tinygrad, a whole training step under TinyJit.
 
-Weights come as a dict with the names and shapes of torch's state_dict. tinygrad has no loop over time steps: its
-recurrent layers unroll.
+Weights come as a dict with the names and shapes of torch's state_dict. tinygrad has no loop over time steps, so
+that its recurrent layers are unrolled.
 """
 from tinygrad import Tensor, TinyJit
 from tinygrad.helpers import Context
@@ -27,7 +27,7 @@ def rnn(w, x):
 
 
 def gru(w, x):
-    """The same with a GRU."""
+    """(batch, steps, features) -> scores of the last state of a GRU."""
     inputs = x.linear(w["cell.weight_ih_l0"].T, w["cell.bias_ih_l0"])
     h = Tensor.zeros(x.shape[0], inputs.shape[2] // 3)
     for t in range(x.shape[1]):
@@ -58,7 +58,7 @@ MODELS = {"RNN 4x196-64": (rnn, cross_entropy, SGD, 0.015), "CNN 1-6": (cnn, cro
 
 
 def training(name, weights, inputs, targets):
-    """A step of training of that model from those weights (NumPy arrays), which returns the loss."""
+    """A training step of the model `name` that starts from these weights (NumPy arrays), and returns the loss."""
     model, loss, optimizer, rate = MODELS[name]
     w = {key: Tensor(value).realize() for key, value in weights.items()}
     x, y = Tensor(inputs).realize(), Tensor(targets).realize()

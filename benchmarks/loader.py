@@ -1,11 +1,12 @@
-"""Times DataLoaders of tinytorch and torch side by side, in alternating processes: small image files read, cropped and
-flipped at random by the dataset (the same Python code under both), and arrays in memory. Prints medians and ratios.
+"""Times DataLoaders of tinytorch and torch side by side, in alternating processes. The data are small image files,
+which the dataset reads, crops and flips at random (the same Python code in both), and arrays in memory. Prints medians
+and ratios.
 
     python benchmarks/loader.py [--files 5000] [--workers 0 1 2] [--rounds 3] [--only REGEX] [--json FILE]
 
-The files, PNG and JPEG by turns, are made in a temporary folder with Pillow. "processor" is the time that processors
-spent on a pass, those of the workers counted, which other programs on the machine disturb less than the time that
-passed. A ratio below one means that tinytorch is faster.
+Pillow makes the files, alternately PNG and JPEG, in a temporary folder. "processor" is the processor time of a pass,
+including that of the workers. Other programs on the machine disturb it less than the wall time. A ratio below one means
+that tinytorch is faster.
 """
 import argparse
 import importlib
@@ -55,7 +56,7 @@ class Images:
 
 
 def loaders(torch, folder, workers):
-    """{name: a loader}, of what can be iterated again and again."""
+    """{name: a loader, or another object that can be iterated repeatedly}."""
     data, rows, classes = torch.utils.data, torch.randn(10000, 20), torch.randint(0, 10, (10000,))
     pairs = [(row, int(k)) for row, k in zip(rows, classes)]
     found = {f"files, {n} workers": data.DataLoader(Images(torch, folder), 50, shuffle=True, num_workers=n)
@@ -70,7 +71,7 @@ def processor_seconds():
 
 
 def worker(library, folder, workers, only):
-    """Prints [name, seconds, seconds of processors], the medians of some passes after one that is not timed."""
+    """Prints [name, wall seconds, processor seconds]: medians of some passes after one that is not timed."""
     torch = importlib.import_module(library)
     importlib.import_module(f"{library}.utils.data")
     torch.manual_seed(0)

@@ -1,4 +1,4 @@
-"""What the figures were measured on: printed above them, and kept with them in the JSON files."""
+"""The machine on which figures were measured: it is printed above them, and stored with them in the JSON files."""
 import ctypes
 import os
 import platform
@@ -20,7 +20,7 @@ def processor():
 
 
 def blas_kernels():
-    """The processor for which NumPy's OpenBLAS has picked its kernels, as it says itself; "unknown" of another BLAS."""
+    """The processor for which NumPy's OpenBLAS has chosen its kernels; "unknown" for another BLAS."""
     try:
         path = next(Path(numpy.__file__).parent.with_name("numpy.libs").glob("libscipy_openblas*"))
         name = ctypes.CDLL(str(path)).scipy_openblas_get_corename64_
@@ -31,7 +31,7 @@ def blas_kernels():
 
 
 def facts(*libraries):
-    """All of it as a dict of JSON values, with the versions of these libraries."""
+    """The facts about the machine as a dict of JSON values, with the versions of these libraries."""
     return {"processor": processor(), "cores": os.cpu_count(), "system": platform.system(),
             "python": platform.python_version(),
             "python optimised": "--enable-optimizations" in str(sysconfig.get_config_var("CONFIG_ARGS")),
@@ -40,7 +40,7 @@ def facts(*libraries):
 
 
 def sentence(facts):
-    """The same in words."""
+    """`facts` in words."""
     built = "with" if facts["python optimised"] else "without"
     chosen = facts["OPENBLAS_CORETYPE"]
     chosen = f"set by OPENBLAS_CORETYPE={chosen}" if chosen else "its own choice, OPENBLAS_CORETYPE not set"

@@ -1,12 +1,12 @@
-"""Times models of the size that people train on a CPU, tinytorch beside torch: training and inference, on one thread
-and on as many as the libraries take by themselves, and the peak of their memory.
+"""Times models of sizes that are trained on CPUs, in tinytorch and torch: training and inference, on one thread and on
+the libraries' default number of threads, and their peak memory.
 
     python benchmarks/medium.py [--threads 1,0] [--only REGEX] [--rounds 3] [--seconds 1] [--no-memory] [--json FILE]
 
-Each row runs in processes of its own, of both libraries in turn, so that one row can be run alone and no row finds
-what another has left: `--only "MobileNet.*training" --rounds 1 --seconds 0` takes five steps of each. A ratio below one
-means that tinytorch is faster (or smaller). Beside the ratio of the processes' medians stands that of their least
-times, which neighbours on the machine disturb less. Memory is the largest of the processes' peaks.
+Each row runs in processes of its own, alternately of both libraries, so that a row can run alone and no row depends on
+the state that another leaves: `--only "MobileNet.*training" --rounds 1 --seconds 0` takes five steps of each. A ratio
+below one means that tinytorch is faster (or smaller). Besides the ratio of the processes' medians there is that of
+their least times, which other programs on the machine disturb less. Memory is the largest of the processes' peaks.
 """
 import argparse
 import json
@@ -20,7 +20,7 @@ from compare import LIBRARIES, child, finish, times_of
 
 
 def examine(library, name, seconds, threads):
-    """Prints the median and the least time of a step, in ms, and the peak of the resident memory, in MB."""
+    """Prints the median and the least time of a step, in ms, and the peak of resident memory, in MB."""
     torch = __import__(library)
     if library == "torch" and threads:
         torch.set_num_threads(threads)
@@ -32,7 +32,7 @@ def examine(library, name, seconds, threads):
 
 
 def compared(name, args, threads):
-    """Of a row: the medians of both libraries, in ms, their least times, and their peaks of memory."""
+    """For a row, the medians of both libraries in ms, their least times, and their peaks of memory."""
     found = {library: [] for library in LIBRARIES}
     for _ in range(args.rounds):
         for library in LIBRARIES:
@@ -51,7 +51,7 @@ def mean(ratios):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", default="1,0",
-                        help="numbers of threads, one after the other; 0 for what the libraries take (1,0)")
+                        help="numbers of threads, one after the other; 0 for the libraries' defaults (1,0)")
     parser.add_argument("--only", default="", help="rows whose name matches this")
     parser.add_argument("--rounds", type=int, default=3, help="processes of each library and row (3)")
     parser.add_argument("--seconds", type=float, default=1.0,

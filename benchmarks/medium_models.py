@@ -1,5 +1,5 @@
-"""The models of medium.py, written once for both libraries as those of workloads.py: each takes the module (`tinytorch`
-or `torch`) and returns a `Run`. Images are 3 x 32 x 32 but for VGG and U-Net; the weights are random.
+"""The models of medium.py, written once for both libraries, like those of workloads.py: each function takes the module
+(`tinytorch` or `torch`) and returns a `Run`. Images are 3 x 32 x 32, except for VGG and U-Net; the weights are random.
 """
 import importlib.util
 from functools import partial
@@ -9,7 +9,7 @@ from workloads import Run, _images, _random
 
 
 def _normed(nn, inputs, outputs, kernel=3, stride=1, groups=1, relu=None):
-    """Convolution and batch norm, and what follows them."""
+    """Convolution, batch norm and activation."""
     layers = [nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, groups=groups, bias=False),
               nn.BatchNorm2d(outputs)]
     return nn.Sequential(*layers, *([relu()] if relu else []))
@@ -156,7 +156,8 @@ def vit(torch, batch=16, width=192, heads=3, depth=6):
 
 
 def _language_model(torch, vocabulary, width, heads, depth, places):
-    """GPT-2: its forward takes keys and values of earlier tokens, and returns them with its own, if it gets a list."""
+    """GPT-2. If its forward gets a list of keys and values of earlier tokens, it also returns the list with those of
+    the new tokens."""
     nn, f = torch.nn, torch.nn.functional
 
     class Block(nn.Module):
@@ -215,7 +216,7 @@ def gpt2(torch, batch=1, length=64):
 
 
 class Generation:
-    """GPT-2 of 124 million parameters continues 32 tokens by 20, with the keys and values kept."""
+    """GPT-2 with 124 million parameters continues 32 tokens by 20, and keeps the keys and values."""
 
     def __init__(self, torch, length=32, count=20):
         self.torch, self.count = torch, count
@@ -296,7 +297,7 @@ def _bert_of_transformers(torch):
 
 
 def bert(torch, batch=8, length=64):
-    """bert-mini, 4 layers of 256, 64 tokens, AdamW: that of transformers where it is installed, else of the same
+    """bert-mini, 4 layers of 256, 64 tokens, AdamW: that of transformers if it is installed, else a model of the same
     layers."""
     model = (_bert_of_transformers if importlib.util.find_spec("transformers") else _own_bert)(torch)
     x = torch.from_numpy(_random(0).randint(0, _BERT["vocab_size"], (batch, length)))
@@ -317,7 +318,7 @@ MODELS = {
     "MobileNet b16": mobilenet, "VGG-11 b8": vgg, "U-Net b4": unet, "ViT b16": vit, "GPT d256": gpt,
     "GPT-2 124M, 64 tokens": gpt2, "GPT-2 124M, 128 tokens": partial(gpt2, length=128),
     "GPT-2 124M, generation": Generation, "LSTM language model": lstm_model, "bert-mini": bert, "MLP 2048": mlp}
-#: Name -> function(torch) -> job, of steps of training and of inference.
+#: Name -> function(torch) -> job, for steps of training and of inference.
 WORKLOADS = {f"{name}, {kind}": lambda torch, build=build, kind=kind: getattr(build(torch), kind)()
              for name, build in MODELS.items() for kind in ("training", "inference")
              if hasattr(build, kind) or not isinstance(build, type)}

@@ -1,5 +1,5 @@
-"""What keeping freed memory costs and brings: resident memory while a program grows, frees and grows again, and the
-time of a CNN's training step, with the allocator's setting (see tinytorch/kernels/allocator.py) and without.
+"""Costs and benefits of keeping freed memory: resident memory while a program grows, frees and grows again, and the
+time of a CNN's training step, with the settings of the allocator (see tinytorch/kernels/allocator.py) and without them.
 
     python benchmarks/memory.py
 """
@@ -22,7 +22,8 @@ def resident():
 
 
 def grow_and_free(torch, size):
-    """MB beyond the start after: 512 MB of tensors of `size` bytes, freeing them, the same again, freeing them."""
+    """The MB above the start after each step: allocating 512 MB in tensors of `size` bytes, freeing them, allocating as
+    much again, freeing it."""
     start, found = resident(), []
     for _ in range(2):
         tensors = [torch.ones(size // 4) for _ in range(TOTAL // size)]

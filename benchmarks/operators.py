@@ -3,8 +3,8 @@
     python benchmarks/operators.py [--threads 1] [--only REGEX] [--sizes sml] [--seconds 0.1] [--json FILE]
                                    [--least RATIO]
 
-A ratio below one means that tinytorch is faster. Sizes: s 4x8, m 128x256, l 2048x2048 elements or about as many;
-rows marked b are forward and backward. `--least` prints only rows that are at least so slow.
+A ratio below one means that tinytorch is faster. Sizes: s 4x8, m 128x256, l 2048x2048 elements or about as many.
+Rows marked b are forward and backward. `--least` prints only rows with at least this ratio.
 """
 import argparse
 import gc
@@ -18,7 +18,7 @@ import numpy as np
 
 SHAPES = {"s": (4, 8), "m": (128, 256), "l": (2048, 2048)}
 
-#: Of one tensor x of normal numbers, with backward. Others: y like it, p positive, u in (-1, 1), w a row, v a column.
+#: Rows with backward. x is a tensor of normal numbers, y is like x, p positive, u in (-1, 1), w a row, v a column.
 _SMOOTH = """
 torch.exp(x) torch.exp2(x) torch.expm1(x) torch.log(p) torch.log2(p) torch.log10(p) torch.log1p(p) torch.sqrt(p)
 torch.rsqrt(p) torch.reciprocal(p) torch.sin(x) torch.cos(x) torch.tan(x) torch.asin(u) torch.acos(u) torch.atan(x)
@@ -56,7 +56,7 @@ F.interpolate(im,scale_factor=2,mode='bilinear') F.grid_sample(im,grid,align_cor
 F.batch_norm(im,None,None,training=True) F.group_norm(im,2) F.instance_norm(im) F.pixel_shuffle(im4,2) F.unfold(im,3)
 F.scaled_dot_product_attention(b4,b4,b4) F.ctc_loss(lp,labels,lengths,counts)
 """
-#: And those without.
+#: Rows without backward.
 _FLAT = """
 torch.sign(x) torch.floor(x) torch.round(x) torch.trunc(x) torch.isnan(x) torch.isfinite(x) torch.eq(x,y) torch.lt(x,y)
 torch.gt(x,0.5) torch.logical_and(m,n) torch.logical_not(m) torch.bitwise_and(e,f) torch.add(e,f) torch.mul(e,f)
@@ -79,7 +79,7 @@ x.narrow(0,0,2) x.detach() torch.diag(w) torch.diag_embed(w) torch.rot90(x) torc
 
 
 def _given(size):
-    """Arrays by the names in the tables."""
+    """The arrays by their names in the tables."""
     rows, columns = SHAPES[size]
     random = np.random.RandomState(0)
     single = np.float32
@@ -123,7 +123,7 @@ _DIFFERENTIABLE = "x y p u w v c s b g h im im4 im7 k3 k1 kd k7 b4 a lp".split()
 
 
 def _names(torch, arrays, text, backward):
-    """What the text of a row is computed with."""
+    """The namespace in which the text of a row is evaluated."""
     used = {name for name in arrays if re.search(rf"\b{name}\b", text)}
     names = {"torch": torch, "F": torch.nn.functional}
     for name in used:
@@ -153,7 +153,7 @@ def _step(torch, arrays, text, backward):
 
 
 def _best(steps, seconds, clock):
-    """The best time of a call of each, in seconds: they take turns."""
+    """The best time of a call of each step, in seconds. The steps take turns."""
     counts = []
     for step in steps:
         step()
@@ -172,7 +172,7 @@ def _best(steps, seconds, clock):
 
 
 def rows():
-    """(text, whether with backward) of every row."""
+    """(text, whether with backward) for every row."""
     for text in _SMOOTH.split():
         yield from ((text, False), (text, True))
     for text in _FLAT.split():
@@ -180,7 +180,7 @@ def rows():
 
 
 def measured(ours, theirs, sizes, only, seconds, clock):
-    """(name, best time of tinytorch, of torch) of every row of these sizes whose name the expression `only` finds."""
+    """(name, best time of tinytorch, best time of torch) for every row of these sizes whose name matches `only`."""
     for size in sizes:
         arrays = _given(size)
         for text, backward in rows():
@@ -199,7 +199,7 @@ def measured(ours, theirs, sizes, only, seconds, clock):
 
 
 def report(found, least=0.0):
-    """Prints the rows, worst first, and of each size the geometric mean and how many are above 2 and 1.2."""
+    """Prints the rows, worst first, and for each size the geometric mean and the numbers of rows above 2 and 1.2."""
     for name, a, b in sorted(found, key=lambda row: -row[1] / row[2]):
         if a / b >= least:
             print(f"{a / b:8.2f}  {a * 1e6:11.1f} us  {b * 1e6:11.1f} us  {name}")
@@ -225,7 +225,7 @@ def main():
     import tinytorch as ours
     for library in (ours, theirs):
         library.set_num_threads(options.threads)
-    clock = time.process_time if options.threads == 1 else time.perf_counter   # beside others that use the processor
+    clock = time.process_time if options.threads == 1 else time.perf_counter   # other programs may use the processor
     found = list(measured(ours, theirs, options.sizes, options.only, options.seconds, clock))
     report(found, options.least)
     if options.json:

@@ -2,9 +2,9 @@
 
     python benchmarks/optim_steps.py [--threads 1] [--json FILE] [--only REGEX] [--rounds 5] [--seconds 0.3]
 
-The parameters are float32: twenty of 100x100 and one of 1000x1000, with gradients that stay. LBFGS's closure only
-returns a number, so that its time is that of two iterations with a full history of ten. Medians of the processes'
-medians in ms; a ratio below one means that tinytorch is faster. torch has no foreach for LBFGS and Muon.
+The parameters are float32: twenty of 100x100 and one of 1000x1000, with constant gradients. LBFGS's closure only
+returns a number, so that its time is that of two iterations with a full history of ten. Times are medians of the
+processes' medians in ms; a ratio below one means that tinytorch is faster. torch has no foreach for LBFGS and Muon.
 """
 import sys
 from functools import partial
@@ -14,7 +14,7 @@ import numpy as np
 from compare import alternate, finish, parser_of, print_times
 
 LIBRARIES = ("tinytorch", "torch", "torch foreach")
-#: Options of each row of the table: the defaults, and some of the more expensive ones.
+#: The options of each row: the defaults, and some that take more time.
 ROWS = {"SGD": {}, "SGD momentum": dict(momentum=0.9), "SGD nesterov, decay": dict(momentum=0.9, nesterov=True,
                                                                                   weight_decay=1e-4),
         "Adam": {}, "Adam amsgrad": dict(amsgrad=True), "AdamW": {}, "NAdam": {}, "RAdam": {}, "Adamax": {},
@@ -24,7 +24,7 @@ ROWS = {"SGD": {}, "SGD momentum": dict(momentum=0.9), "SGD nesterov, decay": di
 
 
 def step_of(library, row):
-    """One step, of an optimiser whose state is there."""
+    """One step of an optimiser whose state exists already."""
     torch, name = __import__(library.split()[0]), row.split()[0]
     random = np.random.RandomState(0)
 
@@ -39,7 +39,7 @@ def step_of(library, row):
     for p in params:
         p.grad = numbers(p.shape)
     if name != "LBFGS":
-        for _ in range(8):                     # past the steps that RAdam takes in another way
+        for _ in range(8):                     # RAdam's first steps are different
             optimizer.step()
         return optimizer.step
 
@@ -47,7 +47,7 @@ def step_of(library, row):
         return 1.0
 
     def gradients_at():
-        """Gradients of other parameters: the history needs positive curvature."""
+        """The gradients at other parameters, because the history needs positive curvature."""
         for p, scale in zip(params, scales):
             p.grad = scale * p.detach()
         return 1.0

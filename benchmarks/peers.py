@@ -2,10 +2,10 @@
 
     python benchmarks/peers.py [--json FILE] [--only REGEX] [--rounds 3] [--seconds 1]
 
-Whatever of the libraries the running interpreter does not have is left out. All start from the same weights, and their
-first losses are compared, so that all compute the same. Processes of all libraries alternate, as in compare.py. JAX is
-also held to one core of the machine, because its own settings do not hold it to one thread; tinygrad computes in one
-thread, and a second waits for it. `python benchmarks/report.py --peers FILE` draws what --json writes.
+Libraries that this interpreter does not have are left out. All start from the same weights, and their first losses are
+compared, which shows that all compute the same. Processes of all libraries alternate, as in compare.py. JAX is also
+limited to one core of the machine, because its settings do not limit it to one thread. tinygrad computes in one thread,
+and a second thread waits for it. `python benchmarks/report.py --peers FILE` draws the figures that --json writes.
 """
 import argparse
 import importlib
@@ -24,12 +24,12 @@ from compare import alternate, child, finish, parser_of, print_times
 from workloads import SEEDS
 
 LIBRARIES = ("tinytorch", "torch", "jax", "tinygrad")
-STEPS = 5                   # whose losses are compared
-TOLERANCE = 1e-4            # by how much, relative to the loss: float32 added up in another order
+STEPS = 5                   # the number of steps whose losses are compared
+TOLERANCE = 1e-4            # relative to the loss: float32 sums in another order differ
 
 
 def missing(library):
-    """Why a library cannot take part, or None."""
+    """The reason why a library cannot be measured, or None."""
     if library != "tinytorch" and importlib.util.find_spec(library) is None:
         return "not installed"
     if library == "tinygrad" and not shutil.which(os.environ.get("CC", "clang")):
@@ -37,7 +37,7 @@ def missing(library):
 
 
 def dump(folder):
-    """Writes each model's first weights and its data to folder/NAME.npz."""
+    """Writes the initial weights and the data of each model to folder/NAME.npz."""
     import tinytorch
     for name, build in SEEDS.items():
         tinytorch.manual_seed(0)
@@ -47,7 +47,7 @@ def dump(folder):
 
 
 def training(library, name, folder):
-    """A step of training of that model, which returns the loss, from the weights in the folder."""
+    """A training step of the model `name` from the weights in the folder. It returns the loss."""
     saved = np.load(Path(folder, f"{name}.npz"))
     weights = {key[2:]: saved[key] for key in saved if key.startswith("w.")}
     if library in ("jax", "tinygrad"):
@@ -59,19 +59,20 @@ def training(library, name, folder):
 
 
 def hold(library):
-    """Keep a library that is not imported yet to one thread, where compare.child's environment does not."""
+    """Limits a library that is not imported yet to one thread, where the environment from compare.child does not."""
     if library == "jax":
         os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
         os.environ["JAX_PLATFORMS"] = "cpu"
         if hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     elif library == "tinygrad":
-        # with atomics, gradients of embeddings are added to their rows; without, they are a product with one-hot rows
+        # With atomics the gradients of embeddings are added to their rows, without them they are a product with one-hot
+        # rows.
         os.environ.update(NUM_CPU_THREADS="1", DEV="CPU", USE_ATOMICS="1")
 
 
 def check(libraries, only, folder):
-    """The first losses in each library, {model: {library: losses}}; an error if they are not those of tinytorch."""
+    """{model: {library: its first losses}}. An error if losses differ from those of tinytorch."""
     found = {}
     for library in libraries:
         for name, losses in child(["--losses", library, "--only", only, "--folder", folder], 1, __file__):

@@ -4,9 +4,10 @@
                                 [--plain ONE.json DEFAULT.json] [--growth ONE.json TWO.json]
                                 [--serial SERIAL.json] [--peers PEERS.json] [--floors FLOORS.json]
 
-ONE and DEFAULT are what `compare.py --json` writes, with --threads 1 and without; left out, it runs them. Those of
---plain were taken with TINYTORCH_NATIVE=0 in the environment. The others are what growth.py (on one thread and on two),
-serial.py, peers.py and floors.py write; left out, docs/benchmarks.md goes without what they measured.
+ONE and DEFAULT are files that `compare.py --json` writes, with --threads 1 and without. If they are not given, it runs
+compare.py. The files of --plain were measured with TINYTORCH_NATIVE=0 in the environment. The other files come from
+growth.py (on one thread and on two), serial.py, peers.py and floors.py. If one is not given, docs/benchmarks.md has no
+section for it.
 """
 import argparse
 import json
@@ -21,7 +22,8 @@ from machine import sentence
 from serial import THREADS, most
 
 ROOT = Path(__file__).resolve().parent.parent
-#: What was tried of workloads that are still near to torch's time or above it, by hand: put under the floors.
+#: Attempts to speed up workloads that are near to torch's time or above it. This text is written by hand, and put under
+#: the table of floors.
 TRIED = """Where the ratio is high, and what was tried (with AVX2, on a restless machine: 3 % is within its noise):
 
 - MLP, inference: the products alone take .8 to 1.1 of PyTorch's time. OpenBLAS multiplied 64 rows up to a tenth quicker
@@ -72,18 +74,20 @@ def measure(threads, rounds, seconds):
 
 
 def machine(figures):
-    """What they were measured on: processor, BLAS, versions."""
+    """The machine of some figures in words: processor, BLAS, versions."""
     return sentence(figures["machine"])
 
 
 def of(figures):
-    """On how many threads."""
+    """The number of threads of some figures, in words."""
     n = figures["threads"]
-    return "default threads" if n == 0 else "1 thread" if n == 1 else f"{n} threads"
+    if n == 0:
+        return "default threads"
+    return "1 thread" if n == 1 else f"{n} threads"
 
 
 def measured(figures):
-    """The same, with the number of threads."""
+    """The machine and the number of threads of some figures, in words."""
     return f"{machine(figures)}; {of(figures)}"
 
 
@@ -101,7 +105,7 @@ def _both(ours, theirs, unit):
 
 
 def table(one, default, names=None):
-    """Markdown: a row per workload, both numbers of threads."""
+    """Markdown: a row for each workload, with both numbers of threads."""
     rest = {name: times for name, _, *times in default["rows"]}
     lines = ["| | tinytorch, 1 thread | torch, 1 thread | ratio | tinytorch, default | torch, default | ratio |",
              "|---|---|---|---|---|---|---|"]
@@ -111,7 +115,8 @@ def table(one, default, names=None):
 
 
 def plain_table(one, default, plain_one, plain_default):
-    """Markdown: a row per workload, its ratio to torch with native kernels and without them, by number of threads."""
+    """Markdown: a row for each workload, with its ratios to torch with and without native kernels, by number of
+    threads."""
     ratios = [{name: (ours, ours / theirs) for name, _, ours, theirs in figures["rows"]}
               for figures in (one, plain_one, default, plain_default)]
     lines = ["| | with, 1 thread | without, 1 thread | with, default | without, default |", "|---" * 5 + "|"]
@@ -122,7 +127,7 @@ def plain_table(one, default, plain_one, plain_default):
 
 
 def serial_table(serial):
-    """Markdown: a row per model, what two threads gain and what more of them would at most."""
+    """Markdown: a row for each model, with the gain of two threads, and the largest possible gain of more threads."""
     lines = ["| | 1 thread | 2 threads | gain | serial share | " + " | ".join(
         f"at most, {n} threads" for n in THREADS) + " |", "|---" * (5 + len(THREADS)) + "|"]
     lines += [f"| {name} | {first:.3g} ms | {second:.3g} ms | {first / second:.2f} | {share:.0%} | "
@@ -132,7 +137,7 @@ def serial_table(serial):
 
 
 def picture(one, default, path):
-    """Ratios of all times as bars."""
+    """A picture of the ratios of all times as bars."""
     rows = [row for row in one["rows"] if row[1] == "ms"]
     second = {row[0]: row[2] / row[3] for row in default["rows"]}
     figure, axes = canvas(1, 1, figsize=(8, 0.32 * len(rows) + 1.2))
@@ -149,7 +154,8 @@ def picture(one, default, path):
 
 
 def growth_table(growth):
-    """Markdown: a row per point of each curve, and where the ratio passes one. `growth`: by number of threads."""
+    """Markdown: a row for each point of each curve, and the sizes at which the ratio passes one. `growth`: figures by
+    number of threads."""
     parts = []
     for curves in zip(*(figures["curves"] for figures in growth)):
         name, what = curves[0]["curve"], curves[0]["grows"]
@@ -165,7 +171,7 @@ def growth_table(growth):
 
 
 def growth_picture(growth, path, columns=4):
-    """A panel per curve: the times above (on the first number of threads), their ratio below."""
+    """A picture with a panel for each curve: the times above (on the first number of threads), their ratio below."""
     curves = growth[0]["curves"]
     rows = -(-len(curves) // columns)
     figure, axes = canvas(2 * rows, columns, figsize=(3.4 * columns, 4 * rows), height_ratios=[2, 1] * rows,
@@ -196,7 +202,7 @@ def growth_picture(growth, path, columns=4):
 
 
 def peers_table(peers):
-    """Markdown: a row per model, times of all libraries and tinytorch's over each other's."""
+    """Markdown: a row for each model, with the times of all libraries, and tinytorch's time divided by each of them."""
     libraries = peers["libraries"]
     lines = ["| | " + " | ".join([*libraries, *(f"tinytorch / {library}" for library in libraries[1:])]) + " |",
              "|---" * 2 * len(libraries) + "|"]
@@ -208,7 +214,7 @@ def peers_table(peers):
 
 
 def peers_picture(peers, path):
-    """Bars from one: the other libraries' times over that of tinytorch."""
+    """A picture with bars from one: the other libraries' times divided by that of tinytorch."""
     others, times = peers["libraries"][1:], peers["times"]
     figure, axes = canvas(1, 1, figsize=(8, 0.25 * len(others) * len(times) + 1.2))
     height = 0.8 / len(others)
@@ -225,7 +231,7 @@ def peers_picture(peers, path):
 
 
 def floors_table(floors):
-    """Markdown: a row per workload, its matrix products alone beside its step, and its heaviest operations."""
+    """Markdown: a row for each workload, with its matrix products alone, its step, and its heaviest operations."""
     lines = ["| | tinytorch | torch | ratio | products alone | / torch | results | heaviest operations |",
              "|---|---|---|---|---|---|---|---|"]
     for name, ours, theirs, floor, count, megabytes, heaviest in floors["rows"]:

@@ -1,11 +1,11 @@
-"""What part of a training step runs on one thread however many there are, and what that says of more threads.
+"""The part of a training step that runs on one thread however many there are, and the limit that it sets.
 
     python benchmarks/serial.py [--json FILE] [--only REGEX] [--rounds 3] [--seconds 0.5]
 
-On one thread the time inside native kernels is taken, of every call that lasts longer than a piece of work does
-(`PIECE`): those are shared among threads. The rest of the step, Python and NumPy, is its serial share s; on n threads a
-step takes at least s + (1 - s) / n of its time (Amdahl). Beside it stands what two threads gain as measured, in
-alternating processes. `python benchmarks/report.py --serial FILE` puts what --json writes into the docs.
+It measures, on one thread, the time inside the calls of native kernels that last longer than a piece of work (`PIECE`):
+threads share these calls. The rest of the step, Python and NumPy, is its serial share s. On n threads a step takes at
+least s + (1 - s) / n of its time (Amdahl). The gain of two threads is measured too, in alternating processes. `python
+benchmarks/report.py --serial FILE` puts the figures that --json writes into the docs.
 """
 import json
 import re
@@ -22,7 +22,7 @@ THREADS = (2, 4, 8, 16)
 
 
 def timed(function, inside):
-    """The function, adding the time of long calls to inside[0]."""
+    """A function that calls `function`, and adds the time of long calls to inside[0]."""
     def call(*args):
         start = time.perf_counter()
         result = function(*args)
@@ -34,14 +34,14 @@ def timed(function, inside):
 
 
 def examine(name, seconds):
-    """Prints the median time of a step, in ms, and that of one inside long calls of kernels."""
+    """Prints the median time of a step, in ms, and the part of it inside long calls of kernels."""
     import tinytorch as torch
     from tinytorch.kernels import native
     step, inside, found = TRAINING[name](torch), [0.0], []
     whole = statistics.median(times_of(step, seconds))
     for kernel in native._known.values():
         if not isinstance(kernel, FunctionType):
-            continue                           # of a kernel that the steps did not call
+            continue                           # the steps did not call this kernel
         scope = kernel.__globals__
         scope["enter"] = timed(scope["enter"], inside)
     for _ in range(max(5, int(seconds / whole))):
@@ -52,7 +52,7 @@ def examine(name, seconds):
 
 
 def most(share, threads):
-    """How many times as fast `threads` are as one, at most."""
+    """The largest possible speed-up of `threads` threads over one."""
     return 1 / (share + (1 - share) / threads)
 
 

@@ -1,4 +1,4 @@
-"""What it takes to ship a model: bytes installed, the processor's time until the first answer, memory.
+"""The cost of shipping a model: installed bytes, processor time until the first answer, memory.
 
     python benchmarks/shipping.py [--rounds 7] [--page FILE]      --page: writes the table into docs/shipping.md
 """
@@ -41,13 +41,13 @@ MODELS = {
 
 
 def _requirements(name, found):
-    """The names of a distribution and of all that it needs here."""
+    """The names of a distribution and of all distributions that it needs on this system."""
     name = re.sub(r"[-_.]+", "-", name).lower()
     if name in found:
         return found
     try:
         needed = distribution(name).requires or []
-    except PackageNotFoundError:               # of another system
+    except PackageNotFoundError:               # needed on another system
         return found
     found.add(name)
     for text in needed:
@@ -57,7 +57,7 @@ def _requirements(name, found):
 
 
 def installed(library):
-    """(bytes, number of distributions) of a library and of what it needs, without bytecode."""
+    """(bytes, number of distributions) of a library and its requirements, without bytecode."""
     if library == "tinytorch":
         own = sum(path.stat().st_size for path in (ROOT / "tinytorch").rglob("*")
                   if path.is_file() and "__pycache__" not in path.parts)
@@ -70,8 +70,8 @@ def installed(library):
 
 
 def measured(model, rounds, folder):
-    """{library: medians over so many processes, which alternate}: the processor's seconds to import and from the start
-    of Python to the first answer, peak of resident memory in MB."""
+    """{library: medians over alternating processes}: the processor seconds of the import, and from the start of Python
+    to the first answer, and the peak of resident memory in MB."""
     network, inputs = MODELS[model]
     code = CHILD.format(network=network, inputs=inputs)
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
@@ -83,7 +83,7 @@ def measured(model, rounds, folder):
         return json.loads(subprocess.check_output([sys.executable, "-c", code, library, weights, *more],
                                                   env=environment))
     for library in LIBRARIES:
-        child(library, "write")                # the bytecode too
+        child(library, "write")                # writes the bytecode too
     found = [[child(library) for library in LIBRARIES] for _ in range(rounds)]
     return {library: [statistics.median(column) for column in zip(*numbers, strict=True)]
             for library, numbers in zip(LIBRARIES, zip(*found, strict=True), strict=True)}

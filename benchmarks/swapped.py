@@ -1,8 +1,8 @@
-"""Runs an example under either library: the same file, for torch with its imports swapped.
+"""Runs an example with either library. For torch the imports of the same file are replaced.
 
     python benchmarks/swapped.py torch mnist_rnn --data FOLDER --epochs 1
 
-The last line of what it prints is JSON: `rows`, one (epoch, mean loss, accuracy, seconds) per epoch, and `megabytes`,
+The last line of its output is JSON: `rows`, one (epoch, mean loss, accuracy, seconds) per epoch, and `megabytes`,
 the peak of the resident memory.
 """
 import json
@@ -16,8 +16,8 @@ SWAP = [("import tinytorch as torch", "import torch"), ("from tinytorch import n
 
 
 def load(name, library):
-    """An example as a module, its torch being the library of that name; it and what the examples share are in
-    sys.modules then. The data sets stay tinytorch's (torch has no torchvision to swap them for): they are ndarrays."""
+    """An example as a module in which `torch` is the library of this name. The module, and those that the examples
+    share, are then in sys.modules. The data sets stay tinytorch's, because torch has none; they are ndarrays."""
     for part in ("common", name):
         source = (EXAMPLES / f"{part}.py").read_text(encoding="utf-8")
         if library == "torch":

@@ -1,10 +1,10 @@
-"""How many units of the last place derivatives are off, with and without `precise_tails`: a table of docs/debugging.md.
+"""The errors of derivatives in units of the last place, with and without `precise_tails`: a table in docs/debugging.md.
 
     python benchmarks/tails.py
 
-Each function is differentiated at points from the middle to far out in both tails, and compared with its closed form in
-decimal numbers of 60 digits. An error is in units of the last place of the true value; "all" is a zero in the place of
-a number that the dtype has.
+Each function is differentiated at points from the middle to far out in both tails. The derivatives are compared with
+closed forms in decimal numbers of 60 digits. Errors are in units of the last place of the true value; "all" stands for
+a zero in the place of a number that the dtype can represent.
 """
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import tinytorch as torch  # noqa: E402
 from tinytorch.nn import functional as F  # noqa: E402
 
-#: How far out, by dtype: beyond, derivatives are below the smallest normal number.
+#: The farthest points, by dtype: beyond them derivatives are below the smallest normal number.
 REACH = {torch.float32: 80., torch.float64: 600.}
 
 
@@ -34,8 +34,8 @@ def curve(x: Decimal) -> Decimal:
 
 
 class Case(NamedTuple):
-    """name, the function of a tensor of points, its first and second derivative at one,
-    and how much of the reach counts."""
+    """A name, a function of a tensor of points, its first and second derivative at a point, and the share of REACH that
+    is used."""
 
     name: str
     function: Callable
@@ -45,7 +45,7 @@ class Case(NamedTuple):
 
 
 def _scores(x):
-    """Rows of three scores, of which the middle one varies."""
+    """Rows of three scores. The middle one varies."""
     return torch.stack([torch.zeros_like(x), x, torch.ones_like(x)], 1)
 
 
@@ -54,7 +54,7 @@ def _classes(x):
 
 
 def _share(x):
-    """softmax of (0, x, 1) at x, and what is left to 1."""
+    """softmax of (0, x, 1) at x, and 1 minus it."""
     others = 1 + Decimal(1).exp()
     return x.exp() / (x.exp() + others), others / (x.exp() + others)
 
@@ -84,13 +84,13 @@ CASES = [
 
 
 def points(case: Case, dtype: torch.dtype) -> torch.Tensor:
-    """Where the case is tried: numbers of that dtype, none of them round."""
+    """The points of a case: numbers of this dtype, none of them round."""
     reach = REACH[dtype] * case.part
     found = [k * reach / 40 + .0137 for k in range(-40, 41)]
-    if "small" in case.name:                   # of probabilities, up to where the loss is cut off
+    if "small" in case.name:                   # probabilities, up to where the loss is cut off
         found = [math.exp(-abs(x)) for x in found if -min(reach, 95.) < x < -.02]
         if dtype is torch.float32:
-            found = [p for p in found if p > 1e-18]            # or the second derivative overflows
+            found = [p for p in found if p > 1e-18]            # below, the second derivative overflows
     return torch.tensor(found, dtype=dtype)
 
 
@@ -119,7 +119,8 @@ def error(found: torch.Tensor, x: torch.Tensor, exact: Callable[[Decimal], Decim
 
 
 def table() -> list[tuple]:
-    """(name, dtype, errors of the first and second derivative as in torch, and precise) of every case."""
+    """(name, dtype, errors of the first and second derivative with torch's rules, and with precise ones) for every
+    case."""
     rows = []
     for case in CASES:
         for dtype in REACH:
@@ -133,7 +134,9 @@ def table() -> list[tuple]:
 
 
 def _text(value):
-    return "all" if value == math.inf else f"{value:.1e}" if value >= 1000 else f"{value:.1f}"
+    if value == math.inf:
+        return "all"
+    return f"{value:.1e}" if value >= 1000 else f"{value:.1f}"
 
 
 def main() -> None:

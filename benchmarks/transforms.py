@@ -1,4 +1,4 @@
-"""Workloads of torch.func and of gradcheck, written once for both libraries; in `workloads.py` with the others."""
+"""Workloads of torch.func and gradcheck, written once for both libraries. workloads.py lists them with the others."""
 import numpy as np
 
 

@@ -1,5 +1,5 @@
-"""The benchmark's workloads, written once for both libraries: each takes the module (`tinytorch` or
-`torch`) and returns a function that does one step. MODELS are the models they are made of.
+"""The benchmark's workloads, written once for both libraries: each takes the module (`tinytorch` or `torch`) and
+returns a function that does one step. MODELS are the models of the workloads.
 
 Inputs are random numbers of the real data's shapes: the time of a step does not depend on them.
 """
@@ -12,14 +12,14 @@ _random = np.random.RandomState
 
 
 class Run:
-    """A model with its data and optimiser, of which `training` and `inference` each make a job to time."""
+    """A model with its data and optimiser. `training` and `inference` each return a job to time."""
 
     def __init__(self, torch, model, inputs, targets, optimizer, loss=None):
         self.torch, self.model, self.inputs, self.targets, self.optimizer = torch, model, inputs, targets, optimizer
         self.loss = loss or torch.nn.functional.cross_entropy
 
     def training(self):
-        """A step of training, which returns the loss."""
+        """A training step, which returns the loss."""
         model, inputs, targets, optimizer, loss = self.model, self.inputs, self.targets, self.optimizer, self.loss
 
         def step():
@@ -233,7 +233,7 @@ CHAIN = 60
 
 
 def _chain(torch):
-    """A graph of CHAIN recorded ops on 4x4 tensors, and where its gradient starts."""
+    """A graph of CHAIN recorded ops on 4x4 tensors, and the gradient with which backward starts."""
     torch.manual_seed(0)
     x, w, b = (torch.randn(4, 4, requires_grad=True) for _ in range(3))
 
@@ -251,7 +251,7 @@ def op_forward(torch):
 
 
 def op_backward(torch):
-    """The backward of those 60 ops: (what to prepare, untimed; what to time)."""
+    """The backward of these 60 ops: (untimed preparation, step to time)."""
     build, g = _chain(torch)
     return build, lambda y: y.backward(g)
 
@@ -270,7 +270,7 @@ def loader(torch):
 
 
 def _optimizer_step(torch, name, **options):
-    """The step of an optimiser on 20 tensors of 10,000 elements and one of 1,000,000, all with gradients."""
+    """An optimiser's step on 20 tensors of 10,000 elements and one of 1,000,000, all with gradients."""
     random = _random(0)
     parameters = [torch.nn.Parameter(torch.from_numpy(random.randn(n).astype(np.float32)))
                   for n in [10_000] * 20 + [1_000_000]]

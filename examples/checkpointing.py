@@ -1,9 +1,9 @@
-"""Checkpoints in time: a recurrent network keeps the states between segments, and has the others computed again.
+"""Checkpoints in time: a recurrent network keeps the states between segments, and computes the others again.
 
-In the graphs of the paper that differentiable_graphs.py retells the operations are red whose backward needs what came
-in, because of each such activation one decides whether to keep it or to compute it again. Here that is decided for
-segments of time steps: all that is inside of one is computed again when backward comes to it. Printed is what that
-saves and costs, beside the plain way.
+The graphs of the paper that differentiable_graphs.py retells mark the operations whose backward needs their inputs,
+because a program may keep each of these activations or compute it again. Here that is decided for segments of time
+steps: the activations inside a segment are computed again when backward comes to it. The program prints the memory that
+this saves and the time that it costs, beside the plain network.
 """
 import argparse
 
@@ -18,7 +18,7 @@ HEAD = ("time steps in a segment", "ms per training step", "MB kept for backward
 
 
 class Segmented(Net):
-    """The network of mnist_gru.py, of which each segment of time steps is a checkpoint."""
+    """The network of mnist_gru.py, in which each segment of time steps is a checkpoint."""
 
     def __init__(self, segment):
         super().__init__()
@@ -46,7 +46,7 @@ def measure(images, labels, seed=0, segments=(56, 28, 14, 7), rounds=15):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seed", type=int, default=0, help="of the weights and the images (0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the weights and the images (0)")
     parser.add_argument("--rounds", type=int, default=15, help="how often each step is timed (15)")
     args = parser.parse_args(argv)
     torch.manual_seed(args.seed)

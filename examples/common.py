@@ -1,4 +1,4 @@
-"""What the examples share: command line, data, the training loop, the closing table and picture."""
+"""The parts that the examples share: command line, data, training loop, final table and picture."""
 import argparse
 import os
 import statistics
@@ -10,18 +10,18 @@ from tinytorch.vision import datasets
 
 try:
     from tqdm import tqdm
-except ImportError:                # a progress bar is a nicety
+except ImportError:                # the progress bar is optional
     def tqdm(batches, **kwargs):
         return batches
 
 
 def arguments(description, epochs, argv=None, resumes=False, **more):
-    """The options that every example has; `more` are (default, help) by name. `resumes`: those of a training that goes
-    on after it was killed, and whose step can be compiled, too."""
+    """The options of every example; `more`: {name: (default, help)}. `resumes`: adds the options of a training that can
+    go on after it was killed, and whose step can be compiled."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--data", default=os.environ.get("TINYTORCH_DATA"), help="where the data set lies")
+    parser.add_argument("--data", default=os.environ.get("TINYTORCH_DATA"), help="the place of the data set")
     parser.add_argument("--epochs", type=int, default=epochs, help=f"passes over the training data ({epochs})")
-    parser.add_argument("--seed", type=int, default=0, help="of the weights and the shuffling (0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the weights and the shuffling (0)")
     parser.add_argument("--limit", type=int, help="use no more training examples than this")
     parser.add_argument("--plot", metavar="FILE", help="save a picture of accuracy and loss (needs matplotlib)")
     if resumes:
@@ -37,8 +37,8 @@ def arguments(description, epochs, argv=None, resumes=False, **more):
 def mnist(args):
     """((images, labels) for training, the same for test): images (N, 28, 28) in [0, 1].
 
-    From args.data; without it from ./data, downloaded if need be; if that cannot be done, digits drawn
-    by tinytorch itself.
+    They come from args.data; without it from ./data, to which they are downloaded if they are missing. If that
+    fails, tinytorch draws digits itself.
     """
     if args.data:
         parts: list = [datasets.MNIST(args.data, train=train) for train in (True, False)]
@@ -48,13 +48,14 @@ def mnist(args):
         except RuntimeError as error:
             print(f"no MNIST ({str(error)[:70]}...): training on drawn digits instead")
             parts = [datasets.SyntheticDigits(train=train) for train in (True, False)]
-    # cut before it is converted: all images as floats are four times what they are as bytes
+    # Cut before the conversion: as floats all images take four times the memory of bytes.
     cut = limited(args, *[tuple([torch.from_numpy(t.numpy()) for t in (part.data, part.targets)]) for part in parts])
     return tuple((images.to(torch.get_default_dtype()).div_(255), labels) for images, labels in cut)
 
 
 def text_of(path):
-    """The text of a file, or of tinyshakespeare.txt in a folder; without a path that of Python's own documentation."""
+    """The text of a file, or of tinyshakespeare.txt in a folder; without a path the text of Python's own
+    documentation."""
     if path is None:
         from pydoc_data.topics import topics
         return "\n".join(topics[name] for name in sorted(topics))
@@ -66,14 +67,14 @@ def text_of(path):
 
 
 def limited(args, train, test):
-    """The two parts cut down to `--limit` training examples and as many for test."""
+    """The two parts, cut to `--limit` examples each."""
     if not args.limit:
         return train, test
     return tuple(tuple(t[:args.limit] for t in part) for part in (train, test))
 
 
 def accuracy(model, inputs, targets, predict):
-    """Share of `inputs` that the model gets right."""
+    """The share of `inputs` for which the model is right."""
     model.eval()
     right = 0
     with torch.no_grad():
@@ -88,8 +89,8 @@ def classes(logits):
 
 
 class Checkpoint:
-    """The state of a training in a file: of its parts (what has a state_dict), of the random numbers, and its records.
-    Nothing without --checkpoint."""
+    """The state of a training in a file: that of its parts (objects with a state_dict), that of the random numbers, and
+    its records. Without --checkpoint it does nothing."""
 
     def __init__(self, args, **parts):
         self.path, self.every = getattr(args, "checkpoint", None), getattr(args, "every", 0)
@@ -97,7 +98,7 @@ class Checkpoint:
         self.resumes = self.path is not None and args.resume and os.path.exists(self.path)
 
     def load(self, records):
-        """The records of a training that goes on, whose state is taken over; `records` of one that begins."""
+        """The records of a training that goes on, whose state is loaded; `records` for a training that begins."""
         if not self.resumes:
             return records
         state = torch.load(self.path)
@@ -107,21 +108,22 @@ class Checkpoint:
         return {name: state[name] for name in records}
 
     def save(self, steps=0, **records):
-        """After every so many `steps`; the file is the old one or the new one, whenever the process ends."""
+        """Saves the state if `steps` is a multiple of --every. The file is the old one or the new one, even if the
+        process is killed."""
         if self.path is not None and steps % self.every == 0:
             states = {name: part.state_dict() for name, part in self.parts.items()}
             torch.save({**states, "random": torch.get_rng_state(), **records}, self.path)
 
 
 def compiled(args, step):
-    """The function that does a step of a training; with --compile, one that does the same by replaying it."""
+    """The function of a training step; with --compile, a function that records the step and replays it."""
     return torch.compile(step) if getattr(args, "compile", False) else step
 
 
 def train(args, model, optimizer, loss_function, train_data, test_data, batch_size, predict=classes,
           scheduler=None):
-    """Train for args.epochs. Returns the losses of all steps and a row (epoch, mean loss, accuracy,
-    seconds) per epoch; prints the table and saves the picture."""
+    """Trains for args.epochs. Returns the losses of all steps and a row (epoch, mean loss, accuracy, seconds) for each
+    epoch; prints the table and saves the picture."""
     inputs_held_out, targets_held_out = test_data
     loader: DataLoader = DataLoader(TensorDataset(*train_data), batch_size=batch_size, shuffle=True)
     checkpoint = Checkpoint(args, model=model, optimizer=optimizer, scheduler=scheduler, loader=loader)
@@ -156,7 +158,7 @@ def train(args, model, optimizer, loss_function, train_data, test_data, batch_si
 
 
 def picture(path, rows, held_out="test accuracy"):
-    """Save over the epochs the loss and what the third column holds."""
+    """Saves a picture of the loss, and of the third column of `rows`, over the epochs."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
@@ -174,7 +176,7 @@ def picture(path, rows, held_out="test accuracy"):
 
 
 def training_step(model, images, labels):
-    """A function that does a step of a classifier."""
+    """A function that does a training step of a classifier."""
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 
     def step():
@@ -185,7 +187,7 @@ def training_step(model, images, labels):
 
 
 def median_times(steps, rounds=15):
-    """The median time of each step, in milliseconds; they take turns."""
+    """The median time of each step, in milliseconds. The steps take turns."""
     times: dict[str, list[float]] = {name: [] for name in steps}
     for _ in range(rounds):
         for name, step in steps.items():

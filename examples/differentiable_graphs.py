@@ -1,16 +1,16 @@
 """A paper retold: Jesse Engel, "Optimizing RNNs with Differentiable Graphs" (2016), on MNIST row by row.
 
-The paper draws a network as a circuit and marks the operations whose backward needs what came in, because there one
-decides what to keep and what to compute again. From such graphs it takes a GRU that is up to 40 % faster. Here are
-its networks: a fully connected layer, a recurrent network, and the GRU in four forms:
+The paper draws a network as a circuit and marks the operations whose backward needs their inputs, because a program may
+keep these or compute them again. From such graphs it derives a GRU that is up to 40 % faster. Here are its networks: a
+fully connected layer, a recurrent network, and the GRU in four forms:
 
     textbook   six products in every time step, the reset gate before the recurrent product
     before     the products with the input for all steps at once, two more in every step
-    after      the reset gate after the recurrent product, so that one is left
-    fused      nn.GRU, which does the same in one operation
+    after      the reset gate after the recurrent product, so that a single product is left
+    fused      nn.GRU, which computes the same in one operation
 
-It prints time, memory and accuracy of each, and what checkpointing.py and forward_mode.py measure; --out FOLDER saves
-the pictures and the page that docs/ shows.
+It prints time, memory and accuracy of each, and the measurements of checkpointing.py and forward_mode.py. --out FOLDER
+saves the pictures and the page that docs/ shows.
 """
 import os
 
@@ -26,7 +26,7 @@ SMALL = 10, 32                     # the batch and the units of the second timin
 
 
 class Dense(nn.Module):
-    """A fully connected layer, from operations."""
+    """A fully connected layer, made of single operations."""
 
     def __init__(self, inputs, outputs):
         super().__init__()
@@ -38,12 +38,12 @@ class Dense(nn.Module):
 
 
 def weights(outputs, inputs):
-    """What nn.Linear starts with."""
+    """The initial weights of nn.Linear."""
     bound = inputs ** -0.5
     return nn.Parameter(torch.empty(outputs, inputs).uniform_(-bound, bound))
 
 
-# A state is a column for each image (units, batch), so that a gate is a piece of memory in one.
+# States are (units, batch), a column for each image, so that a gate is one piece of memory.
 class VanillaCell(nn.Module):
     def __init__(self, units):
         super().__init__()
@@ -54,7 +54,7 @@ class VanillaCell(nn.Module):
 
 
 class TextbookCell(nn.Module):
-    """The gates of a GRU as they are written down. `x`: the pixels, three times."""
+    """The gates of a GRU as in the textbook formulas. `x`: the pixels, three times."""
 
     def __init__(self, units):
         super().__init__()
@@ -85,7 +85,7 @@ class BeforeCell(nn.Module):
 
 
 class AfterCell(nn.Module):
-    """As BeforeCell, but the reset gate is applied to the product: so there is a single one."""
+    """BeforeCell with the reset gate applied to the product, so that there is a single product."""
 
     def __init__(self, units):
         super().__init__()
@@ -100,8 +100,8 @@ class AfterCell(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """A cell over the rows of an image, and a layer that tells the digit from the last state. `gates`: of how many the
-    products with the pixels are taken for all rows at once; 0 if the cell takes the pixels."""
+    """A cell over the rows of an image, and a layer that recognises the digit from the last state. `gates`: the number
+    of gates whose products with the pixels are computed for all rows at once; 0 if the cell takes the pixels."""
 
     def __init__(self, cell, gates, units=UNITS):
         super().__init__()
@@ -133,7 +133,7 @@ GRUS = {"textbook": lambda units=UNITS: Recurrent(TextbookCell, 0, units),
 
 
 def kept_bytes(model, images):
-    """Bytes of the activations that backward keeps."""
+    """The bytes of the activations that are kept for backward."""
     return viz.graph(model, images).totals["activation"]
 
 
@@ -146,7 +146,7 @@ def times_of_grus(args, images, labels, units):
 
 
 def compare_grus(args, train_data, test_data):
-    """A row for each form of the GRU: time of a training step at two sizes, what is kept, accuracy."""
+    """A row for each form of the GRU: time of a training step at two sizes, kept bytes, accuracy."""
     images, labels = train_data[0][:BATCH], train_data[1][:BATCH]
     times, small = [times_of_grus(args, images[:batch], labels[:batch], units)
                     for batch, units in ((BATCH, UNITS), SMALL)]
@@ -162,7 +162,7 @@ def compare_grus(args, train_data, test_data):
 
 
 def pictures(args):
-    """Save the graphs of the paper; their names."""
+    """Saves the graphs of the paper. Returns their names."""
     image = torch.rand(2, PIXELS, PIXELS)
     torch.manual_seed(args.seed)
     graphs = {"layer": viz.graph(Dense(PIXELS, 10), image[0]),
@@ -204,7 +204,7 @@ One direction of the inputs gives the derivatives of all outputs (`examples/forw
 
 
 def by_name(rows):
-    """Times of a step at the two sizes, by form of the GRU."""
+    """The times of a step at the two sizes, by the form of the GRU."""
     return {row[0]: row[1] for row in rows}, {row[0]: row[2] for row in rows}
 
 
@@ -218,7 +218,7 @@ def table_of_grus(rows):
 
 
 def claims(rows):
-    """What the paper says of the GRU, and what was measured."""
+    """The claims of the paper about the GRU, and the measured results."""
     times, small = by_name(rows)
     return (f"The paper says up to 40 % for all of its changes, about 10 % of them for the reset gate's place. Here a "
             f"step of \"textbook\" takes {times['textbook'] / times['fused']:.2f} and "

@@ -1,10 +1,10 @@
-"""Forward mode: derivatives along one direction, beside reverse mode, which gives those by all parameters at once.
+"""Forward mode, which gives derivatives along one direction, beside reverse mode, which gives them by all parameters.
 
-The graphs of the paper that differentiable_graphs.py retells are of reverse mode: backward runs through all of forward
-once more, and needs its activations. Forward mode carries a derivative along with the values, from the inputs on: one
-direction of the inputs gives the derivatives of all outputs. So it is for few inputs and many outputs, as reverse mode
-is for the gradient of a loss by many parameters. tinytorch takes it from the same tape, and so it allocates what
-reverse mode does, and more. Printed is what both cost, for a loss and for many outputs.
+The graphs of the paper that differentiable_graphs.py retells show reverse mode: backward runs through the whole forward
+pass again, and needs its activations. Forward mode carries a derivative along with the values, from the inputs on: one
+direction of the inputs gives the derivatives of all outputs. So it suits few inputs and many outputs, as reverse mode
+suits the gradient of a loss by many parameters. tinytorch computes it from the same tape, so that it allocates as much
+as reverse mode, and more. The program prints the costs of both, for a loss and for many outputs.
 """
 import argparse
 
@@ -17,7 +17,7 @@ HEAD = ("", "ms", "MB allocated at most")
 
 
 class Net(nn.Module):
-    """A recurrent network over the rows of images, from operations."""
+    """A recurrent network over the rows of images, made of single operations."""
 
     def __init__(self):
         super().__init__()
@@ -32,7 +32,7 @@ class Net(nn.Module):
 
 
 def ways(images, labels, seed=0):
-    """{name: function} of what is measured."""
+    """{name: the function that is measured}."""
     torch.manual_seed(seed)
     model = Net()
     parameters = dict(model.named_parameters())
@@ -72,7 +72,7 @@ def ways(images, labels, seed=0):
 
 
 def measure(images, labels, seed=0, rounds=15):
-    """A row for each."""
+    """A row for each of `ways`."""
     functions = ways(images, labels, seed)
     times = common.median_times(functions, rounds)
     return [(name, f"{times[name]:.2f}", f"{viz.memory(function).peak / 1e6:.2f}")
@@ -81,7 +81,7 @@ def measure(images, labels, seed=0, rounds=15):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seed", type=int, default=0, help="of the weights, the direction and the images (0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the weights, the direction and the images (0)")
     parser.add_argument("--rounds", type=int, default=15, help="how often each is timed (15)")
     args = parser.parse_args(argv)
     torch.manual_seed(args.seed)

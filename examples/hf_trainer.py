@@ -1,7 +1,7 @@
-"""A small GPT-2 of transformers, trained by its Trainer to write letter by letter, and asked to go on.
+"""A small GPT-2 of the library transformers. Its Trainer trains it to write letter by letter, then it continues a text.
 
-It needs transformers and accelerate, which import torch and here get tinytorch. --data as for nanogpt.py. An epoch is
-one pass over --limit letters (20000), in pieces of 64.
+It needs transformers and accelerate, which import torch and get tinytorch here. --data is the same as for nanogpt.py.
+An epoch is one pass over --limit letters (20000), in pieces of 64.
 """
 import tempfile
 import time
@@ -33,7 +33,7 @@ def main(argv=None):
                             width=(64, "numbers for each letter"), heads=(4, "heads of the attention"),
                             depth=(2, "blocks"), letters=(60, "letters to write at the end"),
                             prompt=("The ", "what to go on from"))
-    torch.install()                    # as what other libraries import as torch
+    torch.install()                    # other libraries now import it as torch
     from transformers.utils import logging
     logging.set_verbosity_error()
     text = common.text_of(args.data)[:args.limit or 20000]
@@ -52,7 +52,7 @@ def main(argv=None):
     written = model.eval().generate(prompt, attention_mask=torch.ones_like(prompt), do_sample=False, pad_token_id=0,
                                     eos_token_id=None, max_new_tokens=args.letters)[0].tolist()
     print("-- most likely:", "".join([letters[i] for i in written]), sep="\n")
-    steps = -(-(len(text) // args.context) // args.batch)      # of an epoch
+    steps = -(-(len(text) // args.context) // args.batch)      # steps of an epoch
     parts = [losses[i:i + steps] for i in range(0, len(losses), steps)]
     rows = [(i, sum(part) / len(part), part[-1], seconds / len(parts)) for i, part in enumerate(parts, 1)]
     if args.plot:

@@ -1,6 +1,6 @@
-"""Film reviews (IMDB), good or bad, with a convolution over word embeddings.
+"""Film reviews (IMDB), classified as good or bad by a convolution over word embeddings.
 
---data is the aclImdb folder, or a tar of it (.tar, .tar.gz, .tar.xz), or a folder that holds one.
+--data is the aclImdb folder, a tar of it (.tar, .tar.gz, .tar.xz), or a folder that contains one of these.
 """
 import collections
 import os
@@ -14,7 +14,7 @@ import numpy as np
 import tinytorch as torch
 from tinytorch import nn
 
-WORDS, LENGTH = 12849, 130        # vocabulary (0 pads short reviews); tokens kept: the last of a review
+WORDS, LENGTH = 12849, 130        # vocabulary (0 pads short reviews), and the number of last tokens that are kept
 
 
 class Net(nn.Module):
@@ -34,7 +34,7 @@ class Net(nn.Module):
 
 
 def reviews(path):
-    """(text, 1 for good or 0 for bad) of every labelled review, in order of name."""
+    """(text, 1 for good or 0 for bad) for every labelled review, in the order of the files' names."""
     label = {"neg": 0, "pos": 1}
     found = []
     if os.path.isdir(path) and not os.path.isdir(os.path.join(path, "train")):

@@ -3,7 +3,7 @@
     python -m tinytorch.distributed.run --nproc_per_node 2 examples/mnist_ddp.py
     mpirun -n 2 python examples/mnist_ddp.py
 
-Under torch, whose name --module gives, the same file runs by torchrun:
+With `--module torch` the same file runs with PyTorch, under torchrun:
 
     torchrun --nproc_per_node 2 examples/mnist_ddp.py --module torch
 """
@@ -18,18 +18,19 @@ from pathlib import Path
 
 def arguments(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=os.environ.get("TINYTORCH_DATA", "data"), help="where MNIST's files lie")
+    parser.add_argument("--data", default=os.environ.get("TINYTORCH_DATA", "data"), help="folder with MNIST's files")
     parser.add_argument("--module", default="tinytorch", help="tinytorch or torch (tinytorch)")
     parser.add_argument("--epochs", type=int, default=3, help="passes over the training data (3)")
-    parser.add_argument("--batch", type=int, default=128, help="samples of a step, of all processes together (128)")
+    parser.add_argument("--batch", type=int, default=128, help="samples of a step, over all processes (128)")
     parser.add_argument("--lr", type=float, default=5e-3, help="learning rate (0.005)")
-    parser.add_argument("--seed", type=int, default=0, help="of the weights and the shuffling (0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the weights and the shuffling (0)")
     parser.add_argument("--limit", type=int, help="use no more training examples than this")
     return parser.parse_args(argv)
 
 
 def mnist(folder, part, torch):
-    """(images (N, 1, 28, 28) in [0, 1], labels) of "train" or "t10k", from MNIST's own files in the folder or below."""
+    """(images (N, 1, 28, 28) in [0, 1], labels) of "train" or "t10k", from MNIST's own files in the folder or below
+    it."""
     def read(kind):
         found = sorted(path for path in Path(folder).rglob(f"{part}-{kind}-ubyte*") if path.suffix in ("", ".gz"))
         if not found:
@@ -46,7 +47,7 @@ def network(nn):
 
 
 def accuracy(torch, dist, model, images, labels):
-    """The share that the model gets right; each process looks at its part."""
+    """The share of `images` for which the model is right. Each process counts in its part."""
     rank, size = dist.get_rank(), dist.get_world_size()
     right = torch.zeros(1)
     with torch.no_grad():

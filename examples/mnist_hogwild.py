@@ -1,5 +1,5 @@
 """A small CNN on MNIST, trained by several processes at once on the same weights, without locks (Hogwild: Niu, Recht,
-Re and Wright 2011). Their updates may overwrite each other, and it learns all the same."""
+Re and Wright 2011). Their updates may overwrite each other, but the network learns."""
 import common
 
 import tinytorch as torch
@@ -21,7 +21,7 @@ class Net(nn.Module):
 
 
 def train(rank, model, images, labels, args):
-    """What each process does: all of the data, in an order of its own."""
+    """The work of each process: an epoch over all data, in an order of its own."""
     torch.manual_seed(args.seed + rank)
     torch.set_num_threads(1)
     dataset = torch.utils.data.TensorDataset(images, labels)
@@ -39,7 +39,7 @@ def train(rank, model, images, labels, args):
 
 
 def main(argv=None):
-    """Returns the share of the test images that is recognised at the end."""
+    """Trains the network. Returns the share of the test images that it recognises at the end."""
     args = common.arguments(__doc__, 2, argv, processes=(2, "how many"), batch=(64, "images in a step"),
                             lr=(0.05, "of SGD"))
     torch.manual_seed(args.seed)

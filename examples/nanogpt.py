@@ -1,7 +1,7 @@
-"""Text, letter by letter, with a small GPT: trained with AdamW, a warm-up and a cosine, and then asked to go on.
+"""Text, letter by letter, with a small GPT. It is trained with AdamW, a warm-up and a cosine, then it continues a text.
 
---data is a text file, or a folder that holds one of the name tinyshakespeare.txt; without it the text is that of
-Python's own documentation. An epoch is so many --steps.
+--data is a text file, or a folder with a file tinyshakespeare.txt. Without it the text is Python's own documentation.
+An epoch has --steps steps.
 """
 import math
 import time
@@ -13,7 +13,7 @@ from tinytorch import nn
 
 
 class Block(nn.Module):
-    """Attention to what came before, then two layers for each letter, both added to what goes in."""
+    """Attention to earlier letters, then two layers for each letter; both are added to their inputs."""
 
     def __init__(self, width, heads, dropout):
         super().__init__()
@@ -42,9 +42,9 @@ class GPT(nn.Module):
         self.blocks = nn.Sequential(*[Block(width, heads, dropout) for _ in range(depth)])
         self.last = nn.LayerNorm(width, bias=False)
         self.out = nn.Linear(width, letters, bias=False)
-        self.letter.weight = self.out.weight       # a letter is read as it is written
+        self.letter.weight = self.out.weight       # input and output share the letters' vectors
         for name, parameter in self.named_parameters():
-            if parameter.dim() > 1:                # what adds to the sum of all blocks begins smaller
+            if parameter.dim() > 1:                # the weights that add to the sum of all blocks begin smaller
                 adds = name.endswith(("from_heads.weight", "layers.2.weight"))
                 nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * depth) if adds else 0.02)
 
@@ -54,8 +54,8 @@ class GPT(nn.Module):
 
     @torch.no_grad()
     def continued(self, tokens, count, temperature=0.0, best=None):
-        """`tokens` (1, T) with `count` more: the most likely ones, or drawn (from the `best` of them) if there is a
-        temperature."""
+        """`tokens` (1, T) and `count` more. They are the most likely ones, or with a temperature they are drawn (from
+        the `best` most likely ones)."""
         self.eval()
         for _ in range(count):
             logits = self(tokens[:, -self.context:])[:, -1]
@@ -73,7 +73,7 @@ class GPT(nn.Module):
 
 
 def batch_of(tokens, context, count):
-    """(letters, those that follow them) from places drawn at random."""
+    """(letters, the letters that follow them) from random places."""
     starts = torch.randint(len(tokens) - context, (count,))
     places = starts[:, None] + torch.arange(context)
     return tokens[places], tokens[places + 1]
@@ -92,7 +92,7 @@ def held_out_loss(model, tokens, context, count, batches=10):
 
 
 def train(args, model, train_tokens, test_tokens):
-    """The losses of all steps, and a row (epoch, mean loss, loss on what was held out, seconds) per epoch."""
+    """The losses of all steps, and a row (epoch, mean loss, loss on the held-out text, seconds) for each epoch."""
     matrices = [p for p in model.parameters() if p.dim() > 1]
     others = [p for p in model.parameters() if p.dim() < 2]
     optimizer = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.1}, {"params": others, "weight_decay": 0.0}],

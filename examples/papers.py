@@ -1,10 +1,10 @@
-"""The systems of five papers, each with tinytorch and with PyTorch beside it: accuracy, time and memory.
+"""The systems of five papers, with tinytorch and with PyTorch: accuracy, time and memory.
 
     python examples/papers.py --data FOLDER [--page docs/papers.md]
 
-FOLDER holds `mnist` and `imdb`. Each system runs in processes of its own that take turns; where PyTorch is not
-installed its columns stay empty. What the papers report is given with each. The fifth paper's GRU is compared with
-itself, by differentiable_graphs.py.
+FOLDER contains `mnist` and `imdb`. Each system runs in alternating processes of its own. If PyTorch is not installed
+its columns stay empty. The results in the papers are printed too. differentiable_graphs.py compares the forms of the
+fifth paper's GRU with each other.
 """
 import argparse
 import json
@@ -23,8 +23,8 @@ import tinytorch
 HERE = Path(__file__).resolve().parent
 SWAPPED = HERE.parent / "benchmarks" / "swapped.py"
 
-#: title, example, its options, the folder of its data, what the papers report: accuracy of (their system, the library
-#: that they compare with), and the number of epochs.
+#: (title, example, its options, the folder of its data, the accuracies in the paper: (its system, the library with
+#: which it compares), the number of epochs).
 SYSTEMS = [
     ("RNN on MNIST: 4 steps of 196 pixels, 64 tanh units, batch 100, SGD 0.015 (two papers)", "mnist_rnn", [], "mnist",
      (0.917, 0.92), 5),
@@ -35,7 +35,7 @@ SYSTEMS = [
 
 
 def run(library, example, options):
-    """What benchmarks/swapped.py says of one run: rows and megabytes. None where the library is not installed."""
+    """The result of one run from benchmarks/swapped.py: rows and megabytes. None if the library is not installed."""
     done = subprocess.run([sys.executable, str(SWAPPED), library, example, *options], capture_output=True, text=True)
     if done.returncode and f"No module named '{library}'" in done.stderr:
         return None
@@ -45,7 +45,7 @@ def run(library, example, options):
 
 
 def compare(example, options, rounds):
-    """{library: (rows of a run, median seconds per epoch, peak megabytes)} of runs that take turns."""
+    """{library: (rows of a run, median seconds per epoch, peak megabytes)} from alternating runs."""
     found: dict[str, list] = {"tinytorch": [], "torch": []}
     for _ in range(rounds):
         for library, runs in found.items():
@@ -59,7 +59,7 @@ def compare(example, options, rounds):
 
 
 def section(title, example, options, reported, found, count):
-    """Markdown of one system."""
+    """The section of one system, in Markdown."""
     head = ["", *[f"epoch {k}" for k in range(1, count + 1)], "seconds per epoch", "peak MB"]
     rows = [(library, *[f"{row[2]:.4f}" for row in epochs], f"{seconds:.2f}", f"{megabytes:.0f}")
             for library, (epochs, seconds, megabytes) in found.items()]
@@ -109,7 +109,7 @@ def options(args, data, epochs):
 
 
 def fifth(args, folder):
-    """Markdown of the paper that has an example, and a page, of its own."""
+    """The section of the paper that has an example and a page of its own, in Markdown."""
     out = ["--out", str(folder / "differentiable_graphs")] if args.page else []
     rows = differentiable_graphs.main([*options(args, "mnist", args.epochs or 2), *out])
     shown = ("![GRU, the reset gate before](differentiable_graphs/gru_before.svg)\n\n![GRU, the reset gate after]"

@@ -1,9 +1,9 @@
-"""A model behind HTTP, on the standard library: POST /predict with {"inputs": [[...]]} answers {"outputs": [[...]]}.
+"""A model behind HTTP with the standard library: POST /predict with {"inputs": [[...]]} answers {"outputs": [[...]]}.
 
     python app.py model.pt [port]
 
-`model.pt` is a state dict that torch.save wrote, of PyTorch or of tinytorch; `network` is the model that it fits. Say
-`import torch` here and the file runs under PyTorch too.
+`model.pt` is a state dict from torch.save of PyTorch or of tinytorch; `network` is the model that it fits. With `import
+torch` the file runs under PyTorch too.
 """
 import json
 import sys
@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import tinytorch as torch
 from tinytorch import nn
 
-LARGEST = 1 << 20                              # bytes of a request
+LARGEST = 1 << 20                              # the largest number of bytes of a request
 
 
 def network():
@@ -20,7 +20,7 @@ def network():
 
 
 def server(path, port):
-    """The server, with the model at `path`, on a port (0: a free one)."""
+    """A server with the model at `path`, on a port (0 for any free one)."""
     model = network().eval()
     model.load_state_dict(torch.load(path, map_location="cpu", mmap=True))
 
