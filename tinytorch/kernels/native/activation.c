@@ -1,9 +1,9 @@
-/* Functions of each element, and their gradients (ops/nn/gelu.py, kernels/erf.py). */
+/* Elementwise functions and their gradients (ops/nn/gelu.py, kernels/erf.py). */
 #include "common.h"
 
 struct elements { const float *x, *g; float *out; };
 
-/* KERNEL name(x, out): `value` of v = x[i]. */
+/* KERNEL name(x, out): out[i] = `value` for v = x[i]. */
 #define EACH(name, value)                                                                                             \
     static void name##_part(const void *args, int64_t first, int64_t last)                                            \
     {                                                                                                                 \
@@ -20,7 +20,7 @@ struct elements { const float *x, *g; float *out; };
         share(threads, n, 16384, name##_part, &args);                                                                 \
     }
 
-/* KERNEL name(g, x, out): `value` of v = x[i] and d = g[i]. */
+/* KERNEL name(g, x, out): out[i] = `value` for v = x[i] and d = g[i]. */
 #define EACH_BACKWARD(name, value)                                                                                    \
     static void name##_part(const void *args, int64_t first, int64_t last)                                            \
     {                                                                                                                 \
@@ -40,7 +40,7 @@ struct elements { const float *x, *g; float *out; };
 #define ROOT_2_PI 0.79788456080286536f             /* sqrt(2 / pi) */
 #define DENSITY 0.39894228040143268f               /* 1 / sqrt(2 pi) */
 
-/* p of erf(x) = tanh(x p(x^2)), from z = 16 on the same (_SINGLE of kernels/erf.py). */
+/* p(z) with erf(x) = tanh(x p(x^2)) (_SINGLE of kernels/erf.py); constant from z = 16 on. */
 INLINE float erf_series(float z)
 {
     z = z > 16.0f ? 16.0f : z;
@@ -55,7 +55,7 @@ INLINE float erf_series(float z)
 }
 
 /* (1 + erf(x / sqrt(2))) / 2, the share of the normal distribution below x: (1 + tanh(t)) / 2 is sigmoid(2 t), and
-2 t = x p(x^2) with that series, its argument and what it gives scaled. */
+2 t = x p(x^2) with the series of erf, whose argument and result are scaled. */
 INLINE float normal_share(float x)
 {
     return sigmoid_of(1.41421356237309505f * x * erf_series(0.5f * x * x));
@@ -79,7 +79,7 @@ INLINE float gelu_tanh_slope(float x, float share)
 
 struct shares { const float *x, *g, *share; float *out, *kept; };
 
-/* KERNEL name(x, kept, out): x times the share of it that is let through, which is kept unless that is None; and
+/* KERNEL name(x, kept, out): x times its share, which is also written to `kept` unless that is None; and
 name_backward(g, x, share, out). */
 #define GELU(name, share_of, slope)                                                                                   \
     static void name##_part(const void *args, int64_t first, int64_t last)                                            \
@@ -124,7 +124,7 @@ EACH_BACKWARD(silu_backward, d * sigmoid_of(v) * (1.0f + v * (1.0f - sigmoid_of(
 EACH_BACKWARD(sigmoid_backward, d * (1.0f - v) * v)
 EACH_BACKWARD(relu_backward, v <= 0.0f ? 0.0f : d)
 
-/* Product and difference are rounded one after the other, as NumPy does for few elements. */
+/* The product and the difference are each rounded, as in NumPy, which computes few elements. */
 #if defined(__clang__)
 #pragma clang fp contract(off)
 #elif defined(__GNUC__)

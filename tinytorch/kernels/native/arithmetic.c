@@ -1,9 +1,9 @@
-/* Sums, differences, products and quotients of many numbers (kernels/arithmetic.py). */
+/* Sums, differences, products and quotients of large arrays (kernels/arithmetic.py). */
 #include "common.h"
 
 struct operands { int64_t period; const float *x, *y; float *out; };
 
-/* A run of `x` with as many of `y`, or with one. */
+/* A run of `x` with as many elements of `y`, or with one. */
 #define RUN(operation)                                                                                                \
     if (one)                                                                                                          \
         for (int64_t j = 0; j < run; j++)                                                                             \
@@ -12,7 +12,7 @@ struct operands { int64_t period; const float *x, *y; float *out; };
         for (int64_t j = 0; j < run; j++)                                                                             \
             out[j] = x[j] operation y[j];
 
-/* KERNEL name(x, y, out): the elements of `y` hold for those of `x` again and again. */
+/* KERNEL name(x, y, out): `y` is repeated along `x`. */
 #define ARITHMETIC(name, operation)                                                                                   \
     static void name##_part(const void *args, int64_t first, int64_t last)                                            \
     {                                                                                                                 \

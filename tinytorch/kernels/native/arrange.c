@@ -1,5 +1,4 @@
-/* Copies with rows turned round and without a triangle, and what goes back to images that were resized
-(kernels/arrange.py). */
+/* Reversed copies, triangles of matrices, and the gradient of resized images (kernels/arrange.py). */
 #include "common.h"
 
 struct turned { int64_t n, inner; const float *x; float *out; };
@@ -34,7 +33,7 @@ static void some_triangles(const void *args, int64_t first, int64_t last)
     const struct triangle *a = args;
     const int64_t columns = a->columns;
     for (int64_t k = first; k < last; k++) {
-        const int64_t wanted = k % a->rows + a->diagonal + !a->upper;  /* where the lower triangle ends in this row */
+        const int64_t wanted = k % a->rows + a->diagonal + !a->upper;  /* the end of the lower triangle in this row */
         const int64_t end = wanted < 0 ? 0 : wanted < columns ? wanted : columns, rest = columns - end;
         const float *restrict x = a->x + k * columns;
         float *restrict out = a->out + k * columns;
@@ -48,7 +47,7 @@ static void some_triangles(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* The lower or the upper triangle of matrices, from a diagonal on. */
+/* The lower or the upper triangle of matrices from a diagonal on, zeros elsewhere. */
 void triangle(int64_t threads, int64_t outer, int64_t rows, int64_t columns, int64_t diagonal, int64_t upper,
               const float *x, float *out)
 {
@@ -91,8 +90,8 @@ static void some_resized(const void *args, int64_t first, int64_t last)
     free(line);
 }
 
-/* What goes back to images (height, width) from others (high, wide) whose every row and column is a weighted sum of
-`taps` of theirs. */
+/* The gradient of images (height, width), given that of resized ones (high, wide), each row and column of which is a
+weighted sum of `taps` rows and columns. */
 int64_t resize_backward(int64_t threads, int64_t images, int64_t height, int64_t width, int64_t high, int64_t wide,
                         int64_t taps, const float *g, const place *rows, const place *columns, const float *row_weights,
                         const float *column_weights, float *out)

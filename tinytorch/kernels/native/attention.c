@@ -1,12 +1,12 @@
-/* Attention (kernels/attention.py): what is done to scores between its products, and the whole of it. */
+/* Attention (kernels/attention.py): the softmax between its two products, and the whole attention in one call. */
 #include <stdlib.h>
 #include "panels.h"
 
-#define QUERIES 32                             /* whose scores are in the cache at a time */
+#define QUERIES 32                             /* their scores are in the cache at a time */
 
 struct scores { int64_t queries, keys, causal, divided; float scale; float *scores, *total; };
 
-/* `count` scores become exp(scale scores - the largest); the sum of these. */
+/* `count` scores s become exp(scale s - max(scale s)). Returns their sum. */
 INLINE float weigh(float *restrict s, int64_t count, float scale)
 {
     float top = -INFINITY, total = 0;
@@ -41,8 +41,8 @@ static void weights_of_rows(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* Scores (rows, keys) become exp(scale scores - the largest), 0 for keys behind the query if `causal`; divided by their
-sums, if those are wanted so. `queries`: after how many rows the next head begins. */
+/* Scores s (rows, keys) become exp(scale s - max(scale s)), and 0 for keys behind the query if `causal`; `divided` by
+their sums, if wanted. `queries`: the number of rows of a head. */
 void attention_weights(int64_t threads, int64_t rows, int64_t keys, int64_t queries, int64_t causal,
                        int64_t divided, float scale, float *scores, float *total)
 {
@@ -64,7 +64,8 @@ static void slopes_of_rows(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* The gradient of weights becomes that of scores; `dots`: of the gradient and what was attended to, by row. */
+/* The gradient of the weights becomes that of the scores. `dots`: for each row, the dot product of the
+output's gradient and the output. */
 void attention_weights_backward(int64_t threads, int64_t rows, int64_t keys, float scale, const float *weights,
                                 const float *dots, float *g)
 {
@@ -75,13 +76,13 @@ void attention_weights_backward(int64_t threads, int64_t rows, int64_t keys, flo
 struct heads {
     int64_t outer, inner, queries, keys, size, wide, causal, joined;
     float scale;
-    int64_t q_apart[3], k_apart[3], v_apart[3];          /* of the outer axis, of the inner one, of rows */
+    int64_t q_apart[3], k_apart[3], v_apart[3];          /* strides: outer axis, inner axis, rows */
     const float *q, *k, *v;
     float *out;
     int64_t *failed;
 };
 
-/* Panels of the keys of a head, which are the columns of a matrix, and of its values. */
+/* Panels of a head's keys, which are the columns of the right operand, and of its values. */
 static void pack_head(const struct heads *a, const float *k, const float *v, float *keys, float *values)
 {
     for (int64_t j = 0; j < a->keys; j += span_of(a->keys)) {
@@ -96,13 +97,13 @@ static void pack_head(const struct heads *a, const float *k, const float *v, flo
     }
 }
 
-/* Rows [top, bottom) of the result of a head, from `out` on, `distance` apart. */
+/* Rows [top, bottom) of the result of a head. They go to `out`, `distance` apart. */
 static void attend_rows(const struct heads *a, int64_t top, int64_t bottom, const float *q, const float *keys,
                         const float *values, float *scores, float *out, int64_t distance)
 {
     const int64_t seen = a->causal && bottom < a->keys ? bottom : a->keys, pitch = packed_size(1, a->keys);
     for (int64_t j = 0; j < seen; j += span_of(a->keys)) {
-        const int64_t width = packed_size(1, width_of(a->keys, j));       /* whole vectors: nothing reads the rest */
+        const int64_t width = packed_size(1, width_of(a->keys, j));       /* whole vectors: the padding is not read */
         struct panel p = {a->size, width, a->q_apart[2], a->q_apart[2], 1, width, pitch, 0, 0, q + top * a->q_apart[2],
                           keys + a->size * j, scores + j};
         times_panel(&p, 0, bottom - top);
@@ -145,9 +146,9 @@ static void some_heads(const void *args, int64_t first, int64_t last)
     free(memory);
 }
 
-/* softmax(scale q k^T) v of `outer` times `inner` heads: q (queries, size), k (keys, size), v (keys, wide), the heads and
-rows of each so far apart as is said. The result is (outer, inner, queries, wide), or (outer, queries, inner, wide) if
-`joined`. `grain`: how many blocks of queries are a piece. Whether there was no memory for it. */
+/* softmax(scale q k^T) v for `outer` times `inner` heads: q (queries, size), k (keys, size), v (keys, wide), each with
+the given strides of heads and rows. The result is (outer, inner, queries, wide), or (outer, queries, inner, wide) if
+`joined`. `grain`: the number of blocks of queries in a piece. Returns whether memory was missing. */
 int64_t attend(int64_t threads, int64_t outer, int64_t inner, int64_t queries, int64_t keys, int64_t size, int64_t wide,
                int64_t causal, int64_t joined, int64_t grain, float scale, int64_t q_outer,
                int64_t q_inner, int64_t ldq, int64_t k_outer, int64_t k_inner, int64_t ldk, int64_t v_outer,

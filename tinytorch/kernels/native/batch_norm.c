@@ -1,4 +1,5 @@
-/* Batch norm of (images, channels, size), and its gradient (kernels/norm.py): a channel at a time, which the cache holds. */
+/* Batch norm of (images, channels, size), and its gradient (kernels/norm.py), channel by channel: the cache holds a
+channel. */
 #include "common.h"
 
 struct batch {
@@ -55,7 +56,7 @@ static void some_channels(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* Also the mean, the variance and 1 over the deviation of each channel. */
+/* Also writes the mean, the variance and 1 / deviation of each channel. */
 void batch_norm(int64_t threads, int64_t images, int64_t channels, int64_t size, float eps, const float *x,
                 const float *weight, const float *bias, float *out, float *mean, float *variance, float *rate)
 {
@@ -97,7 +98,7 @@ static void some_channels_backward(const void *args, int64_t first, int64_t last
     }
 }
 
-/* The gradient of the input; by channel the sums of g, and of g times deviations from the mean. */
+/* The gradient of the input, and by channel the sums of g, and of g times the deviations from the mean. */
 void batch_norm_backward(int64_t threads, int64_t images, int64_t channels, int64_t size, const float *g,
                          const float *x, const float *weight, const float *mean, const float *rate, float *out,
                          float *total, float *dot)
@@ -120,7 +121,7 @@ static void some_images(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* x times a number plus another, by channel. */
+/* x * scale + shift, by channel. */
 void scale_shift(int64_t threads, int64_t images, int64_t channels, int64_t size, const float *x,
                  const float *weight, const float *bias, float *out)
 {

@@ -1,7 +1,7 @@
-/* What the kernels share: types, visibility, and functions of one float that compilers turn into vectors.
+/* The common parts of the kernels: types, visibility, and functions of one float that compilers vectorise.
 
-Every kernel takes C-contiguous arrays of native floats, whose addresses and sizes the door (__init__.py) has checked.
-The build compiles each file once for every set of instructions, so there is none but plain C here. */
+Every kernel takes C-contiguous arrays of native floats, whose addresses and sizes the Python side (__init__.py) has
+checked. The build compiles each file once for every set of instructions, so that all files are plain C. */
 #ifndef TINYTORCH_COMMON_H
 #define TINYTORCH_COMMON_H
 
@@ -11,9 +11,9 @@ The build compiles each file once for every set of instructions, so there is non
 #include <stdlib.h>
 #include <string.h>
 
-/* Functions of which glibc has had another version since are asked for by their first one, so that what is built on a new
-system runs on an old one (manylinux_2_17). The new ones compute the same; they leave errno alone, or moved from
-libpthread, which every Python has loaded. */
+/* Functions that have newer versions in glibc are linked by their first version, so that a library that was built on a
+new system runs on an old one (manylinux_2_17). The new versions compute the same; they do not set errno, or have moved
+from libpthread, which every Python has loaded. */
 #if defined(__GLIBC__) && (defined(__x86_64__) && !defined(__ILP32__) || defined(__aarch64__))
 #ifdef __x86_64__
 #define FIRST(name) __asm__(".symver " #name "," #name "@GLIBC_2.2.5");
@@ -35,7 +35,7 @@ FIRST(pthread_create) FIRST(pthread_detach) FIRST(pthread_mutex_trylock) FIRST(p
 #define ALIGNED __attribute__((aligned(64)))
 #endif
 
-/* A loop over elements whose sums and maxima may be made in several parts, as many as fit a vector. */
+/* A loop over elements whose sums and maxima may be computed in several parts, as many as fit a vector. */
 #define TOTAL(operation, ...) _Pragma(TOTAL_TEXT(omp simd reduction(operation : __VA_ARGS__)))
 #define TOTAL_TEXT(...) #__VA_ARGS__
 
@@ -46,25 +46,25 @@ FIRST(pthread_create) FIRST(pthread_detach) FIRST(pthread_mutex_trylock) FIRST(p
 #define AHEAD(place) __builtin_prefetch(place)
 #endif
 
-/* A loop over elements of arrays that are apart, or the same. */
+/* A loop over elements of arrays that do not overlap, or are the same array. */
 #define SPAN _Pragma("omp simd")
 
-/* What a kernel returns that failed: for want of memory, or at a place that there is not. */
+/* The result of a kernel that fails: memory is missing, or a place is out of range. */
 enum { NO_MEMORY = 1, OUTSIDE = 2 };
 
-/* A number that names one of several places: an index, a class, a row of a step. C can do nothing with it but by the two
-functions below. They read it once, for another thread or process may write to the array at any time: what was checked is
-what is used. */
+/* A number that names one of several places: an index, a class, a row of a step. C can use it by the two functions
+below alone. They read it once, because another thread or process may write to the array at any time, and the number
+that was checked must be the number that is used. */
 typedef struct { int64_t number; } place;
 
-/* The number of a place among `n`; -1 for one that there is not. */
+/* The number of a place among `n`, or -1 if it is out of range. */
 INLINE int64_t place_below(int64_t n, const place *from)
 {
     const int64_t at = *(const volatile int64_t *)&from->number;
     return (uint64_t)at < (uint64_t)n ? at : -1;
 }
 
-/* Reads numbers of a plan, which are checked as a whole. */
+/* Reads the numbers of a plan, which is checked as a whole afterwards. */
 INLINE void plan_of(int64_t n, const place *from, int64_t *to)
 {
     for (int64_t i = 0; i < n; i++)
@@ -72,19 +72,19 @@ INLINE void plan_of(int64_t n, const place *from, int64_t *to)
 }
 
 #define WORDS 624
-/* A Mersenne twister: its state, and which of its words comes next. */
+/* A Mersenne twister: its state, and the position of its next word. */
 typedef struct { uint32_t key[WORDS], next; } twister;
 
-/* random.c: its next `n` words. */
+/* random.c: the next `n` words of a twister. */
 void draw_words(twister *restrict state, uint32_t *restrict out, int64_t n);
 
-/* order.c: where the `k` largest or smallest of each row are. */
+/* order.c: the positions of the `k` largest or smallest elements of each row. */
 int64_t top(int64_t threads, int64_t rows, int64_t width, int64_t k, int64_t largest, int64_t ordered, const float *x,
             int64_t *out);
 
 #define PLACES 8                               /* at most so many at once */
 
-/* Reads `count` numbers of places among `n`, and says whether one does not exist. */
+/* Reads `count` numbers of places among `n`. Returns whether one is out of range. */
 INLINE int64_t places_below(int64_t n, int64_t count, const place *from, int64_t *to)
 {
     int64_t outside = 0;
@@ -95,9 +95,10 @@ INLINE int64_t places_below(int64_t n, int64_t count, const place *from, int64_t
     return outside < 0;
 }
 
-/* A copy of a plan: where the lines of an image, each `width` long, begin in its padded form of `length`; where terms do
-that are read from each of `places` places on, `apart` elements apart; at which of the places rows begin that are
-`out_width` long. NULL for want of memory, and if it reaches outside; then `failed` says which. */
+/* A checked copy of a plan: the starts of the lines of an image, each of `width` elements, in its padded form of
+`length`; the offsets of the terms, which are read from each of `places` places on, `apart` elements apart; the places
+at which rows of `out_width` places begin. NULL, with the reason in `failed`, if memory is missing or the plan reaches
+outside. */
 INLINE int64_t *checked_plan(int64_t lines, int64_t width, int64_t length, int64_t terms, int64_t reach, int64_t rows,
                              int64_t out_width, int64_t places, const place *plan, int64_t *failed)
 {
@@ -117,42 +118,43 @@ INLINE int64_t *checked_plan(int64_t lines, int64_t width, int64_t length, int64
     return copy;
 }
 
-/* For a kernel whose threads may find that it fails. */
+/* Sets the reason why a kernel fails, from any of its threads. */
 INLINE void fail(int64_t *failed, int64_t why)
 {
-#if defined(_MSC_VER) || UINTPTR_MAX < UINT64_MAX       /* of 32 bits: in two halves, one of which stays 0 */
+#if defined(_MSC_VER) || UINTPTR_MAX < UINT64_MAX       /* 32 bits: two halves, one of which stays 0 */
     *(volatile int64_t *)failed = why;
 #else
     __atomic_store_n(failed, why, __ATOMIC_RELAXED);
 #endif
 }
 
-/* threads.c: work(args, first, last) for pieces of `grain` of range(count), on up to `threads` threads. How it is cut
-depends on `grain` alone, so results do not depend on how many threads there are. */
+/* threads.c: calls work(args, first, last) for pieces of `grain` of range(count), on up to `threads` threads. The
+pieces depend on `grain` alone, so that results do not depend on the number of threads. */
 typedef void (*piece)(const void *args, int64_t first, int64_t last);
 void share(int64_t threads, int64_t count, int64_t grain, piece work, const void *args);
 
-/* Rows of `width` in a piece: some 16,384 elements, which take longer than it takes to wake a thread. */
+/* The number of rows of `width` in a piece: about 16,384 elements, which take longer than waking a thread. */
 INLINE int64_t rows_in_piece(int64_t width)
 {
     return width < 1 || width > 16384 ? 1 : 16384 / width;
 }
 
-/* Columns of `n` numbers in a piece, of `inner` that there are: whole lines of memory, and at most `most`. */
+/* The number of columns, each of `n` numbers, in a piece, of `inner` columns: whole lines of memory, and at most
+`most`. */
 INLINE int64_t columns_in_piece(int64_t n, int64_t inner, int64_t most)
 {
     const int64_t wanted = rows_in_piece(n), columns = wanted < 64 ? 64 : wanted < most ? wanted : most;
     return inner < 1 ? 1 : inner < columns ? inner : columns;
 }
 
-/* The first line of memory (64 bytes) from `p` on: vectors that lie across two take longer to read. */
-#define LINE 16                                /* floats of one */
+/* The first line of memory (64 bytes) from `p` on, because vectors across two lines take longer to read. */
+#define LINE 16                                /* floats of a line */
 INLINE float *on_line(float *p)
 {
     return (float *)(((uintptr_t)p + 63) / 64 * 64);
 }
 
-/* Where a run that begins at `i` ends: short enough to add up in single precision, whatever the compiler makes of it. */
+/* The end of a run that begins at `i`. A run is short enough to be summed in single precision in any order. */
 INLINE int64_t end_of_run(int64_t i, int64_t size)
 {
     return size - i < 512 ? size : i + 512;
@@ -172,10 +174,10 @@ INLINE float of_bits(uint32_t bits)
     return x;
 }
 
-#define SHIFT 12582912.0f                      /* 1.5 * 2^23: what is added to it is rounded to an integer */
+#define SHIFT 12582912.0f                      /* 1.5 * 2^23: adding it rounds a number to an integer */
 
-/* exp(r) of a remainder of log(2), |r| <= log(2) / 2, and of which power of 2: by its series fitted in single precision
-(Cephes' expf), to 1 unit in the last place. */
+/* exp(r), where x = n log(2) + r and |r| <= log(2) / 2, by a series fitted in single precision (Cephes' expf), to 1
+unit in the last place. `power` gets n. */
 INLINE float exp_of_rest(float x, uint32_t *power)
 {
     float shifted = x * 1.44269504088896341f + SHIFT, n = shifted - SHIFT;
@@ -191,7 +193,7 @@ INLINE float exp_of_rest(float x, uint32_t *power)
     return p * r * r + r + 1.0f;
 }
 
-/* exp(x), 2^n in two factors, for n beyond what an exponent holds: below -87 with the digits that are left. */
+/* exp(x), with 2^n in two factors, because n may exceed an exponent; below -87 with the digits of denormal numbers. */
 INLINE float exp_of(float x)
 {
     x = x < -104.0f ? -104.0f : x;
@@ -202,7 +204,7 @@ INLINE float exp_of(float x)
     return p * of_bits((uint32_t)(half + 127) << 23) * of_bits((uint32_t)(whole - half + 127) << 23);
 }
 
-/* exp(x) up to 2e38, above that infinity; 0 where it is no normal number. Takes two thirds of the time. */
+/* exp(x) up to 2e38, infinity above; 0 where it would be denormal. It takes two thirds of the time of exp_of. */
 INLINE float normal_exp_of(float x)
 {
     uint32_t power;
@@ -210,11 +212,11 @@ INLINE float normal_exp_of(float x)
     return x < -87.0f ? 0.0f : p * of_bits((power << 23) + bits_of(1.0f));
 }
 
-/* log(x) to 1 unit in the last place: x = 2^n m, sqrt(1/2) <= m < sqrt(2), log(m) by its series fitted in single
-precision (Cephes' logf). -inf of zero, NaN of what is below. */
+/* log(x) to 1 unit in the last place: x = 2^n m, sqrt(1/2) <= m < sqrt(2), and log(m) by a series fitted in single
+precision (Cephes' logf). -inf for zero, NaN for negative numbers. */
 INLINE float log_of(float x)
 {
-    const float small = x < 1.17549435e-38f ? 8388608.0f : 1.0f;       /* 2^23 makes of a denormal number a normal one */
+    const float small = x < 1.17549435e-38f ? 8388608.0f : 1.0f;       /* 2^23 makes a denormal number normal */
     const uint32_t bits = bits_of(x * small) - 0x3f3504f3u;            /* bits of sqrt(1/2) */
     const float n = (float)((int32_t)bits >> 23) - (small > 1.0f ? 23.0f : 0.0f);
     const float m = of_bits((bits & 0x007fffffu) + 0x3f3504f3u), r = m - 1.0f, z = r * r;
@@ -258,7 +260,7 @@ INLINE float tanh_of(float x)
     return fabsf(x) < 0.0004f ? x : v * p / q;
 }
 
-/* tanh(x) to 2 units in the last place, for where tanh_of will not do: below 5/8 by its series fitted in single
+/* tanh(x) to 2 units in the last place, where tanh_of is not accurate enough: below 5/8 by a series fitted in single
 precision (Cephes' tanhf), else by exp(2 |x|). */
 INLINE float exact_tanh_of(float x)
 {

@@ -1,7 +1,7 @@
-/* Convolutions with stride 1 (kernels/conv/columns.py), without columns. An image, padded, lies in one run; the window of
-the output at place p of it sees, for each term of its sum (channel and place of the kernel), the element at p plus an
-offset. So sums are made for all p at once, also where no window begins, and what counts is copied out: rows of the
-output, whose first places are `starts`. */
+/* Convolutions with stride 1 (kernels/conv/columns.py), without columns. A padded image is one run of memory. For each
+term of its sum (channel and place of the kernel) the window that begins at place p reads the element at p plus an
+offset. So the sums are computed for all p at once, also where no window begins, and the rows of the output, which begin
+at `starts`, are copied out. */
 #include <stdlib.h>
 
 #include "tile.h"
@@ -11,10 +11,10 @@ struct conv {
     const float *x, *g, *bias;
     const int64_t *lines_at, *offsets, *starts;
     float *packed, *out;
-    int64_t *failed;                           /* set by whichever thread finds no memory */
+    int64_t *failed;                           /* set by a thread that finds no memory */
 };
 
-/* An image in its padded form, zeros around it and behind it. */
+/* An image in its padded form, with zeros around it and behind it. */
 static void padded_image(const struct conv *s, int64_t image, float *to)
 {
     const float *from = s->x + image * s->lines * s->width;
@@ -22,7 +22,7 @@ static void padded_image(const struct conv *s, int64_t image, float *to)
         copy_row(to + s->lines_at[i], from + i * s->width, s->width);
 }
 
-/* `rows` rows of sums of SPAN_OF_TILE places each; `w` has BLOCK weights for each term. */
+/* `rows` rows of sums for SPAN_OF_TILE places each. `w` has BLOCK weights for each term. */
 INLINE void tile(const struct conv *s, int rows, const float *restrict w, const float *restrict bias,
                  const float *restrict x, float *restrict to, int64_t pitch)
 {
@@ -86,9 +86,9 @@ static void some_images(const void *args, int64_t first, int64_t last)
     free(sums);
 }
 
-/* x (images, lines, width); w (outputs, terms), which is packed first; out (images, outputs, rows, out_width) of `places`
-in all. `plan`: where the lines begin in the padded form of `length`, the offsets of the terms, where the rows begin.
-*/
+/* x (images, lines, width); w (outputs, terms), which is packed first; out (images, outputs, rows, out_width), `places`
+for each output. `plan`: the starts of the lines in the padded image of `length`, the offsets of the terms, the starts
+of the rows. */
 int64_t convolve(int64_t threads, int64_t images, int64_t lines, int64_t width, int64_t length, int64_t outputs,
                  int64_t terms, int64_t rows, int64_t out_width, int64_t places, int64_t grain, const float *x,
                  const float *w, const float *bias, const place *plan, float *out)
@@ -114,10 +114,10 @@ int64_t convolve(int64_t threads, int64_t images, int64_t lines, int64_t width, 
     return failed;
 }
 
-#define OUTPUTS (TALL == 8 ? 4 : 2)            /* as many sums as there are registers for */
+#define OUTPUTS (TALL == 8 ? 4 : 2)            /* as many sums as fit the registers */
 #define TERMS 6
 
-/* Sums over all places of the products of `n` terms and OUTPUTS gradients, added lane by lane to `to`. */
+/* Adds the sums over all places of the products of `n` terms and OUTPUTS gradients to `to`, lane by lane. */
 INLINE void weights_of(int n, const int64_t *offsets, const float *restrict x, const float *restrict g, int64_t pitch,
                        float *restrict to)
 {
@@ -153,7 +153,7 @@ static void weights_of_images(const void *args, int64_t first, int64_t last)
         fail(s->failed, NO_MEMORY);
     for (int64_t image = first; image < last && good; image++) {
         padded_image(s, image, x);
-        for (int64_t o = 0; o < s->outputs; o += OUTPUTS) {      /* what the last ones lack keeps the gradients before */
+        for (int64_t o = 0; o < s->outputs; o += OUTPUTS) {      /* missing outputs keep earlier gradients */
             const int64_t count = s->outputs - o < OUTPUTS ? s->outputs - o : OUTPUTS;
             for (int64_t i = 0; i < count; i++)
                 for (int64_t j = 0; j < s->rows; j++)
@@ -184,8 +184,8 @@ static void weights_of_images(const void *args, int64_t first, int64_t last)
     free(sums);
 }
 
-/* The gradient of the weights of `convolve` from `g`, that of its results: one part (outputs, terms) of it for each
-`grain` images in `parts`, to be added up. */
+/* The gradient of the weights of `convolve`, given that of its results, `g`. `parts` gets one part (outputs, terms) for
+each `grain` images; the caller adds them up. */
 int64_t convolve_weights(int64_t threads, int64_t images, int64_t lines, int64_t width, int64_t length,
                          int64_t outputs, int64_t terms, int64_t rows, int64_t out_width, int64_t places,
                          int64_t grain, int64_t pieces, const float *x, const float *g, const place *plan,

@@ -1,4 +1,4 @@
-/* Arrays of 16 bit numbers as floats, and back (kernels/halves.py). */
+/* Conversions of arrays between 16-bit numbers and floats (kernels/halves.py). */
 #include "halves.h"
 
 struct converted { const void *x; void *out; };

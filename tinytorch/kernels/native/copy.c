@@ -3,8 +3,8 @@
 
 struct copied { int64_t turned, m, n, distance, inner, outer_step, inner_step, pitch; const float *x; float *out; };
 
-#define SIDE 16                                /* floats of a line: tiles that are turned have that many rows */
-#define SHORT_RUN (4 * LANES)                  /* floats that take longer to copy in a call than here */
+#define SIDE 16                                /* floats in a line of memory: the rows of a tile that is transposed */
+#define SHORT_RUN (4 * LANES)                  /* for so many floats a call of memcpy takes longer */
 
 INLINE void run_copied(float *to, const float *from, int64_t n)
 {
@@ -14,7 +14,7 @@ INLINE void run_copied(float *to, const float *from, int64_t n)
         memcpy(to, from, n * sizeof(float));
 }
 
-/* Rows [first, last) of one turned matrix: out[row][j] = x[j][row]. */
+/* Rows [first, last) of one transposed matrix: out[row][j] = x[j][row]. */
 INLINE void turned_rows(const struct copied *a, const float *x, float *out, int64_t first, int64_t last)
 {
     for (int64_t j = 0; j < a->n; j += SIDE) {
@@ -36,7 +36,7 @@ INLINE void turned_rows(const struct copied *a, const float *x, float *out, int6
     }
 }
 
-/* Rows of all matrices, one after the other. */
+/* Rows of all matrices, numbered through. */
 static void some_copied(const void *args, int64_t first, int64_t last)
 {
     const struct copied *a = args;
@@ -56,14 +56,15 @@ static void some_copied(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* Of one run. */
+/* A part of one run. */
 static void part_copied(const void *args, int64_t first, int64_t last)
 {
     const struct copied *a = args;
     memcpy(a->out + first, a->x + first, (last - first) * sizeof(float));
 }
 
-/* Each of `outer` by `inner` matrices (m, n) goes to its row of the result, behind `before` elements of other arrays. */
+/* Writes each of `outer` times `inner` matrices (m, n) to its row of the result, between `before` and `after` elements
+of other arrays. */
 void copy(int64_t threads, int64_t turned, int64_t m, int64_t n, int64_t distance, int64_t outer, int64_t inner,
           int64_t outer_step, int64_t inner_step, int64_t before, int64_t after, const float *x, float *out)
 {

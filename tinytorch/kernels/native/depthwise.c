@@ -1,27 +1,28 @@
-/* Convolutions of each channel of an image by a kernel of its own (kernels/conv/depthwise.py). A channel, padded, lies in
-planes: with strides of p and q rows and columns p times q of them, each of the elements that are so far apart. What a place
-of the kernel sees from all places of the output is a run in one of them then, with what lies between rows of the output. */
+/* Depthwise convolutions: each channel of an image has a kernel of its own (kernels/conv/depthwise.py). A padded
+channel is split into planes: with strides of p rows and q columns there are p times q planes, each of elements at these
+distances. The elements that one place of the kernel reads for all places of the output are then a run in one plane,
+which includes the elements between rows of the output. */
 #include <stdlib.h>
 
 #include "tile.h"
 
-#define TAPS 9                                 /* places of a kernel that are summed at a time */
-#define FAR (4 * LANES)                        /* places of an output that are */
+#define TAPS 9                                 /* places of a kernel in one sum */
+#define FAR (4 * LANES)                        /* places of an output at a time */
 
 struct range { int64_t first, last; };
 
 struct depthwise {
     int64_t images, channels, height, width, high, wide, rows, columns, down, across, top, left, taps;
-    int64_t pitch, tall, plane, places, margin;        /* of planes: width, height, both; of an output in one; see below */
-    int64_t *at, *of;                          /* where places of the kernel see from: in the planes, and which plane */
-    struct range *lines, *across_lines;        /* rows and columns of planes that there are, of each kind */
+    int64_t pitch, tall, plane, places, margin;        /* planes: width, height, size; places of an output in one */
+    int64_t *at, *of;                          /* by place of the kernel: offset in the planes, and plane */
+    struct range *lines, *across_lines;        /* the rows and columns of each plane that the channel has */
     const float *x, *w, *g, *bias;
     float *out;
     int64_t *failed;
 };
 
-/* Of a row or column of a plane, whose first one is number `start` of a channel of `n` and whose next ones `step` further
-on: those that there are. */
+/* The elements of a row or column of a plane that exist. The first one is number `start` of a channel of `n`, the next
+ones are `step` further on. */
 INLINE struct range inside(int64_t start, int64_t step, int64_t n, int64_t count)
 {
     int64_t first = start < 0 ? (-start + step - 1) / step : 0, last = n > start ? (n - start + step - 1) / step : 0;
@@ -29,7 +30,7 @@ INLINE struct range inside(int64_t start, int64_t step, int64_t n, int64_t count
     return (struct range){first, last > first ? last : first};
 }
 
-/* A channel to its planes, or planes to a channel. */
+/* Copies a channel to its planes, or (`back`) planes to a channel. */
 INLINE void move_planes(const struct depthwise *s, float *restrict planes, float *restrict channel, int back, int64_t across)
 {
     for (int64_t a = 0; a < s->down; a++)
@@ -61,7 +62,7 @@ static void to_planes(const struct depthwise *s, const float *channel, float *pl
         move_planes(s, planes, (float *)channel, 0, s->across);
 }
 
-/* Sums of `n` numbers from each of several places on, each times a weight; added to what is there if `add`. */
+/* Weighted sums of `n` numbers from each of several places on; added to the result if `add`. */
 INLINE void some_sums(int vectors, int64_t taps, const float *restrict x, const int64_t *at, const float *restrict w,
                       float start, int add, float *restrict to)
 {
@@ -190,7 +191,7 @@ static void some_weights(const void *args, int64_t first, int64_t last)
     free(sums);
 }
 
-/* What all three have in common; `work` by `pieces` of so many numbers. */
+/* The common part of all three kernels. `work` does the pieces, each of so many numbers. */
 static int64_t depthwise(int64_t threads, int64_t pieces, piece work, struct depthwise s, int64_t rows_apart,
                          int64_t columns_apart)
 {
@@ -228,8 +229,9 @@ static int64_t depthwise(int64_t threads, int64_t pieces, piece work, struct dep
     return failed;
 }
 
-/* x (images, channels, height, width), w (channels, rows, columns), out (images, channels, high, wide); windows begin `top`
-and `left` before an image, `down` and `across` apart, and see elements `rows_apart` and `columns_apart`. */
+/* x (images, channels, height, width), w (channels, rows, columns), out (images, channels, high, wide); windows begin
+`top` and `left` before an image, with the strides `down` and `across`, and the dilations `rows_apart` and
+`columns_apart`. */
 int64_t depthwise_forward(int64_t threads, int64_t images, int64_t channels, int64_t height, int64_t width, int64_t high,
                           int64_t wide, int64_t rows, int64_t columns, int64_t down, int64_t across, int64_t top,
                           int64_t left, int64_t rows_apart, int64_t columns_apart, const float *x, const float *w,
@@ -240,7 +242,7 @@ int64_t depthwise_forward(int64_t threads, int64_t images, int64_t channels, int
     return depthwise(threads, images * channels, some_channels, s, rows_apart, columns_apart);
 }
 
-/* The gradient of x from that of out. */
+/* The gradient of x, given that of out. */
 int64_t depthwise_input(int64_t threads, int64_t images, int64_t channels, int64_t height, int64_t width, int64_t high,
                         int64_t wide, int64_t rows, int64_t columns, int64_t down, int64_t across, int64_t top, int64_t left,
                         int64_t rows_apart, int64_t columns_apart, const float *g, const float *w, float *out)
@@ -250,7 +252,7 @@ int64_t depthwise_input(int64_t threads, int64_t images, int64_t channels, int64
     return depthwise(threads, images * channels, some_inputs, s, rows_apart, columns_apart);
 }
 
-/* The gradient of w from that of out. */
+/* The gradient of w, given that of out. */
 int64_t depthwise_weights(int64_t threads, int64_t images, int64_t channels, int64_t height, int64_t width, int64_t high,
                           int64_t wide, int64_t rows, int64_t columns, int64_t down, int64_t across, int64_t top,
                           int64_t left, int64_t rows_apart, int64_t columns_apart, const float *x, const float *g,

@@ -1,5 +1,5 @@
-/* What torch makes of each number that it draws (kernels/random/samplers.py, normal.py, whose operations these are): where
-a product and a sum are rounded once it says so, and nothing else may be. */
+/* torch's transforms of the numbers that it draws, with the operations of kernels/random/samplers.py and normal.py.
+Products and sums that are rounded once are written as fma; the compiler must fuse no others. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
@@ -7,8 +7,8 @@ a product and a sum are rounded once it says so, and nothing else may be. */
 #endif
 #include "twister.h"
 
-/* low + (high - low) u, and `low` for what is rounded up to `high`, of numbers u in [0, 1): the low 24 bits of a word
-each. */
+/* low + (high - low) u for numbers u in [0, 1), each the low 24 bits of a word; `low` for results that are rounded up
+to `high`. */
 void uniform(int64_t threads, int64_t n, float low, float high, twister *key, float *out)
 {
     uint32_t drawn[WORDS];
@@ -28,7 +28,7 @@ void uniform(int64_t threads, int64_t n, float low, float high, twister *key, fl
     }
 }
 
-/* The same of 53 bits of two words each. */
+/* `uniform` with numbers u of 53 bits from two words. */
 void uniform53_each(int64_t threads, int64_t n, double low, double high, twister *key, double *out)
 {
     uint32_t drawn[WORDS];
@@ -50,8 +50,8 @@ void uniform53_each(int64_t threads, int64_t n, double low, double high, twister
     }
 }
 
-/* What remains of a word when it is divided by `width`, which is below 2^31. The quotient is found by a product, and is
-one more or less than it should be now and then. */
+/* The remainder of a word divided by `width`, which is below 2^31. The quotient comes from a product, and is sometimes
+off by one. */
 INLINE int32_t remainder_of(uint32_t drawn, double part, double width)
 {
     const double word = (double)(int32_t)(drawn ^ 0x80000000u) + 2147483648.0;
@@ -60,7 +60,7 @@ INLINE int32_t remainder_of(uint32_t drawn, double part, double width)
     return whole >= (int32_t)width ? whole - (int32_t)width : whole;
 }
 
-/* low + what remains of a word each when it is divided by `width`, which is below 2^31. */
+/* low + word % width for a word each, where `width` is below 2^31. */
 #define OF_WORD(name, type)                                                                                           \
 void name(int64_t threads, int64_t n, int64_t low, int64_t width, twister *key, type *out)                            \
 {                                                                                                                     \
@@ -79,8 +79,8 @@ OF_WORD(integers, int64_t)
 OF_WORD(integers_in_float, float)
 OF_WORD(integers_in_double, double)
 
-/* What remains of 64 bits when they are divided by `width`, whose inverse is rounded down: the quotient is too small by
-one at most. A width of 2^64 is 0. */
+/* The remainder of 64 bits divided by `width`. Its inverse is rounded down, so that the quotient is too small by one at
+most. A width of 0 stands for 2^64. */
 INLINE uint64_t remainder_of_two(uint64_t drawn, uint64_t width, uint64_t inverse)
 {
 #ifdef __SIZEOF_INT128__
@@ -92,7 +92,7 @@ INLINE uint64_t remainder_of_two(uint64_t drawn, uint64_t width, uint64_t invers
 #endif
 }
 
-/* The same of two words each, the first of which is the high half, and of a width that 64 bits hold. */
+/* The same with two words each, the first of which is the high half, and a width of up to 64 bits. */
 #define OF_TWO_WORDS(name, type)                                                                                      \
 void name(int64_t threads, int64_t n, int64_t low, int64_t width, twister *key, type *out)                            \
 {                                                                                                                     \
@@ -112,8 +112,8 @@ void name(int64_t threads, int64_t n, int64_t low, int64_t width, twister *key, 
 OF_TWO_WORDS(long_integers, int64_t)
 OF_TWO_WORDS(long_integers_in_double, double)
 
-/* 0 .. n-1 after swaps of each place i with place i + word % (n - i), which is one of those after it. A quotient of
-doubles is rounded by less than it is away from the next whole number. */
+/* 0 .. n-1, where each place i is swapped with place i + word % (n - i). The rounding of a quotient of doubles is
+smaller than its distance from the next whole number. */
 void permutation(int64_t threads, int64_t n, twister *key, int64_t *out)
 {
     uint32_t drawn[WORDS];
@@ -138,7 +138,7 @@ void permutation(int64_t threads, int64_t n, twister *key, int64_t *out)
     }
 }
 
-/* A kernel of numbers u in [0, 1) in double precision, one for each element. */
+/* A kernel that computes `value` of a number u in [0, 1) in double precision for each element. */
 #define OF_UNIFORM(name, type, value)                                                                                 \
 void name(int64_t threads, int64_t n, double a, double b, twister *key, type *out)                                    \
 {                                                                                                                     \
@@ -155,8 +155,8 @@ void name(int64_t threads, int64_t n, double a, double b, twister *key, type *ou
     (void)b;                                                                                                          \
 }
 
-/* log(x) of a positive x to 2^-48, for where no more is needed: x = 2^n m, sqrt(1/2) <= m < sqrt(2), and log(m) by the
-series of artanh((m - 1) / (m + 1)). */
+/* log(x) for positive x, to 2^-48: x = 2^n m, sqrt(1/2) <= m < sqrt(2), and log(m) by the series of
+artanh((m - 1) / (m + 1)). */
 INLINE double near_log(double x)
 {
     union { double value; uint64_t bits; } whole = {x}, m;
@@ -183,8 +183,8 @@ INLINE int32_t is_doubtful(double x)
     return (beside < 0x200u) | !(x > 2e-38);
 }
 
-/* scale log1p(-u) as floats: 1 - u is exact, and a logarithm that is only near is rounded to the same float, unless it
-lies next to the middle of two, or below the normal ones. */
+/* scale log1p(-u) as floats. 1 - u is exact, and the approximate logarithm is rounded to the same float as the exact
+one, unless it is near the middle of two floats or below the normal ones; these are computed by log1p. */
 void exponentials(twister *key, double scale, int64_t n, float *out)
 {
     uint32_t drawn[WORDS];
@@ -224,7 +224,7 @@ void exponential(int64_t threads, int64_t n, double a, double b, twister *key, f
     exponentials(key, a, n, out);
 }
 
-/* Normal numbers made one by one, in pairs, or exp of them. */
+/* Normal numbers, made in pairs, one after the other; or exp of them. */
 #define ONE_BY_ONE(name, type)                                                                                        \
 void name(int64_t threads, int64_t n, double mean, double deviation, int64_t exponents, twister *key, double *source, \
           type *out)                                                                                                  \
@@ -252,7 +252,7 @@ static void box_muller53(int64_t blocks, double mean, double deviation, double *
         }
 }
 
-/* Normal numbers, in blocks of 16 from the first on, and in one of the last 16 that is drawn anew if those end elsewhere. */
+/* Normal numbers in blocks of 16. If n is no multiple of 16, the last 16 numbers get a new block. */
 void normal(int64_t threads, int64_t n, float mean, float deviation, twister *key, float *out)
 {
     float last[16];

@@ -1,48 +1,49 @@
-/* A machine for what is done element by element (kernels/expressions.py): it walks a program of a few operations over
-arrays, block by block, so that what lies between them never leaves the cache. */
+/* A machine for elementwise operations (kernels/expressions.py). It runs a program of a few operations over arrays,
+block by block, so that intermediate results never leave the cache. */
 #include "functions.h"
 #include "halves.h"
 
 enum {
-    BLOCK = 2048,                              /* bytes of one */
-    APART = 320,                               /* bytes between them: a power of two apart, they get in each other's way */
+    BLOCK = 2048,                              /* bytes of a block */
+    APART = 320,                               /* bytes between blocks, which collide in the cache at a power of two */
     REGISTERS = 12, GIVEN = 4, NUMBERS = 4, CONSTANTS = 20, DIMENSIONS = 8, STEPS = 64,
     MOST = 2 + 2 * DIMENSIONS + CONSTANTS - NUMBERS + STEPS    /* numbers of a plan */
 };
 
 struct step { int operation, to, a, b, c, e; };
 
-/* A plan that was read once, and checked. */
+/* A plan, read once and checked. */
 struct program {
-    int64_t kind, dims, count, length;         /* kind: what numbers of 16 bits are */
+    int64_t kind, dims, count, length;         /* kind: the dtype of 16-bit numbers */
     int64_t sizes[DIMENSIONS], strides[GIVEN][DIMENSIONS];
-    int whole[GIVEN];                          /* whether an operand has an element for each of the result */
-    int used[CONSTANTS];                       /* of numbers and literals */
-    int ahead;                                 /* whether memory is to be asked for early: of more than caches hold */
+    int whole[GIVEN];                          /* whether an operand has as many elements as the result */
+    int used[CONSTANTS];                       /* flags of numbers and literals */
+    int ahead;                                 /* whether to prefetch: the arrays are larger than the caches */
     double literals[CONSTANTS];
     struct step steps[STEPS];
 };
 
 enum { PLAIN, BFLOAT16S, HALVES };
 
-/* What a step of a program takes (replay.c): as `enter_` functions do. */
+/* An argument of a step of a program (replay.c), as of the `enter_` functions. */
 union argument { int64_t whole; double real; void *place; };
 
-/* Several expressions over elements of one shape, as words of a program: n, and how many dimensions, operands, results,
-numbers and steps there are; the sizes of the dimensions; of each operand its kind, its place and by how many elements the
-next one is further on in each dimension; of each result its kind and its place; the numbers; and steps, as in a plan: the
-registers, the operands, the results, the numbers. A step writes to a register or to a result, which later steps read as
-well. */
+/* Several expressions over elements of one shape, as words of a program: n, and the numbers of dimensions, operands,
+results, numbers and steps; the sizes of the dimensions; for each operand its kind, its address and its strides, in
+elements; for each result its kind and its address; the numbers; and the steps, as in a plan. Their operands are
+numbered in the order registers, operands, results, numbers. A step writes to a register or to a result, which later
+steps may read too. */
 enum { MOST_OPERANDS = 12, MOST_RESULTS = 12, MOST_FLAGS = 2, MOST_NUMBERS = 12, MOST_STEPS = 64,
        OPERANDS_AT = REGISTERS, RESULTS_AT = OPERANDS_AT + MOST_OPERANDS, NUMBERS_AT = RESULTS_AT + MOST_RESULTS,
        SOURCES = NUMBERS_AT + MOST_NUMBERS };
-/* Kinds: an element for each of the result, in a row; one alone; any other layout. And FLAG of what are bools. */
+/* Kinds: as many elements as the result, in its order; a single element; any other layout. FLAG is added for bools. */
 enum { IN_A_ROW, SINGLE, SPREAD, FLAG = 4 };
 
-/* Reads a plan: the number of dimensions and 256 times the kind, the sizes of the dimensions, for each a mask of the operands that have it; the number of
-literals, their bits; and steps, of an operation, where its result goes, and its four operands, 8 bits each: the
-registers, what is given, the numbers of the call, and the literals. The last step writes the result. No dimensions: each
-operand has an element for each of the result, or one. */
+/* Reads a plan: the number of dimensions plus 256 times the kind; the sizes of the dimensions; for each dimension a
+mask of the operands that have it; the number of literals and their bits; and the steps. A step has 8 bits each for its
+operation, its result and its four operands, which are numbered in the order registers, arrays, numbers of the call,
+literals. The last step writes the result. Without dimensions each operand has as many elements as the result, or
+one. */
 static int read_program(struct program *p, int64_t n, int64_t size, const int64_t *sizes, const place *plan,
                         int64_t operations)
 {
@@ -119,8 +120,8 @@ static int read_program(struct program *p, int64_t n, int64_t size, const int64_
     return 1;
 }
 
-/* The operations by their names in kernels/expressions.py, which asks for the list. Those of four operands and
-`limit` are two operations of an expression each. */
+/* The operations by their names in kernels/expressions.py, which asks for the list. Operations with four operands, and
+`limit`, are each two operations of an expression. */
 #define COMMON                                                                                                        \
     OPERATION(add, x + y)                                                                                             \
     OPERATION(sub, x - y)                                                                                             \
@@ -182,8 +183,8 @@ struct walk2 {
     float constants[CONSTANTS];
 };
 
-/* The same of numbers of 16 bits, of which each operand has as many as the result, or one: they become floats at the
-beginning of a block, and what it gives is rounded at its end. */
+/* The same for 16-bit numbers, where each operand has as many elements as the result, or one. They become floats at the
+beginning of a block, and the result is rounded at its end. */
 static void walked2(const void *args, int64_t first, int64_t last)
 {
     const struct walk2 *w = args;

@@ -1,15 +1,15 @@
-/* The largest or smallest elements along the middle one of three axes, and where the first of them are
-(kernels/extremes.py). NaN is the largest and the smallest. */
+/* The largest or smallest elements along the second of three axes, and their first positions (kernels/extremes.py). NaN
+is the largest and the smallest element. */
 #include "tile.h"
 
 #define SEVERAL 4                              /* vectors in registers */
 #define MOST 1024                              /* columns at a time */
-#define RUN 256                                /* elements looked through at once */
+#define RUN 256                                /* elements searched at a time */
 
 #if LANES > 1
 typedef int32_t whole __attribute__((vector_size(4 * LANES)));
 
-/* Of each lane the larger number, or the smaller one; `b` if one is NaN. */
+/* In each lane the larger number, or the smaller one; `b` if one is NaN. */
 INLINE vec extreme(int smallest, vec a, vec b)
 {
     const whole mask = smallest ? a < b : a > b;
@@ -29,7 +29,7 @@ INLINE float extreme_of_two(int smallest, float a, float b)
     return (smallest ? a < b : a > b) ? a : b;
 }
 
-/* Halves are compared until one lane is left. */
+/* Compares halves of the vector until one lane is left. */
 INLINE float extreme_of_lanes(int smallest, vec v)
 {
 #if LANES > 1
@@ -50,8 +50,8 @@ INLINE float extreme_of_lanes(int smallest, vec v)
 #endif
 }
 
-/* That of a row, NaN if it has one. Zero times what is not finite is NaN, and rows that have any are looked through
-again. */
+/* The extreme of a row, NaN if it has one. Zero times a number that is not finite is NaN; rows with such a number are
+searched again. */
 INLINE float extreme_of_row(int smallest, const float *x, int64_t n)
 {
     float top = x[0], none = 0.0f;
@@ -68,7 +68,7 @@ INLINE float extreme_of_row(int smallest, const float *x, int64_t n)
                 tops[k] = extreme(smallest, v, tops[k]);
                 nones[k] += v * 0.0f;
             }
-        for (; i < n; i += LANES) {            /* the last one overlaps the one before */
+        for (; i < n; i += LANES) {            /* the last vector overlaps the previous one */
             const vec v = load(x + (i + LANES <= n ? i : n - LANES));
             tops[0] = extreme(smallest, v, tops[0]);
             nones[0] += v * 0.0f;
@@ -90,7 +90,7 @@ INLINE float extreme_of_row(int smallest, const float *x, int64_t n)
     return nan ? NAN : top;
 }
 
-/* The first place of `top`, which there is, or of NaN if it is that. */
+/* The first place of `top`, which the row has, or of NaN if `top` is NaN. */
 INLINE int64_t place_of(float top, const float *x, int64_t n)
 {
     const int nan = top != top;
@@ -135,7 +135,7 @@ INLINE int beyond(int smallest, float a, float b)
     return smallest ? a < b : a > b;
 }
 
-/* Of `size` columns of `n` lines that begin `inner` apart. */
+/* The extremes of `size` columns of `n` lines that begin `inner` apart. */
 INLINE void values_of_columns(int smallest, int64_t n, int64_t inner, int64_t size, const float *restrict x,
                               float *restrict out)
 {
@@ -173,7 +173,7 @@ INLINE void columns_of(int smallest, const struct extremes *a, int64_t first, in
         const float *x = a->x + outer * a->n * inner + from;
         if (a->index)
             places_in_columns(smallest, a->n, inner, size, x, a->index + outer * inner + from);
-        else if (size == 64)                   /* which stay in registers */
+        else if (size == 64)                   /* these stay in registers */
             values_of_columns(smallest, a->n, inner, 64, x, a->out + outer * inner + from);
         else
             values_of_columns(smallest, a->n, inner, size, x, a->out + outer * inner + from);
@@ -190,7 +190,7 @@ static void columns_of_smallest(const void *args, int64_t first, int64_t last)
     columns_of(1, args, first, last);
 }
 
-/* Those of x (outer, n, inner) in `out`, or their places in `index`; n fits 31 bits. */
+/* Writes the extremes of x (outer, n, inner) to `out`, or their places to `index`. n fits 31 bits. */
 void extremes(int64_t threads, int64_t outer, int64_t n, int64_t inner, int64_t smallest, const float *x, float *out,
               int64_t *index)
 {

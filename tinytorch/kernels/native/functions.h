@@ -1,12 +1,12 @@
-/* Functions of one number or two that compilers turn into vectors: in double precision to about 1 unit in the last place,
-and what of single precision is not in common.h. Where single precision would cost digits, it is computed in double
-precision, by fewer terms. No branches: every value is computed in each way, and one is chosen. */
+/* Functions of one or two numbers that compilers vectorise: in double precision to about 1 unit in the last place, and
+those in single precision that are not in common.h. Where single precision would lose digits, a function is computed in
+double precision with fewer terms. There are no branches: every value is computed in each way, and one is selected. */
 #ifndef TINYTORCH_FUNCTIONS_H
 #define TINYTORCH_FUNCTIONS_H
 
 #include "common.h"
 
-#define WIDE_SHIFT 6755399441055744.0          /* 1.5 * 2^52: what is added to it is rounded to an integer */
+#define WIDE_SHIFT 6755399441055744.0          /* 1.5 * 2^52: adding it rounds a number to an integer */
 
 INLINE uint64_t wide_bits_of(double x)
 {
@@ -22,14 +22,14 @@ INLINE double of_wide_bits(uint64_t bits)
     return x;
 }
 
-/* The nearest integer, for |x| < 2^51; what is larger stays as it is. */
+/* The nearest integer for |x| < 2^51; larger numbers stay as they are. */
 INLINE double nearest(double x)
 {
     const double near = (x + WIDE_SHIFT) - WIDE_SHIFT;
     return fabs(x) < 2251799813685248.0 ? near : x;
 }
 
-/* Rounded down, and toward zero. */
+/* x rounded down; trunc_of rounds toward zero. */
 INLINE double floor_of(double x)
 {
     const double near = nearest(x);
@@ -41,7 +41,7 @@ INLINE double trunc_of(double x)
     return copysign(floor_of(fabs(x)), x);
 }
 
-/* What is left of floats x / y rounded toward zero, where the quotient is below 2^29: all of it is exact. */
+/* x - y trunc(x / y) for floats whose quotient is below 2^29: every step is exact. */
 INLINE double fmod_of(double x, double y)
 {
     const double a = fabs(x), b = fabs(y);
@@ -50,19 +50,19 @@ INLINE double fmod_of(double x, double y)
 
 #define NO_FMOD(x, y) !(fabs((double)(x)) < 536870912.0 * fabs((double)(y)) && fabsf(y) < INFINITY)
 
-/* The same of a quotient rounded down, by what is left of that. */
+/* x - y floor(x / y), from the result of fmod_of, `rest`. */
 INLINE float remainder_of(float rest, float y)
 {
     return rest == 0.0f ? copysignf(0.0f, y) : (y < 0.0f) != (rest < 0.0f) ? rest + y : rest;
 }
 
-/* 2^n of a number `shifted` = n + WIDE_SHIFT, -1022 <= n <= 1023. */
+/* 2^n for `shifted` = n + WIDE_SHIFT, -1022 <= n <= 1023. */
 INLINE double power_of(double shifted)
 {
     return of_wide_bits((wide_bits_of(shifted) + 1023) << 52);
 }
 
-/* (exp(r) - 1 - r) / r^2, |r| <= log(2) / 2: to 1 in 10^11 where `fine` is false. */
+/* (exp(r) - 1 - r) / r^2 for |r| <= log(2) / 2; to 1 in 10^11 if `fine` is false. */
 INLINE double exp_terms(double r, int fine)
 {
     double p;
@@ -89,7 +89,7 @@ INLINE double exp_terms(double r, int fine)
     return p * r + 0.5;
 }
 
-/* exp(r) - 1 of the remainder of log(2), and n + WIDE_SHIFT, for |x| <= 1100. */
+/* exp(r) - 1, where x = n log(2) + r, for |x| <= 1100. `shifted` gets n + WIDE_SHIFT. */
 INLINE double exp_rest(double x, double *shifted, int fine)
 {
     *shifted = x * 1.4426950408889634 + WIDE_SHIFT;
@@ -98,7 +98,7 @@ INLINE double exp_rest(double x, double *shifted, int fine)
     return r * r * exp_terms(r, fine) + r;
 }
 
-/* exp(x): 2^n in two factors, for n beyond what an exponent holds. */
+/* exp(x), with 2^n in two factors, because n may exceed an exponent. */
 INLINE double wide_exp(double x)
 {
     x = x < -746.0 ? -746.0 : x;
@@ -109,7 +109,7 @@ INLINE double wide_exp(double x)
     return p * of_wide_bits((half - 2048 + 1023) << 52) * of_wide_bits((whole - half - 2048 + 1023) << 52);
 }
 
-/* exp(x) - 1: 2^n (exp(r) - 1) + (2^n - 1), halved for the sake of the largest n. */
+/* exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1), computed by halves, because 2^n may overflow. */
 INLINE double expm1_by(double x, int fine)
 {
     x = x < -50.0 ? -50.0 : x;
@@ -120,7 +120,7 @@ INLINE double expm1_by(double x, int fine)
     return fabs(x) < 1e-300 ? x : result;      /* -0, and denormal numbers */
 }
 
-/* (log(m) - 2 s) / s, s = (m - 1) / (m + 1), z = s^2, sqrt(1/2) <= m < sqrt(2): to 1 in 10^9 where `fine` is false. */
+/* (log(m) - 2 s) / s, s = (m - 1) / (m + 1), z = s^2, sqrt(1/2) <= m < sqrt(2): to 1 in 10^9 if `fine` is false. */
 INLINE double log_terms(double z, int fine)
 {
     double p;
@@ -140,12 +140,12 @@ INLINE double log_terms(double z, int fine)
     return z * (p * z + 0.6666666666666666);
 }
 
-/* log(x) + beyond: -inf of zero, NaN of what is below. */
+/* log(x) + beyond; -inf for zero, NaN for negative numbers. */
 INLINE double log_and(double x, double beyond, int fine)
 {
-    const double small = x < 2.2250738585072014e-308 ? 18014398509481984.0 : 1.0;  /* 2^54 makes of a denormal a normal */
+    const double small = x < 2.2250738585072014e-308 ? 18014398509481984.0 : 1.0;  /* 2^54 makes a denormal normal */
     const uint64_t bits = wide_bits_of(x * small) - 0x3fe6a09e667f3bcdull;         /* bits of sqrt(1/2) */
-    const uint64_t power = (bits >> 52) + 2048;            /* of 12 bits: below zero 4096 more */
+    const uint64_t power = (bits >> 52) + 2048;            /* 12 bits: 4096 more for negative numbers */
     const double n = of_wide_bits(wide_bits_of(WIDE_SHIFT) + ((power & 4095) - 2048)) - WIDE_SHIFT
         - (small > 1.0 ? 54.0 : 0.0);
     const double m = of_wide_bits((bits & 0x000fffffffffffffull) + 0x3fe6a09e667f3bcdull);
@@ -161,7 +161,7 @@ INLINE double wide_log(double x)
     return log_and(x, 0.0, 1);
 }
 
-/* log(1 + x): with what is lost when 1 + x is rounded. */
+/* log(1 + x), corrected for the rounding error of 1 + x. */
 INLINE double wide_log1p(double x)
 {
     const double u = 1.0 + x, lost = (x - (u - 1.0)) / u;
@@ -169,7 +169,7 @@ INLINE double wide_log1p(double x)
     return fabs(x) < 1e-300 ? x : result;
 }
 
-/* The same in single precision, of which nothing is lost in double from 2^-29 on. */
+/* log(1 + x) for floats: from 2^-29 on 1 + x is exact in double precision. */
 INLINE double single_log1p(double x)
 {
     const double result = log_and(1.0 + x, 0.0, 0);
@@ -187,7 +187,7 @@ INLINE double wide_tanh(double x)
     return copysign(x != x ? x : t, x);
 }
 
-/* The angle of the point (b, a), both positive. */
+/* The angle of the point (b, a), where both are positive. */
 INLINE double angle_of(double a, double b, int fine)
 {
     const double least = a < b ? a : b, most = a < b ? b : a;
@@ -235,7 +235,7 @@ INLINE double hypot_of(double x, double y)
     return fabs(x) == INFINITY || fabs(y) == INFINITY ? INFINITY : size;
 }
 
-/* sin(pi r) and cos(pi r), |r| <= 1/2, by their Taylor series. */
+/* sin(pi r) and cos(pi r) for |r| <= 1/2, by their Taylor series. */
 INLINE double sine_of_turn(double r)
 {
     const double t = 3.141592653589793 * r, z = t * t;
@@ -316,7 +316,7 @@ INLINE double erf_tail(double x)
     return (p * t + 1.2329951186255526) / (1.0 + 2.0 * x);
 }
 
-/* exp(-x^2): the rounding error of x^2 would cost digits where x is large. */
+/* exp(-x^2), corrected for the rounding error of x^2, which would cost digits where x is large. */
 INLINE double squared_exp(double x)
 {
     const double high = of_wide_bits(wide_bits_of(x) & 0xfffffffff8000000ull);
@@ -337,8 +337,8 @@ INLINE double wide_erf(double x)
     return x != x ? x : a < 1.0 ? near : copysign(1.0 - wide_erfc(a), x);
 }
 
-/* The x with erf(x) = y, 0 <= y < 1, to nine digits (_INVERSE_NEAR and _INVERSE_FAR of kernels/erf.py), where `fine` is
-false to eight. */
+/* The x with erf(x) = y, 0 <= y < 1, to nine digits (_INVERSE_NEAR and _INVERSE_FAR of kernels/erf.py), or to eight if
+`fine` is false. */
 INLINE double erfinv_nearly(double y, int fine)
 {
     const double w = -log_and((1.0 - y) * (1.0 + y), 0.0, fine), t = 0.4 * w - 1.0;
@@ -374,7 +374,7 @@ INLINE double erfinv_nearly(double y, int fine)
     return y * (w > 5.0 ? q : p);
 }
 
-/* A step of Halley's method triples the digits. */
+/* A step of Halley's method triples the number of digits. */
 INLINE double wide_erfinv(double x)
 {
     const double a = fabs(x), y = a < 1.0 - 0x1p-53 ? a : 1.0 - 0x1p-53, z = erfinv_nearly(y, 1);
@@ -383,7 +383,7 @@ INLINE double wide_erfinv(double x)
     return a < 1.0 ? copysign(result, x) : a == 1.0 ? copysign(INFINITY, x) : NAN;
 }
 
-/* What log gamma(z) has beyond (z - 1/2) log z - z + log(2 pi) / 2, for z from 10 on (kernels/gamma.py). */
+/* log gamma(z) - ((z - 1/2) log z - z + log(2 pi) / 2), for z >= 10 (kernels/gamma.py). */
 INLINE double stirling(double z)
 {
     const double r = 1.0 / z, w = r * r;
@@ -397,8 +397,8 @@ INLINE double stirling(double z)
     return p * r;
 }
 
-/* log gamma from 1/2 to 5/2 by its Taylor series at 2 (_near_two there), whose coefficients from the second on go
-towards (-1)^k / k. */
+/* log gamma from 1/2 to 5/2 by its Taylor series at 2 (_near_two of kernels/gamma.py). From the second on its
+coefficients approach (-1)^k / k. */
 static const double AT_TWO[] = {
     0.42278433509846713, 0.3224670334241132, -0.0673523010531981, 0.020580808427784546,
     -0.007385551028673986, 0.0028905103307415234, -0.001192753911703261, 0.0005096695247430425,
@@ -419,7 +419,7 @@ INLINE double near_two(double y)
     return p * z - (y < 1.5 ? wide_log1p(z) : 0.0);
 }
 
-/* log |gamma(x)|: near its zeros, 1 and 2, to 1 unit in the last place where `fine` is true, else to 3e-15. */
+/* log |gamma(x)|. Near its zeros, 1 and 2, it is accurate to 1 unit in the last place if `fine`, else to 3e-15. */
 INLINE double lgamma_by(double x, int fine)
 {
     const int reflect = x < 0.5;
@@ -447,7 +447,7 @@ INLINE double lgamma_by(double x, int fine)
     return x == -INFINITY ? INFINITY : reflect ? turned : result;
 }
 
-/* digamma(x) / (x - zero), 1 <= x <= 2, in powers of t = 2 x - 3. */
+/* digamma(x) / (x - its zero) for 1 <= x <= 2, in powers of t = 2 x - 3. */
 INLINE double digamma_ratio(double t)
 {
     double p = 2.4057297773026326e-10;
@@ -478,7 +478,7 @@ INLINE double digamma_of(double x)
     const int reflect = x < 0.0;
     const double y = reflect ? 1.0 - x : x, v = y < 10.0 ? y : 2.0;
     double down = v < 1.0 ? -1.0 : 0.0;        /* to 1 ... 2 */
-    double above = v < 1.0 ? -1.0 : 0.0, below = v < 1.0 ? v : 1.0;      /* of the sum of 1 / (v - k) */
+    double above = v < 1.0 ? -1.0 : 0.0, below = v < 1.0 ? v : 1.0;      /* the sum of 1 / (v - k) as a quotient */
     for (int k = 1; k < 9; k++) {
         const int more = v - (double)k >= 1.0;
         const double u = more ? v - (double)k : 1.0;
@@ -503,13 +503,13 @@ INLINE double digamma_of(double x)
     return x == 0.0 ? -copysign(INFINITY, x) : result;
 }
 
-/* The derivative of digamma: by reflection below 1/2, where `angle` is pi x, rounded as torch rounds it. So it is finite
-at the negative whole numbers, where the sine of a multiple of that is not quite zero (kernels/gamma.py). */
+/* The derivative of digamma. Below 1/2 it is reflected, where `angle` is pi x, rounded as in torch. So it is finite at
+negative whole numbers, where the sine of that angle is not quite zero (kernels/gamma.py). */
 INLINE double trigamma_by(double x, double angle)
 {
     const int reflect = x < 0.5;
     const double y = reflect ? 1.0 - x : x, v = y < 10.0 ? y : 1.0;
-    double above = 1.0, below = v * v;         /* of the sum of 1 / (y + k)^2 */
+    double above = 1.0, below = v * v;         /* the sum of 1 / (y + k)^2 as a quotient */
     for (int k = 1; k < 10; k++) {
         const double u = (v + (double)k) * (v + (double)k);
         above = above * u + below;
@@ -532,7 +532,7 @@ INLINE double trigamma_by(double x, double angle)
 }
 
 /* ------------------------------------------------------------------ single precision */
-/* erf(x) by its series below 0.9, from there on 1 - exp(a p(a)), a = |x| < 4. */
+/* erf(x) by its series below 0.9, else 1 - exp(a p(a)) with a = |x| < 4. */
 INLINE float single_erf(float x)
 {
     const float a = fabsf(x), z = x * x, b = a > 4.0f ? 4.0f : a, u = (b - 2.45f) * 0.6451612903225806f;

@@ -1,9 +1,10 @@
-/* Elements taken from where an index says along the middle one of three axes, and added to there (kernels/scatter.py). */
+/* Gathers elements by an index along the second of three axes, and adds to such elements (kernels/scatter.py). */
 #include "common.h"
 
 struct along { int64_t n, m, inner, block, blocks; const float *x; const place *index; float *out; int64_t *failed; };
 
-/* out[k] = x[index[k] * across + k * along], of at most PLACES. Whether one does not exist: then nothing is read. */
+/* out[k] = x[index[k] * across + k * along] for at most PLACES. Returns whether a place does not exist: then nothing is
+read. */
 INLINE int64_t few_taken(int64_t count, int64_t across, int64_t along, int64_t n, const float *restrict x,
                          const place *restrict index, float *restrict out)
 {
@@ -15,7 +16,7 @@ INLINE int64_t few_taken(int64_t count, int64_t across, int64_t along, int64_t n
     return 0;
 }
 
-/* The same of `size`. From what does not exist on nothing is read. */
+/* The same for `size` elements. Nothing is read from a group with a place that does not exist, nor after it. */
 INLINE int64_t taken(int64_t size, int64_t across, int64_t along, int64_t n, const float *restrict x,
                      const place *restrict index, float *restrict out)
 {
@@ -26,7 +27,7 @@ INLINE int64_t taken(int64_t size, int64_t across, int64_t along, int64_t n, con
     return few_taken(size - i, across, along, n, x + i * along, index + i, out + i);
 }
 
-/* Elements [first, last) of the result: whole rows of `m` or lines of `inner`, and parts of them. */
+/* Elements [first, last) of the result: whole rows of `m` or lines of `inner`, and parts of these. */
 static void taken_elements(const void *args, int64_t first, int64_t last)
 {
     const struct along *a = args;
@@ -46,7 +47,8 @@ static void taken_elements(const void *args, int64_t first, int64_t last)
         fail(a->failed, wrong);
 }
 
-/* out (outer, m, inner) = x (outer, n, inner) at `index` (outer, m, inner) along n. Whether a place does not exist. */
+/* out (outer, m, inner) = x (outer, n, inner) at `index` (outer, m, inner) along n. Returns whether a place does not
+exist. */
 int64_t gather(int64_t threads, int64_t outer, int64_t n, int64_t m, int64_t inner, const float *x,
                const place *index, float *out)
 {
@@ -56,7 +58,8 @@ int64_t gather(int64_t threads, int64_t outer, int64_t n, int64_t m, int64_t inn
     return failed;
 }
 
-/* out[index[k] * across + k * along] += x[k], of at most PLACES. Whether one does not exist: then nothing is added. */
+/* out[index[k] * across + k * along] += x[k] for at most PLACES. Returns whether a place does not exist: then nothing
+is added. */
 INLINE int64_t few_added(int64_t count, int64_t across, int64_t along, int64_t n, const float *restrict x,
                          const place *restrict index, float *restrict out)
 {
@@ -68,7 +71,7 @@ INLINE int64_t few_added(int64_t count, int64_t across, int64_t along, int64_t n
     return 0;
 }
 
-/* The same of `size`. From what does not exist on nothing is added. */
+/* The same for `size` elements. Nothing is added for a group with a place that does not exist, nor after it. */
 INLINE int64_t added(int64_t size, int64_t across, int64_t along, int64_t n, const float *restrict x,
                      const place *restrict index, float *restrict out)
 {
@@ -79,7 +82,7 @@ INLINE int64_t added(int64_t size, int64_t across, int64_t along, int64_t n, con
     return few_added(size - i, across, along, n, x + i, index + i, out + i * along);
 }
 
-/* To blocks [first, last) of columns of the result, in the order in which they come. */
+/* Adds to blocks [first, last) of columns of the result, in the order of the index. */
 static void added_columns(const void *args, int64_t first, int64_t last)
 {
     const struct along *a = args;
@@ -99,8 +102,8 @@ static void added_columns(const void *args, int64_t first, int64_t last)
         fail(a->failed, wrong);
 }
 
-/* out (outer, n, inner) += x (outer, m, inner) at `index` along n, repeated places included. Whether one does not
-exist. */
+/* out (outer, n, inner) += x (outer, m, inner) at `index` along n, where places may repeat. Returns whether a place
+does not exist. */
 int64_t add_along(int64_t threads, int64_t outer, int64_t n, int64_t m, int64_t inner, const float *x,
                   const place *index, float *out)
 {
@@ -123,7 +126,7 @@ static void some_in_range(const void *args, int64_t first, int64_t last)
         fail(a->failed, OUTSIDE);
 }
 
-/* Whether one of `size` numbers is not in range(n). */
+/* Returns whether one of `size` numbers is not in range(n). */
 int64_t in_range(int64_t threads, int64_t size, int64_t n, const place *index)
 {
     int64_t failed = 0;

@@ -1,4 +1,5 @@
-/* Numbers of 16 bits as floats and back, rounded to nearest even: bfloat16, the upper half of a float, and halves. */
+/* Conversions between 16-bit numbers and floats, rounded to nearest even: bfloat16, the upper half of a float, and
+half. */
 #ifndef TINYTORCH_HALVES_H
 #define TINYTORCH_HALVES_H
 

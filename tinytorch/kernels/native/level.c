@@ -1,7 +1,7 @@
-/* Which of the libraries the machine can run. */
+/* The highest level of the libraries that the machine can run. */
 #include "common.h"
 
-/* 2: AVX-512 of the kind that is in the build; 1: AVX2 with fused multiply-add; 0: what every machine of the sort has. */
+/* 2: the AVX-512 of the build; 1: AVX2 with fused multiply-add; 0: the instructions of every such machine. */
 KERNEL int64_t level(void)
 {
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -1,4 +1,4 @@
-/* A value where a mask says (ops/layout/masked.py). */
+/* Writes a value where a mask is true (ops/layout/masked.py). */
 #include "common.h"
 
 struct filled { int64_t period; float value; const float *x; const uint8_t *mask; float *out; };
@@ -21,7 +21,7 @@ static void some_filled(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* The mask has `period` elements, which hold for those of `x` again and again. */
+/* The mask has `period` elements, and is repeated along `x`. */
 void masked_fill(int64_t threads, int64_t n, int64_t period, float value, const float *x, const uint8_t *mask, float *out)
 {
     const struct filled args = {period, value, x, mask, out};

@@ -42,7 +42,7 @@ static void layer_norm_rows(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* x (rows, width); weight and bias (width) or none; also the mean and 1 over the deviation of each row. */
+/* x (rows, width); weight and bias (width), or none. Also writes the mean and 1 / deviation of each row. */
 void layer_norm(int64_t threads, int64_t rows, int64_t width, float eps, const float *x, const float *weight,
                 const float *bias, float *out, float *mean, float *rate)
 {
@@ -52,7 +52,7 @@ void layer_norm(int64_t threads, int64_t rows, int64_t width, float eps, const f
 
 struct backward { int64_t rows, width, grain; const float *g, *x, *weight, *mean, *rate; float *g_input, *parts; };
 
-/* The gradient of some rows; and, if wanted, what they add to that of weight and bias, in a place of the piece's own. */
+/* The gradient of some rows and, if wanted, their part of the gradients of weight and bias, in memory of this piece. */
 static void layer_norm_backward_rows(const void *args, int64_t first, int64_t last)
 {
     const struct backward *a = args;

@@ -1,5 +1,5 @@
-/* torch's normal numbers in float32 (kernels/random/normal.py), every rounding included: what is fused is written so, and
-nothing else may be. */
+/* torch's normal numbers in float32 (kernels/random/normal.py), with every rounding. Fused operations are written as
+fma; the compiler must fuse no others. */
 #if defined(__clang__)
 #pragma clang fp contract(off)
 #elif defined(__GNUC__)
@@ -9,7 +9,7 @@ nothing else may be. */
 
 #if defined(__FMA__) || defined(__aarch64__)
 #define FUSED(a, b, c) fmaf(a, b, c)
-#else                                          /* for all that comes here the same (the twin says so, too) */
+#else                                          /* the same for all values that occur here, as in the twin */
 #define FUSED(a, b, c) ((float)((double)(a) * (double)(b) + (double)(c)))
 #endif
 #define PAIRS 8
@@ -52,7 +52,7 @@ INLINE void wave_of(float u, float *cosine, float *sine)
     float s = FUSED(FUSED(z, -1.9515295891e-4f, 8.3321608736e-3f), z, -1.6666654611e-1f) * z;
     c = FUSED(z, c, -0.5f * z) + 1.0f;
     s = FUSED(x, s, x);
-    /* Bit 1 of j exchanges the two, bit 2 gives the signs. */
+    /* Bit 1 of j exchanges sine and cosine, bit 2 decides the signs. */
     uint32_t exchanged = (uint32_t)((int32_t)((uint32_t)j << 30) >> 31), cos_bits = bits_of(c), sin_bits = bits_of(s);
     uint32_t both = (cos_bits ^ sin_bits) & exchanged;
     *sine = of_bits(sin_bits ^ both ^ ((uint32_t)(j & 4) << 29));

@@ -1,6 +1,6 @@
-/* Steps of optimisers, each in one pass over memory, with every operation of kernels/optim.py in its order: a product
-and a sum are rounded one after the other, whatever the processor could do at once. `sign`: of the gradient, -1 to
-maximize; `share`: of the new in an average; `rate`: what is added, so less than 0. */
+/* Steps of optimisers, each in one pass over memory, with the operations of kernels/optim.py in the same order. A
+product and a sum are each rounded, although the processor could fuse them. `sign`: the sign of the gradient, -1 to
+maximize; `share`: the weight of the new value in an average; `rate`: the factor of the addend, so less than 0. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
@@ -10,24 +10,24 @@ maximize; `share`: of the new in an average; `rate`: what is added, so less than
 
 #define PIECE 65536
 
-/* The parameters, their gradient, up to three arrays of state, and numbers as each optimiser orders them. */
+/* The parameters, their gradient, up to three arrays of state, and the numbers of the optimiser. */
 struct step { float *p; const float *g; float *a, *b, *c; float k[11]; };
 
-/* `from` moved towards `to` by a share, from the nearer of the two. */
+/* from + weight * (to - from), computed from the nearer of the two. */
 INLINE float lerp(float from, float to, float weight)
 {
     const float way = to - from;
     return fabsf(weight) < 0.5f ? from + weight * way : to - way * (1.0f - weight);
 }
 
-/* The larger of two; NaN if one is. */
+/* The larger of two numbers; NaN if one is NaN. */
 INLINE float larger(float x, float y)
 {
     return x > y || x != x ? x : y;
 }
 
-/* `body` for each element i of a part, where `g` is its gradient with sign k[0] and L2 penalty k[1]. It stands in a
-function of `flags` that are known where it is called, so each loop has no more in it than it needs. */
+/* `body` for each element i of a part, where `g` is its gradient with sign k[0] and L2 penalty k[1]. It is in a
+function of `flags` that are constants at each call, so that each loop contains only what it needs. */
 #define STEP(name, flags, known, body)                                                                                \
     INLINE void name##_loop(const struct step *step, int64_t first, int64_t last, const int flags)                    \
     {                                                                                                                 \
@@ -48,7 +48,7 @@ function of `flags` that are known where it is called, so each loop has no more 
         known                                                                                                         \
     }
 
-/* Descent and nothing more: what is loaded, multiplied, added and stored is half of the instructions of a plain loop. */
+/* Plain descent. In a simple loop half of the instructions would be overhead. */
 static void descend(float *restrict p, const float *restrict g, float rate, int64_t first, int64_t last)
 {
 #pragma GCC unroll 8
@@ -56,7 +56,7 @@ static void descend(float *restrict p, const float *restrict g, float rate, int6
         p[i] += rate * g[i];
 }
 
-/* `buf` is None without momentum, and `fresh` on its first use. */
+/* `buf` is None without momentum; `fresh`: this is its first use. */
 STEP(sgd, flags,
     if (!s->a && s->k[1] == 0)
         descend(s->p, s->g, s->k[0] * s->k[2], first, last);
@@ -95,8 +95,8 @@ STEP(adam, amsgrad,
     p[i] = p[i] * k[8] + k[7] * a[i] / (sqrtf(square) / k[5] + k[6]);
 )
 
-/* `root`: of the correction of the squares' bias; weights times `shrink` at first (AdamW); `largest` is None without
-AMSGrad. */
+/* `root`: the root of the bias correction of the squares. The weights are multiplied by `shrink` first (AdamW).
+`largest` is None without AMSGrad. */
 void adam(int64_t threads, int64_t n, float sign, float weight_decay, float weight, float beta2, float square_share,
           float root, float eps, float rate, float shrink, float *p, const float *g, float *m, float *v,
           float *largest)
@@ -115,7 +115,7 @@ STEP(nadam, flags,
     p[i] += k[8] * a[i] / root;
 )
 
-/* `of_gradient`, `of_mean`: what of each is added; weights times `shrink` at first. */
+/* `of_gradient`, `of_mean`: the factors of the two addends. The weights are multiplied by `shrink` first. */
 void nadam(int64_t threads, int64_t n, float sign, float weight_decay, float weight, float beta2, float square_share,
            float correction, float eps, float of_gradient, float of_mean, float shrink, float *p, const float *g,
            float *m, float *v)
@@ -138,7 +138,7 @@ STEP(radam, rectified,
     p[i] = p[i] * k[10] - moved;
 )
 
-/* `rectify`: 0 while the squares do not count; weights times `shrink` at first. */
+/* `rectify`: 0 while the squares are not used. The weights are multiplied by `shrink` first. */
 void radam(int64_t threads, int64_t n, float sign, float weight_decay, float weight, float beta2, float square_share,
            float correction, float lr, float eps, float root, float rectify, float shrink, float *p, const float *g,
            float *m, float *v)
@@ -162,7 +162,7 @@ void adamax(int64_t threads, int64_t n, float sign, float weight_decay, float we
     share(threads, n, PIECE, adamax_part, &args);
 }
 
-/* `mean`: None unless centered; `buf`: None without momentum. */
+/* `mean` is None unless centered, `buf` is None without momentum. */
 STEP(rmsprop, flags,
     if (s->b)
         s->c ? rmsprop_loop(s, first, last, 3) : rmsprop_loop(s, first, last, 1);
@@ -233,8 +233,8 @@ static void factored_part(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* Adafactor: gradients of `outer` matrices by the roots of the products of their rows' and columns' averages, over
-`least`, those products being at least `floor`. */
+/* Adafactor: g / sqrt(max(row * col / least, floor)) for `outer` matrices, with the averages of their rows and
+columns. */
 void factored(int64_t threads, int64_t outer, int64_t n, int64_t m, float floor, const float *g, const float *row,
               const float *col, const float *least, float *out)
 {

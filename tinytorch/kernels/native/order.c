@@ -1,9 +1,9 @@
-/* The largest or smallest elements of rows (kernels/order.py), in the steps of libstdc++'s std::nth_element, std::sort and
-std::partial_sort: which of several equal elements comes first follows from them. */
+/* The largest or smallest elements of rows (kernels/order.py), by the steps of std::nth_element, std::sort and
+std::partial_sort of libstdc++, which decide the order of equal elements. */
 #include "common.h"
 
-/* An element by a number that has its order, and where it was. Pairs are in memory that nobody else writes to: that the
-searches of a partition end inside follows from what they have found there. */
+/* A number with the order of an element, and the element's position. No other thread writes to the memory of pairs: the
+searches of a partition stay inside because of the elements that they have found there. */
 struct pair { int32_t key, at; };
 
 INLINE void swap(struct pair *a, struct pair *b)
@@ -22,14 +22,15 @@ static void median_first(struct pair *first, struct pair *last)
         swap(first, a->key < c->key ? a : b->key < c->key ? c : b);
 }
 
-/* Parts [first, last) by the median of three of its elements. The k-th from below that is not less and the k-th from
-above that is not greater change places until they meet; they are looked for in blocks, without branches. */
+/* Partitions [first, last) by the median of three of its elements. The k-th element from below that is not less, and
+the k-th from above that is not greater, are swapped until the searches meet. The searches run in blocks, without
+branches. */
 #define BLOCK 64
 
 static struct pair *partition(struct pair *first, struct pair *last)
 {
     uint8_t ups[BLOCK], downs[BLOCK];
-    int up = 0, down = 0, up_first = 0, down_first = 0;          /* how many are left of those found, and from which on */
+    int up = 0, down = 0, up_first = 0, down_first = 0;          /* of the found ones: those left, the first left */
     median_first(first, last);
     const int32_t pivot = first->key;
     first++;
@@ -117,7 +118,7 @@ static void partial_sort(struct pair *first, int64_t middle, int64_t n)
         pop_heap(first, i, first + i);
 }
 
-/* A stable sort of at most 16: each goes to the place that so many are before it. */
+/* A stable sort of at most 16 elements: the place of each is the number of elements before it. */
 static void sort_few(struct pair *first, int64_t n)
 {
     struct pair copy[16];
@@ -146,8 +147,8 @@ static int doubled_logarithm(int64_t n)
     return found;
 }
 
-/* What std::sort leaves to one insertion sort at its end are parts of at most 16, none of whose elements is greater than
-any of the next part: each is sorted by itself. */
+/* std::sort ends with an insertion sort over parts of at most 16 elements, none of which is greater than any element of
+the next part. Here each part is sorted on its own. */
 static void sort(struct pair *first, struct pair *last, int depth)
 {
     while (last - first > 16) {
@@ -179,8 +180,9 @@ static void nth_element(struct pair *first, struct pair *nth, struct pair *last)
     sort_few(first, last - first);
 }
 
-/* Where the `k` smallest (or largest) of each row are, as torch.topk finds them, in order or as they fall. NaN is the
-largest and equal to itself, and there is no -0. Fewer than 2^31 in a row, of which k are at least 1. */
+/* The positions of the `k` smallest (or largest) elements of each row, in the order of torch.topk: sorted if `ordered`,
+else as the algorithm leaves them. NaN is the largest and equal to itself, -0 equals 0. A row has fewer than 2^31
+elements, and k is at least 1. */
 int64_t top(int64_t threads, int64_t rows, int64_t width, int64_t k, int64_t largest, int64_t ordered, const float *x,
             int64_t *out)
 {

@@ -1,8 +1,9 @@
-/* The tiles of panels.h. Their loops are unrolled for every number of rows and vectors, which takes a compiler longer than
-any other file does, so they are compiled here alone and not in each file that has panels. */
+/* The tiles of panels.h. Their loops are unrolled for every number of rows and vectors. Compiling them takes longer
+than any other file, so they are compiled here alone, and not in each file that uses panels. */
 #include "panels.h"
 
-/* Sums of `rows` rows and `vectors` vectors, over `k` elements of rows of `a` and rows of a panel, which begin `ldb` apart. */
+/* Sums of `rows` rows and `vectors` vectors over `k` elements of rows of `a`, and rows of a panel, which begin `ldb`
+apart. */
 INLINE void tile_sums(int rows, int vectors, int64_t k, const float *restrict a, int64_t by_row, int64_t by_term,
                       const float *restrict b, int64_t ldb, vec sums[HIGH][WIDE])
 {
@@ -21,7 +22,7 @@ INLINE void tile_sums(int rows, int vectors, int64_t k, const float *restrict a,
     }
 }
 
-/* Where the sums of a tile go, of which `width` columns count: instead of what is there, or added to it. */
+/* Writes the sums of a tile, of which `width` columns count, to the result, or adds them to it. */
 INLINE void put_tile(int rows, int vectors, int64_t width, vec sums[HIGH][WIDE], float *restrict c, int64_t ldc, int add)
 {
     for (int i = 0; i < rows; i++)
@@ -32,13 +33,13 @@ INLINE void put_tile(int rows, int vectors, int64_t width, vec sums[HIGH][WIDE],
             } else {
                 float last[LANES];
                 store(last, sums[i][j]);
-                for (int l = 0; l < (int)width - j * LANES; l++)       /* a known end would be unrolled, for every tile */
+                for (int l = 0; l < (int)width - j * LANES; l++)       /* compilers would unroll a constant end */
                     to[l] = add ? to[l] + last[l] : last[l];
             }
         }
 }
 
-/* The same of a result that lies transposed. */
+/* The same for a transposed result. */
 INLINE void put_turned(int rows, int vectors, int64_t width, vec sums[HIGH][WIDE], float *restrict c, int64_t ldc,
                        int add)
 {

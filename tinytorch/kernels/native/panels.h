@@ -1,12 +1,13 @@
-/* Products of matrices. The columns of one are packed in panels as wide as a tile, and each tile of the result stays in
-registers while all of a panel goes by; of the other each element is read where it is, and multiplies a row of a panel. */
+/* Products of matrices. The columns of one operand are packed in panels as wide as a tile, and each tile of the result
+stays in registers while a whole panel is read. Each element of the other operand is read in place, and multiplies a row
+of a panel. */
 #ifndef TINYTORCH_PANELS_H
 #define TINYTORCH_PANELS_H
 
 #include "tile.h"
 
-/* A tile of products: sums of HIGH rows by WIDE vectors. With AVX2 six by two take as many registers as four by three, and
-columns are more often whole panels of it. */
+/* A tile of products: sums of HIGH rows by WIDE vectors. With AVX2 six by two take as many registers as four by three,
+and narrower panels are more often full. */
 #if LANES == 8
 #define HIGH 6
 #define WIDE 2
@@ -16,31 +17,31 @@ columns are more often whole panels of it. */
 #endif
 #define SPAN_OF_PANEL (WIDE * LANES)
 
-/* How many floats a packed matrix of `k` rows and `n` columns has: whole vectors, zeros in what they have too many. */
+/* The number of floats of a packed matrix of `k` rows and `n` columns: whole vectors, padded with zeros. */
 INLINE int64_t packed_size(int64_t k, int64_t n)
 {
     return k * ((n + LANES - 1) / LANES * LANES);
 }
 
-/* How many columns panels of a matrix of `n` columns have: about as many each. */
+/* The number of columns of a panel of a matrix of `n` columns. All panels have about as many. */
 INLINE int64_t span_of(int64_t n)
 {
     const int64_t vectors = (n + LANES - 1) / LANES, panels = (vectors + WIDE - 1) / WIDE;
     return panels ? (vectors + panels - 1) / panels * LANES : LANES;
 }
 
-/* How many the panel from column `j` on has. */
+/* The number of columns of the panel from column `j` on. */
 INLINE int64_t width_of(int64_t n, int64_t j)
 {
     const int64_t span = span_of(n);
     return n - j < span ? n - j : span;
 }
 
-/* `k` rows of the panel of the `width` columns of `b` from `j` on, rows that begin `ldb` apart. */
+/* Packs `k` rows of the panel of `width` columns of `b` from `j` on. Rows of `b` begin `ldb` apart. */
 static inline void pack_rows(int64_t k, int64_t j, int64_t width, const float *restrict b, int64_t ldb, float *restrict to)
 {
     const int64_t whole = packed_size(1, width);
-    if (width == SPAN_OF_PANEL) {              /* which compilers know, and make no calls of memcpy of it */
+    if (width == SPAN_OF_PANEL) {              /* a constant width, for which compilers call no memcpy */
         for (int64_t r = 0; r < k; r++)
             for (int i = 0; i < WIDE; i++)
                 store(to + (r * WIDE + i) * LANES, load(b + r * ldb + j + i * LANES));
@@ -73,8 +74,8 @@ INLINE void turn_four(const float *a, const float *b, const float *c, const floa
 #endif
 #endif
 
-/* The same of a matrix of `n` columns that lies transposed: columns begin `ldb` apart. Column 0 is the one at `from`; those
-before it come last. */
+/* The same for a matrix of `n` columns that is stored transposed: columns begin `ldb` apart. Column 0 is that at
+`from`; the columns before it come last. */
 static inline void pack_columns(int64_t k, int64_t j, int64_t width, const float *restrict b, int64_t ldb, int64_t from,
                                 int64_t n, float *restrict to)
 {
@@ -102,7 +103,7 @@ static inline void pack_columns(int64_t k, int64_t j, int64_t width, const float
     }
 }
 
-/* Rows of `a` begin `by_row` apart, those that are first in a tile `by_tile` times their number behind the first. */
+/* In a tile the rows of `a` begin `by_row` apart. The first row of a tile begins at `by_tile` times its number. */
 struct panel {
     int64_t k, width, by_tile, by_row, by_term, ldb, ldc;
     int add, turned;
@@ -113,8 +114,8 @@ struct panel {
 /* panels.c: rows [first, last) of the product of `a` and one panel. */
 void times_panel(const struct panel *p, int64_t first, int64_t last);
 
-/* c (m, n) = a (m, k) @ b, or added to it; `b` is packed and has `packed` rows, of which the first k count; rows of `a`
-and `c` begin `lda` and `ldc` apart. */
+/* c (m, n) = a (m, k) @ b, or added to c. `b` is packed and has `packed` rows, of which the first k are used. Rows of
+`a` and `c` begin `lda` and `ldc` apart. */
 static inline void times_packed(int64_t m, int64_t n, int64_t k, const float *a, int64_t lda, const float *b,
                                 int64_t packed, float *c, int64_t ldc, int add)
 {

@@ -1,21 +1,21 @@
-/* Convolutions with stride 1 of images whose channels come last in memory (kernels/conv/few_outputs.py): what a window
-sees of a place of the kernel is a run of channels, so they are products of windows, which overlap, and weights. As in
-conv.c an image, padded, lies in one run, and sums are made for all places, also where no window begins. */
+/* Convolutions with stride 1 of images with channels last in memory (kernels/conv/few_outputs.py). For each place of
+the kernel a window reads a run of channels, so that the convolution is a product of overlapping windows and weights. As
+in conv.c a padded image is one run of memory, and sums are computed for all places, also where no window begins. */
 #include <stdlib.h>
 
 #include "panels.h"
 
-#define WINDOWS 12                             /* as many sums as there are registers for */
+#define WINDOWS 12                             /* as many sums as fit the registers */
 
 struct pixels {
     int64_t images, lines, width, length, outputs, channels, taps, rows, out_width, places;
     const float *x, *bias;
     const int64_t *lines_at, *offsets, *starts;
     float *packed, *out;
-    int64_t *failed;                           /* set by whichever thread finds no memory */
+    int64_t *failed;                           /* set by a thread that finds no memory */
 };
 
-/* LANES outputs of `n` windows, of which the first begins at `x`. */
+/* LANES outputs of `n` windows. The first window begins at `x`. */
 INLINE void windows(int n, const struct pixels *s, const float *restrict w, vec bias, const float *restrict x,
                     float *restrict to)
 {
@@ -35,7 +35,8 @@ INLINE void windows(int n, const struct pixels *s, const float *restrict w, vec 
         store(to + i * LANES, sums[i]);
 }
 
-/* `n` places of `count` outputs, LANES beside each other, to where the places of an output are, which begin `apart`. */
+/* Copies `n` places of `count` outputs, which are in groups of LANES, to the arrays of places of each output, which
+begin `apart`. */
 static void put_places(int64_t n, int64_t count, const float *restrict from, float *restrict to, int64_t apart)
 {
     int64_t i = 0;
@@ -88,9 +89,9 @@ static void images_of_pixels(const void *args, int64_t first, int64_t last)
     free(sums);
 }
 
-/* x (images, lines, width), where a line is pixels of `channels`; w (outputs, channels, taps), which is packed first; out
-(images, outputs, rows, out_width) of `places` in all. `plan`: where the lines begin in the padded form of `length`, the
-offsets of the taps, at which pixel rows of output begin. */
+/* x (images, lines, width), whose lines are pixels of `channels`; w (outputs, channels, taps), which is packed first;
+out (images, outputs, rows, out_width), `places` for each output. `plan`: the starts of the lines in the padded image of
+`length`, the offsets of the taps, the pixels at which rows of output begin. */
 int64_t convolve_pixels(int64_t threads, int64_t images, int64_t lines, int64_t width, int64_t length, int64_t outputs,
                         int64_t channels, int64_t taps, int64_t rows, int64_t out_width, int64_t places, int64_t grain,
                         const float *x, const float *w, const float *bias, const place *plan, float *out)

@@ -1,4 +1,4 @@
-/* Max pooling of images (n, height, width) by windows of `high` x `wide` that lie side by side (kernels/pool.py). */
+/* Max pooling of images (n, height, width) by adjacent windows of `high` x `wide` (kernels/pool.py). */
 #include "common.h"
 
 struct pool { int64_t height, width, high, wide, rows, columns; const float *x, *largest, *g; float *out; };
@@ -8,7 +8,7 @@ INLINE float larger(float a, float b)
     return a > b ? a : b;
 }
 
-/* Of windows of 2 x 2 in a row, whose elements lie in the rows `x` and `y`. */
+/* The maxima of a row of windows of 2 x 2, whose elements are in the rows `x` and `y`. */
 static void largest_of_four(const struct pool *a, const float *restrict x, const float *restrict y, float *restrict out)
 {
     int nan = 0;
@@ -26,7 +26,7 @@ static void largest_of_four(const struct pool *a, const float *restrict x, const
         }
 }
 
-/* Of windows in a row. `wide` is a constant where it is a usual one. */
+/* The maxima of a row of windows. `wide` is a constant for common sizes. */
 INLINE void largest_of_each(const struct pool *a, int64_t wide, const float *restrict x, float *restrict out)
 {
     for (int64_t r = 0; r < a->high; r++, x += a->width) {
@@ -41,7 +41,7 @@ INLINE void largest_of_each(const struct pool *a, int64_t wide, const float *res
             const float *window = x + j * wide;
             float top = out[j];
             for (int64_t c = 0; c < wide; c++)
-                top = larger(window[c], top);  /* the latter if one is NaN */
+                top = larger(window[c], top);  /* `top` if one is NaN */
             out[j] = top;
         }
         for (int64_t j = 0; j < a->columns && nan; j++)
@@ -69,7 +69,7 @@ static void max_pool_images(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* NaN where a window has one. */
+/* The maximum of a window with a NaN is NaN. */
 void max_pool(int64_t threads, int64_t images, int64_t height, int64_t width, int64_t high, int64_t wide, int64_t rows,
               int64_t columns, const float *x, float *out)
 {
@@ -77,7 +77,7 @@ void max_pool(int64_t threads, int64_t images, int64_t height, int64_t width, in
     share(threads, images, rows_in_piece(height * width), max_pool_images, &args);
 }
 
-/* All bits if a == b, else none: no branch, for which is the largest cannot be foretold. */
+/* All bits if a == b, else none. There is no branch, because processors could not predict it. */
 INLINE uint32_t equal(float a, float b)
 {
     return 0u - (uint32_t)(a == b);
@@ -105,7 +105,7 @@ INLINE void gradients_of_each(const struct pool *a, int64_t high, int64_t wide, 
     SPAN
     for (int64_t j = 0; j < a->columns; j++) {
         const float top = largest[j];
-        uint32_t left = bits_of(g[j]);         /* nothing, once an element has had it */
+        uint32_t left = bits_of(g[j]);         /* 0 after an element has received it */
         for (int64_t r = 0; r < high; r++)
             for (int64_t c = 0; c < wide; c++) {
                 const uint32_t its = equal(x[r * a->width + j * wide + c], top);
@@ -142,7 +142,7 @@ static void max_pool_gradients(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* Each element of `g` where the first of the largest of its window is; none of them is NaN. */
+/* Writes each element of `g` to the place of the first maximum of its window. No maximum is NaN. */
 void max_pool_backward(int64_t threads, int64_t images, int64_t height, int64_t width, int64_t high, int64_t wide,
                        int64_t rows, int64_t columns, const float *x, const float *largest, const float *g, float *out)
 {

@@ -1,12 +1,12 @@
-/* Products of two matrices. The right one is read in panels (panels.h). If the left one is to be instead, the result is
-computed transposed: its rows are then the columns of the right one. */
+/* Products of two matrices. The right one is read in panels (panels.h). If the left one is to be read in panels, the
+transposed product is computed. */
 #include <stdlib.h>
 
 #include "panels.h"
 
-/* Of each sum at a time, at most: so much of a panel stays in the cache. With AVX2 more of a panel is read from the cache
-behind it as quickly as it is needed, and each tile of the result is added to less often; but not where an element of each
-row of the other is a line of memory, which are to stay, too. */
+/* The largest number of terms of each sum at a time: so much of a panel stays in the nearest cache. With AVX2 the next
+cache provides longer panels fast enough, and each tile of the result is added to less often; but not if the other
+operand is transposed, so that each of its elements takes a line of the cache. */
 #define TERMS 384
 #if LANES == 8
 #define MOST_TERMS 800
@@ -21,7 +21,7 @@ struct product {
     float *c;
 };
 
-/* `m` rows, or as many more as it takes for whole tiles. */
+/* `m`, rounded up to whole tiles of rows. */
 INLINE int64_t tiled_rows(int64_t m)
 {
     return (m + HIGH - 1) / HIGH * HIGH;
@@ -40,7 +40,7 @@ static void add_bias(const struct product *s, const struct panel *p, int64_t j, 
     }
 }
 
-/* Blocks of rows of the result, panel by panel; all of them with the same terms before the next. */
+/* Blocks of rows of the result, panel by panel. All panels get the same terms before the next ones. */
 static void some_blocks(const void *args, int64_t first, int64_t last)
 {
     const struct product *s = args;
@@ -68,19 +68,20 @@ static void some_blocks(const void *args, int64_t first, int64_t last)
         }
 }
 
-/* Whether the operand that is not in panels lies transposed: an element of each row is a line of memory. */
+/* Whether the operand that is not in panels is stored transposed: each element of a row is in another line of
+memory. */
 INLINE int by_lines(const struct product *s)
 {
     return s->by_row == 1 && s->by_term != 1;
 }
 
-/* Whether they go by often enough to be copied to tiles first. */
+/* Whether its elements are read often enough to be copied to tiles first. */
 INLINE int worth_tiles(const struct product *s)
 {
     return s->n >= 8 * SPAN_OF_PANEL;
 }
 
-/* The product whose operands lie transposed if `ta`, `tb`; `left`: `a` is the one in panels. */
+/* The product of operands that are stored transposed if `ta`, `tb`. `left`: `a` is the one in panels. */
 static struct product as_read(int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb,
                               int64_t left, int64_t packed, int64_t block, const float *a, const float *b,
                               const float *bias, float *c)
@@ -105,7 +106,7 @@ static int64_t blocks_of(const struct product *s)
 
 struct tiling { struct product s; float *to; };
 
-/* Terms [first, last) of an operand that lies transposed, a row of it each: they go to the tiles of their part. */
+/* Copies terms [first, last) of an operand that is stored transposed, each a row of it, to the tiles of their part. */
 static void some_tiles(const void *args, int64_t first, int64_t last)
 {
     const struct tiling *t = args;
@@ -123,8 +124,8 @@ static void some_tiles(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* c (m, n) = a (m, k) @ b (k, n) + bias. `packed`: panels are copied even if they lie in whole vectors. `block`: how many
-rows (of the other) go by a panel at a time; `grain`: how many such products are a piece. */
+/* c (m, n) = a (m, k) @ b (k, n) + bias. `packed`: panels are copied even if they consist of whole vectors. `block`:
+the number of rows of the other operand that use a panel at a time; `grain`: the number of such products in a piece. */
 void product(int64_t threads, int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb,
              int64_t left, int64_t packed, int64_t block, int64_t grain, const float *a, const float *b,
              const float *bias, float *c)
@@ -154,7 +155,7 @@ static void some_products(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* `outer` times `inner` products of that kind; by how much the operands of the next one are further on. */
+/* `outer` times `inner` such products, with the given strides of their operands. */
 void products(int64_t threads, int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, int64_t lda, int64_t ldb,
               int64_t outer, int64_t inner, int64_t a_outer, int64_t a_inner, int64_t b_outer, int64_t b_inner,
               int64_t grain, const float *a, const float *b, float *c)

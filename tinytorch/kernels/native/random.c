@@ -1,4 +1,4 @@
-/* The Mersenne twister (Matsumoto and Nishimura 1998) and what torch draws from its words. */
+/* The Mersenne twister (Matsumoto and Nishimura 1998), and torch's draws of words. */
 #include "twister.h"
 
 #define MIDDLE 397
@@ -9,7 +9,7 @@ INLINE uint32_t twisted(uint32_t upper, uint32_t lower)
     return (y >> 1) ^ ((0u - (y & 1u)) & 0x9908b0dfu);
 }
 
-/* In three runs, in each of which no element hangs on another that is nearer than a vector is long. */
+/* Three loops, in each of which an element depends on none that is nearer than the length of a vector. */
 static void next_state(uint32_t *key)
 {
     for (int i = 0; i < WORDS - MIDDLE; i++)
@@ -19,7 +19,7 @@ static void next_state(uint32_t *key)
     key[WORDS - 1] = key[MIDDLE - 1] ^ twisted(key[WORDS - 1], key[0]);
 }
 
-/* The next `n` words, at most WORDS. Of a place beyond the state another one begins. */
+/* The next `n` words, at most WORDS. A position beyond the state begins a new state. */
 void draw_words(twister *restrict state, uint32_t *restrict out, int64_t n)
 {
     uint32_t at = *(volatile uint32_t *)&state->next;
@@ -51,7 +51,7 @@ void words(int64_t threads, int64_t n, twister *key, uint64_t *out)
     }
 }
 
-/* Of two words each: the first is the high half. */
+/* Numbers of two words each, the first of which is the high half. */
 void double_words(int64_t threads, int64_t n, twister *key, uint64_t *out)
 {
     uint32_t drawn[WORDS];
@@ -64,7 +64,7 @@ void double_words(int64_t threads, int64_t n, twister *key, uint64_t *out)
     }
 }
 
-/* Whether the low 53 bits of two words are below `limit`. */
+/* For each element, whether the low 53 bits of two words are below `limit`. */
 void below(int64_t threads, int64_t n, int64_t limit, twister *key, uint8_t *out)
 {
     uint32_t drawn[WORDS], high = (uint32_t)(limit >> 32), low = (uint32_t)limit;

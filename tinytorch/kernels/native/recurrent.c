@@ -1,20 +1,20 @@
-/* Recurrent layers (kernels/rnn): steps between their products, each in one pass, and whole loops over time.
+/* Recurrent layers (kernels/rnn): the elementwise part of a step in one pass, and whole loops over time.
 
-Of a step alone, pre-activations and gates are (gates, batch, hidden); the gradients of a row's pre-activations lie
-beside each other. */
+For a single step pre-activations and gates are (gates, batch, hidden); the gradients of a row's pre-activations are
+adjacent. */
 #include <stdlib.h>
 
 #include "panels.h"
 
 struct lstm { int64_t batch, hidden; float *a, *cells, *squashed, *out; const float *before, *g; float *g_cells, *d; };
 
-/* sigmoid(x) of half of x: as exact beside 1, in two thirds of the time. */
+/* sigmoid(2 half): near 1 as accurate as by exp, in two thirds of the time. */
 INLINE float sigmoid_of_half(float x)
 {
     return 0.5f + 0.5f * tanh_of(x);
 }
 
-/* Of the sigmoids `scale` times the pre-activations that are given is half of them. `cells` may be `before`. */
+/* For sigmoids `scale` times the given pre-activation is half of the pre-activation. `cells` may be `before`. */
 INLINE void lstm_span(int64_t n, float scale, float *i, float *f, float *g, float *o, const float *before, float *cells,
                       float *squashed, float *out)
 {
@@ -81,10 +81,10 @@ void lstm_step_backward(int64_t threads, int64_t batch, int64_t hidden, const fl
     share(threads, batch, rows_in_piece(hidden), lstm_backward_rows, &args);
 }
 
-/* `h`: the state before, each row `pitch` elements behind the one before, from `offset` on. */
+/* `h`: the previous state, whose rows begin `pitch` elements apart, at `offset`. */
 struct gru { int64_t batch, hidden, pitch, offset; float *a; const float *h; float *out, *dh, *d; };
 
-/* `scale` as for lstm_span; `out` may be `h`. */
+/* `scale` as in lstm_span; `out` may be `h`. */
 INLINE void gru_span(int64_t n, float scale, float *r, float *z, float *new, const float *part, const float *h,
                      float *out)
 {
@@ -145,19 +145,20 @@ void gru_step_backward(int64_t threads, int64_t batch, int64_t hidden, int64_t p
 }
 
 /* ---------------------------------------------------------------- whole loops over time
-Rows of all steps lie under each other, earliest step first; `order` has (first row, one behind the last) of each step as
-it is processed. Sequences are numbered alike in every step, so each piece takes some of them through all steps. */
+The rows of all steps are in one matrix, earliest step first. `order` has (first row, one behind the last) for each step
+in the order of processing. Sequences have the same number in every step, so each piece takes some of them through all
+steps. */
 enum { TANH, RELU, LSTM, GRU };
 
 struct loop {
     int64_t kind, steps, batch, narrow, wide, hidden, keep, started, wanted, turned, turns, apart, onward;
     const int64_t *order;
-    const float *x, *w, *w_h, *w_x, *g;        /* the weights are packed */
+    const float *x, *w, *w_h, *w_x, *g;        /* packed weights */
     float *joined, *a, *cells, *squashed, *out, *h, *c, *d;
 };
 
-/* A copy of `order` that reaches outside of nothing: a step's rows are among `rows`, and at most `batch`. NULL for want of
-memory, and if it is not so; then `failed` says which. */
+/* A checked copy of `order`: the rows of each step are among `rows`, and at most `batch`. NULL, with the reason in
+`failed`, if memory is missing or a row is out of range. */
 static int64_t *checked_order(int64_t steps, int64_t batch, int64_t rows, const place *order, int64_t *failed)
 {
     int64_t *copy = malloc((2 * steps + 1) * sizeof(int64_t));
@@ -176,7 +177,7 @@ static int64_t *checked_order(int64_t steps, int64_t batch, int64_t rows, const 
     return copy;
 }
 
-/* Rows of the step `k` that a piece has: how many, and the first. */
+/* The number of rows of step `k` in a piece, and the first of them. */
 INLINE int64_t rows_of(const struct loop *s, int64_t k, int64_t first, int64_t last, int64_t *row)
 {
     int64_t lo = s->order[2 * k], n = s->order[2 * k + 1] - lo;
@@ -184,7 +185,7 @@ INLINE int64_t rows_of(const struct loop *s, int64_t k, int64_t first, int64_t l
     return (n < last ? n : last) - first;
 }
 
-/* Rows [x | 1 | state] of the step `k`, the first of which is `row`, from sequence `first` on. */
+/* Writes the rows [x | 1 | state] of step `k` from sequence `first` on. Their first row is `row`. */
 INLINE void join_rows(const struct loop *s, int64_t k, int64_t n, int64_t row, int64_t first)
 {
     const int64_t narrow = s->narrow, hidden = s->hidden, step = s->turns == 1 ? 0 : s->order[2 * k] / s->batch;
@@ -197,13 +198,13 @@ INLINE void join_rows(const struct loop *s, int64_t k, int64_t n, int64_t row, i
     }
 }
 
-/* Pre-activations of `n` rows from rows [x | 1 | state]. LSTM: input, forget, cell, output gate; GRU: hidden part of the
-new gate, reset, update, input part of the new gate; the first three have to do with the state, the last three with the
-input. An input that is not among the rows is `x`. */
+/* The pre-activations of `n` rows from rows [x | 1 | state]. LSTM: input, forget, cell, output gate. GRU: hidden part
+of the new gate, reset, update, input part of the new gate; the first three depend on the state, the last three on the
+input. An input that the rows do not hold is in `x`. */
 static void pre_activations(const struct loop *s, int64_t k, int64_t n, int64_t row, int64_t kept, float *a)
 {
     const int64_t hidden = s->hidden, width = s->kind < LSTM ? hidden : 4 * hidden, pitch = s->narrow + 1 + hidden;
-    const int64_t state = k || s->started ? hidden : 0;        /* zeros can be left out */
+    const int64_t state = k || s->started ? hidden : 0;        /* a state of zeros is left out */
     const float *joined = s->joined + kept * pitch, *x = s->x + row * s->wide;
     if (s->kind == GRU) {
         times_packed(n, 3 * hidden, s->narrow + 1, joined, pitch, s->w, s->narrow + 1, a + hidden, width, 0);
@@ -254,8 +255,8 @@ static void forward_rows(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* How many sequences are a piece: whole tiles of rows, some 32 at least, or each piece would handle the weights too often.
-No number depends on it. */
+/* The number of sequences in a piece: whole tiles of rows, and about 32 at least, because each piece reads all weights.
+No result depends on it. */
 static int64_t grain_of(int64_t batch, int64_t threads)
 {
     int64_t pieces = 1;
@@ -264,8 +265,8 @@ static int64_t grain_of(int64_t batch, int64_t threads)
     return ((batch + pieces - 1) / pieces + HIGH - 1) / HIGH * HIGH;
 }
 
-/* What rows [x | 1 | state] are multiplied by, packed in `to`: weights of `n` inputs and of `hidden` states (either may be
-missing), whose gates begin with gate `from`, and biases of those gates. */
+/* Packs the right operand of rows [x | 1 | state] in `to`: the weights of inputs and of states (either may be missing),
+whose gates begin with gate `from`, and the biases of these gates. */
 static void pack_weights(int64_t inputs, int64_t hidden, int64_t columns, int64_t from, const float *w_ih,
                          const float *bias, const float *w_hh, float *to)
 {
@@ -282,10 +283,10 @@ static void pack_weights(int64_t inputs, int64_t hidden, int64_t columns, int64_
     }
 }
 
-/* `joined` becomes the rows [x | 1 | state]; inputs that are `wide` are not among them. `x` has `turns` steps `onward`
-elements apart, of `lines` rows each `apart`, or one turn of all rows, as they are in `joined`. `h` and `c` (batch,
-hidden) are the states before and become those after; `started`: h is not zero. With `keep`, `joined`, `a` and `squashed`
-have rows for all steps, else for one; `cells` gets those before each step. */
+/* `joined` becomes the rows [x | 1 | state], without inputs that are `wide`. `x` has `turns` steps, `onward` elements
+apart, with `lines` rows each, `apart` elements apart, or one turn of all rows in the order of `joined`. `h` and `c`
+(batch, hidden) are the initial states and become the final ones; `started`: h is not zero. With `keep`, `joined`, `a`
+and `squashed` have rows for all steps, else for one step; `cells` gets the cells before each step. */
 int64_t recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows, int64_t kept,
                   int64_t narrow, int64_t wide, int64_t features, int64_t hidden, int64_t gates, int64_t used,
                   int64_t pitch, int64_t keep, int64_t started, int64_t lines, int64_t turns, int64_t apart,
@@ -299,7 +300,7 @@ int64_t recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t batch, i
     int64_t *checked = checked_order(steps, batch, rows, order, &failed);
     if (!checked)
         return failed;
-    for (int64_t k = 0; k < steps; k++)        /* where join_rows looks for them */
+    for (int64_t k = 0; k < steps; k++)        /* join_rows reads it there */
         if (turns == 1 ? checked[2 * k + 1] > lines : checked[2 * k] / batch >= turns || batch > lines)
             failed = OUTSIDE;
     if (kept < (keep ? rows : batch))
@@ -310,7 +311,7 @@ int64_t recurrent(int64_t threads, int64_t kind, int64_t steps, int64_t batch, i
         return failed ? failed : NO_MEMORY;
     }
     float *w = on_line(memory), *w_h = w + of_w, *w_x = w_h + of_h;
-    float *bias = w_x + of_x, *of_state = bias + columns;      /* of a GRU the bias of the new gate's state is apart */
+    float *bias = w_x + of_x, *of_state = bias + columns;      /* a GRU has a bias for the new gate's hidden part */
     for (int64_t i = 0; i < columns; i++) {
         bias[i] = !b_ih ? 0.0f : b_ih[i] + (kind == GRU && i >= 2 * hidden ? 0.0f : b_hh[i]);
         of_state[i] = b_ih && i < hidden && kind == GRU ? b_hh[2 * hidden + i] : 0.0f;
@@ -345,7 +346,7 @@ static void backward_rows(const void *args, int64_t first, int64_t last)
                 dh[i * hidden + j] += g[j];
         }
         int64_t next = 0, going_on = s->kind < LSTM && k + 1 < s->steps ? rows_of(s, k + 1, first, last, &next) : 0;
-        for (int64_t i = 0; i < n && s->kind < LSTM; i++) {    /* the state after a row: that before the next, or the last */
+        for (int64_t i = 0; i < n && s->kind < LSTM; i++) {    /* the next state: the next row's, or the final one */
             const float *before = s->joined + (next + i) * pitch + s->narrow + 1;
             const float *state = i < going_on ? before : s->out + (first + i) * hidden;
             const float *g = dh + i * hidden;
@@ -372,14 +373,14 @@ static void backward_rows(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* As for products elsewhere (kernels/linalg/products.py). */
+/* The constants of kernels/linalg/products.py. */
 #define BLOCK_OF_ROWS 128
 #define WORTH_A_PIECE (1 << 20)
 
-/* Gradients `d` of the pre-activations, GRU: of the new gate's hidden part, reset, update, the new gate's input part.
-`dh` and `dc` (batch, hidden) are those of the states after and become those of the states before, if `wanted`. `g`, of
-the outputs, lies sequence by sequence if `turned`. With `g_ih` of weights and bias too, but of a GRU: all by one product.
-*/
+/* Writes the gradients of the pre-activations to `d`; for a GRU those of the new gate's hidden part, reset, update and
+the new gate's input part. `dh` and `dc` (batch, hidden), the gradients of the final states, become those of the initial
+states, if `wanted`. `g`, the gradient of the outputs, has the batch as its first axis if `turned`. With `g_ih` the
+gradients of weights and bias are computed too, by one product; not for a GRU. */
 int64_t recurrent_backward(int64_t threads, int64_t kind, int64_t steps, int64_t batch, int64_t rows,
                            int64_t narrow, int64_t hidden, int64_t gates, int64_t used, int64_t pitch,
                            int64_t wanted, int64_t turned, const place *order, const float *g,
@@ -404,7 +405,7 @@ int64_t recurrent_backward(int64_t threads, int64_t kind, int64_t steps, int64_t
     struct loop args = {kind, steps, batch, narrow, 0, hidden, 1, 0, wanted, turned, 1, 0, 0, checked, NULL, NULL, packed,
                         NULL, g, (float *)joined, (float *)a, (float *)cells, (float *)squashed, (float *)last, dh, dc, d};
     (void)gates;
-    const int64_t first = kind == GRU ? 2 * hidden : 0, rest = used * hidden - first;      /* of a GRU the new gate */
+    const int64_t first = kind == GRU ? 2 * hidden : 0, rest = used * hidden - first;      /* for a GRU the new gate */
     float *to = packed;
     for (int64_t j = 0; j < hidden; j += span_of(hidden)) {
         const int64_t width = width_of(hidden, j), whole = packed_size(1, width);

@@ -1,12 +1,12 @@
-/* Sums (kernels/sums.py). How they are cut depends on the shape alone; each vector of lanes adds up some of a piece, so
-that errors grow as those of pairwise sums do. */
+/* Sums (kernels/sums.py). The pieces depend on the shape alone. In a piece each lane of a vector has a sum of its own,
+so that errors grow like those of pairwise summation. */
 #include "tile.h"
 
 #define BLOCK_OF_SUM (64 * LANES)              /* 16 numbers in each lane */
 
 struct sums { int64_t rows, width, grain; const float *x; float *out; double *parts; };
 
-/* Of at most BLOCK_OF_SUM. */
+/* The sum of at most BLOCK_OF_SUM numbers. */
 INLINE float short_sum(const float *x, int64_t n)
 {
     vec a = {0}, b = {0}, c = {0}, d = {0};
@@ -40,7 +40,7 @@ static void sums_of_rows(const void *args, int64_t first, int64_t last)
         s->out[row] = (float)sum_of(s->x + row * s->width, s->width);
 }
 
-/* Pieces of the one row, as many as there are parts. */
+/* The sums of the pieces of a single row, one for each element of `parts`. */
 static void sums_of_pieces(const void *args, int64_t first, int64_t last)
 {
     const struct sums *s = args;
@@ -64,7 +64,7 @@ void row_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64
 
 #define COLUMNS 8                              /* vectors of sums in registers */
 
-/* Sums of `n` vectors of columns over `rows` rows that begin `width` apart. */
+/* Sums of `n` vectors of columns over `rows` rows, which begin `width` apart. */
 INLINE void sums_of_some(int n, int64_t rows, int64_t width, const float *restrict x, float *restrict out)
 {
     vec sums[COLUMNS];
@@ -96,7 +96,7 @@ static void sums_of_columns(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* One part for each `grain` rows; the first becomes the sum. */
+/* One part for each `grain` rows. The first part becomes the sum of all. */
 void column_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64_t pieces, const float *x,
                  float *parts)
 {

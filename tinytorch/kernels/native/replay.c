@@ -1,22 +1,22 @@
-/* A program: calls of kernels with their arguments in one piece of memory (capture/machine.py), walked by one call, and
-what programs need beside kernels. Where arrays lie, their sizes and layouts were checked where the program was built; what
-changes between two walks are the places of arrays that are new each time, which come as `base`. */
+/* Programs (capture/machine.py), which are calls of kernels with all arguments in one piece of memory, and the steps
+that programs need besides kernels. One call runs a program. Addresses, sizes and layouts of arrays were checked when
+the program was built. Between two runs only the addresses of new arrays change, which come as `base`. */
 #include "tile.h"
 
 union argument { int64_t whole; double real; void *place; };
 
-enum { OTHERWISE = 3 };                        /* what a step returns where a program does not hold for the numbers */
+enum { OTHERWISE = 3 };                        /* a step returns this if the program is not valid for the numbers */
 
-/* entries.c: the kernels by their numbers in table.py. */
+/* entries.c: the kernels and steps by their numbers (table.py). */
 typedef int64_t (*entry)(const union argument *);
 extern const struct replayed { entry run; int64_t count; } replayed[];
 extern const int64_t replayed_count;
 
-/* A word of a program that is where array number `base` lies, and so many bytes further on. */
+/* A word of a program that becomes the address of array number `base` plus `offset` bytes. */
 struct fix { int64_t word, base, offset; };
 
-/* Walks `calls` calls that lie in words [first, size) of a program: each is the number of a kernel, how many words of
-arguments follow, and those. What a call fails with is returned with its number: 4 * call + why. */
+/* Runs `calls` calls in words [first, size) of a program. Each call is the number of a kernel, the number of its words
+of arguments, and these words. If a call fails, 4 * (number of the call) + (its result) is returned. */
 static int64_t replay(int64_t threads, int64_t calls, int64_t first, int64_t size, int64_t fixes, int64_t bases,
                       int64_t *program, const int64_t *fix, const int64_t *base)
 {
@@ -49,7 +49,7 @@ KERNEL int64_t enter_replay(const union argument *a)
                   a[8].place);
 }
 
-/* n bytes of zeros: n, to. */
+/* Writes n zero bytes: n, to. */
 int64_t step_zero(const union argument *a)
 {
     if (a[1].whole > 0)
@@ -57,14 +57,14 @@ int64_t step_zero(const union argument *a)
     return 0;
 }
 
-/* A float as a number of another call: from, to. */
+/* Copies a float to a number argument of another call: from, to. */
 int64_t step_number(const union argument *a)
 {
     *(double *)a[2].place = *(const float *)a[1].place;
     return 0;
 }
 
-/* Whole numbers and a number: n, what is added, from, to. */
+/* Adds a number to whole numbers: n, addend, from, to. */
 int64_t step_count(const union argument *a)
 {
     const int64_t *from = a[3].place, by = a[2].whole;
@@ -74,7 +74,7 @@ int64_t step_count(const union argument *a)
     return 0;
 }
 
-/* Whether there is no NaN among n floats; a program that relies on it is given up: n, from. */
+/* Ends a program that relies on n floats without NaN, if there is one: n, from. */
 int64_t step_no_nan(const union argument *a)
 {
     const float *x = a[2].place;
@@ -93,7 +93,7 @@ static void some_bytes(const void *args, int64_t first, int64_t last)
     memcpy(r->to + first, r->from + first, last - first);
 }
 
-/* n bytes that lie in a row: n, from, to. */
+/* Copies n contiguous bytes: n, from, to. */
 int64_t step_run(const union argument *a)
 {
     const struct run_copied r = {a[2].place, a[3].place};
@@ -106,8 +106,8 @@ int64_t step_run(const union argument *a)
     return 0;
 }
 
-/* Elements of any layout: their size in bytes, where from, where to, how many dimensions, and of each dimension its size
-and by how many bytes the next element is further on, from and to. */
+/* Copies elements between any layouts: the size of an element in bytes, from, to, the number of dimensions, and for
+each dimension its size and its strides in bytes, from and to. */
 struct moved { int64_t size, dims; const char *from; char *to; const union argument *d; };
 
 #define MOVED(type)                                                                                                   \
@@ -143,7 +143,7 @@ INLINE void moved_lines(int64_t size, int64_t inner, int64_t n, const char *from
     }
 }
 
-/* Pieces are numbered over all dimensions but the last two. */
+/* Pieces are numbered over all dimensions except the last two. */
 static void some_moved(const void *args, int64_t first, int64_t last)
 {
     const struct moved *m = args;
@@ -160,7 +160,7 @@ static void some_moved(const void *args, int64_t first, int64_t last)
             to += at * d[3 * i + 2].whole;
         }
         const union argument *e = d + 3 * lines;
-        /* tiles, so that lines of memory that are read or written across stay in the cache */
+        /* Tiles keep the lines of memory that are read or written across in the cache. */
         const int64_t inner = e[0].whole, n = e[3].whole, side = e[4].whole == e[5].whole ? inner : 16;
         for (int64_t j = 0; j < inner; j += side) {
             const int64_t high = inner - j < side ? inner - j : side;
@@ -181,11 +181,11 @@ int64_t step_move(const union argument *a)
     return 0;
 }
 
-/* Products that are too small for panels, or of few terms: c (m, n) = a (m, k) @ b (k, n) + bias, of matrices whose rows
-lie as they are or across: ta tb m n k lda ldb a b bias c. */
+/* Products that are too small for panels, or have few terms: c (m, n) = a (m, k) @ b (k, n) + bias, where a and b may
+be stored transposed: ta tb m n k lda ldb a b bias c. */
 struct small { int64_t ta, tb, n, k, lda, ldb; const float *a, *b, *bias; float *c; };
 
-#define PACKED 4096                            /* numbers of a matrix that is turned first */
+#define PACKED 4096                            /* so many numbers of a matrix are transposed first */
 
 INLINE float small_dot(int64_t k, const float *restrict x, int64_t step, const float *restrict y)
 {
@@ -208,7 +208,7 @@ INLINE float small_dot(int64_t k, const float *restrict x, int64_t step, const f
     return s;
 }
 
-/* A row of the result, from rows of b that are runs. */
+/* A row of the result, where the rows of b are contiguous. */
 INLINE void small_row(int64_t n, int64_t k, const float *restrict x, int64_t step, const float *restrict b, int64_t ldb,
                       const float *restrict bias, float *restrict row)
 {
@@ -279,7 +279,7 @@ int64_t step_small(const union argument *a)
     return 0;
 }
 
-/* One row times a matrix that lies across, whose rows are shared: n, k, ldb, a, b, bias, c. */
+/* One row times a matrix that is stored transposed, whose rows threads share: n, k, ldb, a, b, bias, c. */
 static void some_dots(const void *args, int64_t first, int64_t last)
 {
     const struct small *s = args;

@@ -1,5 +1,5 @@
-/* Norms of rows (kernels/sums.py) in the order in which torch adds up, every rounding included: what is fused is written
-so, and nothing else may be. */
+/* Norms of rows (kernels/sums.py), added up in torch's order, with every rounding. Fused operations are written as fma;
+the compiler must fuse no others. */
 #if defined(__clang__)
 #pragma clang fp contract(off)
 #elif defined(__GNUC__)

@@ -1,7 +1,7 @@
-/* Running sums and products along the middle one of three axes, in double precision (kernels/running.py). */
+/* Running sums and products along the second of three axes, in double precision (kernels/running.py). */
 #include "common.h"
 
-#define ROWS 4                                 /* at a time: each step of one waits for the step before */
+#define ROWS 4                                 /* at a time, because each step of a row waits for the previous one */
 #define MOST 1024                              /* columns at a time */
 
 struct running { int64_t n, inner, backward, block, blocks; const float *x; float *out; };
@@ -11,7 +11,7 @@ INLINE double step(int product, double total, float x)
     return product ? total * x : total + x;
 }
 
-/* Of rows that lie behind each other. */
+/* Several successive rows. */
 INLINE void some_rows(int product, int rows, int64_t n, int64_t backward, const float *restrict x, float *restrict out)
 {
     double totals[ROWS];
@@ -73,7 +73,7 @@ static void columns_of_products(const void *args, int64_t first, int64_t last)
     columns_of(1, args, first, last);
 }
 
-/* out = those of x (outer, n, inner), from the end of n on if `backward`. */
+/* out = the running sums or products of x (outer, n, inner) along n, from its end if `backward`. */
 void running(int64_t threads, int64_t outer, int64_t n, int64_t inner, int64_t product, int64_t backward,
              const float *x, float *out)
 {

@@ -1,15 +1,15 @@
-/* Images sampled at the places of a grid, between four of their elements (kernels/grid_sample.py). */
+/* Bilinear samples of images at the places of a grid (kernels/grid_sample.py). */
 #include "functions.h"
 
 #define POINTS 256                             /* at a time */
 
 struct sampled { int64_t channels, height, width, points, aligned, border, blocks; const float *x, *grid; float *out; };
 
-/* Where among `size` elements a coordinate in [-1, 1] is. */
+/* The position among `size` elements of a coordinate in [-1, 1]. */
 INLINE float position(float coordinate, int64_t size, int64_t aligned, int64_t border)
 {
     const float last = (float)(size - 1), half = aligned ? last / 2.0f : (float)size / 2.0f;
-    volatile float scaled = (coordinate + 1.0f) * half;        /* rounded before the half is taken away */
+    volatile float scaled = (coordinate + 1.0f) * half;        /* rounded before the subtraction */
     float x = aligned ? scaled : scaled - 0.5f;
     if (border) {
         x = x > 0.0f ? x : 0.0f;               /* NaN becomes 0 */
@@ -18,7 +18,7 @@ INLINE float position(float coordinate, int64_t size, int64_t aligned, int64_t b
     return x;
 }
 
-/* The element at `first + k`: where it is if there is one, else 0, and whether there is. */
+/* The position of the element `first + k` and 1 in `inside`, or 0 for both if it does not exist. */
 INLINE int32_t element(float first, int k, int64_t size, int32_t *inside)
 {
     const float at = first + (float)k;
@@ -67,8 +67,8 @@ static void some_sampled(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* Of x (images, channels, height, width) at grid (images, points, 2): (images, channels, points). An image has fewer than
-2^31 elements. */
+/* The samples (images, channels, points) of x (images, channels, height, width) at grid (images, points, 2). An image
+has fewer than 2^31 elements. */
 void grid_sample(int64_t threads, int64_t images, int64_t channels, int64_t height, int64_t width, int64_t points,
                  int64_t aligned, int64_t border, const float *x, const float *grid, float *out)
 {

@@ -1,6 +1,6 @@
-/* Samplers that reject candidates (kernels/random/rejection.py, whose operations and order these are): how many words of
-the twister a number takes depends on the words, so they are drawn two at a time. `single`: parts of the arithmetic are
-rounded to float, as torch's are for parameters that are. */
+/* Samplers that reject candidates, with the operations of kernels/random/rejection.py in the same order. The number of
+words that a value takes depends on the words, so they are drawn two at a time. `single`: parts of the arithmetic are
+rounded to float, as torch's are for float parameters. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
@@ -13,7 +13,7 @@ INLINE double rounded(const struct numbers *s, double x)
     return s->single ? (double)(float)x : x;
 }
 
-/* What hangs on the rate alone: neighbours are often of one rate. */
+/* Values that depend on the rate alone, because neighbours often have the same rate. */
 struct poisson { double rate, limit, log_rate, b, a, log_inverse_alpha, quick; };
 
 static void prepare_poisson(struct poisson *p, double rate)
@@ -126,8 +126,8 @@ static double stirling_tail(double k)
 
 #define R(x) rounded(s, x)
 
-/* What hangs on the count and the probability alone, which is at most a half. `few`: waits for hits add up; else
-candidates are rejected. */
+/* Values that depend on the count and the probability alone, which is at most 1/2. `few`: count the waiting times for
+hits; else candidates are rejected. */
 struct binomial { double n, p, denominator, deviation, a, b, c, quick, odds, alpha, mode; int few; };
 
 static void prepare_binomial(const struct numbers *s, struct binomial *d, double n, double p)
@@ -181,7 +181,7 @@ void binomial(int64_t threads, int64_t n, int64_t single, twister *key, double *
             out[i] = 0;
         else if (p >= 1)
             out[i] = trials;
-        else if (!(trials * p < HUGE_VAL))             /* an infinite count, or NaN */
+        else if (!(trials * p < HUGE_VAL))             /* infinite or NaN */
             out[i] = trials * p;
         else {
             const double rare = p <= 0.5 ? p : rounded(&s, 1.0 - p);
@@ -194,7 +194,7 @@ void binomial(int64_t threads, int64_t n, int64_t single, twister *key, double *
     leave(&s);
 }
 
-/* Whether all weights are finite and none is negative, and whether each row has one above 0. */
+/* Whether all weights are finite and not negative, and each row has one above 0. */
 static int are_weights(int64_t rows, int64_t width, const float *weights)
 {
     for (int64_t r = 0; r < rows; r++) {
@@ -211,9 +211,9 @@ static int are_weights(int64_t rows, int64_t width, const float *weights)
     return 1;
 }
 
-/* Category numbers by weight, `count` for each row: where the running sum of its weights, divided by the whole, first
-is not below a number in [0, 1), which is rounded up to a float: the sums are floats. Numbers are looked for several at a
-time, for each step of a search waits for memory. Fewer than 2^31 in a row. */
+/* Categories by weight, `count` for each row: the first place at which the running sum of the weights, divided by their
+sum, is not below a number in [0, 1). The number is rounded up to a float, because the sums are floats. Several searches
+run at a time, because each step of a search waits for memory. A row has fewer than 2^31 weights. */
 #define SEVERAL 256
 
 int64_t categories(int64_t threads, int64_t rows, int64_t width, int64_t count, twister *key, const float *weights,
@@ -258,8 +258,8 @@ int64_t categories(int64_t threads, int64_t rows, int64_t width, int64_t count, 
     return 0;
 }
 
-/* Different category numbers by weight, `count` for each row: those whose weights, divided by exponentially distributed
-numbers, are the largest. */
+/* Different categories by weight, `count` for each row: those with the largest quotients of weights and exponentially
+distributed numbers. */
 int64_t race(int64_t threads, int64_t rows, int64_t width, int64_t count, twister *key, const float *weights,
              int64_t *out)
 {

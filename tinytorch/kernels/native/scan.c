@@ -1,13 +1,12 @@
-/* Largest and smallest numbers so far, products of rows, and numbers that follow each other at equal distances
-(kernels/scan.py). */
+/* Running extremes, products of rows, and evenly spaced numbers (kernels/scan.py). */
 #include "common.h"
 
-#define ROWS 4                                 /* at a time: each step of one waits for the step before */
+#define ROWS 4                                 /* at a time, because each step of a row waits for the previous one */
 #define MOST 1024                              /* columns at a time */
 
 struct best { int64_t n, inner, smallest, block, blocks; const float *x; float *out; int64_t *index; };
 
-/* Of equal ones it is the last, and so is a NaN. */
+/* Whether `x` replaces the best number so far: the last of equal ones wins, and the last NaN. */
 INLINE int beats(int smallest, float x, float best)
 {
     return (smallest ? x <= best : x >= best) | (x != x);
@@ -69,7 +68,7 @@ static void some_columns(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* Of x (outer, n, inner) along n, and where they are. */
+/* The running extremes of x (outer, n, inner) along n, and their positions. */
 void running_extremes(int64_t threads, int64_t outer, int64_t n, int64_t inner, int64_t smallest, const float *x,
                       float *out, int64_t *index)
 {
@@ -109,8 +108,8 @@ struct steps { int64_t n; double start, step; float *out; };
 
 enum { LANES_OF_STEPS = 8 };
 
-/* As the vector code of PyTorch: the first of so many numbers is rounded, and the others are counted on from it; the last
-ones, which do not fill two vectors, are not. */
+/* As in PyTorch's vector code the first of each group of numbers is rounded, and the others are computed from it. The
+last numbers, which do not fill two vectors, are each computed from the start. */
 static void some_steps(const void *args, int64_t first, int64_t last)
 {
     const struct steps *a = args;
@@ -145,7 +144,7 @@ static void some_spaced(const void *args, int64_t first, int64_t last)
         a->out[i] = fmaf((float)(a->n - 1 - i), -a->step, a->last);
 }
 
-/* From `start` to `last`, each half counted from its own end. */
+/* From `start` to `last`, each half computed from its own end. */
 void spaced(int64_t threads, int64_t n, float start, float last, float step, float *out)
 {
     const struct spaced args = {n, start, last, step, out};

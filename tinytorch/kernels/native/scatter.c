@@ -1,4 +1,4 @@
-/* Rows taken from where an index says, and added to there (kernels/scatter.py). */
+/* Reads rows by an index, and adds to such rows (kernels/scatter.py). */
 #include "tile.h"
 
 struct rows { int64_t count, width, n; const float *g; const place *index; float *out; int64_t *failed; };
@@ -15,7 +15,7 @@ static void taken_rows(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* out (n, width) = x (count, width)[index]. Whether a row does not exist. */
+/* out (n, width) = x (count, width)[index]. Returns whether a row does not exist. */
 int64_t take_rows(int64_t threads, int64_t count, int64_t width, int64_t n, const float *x, const place *index,
                   float *out)
 {
@@ -25,7 +25,7 @@ int64_t take_rows(int64_t threads, int64_t count, int64_t width, int64_t n, cons
     return failed;
 }
 
-/* To rows [first, last) of the result, in the order in which they come. */
+/* Adds to rows [first, last) of the result, in the order of the index. */
 static void some_rows(const void *args, int64_t first, int64_t last)
 {
     const struct rows a = *(const struct rows *)args;
@@ -44,7 +44,7 @@ static void some_rows(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* out (count, width)[index] += g (n, width), repeated rows included. Whether one does not exist. */
+/* out (count, width)[index] += g (n, width), where rows may repeat. Returns whether a row does not exist. */
 int64_t add_rows(int64_t threads, int64_t count, int64_t width, int64_t n, int64_t grain, const float *g,
                  const place *index, float *out)
 {

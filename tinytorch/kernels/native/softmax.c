@@ -1,9 +1,9 @@
-/* Softmax along rows, and its gradient (kernels/softmax.py). */
+/* Softmax and cross entropy of rows, and their gradients (kernels/softmax.py). */
 #include "common.h"
 
 struct rows { int64_t width, safe; float *out; const float *x, *y; };
 
-/* The largest number of a row, and the least. */
+/* The largest number of a row; the least one goes to `least`. */
 INLINE float largest(const float *x, int64_t width, float *least)
 {
     float top = x[0], low = x[0];
@@ -16,7 +16,7 @@ INLINE float largest(const float *x, int64_t width, float *least)
     return top;
 }
 
-/* Whether NaN is among the numbers of a row, which is not larger than any and so never the largest. */
+/* Whether a row has a NaN, which `largest` does not find, because no comparison with NaN is true. */
 INLINE int any_nan(const float *x, int64_t width)
 {
     int found = 0;
@@ -25,7 +25,8 @@ INLINE int any_nan(const float *x, int64_t width)
     return found;
 }
 
-/* exp(x - top), and the sum of them, which is too large to notice those that are no normal numbers. */
+/* exp(x - top) and their sum. The sum is at least 1, so that denormal terms, which are computed afterwards, do not
+count. */
 INLINE float exponentials(const float *restrict x, int64_t width, float top, float least, float *restrict out)
 {
     float total = 0;
@@ -61,14 +62,14 @@ static void softmax_rows(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* `safe`: zeros, not NaN, where all is -inf. */
+/* `safe`: zeros, not NaN, for rows of -inf alone. */
 void softmax(int64_t threads, int64_t rows, int64_t width, int64_t safe, const float *x, float *out)
 {
     struct rows args = {width, safe, out, x, NULL};
     share(threads, rows, rows_in_piece(width), softmax_rows, &args);
 }
 
-/* y (g - sum(g y)) for gradient x = g. */
+/* y (g - sum(g y)) for the gradient g. */
 static void softmax_backward_rows(const void *args, int64_t first, int64_t last)
 {
     const struct rows *a = args;
@@ -140,7 +141,7 @@ void log_softmax_backward(int64_t threads, int64_t rows, int64_t width, const fl
 
 struct entropy { int64_t width; const float *x; const place *target; float *out, *losses; float scale; int64_t *failed; };
 
-/* Whether a class does not exist. */
+/* Returns whether a class does not exist. */
 static int64_t lacks_class(int64_t rows, int64_t width, const place *target)
 {
     int64_t wrong = 0;
@@ -149,7 +150,7 @@ static int64_t lacks_class(int64_t rows, int64_t width, const place *target)
     return wrong ? OUTSIDE : 0;
 }
 
-/* Probabilities of a row and -log of the one of its class. */
+/* The probabilities of a row, and -log of that of its class. */
 static void entropy_rows(const void *args, int64_t first, int64_t last)
 {
     const struct entropy *a = args;
@@ -169,8 +170,8 @@ static void entropy_rows(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* `losses` gets one for each row and, behind them, `scale` times their sum. Whether a class does not exist: nothing is
-done then. */
+/* `losses` gets a loss for each row and, behind these, `scale` times their sum. Returns whether a class does not exist;
+then nothing is written. */
 int64_t cross_entropy(int64_t threads, int64_t rows, int64_t width, float scale, const float *x,
                       const place *target, float *out, float *losses)
 {

@@ -1,7 +1,7 @@
-/* A few threads that share the pieces of a loop. They look out for the next one for a moment, for it takes tens of
-microseconds to wake a thread, then sleep; and they go with the process: a fork begins without any. Where there is no
-pthread, and where another thread of the program has them at work, the caller does it. */
-#define _POSIX_C_SOURCE 200809L                /* which has clocks, and masks of signals of threads */
+/* A few threads that share the pieces of a loop. After a loop they wait actively for a moment, because waking a thread
+takes tens of microseconds, and then sleep. They end with the process, and a fork begins without them. Where there is no
+pthread, or another thread of the program uses the threads, the caller does all pieces. */
+#define _POSIX_C_SOURCE 200809L                /* for clocks and signal masks of threads */
 #include "common.h"
 
 static void all_of(int64_t count, int64_t grain, piece work, const void *args)
@@ -25,10 +25,10 @@ void share(int64_t threads, int64_t count, int64_t grain, piece work, const void
 #include <time.h>
 
 #define MOST 64
-#define MOMENT 150000                          /* nanoseconds */
+#define MOMENT 150000                          /* nanoseconds of active waiting */
 
-static pthread_mutex_t taken = PTHREAD_MUTEX_INITIALIZER;      /* held by who has the threads at work */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       /* of what follows */
+static pthread_mutex_t taken = PTHREAD_MUTEX_INITIALIZER;      /* held by the caller that uses the threads */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;       /* protects the following variables */
 static pthread_cond_t begun = PTHREAD_COND_INITIALIZER, ended = PTHREAD_COND_INITIALIZER;
 static int64_t helpers, wanted;
 static atomic_int_fast64_t inside;
@@ -68,7 +68,7 @@ static void *help(void *unused)
         while (atomic_load(&job) == seen)
             pthread_cond_wait(&begun, &lock);
         seen = atomic_load(&job);
-        if (!wanted) {                         /* it is done already */
+        if (!wanted) {                         /* the loop has ended already */
             pthread_mutex_unlock(&lock);
             continue;
         }
@@ -84,7 +84,8 @@ static void *help(void *unused)
     return NULL;
 }
 
-/* Have `n` helpers, or as many as can be had. Signals are for the threads of the program. */
+/* Starts helpers until there are `n`, or no more can be started. They block all signals, which belong to the program's
+threads. */
 static void hire(int64_t n)
 {
     sigset_t all, before;
@@ -100,7 +101,7 @@ static void hire(int64_t n)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* In a new process nobody holds anything, and nobody helps. */
+/* A forked process begins with free locks and without helpers. */
 static void begin_anew(void)
 {
     pthread_mutex_init(&taken, NULL);
@@ -134,7 +135,7 @@ void share(int64_t threads, int64_t count, int64_t grain, piece work, const void
     pthread_mutex_unlock(&lock);
     take_pieces();
     pthread_mutex_lock(&lock);
-    wanted = 0;                                /* who has not come yet finds nothing to do */
+    wanted = 0;                                /* helpers that come later have nothing to do */
     pthread_mutex_unlock(&lock);
     for (int64_t end = nanoseconds() + MOMENT; atomic_load(&inside) && nanoseconds() < end;)
         pause_a_little();

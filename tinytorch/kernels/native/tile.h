@@ -1,5 +1,6 @@
-/* Vectors of floats in plain C: GCC's and Clang's, of as many lanes as the set of instructions has; one lane elsewhere.
-A tile is a block of sums in registers: TALL rows by THREE vectors (of BLOCK rows of packed weights, TALL at a time). */
+/* Vectors of floats in plain C: those of GCC and Clang, with as many lanes as the set of instructions has; one lane
+with other compilers. A tile is a block of sums in registers: TALL rows by THREE vectors (of BLOCK rows of packed
+weights, TALL at a time). */
 #ifndef TINYTORCH_TILE_H
 #define TINYTORCH_TILE_H
 
@@ -24,7 +25,7 @@ A tile is a block of sums in registers: TALL rows by THREE vectors (of BLOCK row
 
 #if LANES > 1
 typedef float vec __attribute__((vector_size(4 * LANES)));
-typedef vec anywhere __attribute__((aligned(4), may_alias));           /* as it lies among floats */
+typedef vec anywhere __attribute__((aligned(4), may_alias));           /* at the address of any float */
 #else
 typedef float vec, anywhere;
 #endif
@@ -43,14 +44,15 @@ INLINE void store(float *p, vec v)
     *(anywhere *)p = v;
 }
 
-/* Keep `v` in a register: compilers would load it for each use, which takes longer where it lies across two lines. */
+/* Keeps `v` in a register. Compilers would load it for each use, which takes longer if it is across two lines of
+memory. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #define ONCE(v) __asm__("" : "+v"(v))
 #else
 #define ONCE(v)
 #endif
 
-/* memcpy of `n` floats, of rows too short for its call: the last part overlaps the one before. */
+/* memcpy of `n` floats for rows that are too short for its call. The last part overlaps the previous one. */
 INLINE void copy_row(float *to, const float *from, int64_t n)
 {
 #if LANES > 8
@@ -77,7 +79,7 @@ INLINE void copy_row(float *to, const float *from, int64_t n)
     store(to + n - LANES, load(from + n - LANES));
 }
 
-/* Halves are added until one lane is left. */
+/* Adds halves of the vector until one lane is left. */
 INLINE float total_of(vec v)
 {
 #if LANES > 1

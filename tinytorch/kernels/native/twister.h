@@ -1,4 +1,4 @@
-/* Words of the Mersenne twister (random.c), one number after the other. */
+/* Numbers from the words of the Mersenne twister (random.c), one after the other. */
 #ifndef TINYTORCH_TWISTER_H
 #define TINYTORCH_TWISTER_H
 
@@ -15,7 +15,7 @@ INLINE uint32_t tempered(uint32_t y)
     return y ^ (y >> 18);
 }
 
-/* The low 53 bits of two words, of which the first is the high half, times 2^-53: every step is exact. */
+/* The low 53 bits of two words, the first of which is the high half, times 2^-53. Every step is exact. */
 INLINE double of_two_words(uint32_t high, uint32_t low)
 {
     const double upper = (double)(int32_t)(high & 0x1fffffu), lower = (double)(int32_t)(low ^ 0x80000000u) + 2147483648.0;
@@ -25,11 +25,12 @@ INLINE double of_two_words(uint32_t high, uint32_t low)
 /* normal.c: uniform to normal numbers, in place. */
 void box_muller(int64_t threads, int64_t blocks, float mean, float std, float *u);
 
-/* draws.c: n numbers scale log1p(-u), as floats. */
+/* draws.c: n numbers scale * log1p(-u), as floats. */
 void exponentials(twister *key, double scale, int64_t n, float *out);
 
-/* Where numbers come from that take as many words as they need: the twister, the place of its next word as it was read
-once, and `source` of the kernels, which holds whether there is a normal number left, that, and whether words were drawn. `single`: parts of the arithmetic are rounded to float, as torch's are for parameters that are. */
+/* The source of numbers that take varying numbers of words: the twister, the position of its next word, which is read
+once, and `source` of the kernels: whether a normal number is left, this number, and whether words were drawn. `single`:
+parts of the arithmetic are rounded to float, as torch's are for float parameters. */
 struct numbers { twister *state; double *source; int64_t single; uint32_t next; int drawn; };
 
 INLINE struct numbers numbers_of(twister *state, double *source, int64_t single)
@@ -55,14 +56,14 @@ INLINE double uniform53(struct numbers *s)
     return of_two_words(words[0], words[1]);
 }
 
-/* At the end of a kernel: what comes next is what was not drawn. */
+/* Writes the position of the next word back at the end of a kernel. */
 INLINE void leave(const struct numbers *s)
 {
     s->state->next = s->next;
     s->source[2] = s->drawn;
 }
 
-/* A standard normal number: the one that is left of a pair, or the first of another. */
+/* A standard normal number: the one that is left of a pair, or the first of a new pair. */
 INLINE double normal_number(struct numbers *s)
 {
     if (s->source[0] != 0) {

@@ -1,10 +1,10 @@
-/* The machine of elementwise.c for one type of numbers: included there for float and for double, with NUMBER and NAMED
-set, and OPERATIONS. */
+/* The machine of elementwise.c for one type of numbers. elementwise.c includes it for float and for double, with
+NUMBER, NAMED and OPERATIONS set. */
 
 #define OPERANDS int64_t n, NUMBER *d, const NUMBER *a, const NUMBER *b, const NUMBER *c, const NUMBER *e
 typedef void NAMED(operation)(OPERANDS);
 
-/* Of two: NaN if there is one, the second of equals. */
+/* The smaller of two numbers: NaN if one is NaN, the second one if they are equal. */
 INLINE NUMBER NAMED(least)(NUMBER x, NUMBER y)
 {
     return ((x < y) | (x != x)) ? x : y;
@@ -15,7 +15,7 @@ INLINE NUMBER NAMED(most)(NUMBER x, NUMBER y)
     return ((x > y) | (x != x)) ? x : y;
 }
 
-/* A function for each operation, of a run whose length is a multiple of 16. */
+/* A function for each operation, for a run whose length is a multiple of 16. */
 #define OPERATION(name, value)                                                                                        \
     static void NAMED(name##_run)(OPERANDS)                                                                           \
     {                                                                                                                 \
@@ -28,7 +28,7 @@ INLINE NUMBER NAMED(most)(NUMBER x, NUMBER y)
         }                                                                                                             \
     }
 
-/* The same, where some operands need `exact`, which is no work for vectors. */
+/* The same, where some operands (`odd`) need `exact`, which cannot be vectorised. */
 #define REPAIRED(name, value, odd, exact)                                                                             \
     static void NAMED(name##_run)(OPERANDS)                                                                           \
     {                                                                                                                 \
@@ -77,7 +77,7 @@ struct NAMED(walk) {
     NUMBER constants[CONSTANTS];
 };
 
-/* Copies elements `first` to `first + run` of an operand that is repeated along some dimensions. */
+/* Copies elements `first` to `first + run` of an operand that is broadcast along some dimensions. */
 static void NAMED(spread)(const struct program *p, int operand, const NUMBER *from, int64_t first, int64_t run, NUMBER *to)
 {
     int64_t at[DIMENSIONS], place = 0;
@@ -106,8 +106,8 @@ static void NAMED(spread)(const struct program *p, int operand, const NUMBER *fr
     }
 }
 
-/* Elements `first` to `last`, block by block. The last few of them are copied, so that every element of a result is made
-by the same instructions, wherever it stands. */
+/* Computes elements `first` to `last`, block by block. The last few operands are copied, so that the same instructions
+compute every element of a result, at any position. */
 static void NAMED(walked)(const void *args, int64_t first, int64_t last)
 {
     const struct NAMED(walk) *w = args;
@@ -177,7 +177,7 @@ struct NAMED(fusion) {
     const union argument *sizes, *operand, *result, *number, *step;
 };
 
-/* Elements from `first` on of an operand in any layout. */
+/* Copies elements from `first` on of an operand in any layout. */
 static void NAMED(fetch)(const struct NAMED(fusion) *f, const union argument *operand, int64_t first, int64_t run,
                          NUMBER *to)
 {
@@ -213,7 +213,7 @@ static void NAMED(fetch)(const struct NAMED(fusion) *f, const union argument *op
     }
 }
 
-/* Elements `first` to `last`, block by block, as `walked`. */
+/* Computes elements `first` to `last`, block by block, like `walked`. */
 static void NAMED(fused)(const void *args, int64_t first, int64_t last)
 {
     const struct NAMED(fusion) *f = args;
@@ -286,7 +286,7 @@ static void NAMED(fused)(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* Whether all words of steps name what there is. */
+/* Whether all words of the steps name existing operations, registers and operands. */
 static int NAMED(in_bounds)(const struct NAMED(fusion) *f)
 {
     int64_t flags = 0;
@@ -327,8 +327,8 @@ int64_t NAMED(step_fused)(const union argument *a)
     return 0;
 }
 
-/* The inner loop of a function of NumPy's: `data` says how many numbers the plan has, how many of the arguments are
-arrays and how many are numbers, and then the plan follows. What does not lie without gaps is copied, block by block. */
+/* The inner loop of a NumPy ufunc. `data` has the size of the plan, the number of arguments that are arrays, the number
+of those that are numbers, and then the plan. Arrays with gaps are copied, block by block. */
 KERNEL void NAMED(loop)(char **args, const intptr_t *dimensions, const intptr_t *steps, const int64_t *data)
 {
     enum { SIZE = BLOCK / sizeof(NUMBER) };

@@ -1,20 +1,20 @@
-/* The gradient of the weights of a convolution of any stride and dilation (kernels/conv/windows.py): products of what each
-term of the windows sees, which is read where it lies in the padded images, and of the gradient of the outputs, of which
-the places of some images at a time are packed in panels (panels.h). */
+/* The gradient of the weights of a convolution of any stride and dilation (kernels/conv/windows.py). It is a product of
+the elements that each term of the windows reads, directly from the padded images, and the gradient of the outputs,
+which is packed in panels (panels.h) for some images at a time. */
 #include <stdlib.h>
 
 #include "panels.h"
 
-#define PLACES_AT_ONCE 1024                    /* that are added up before they are added to the rest */
-#define ROWS 32                                /* terms of one piece */
-#define APIECE 2048                            /* places at a time, of whole images if they have fewer */
+#define PLACES_AT_ONCE 1024                    /* are summed before they are added to the total */
+#define ROWS 32                                /* terms in a piece */
+#define APIECE 2048                            /* places at a time; of whole images if these have fewer */
 
-/* Places beside each other, as their windows see them and among those that are packed. */
+/* A run of places: its start in the padded images, its start among the packed places, its length. */
 struct line { int64_t from, at, count; };
 
 struct window_weights {
     int64_t images, lines, width, length, groups, outputs, terms, places, step, together, line_count, pitch;
-    int64_t first, first_place, place_count;   /* of those that are packed */
+    int64_t first, first_place, place_count;   /* of the packed places */
     const float *x, *g;
     const int64_t *lines_at, *offsets, *starts;
     struct line *line;
@@ -29,7 +29,7 @@ static void pad_lines(const void *args, int64_t first, int64_t last)
                  s->x + (s->first * s->lines + i) * s->width, s->width);
 }
 
-/* Panels of the gradient of a group of outputs, of one image after the other. */
+/* Panels of the gradient of a group of outputs, one image after the other. */
 static void pack_images(const void *args, int64_t first, int64_t last)
 {
     const struct window_weights *s = args;
@@ -44,7 +44,8 @@ static void pack_images(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* `rows` terms from `r` on by one panel, `whole` wide: lines [i, end), added to what there is if any were before. */
+/* The product of `rows` terms from `r` on and one panel, `whole` wide, for lines [i, end). It is added to the sums of
+earlier lines, if there are any. */
 INLINE void weight_tile(int rows, int vectors, const struct window_weights *s, const float *restrict x, int64_t step,
                         int64_t r, int64_t i, int64_t end, const float *restrict panel, float *restrict to, int add)
 {
@@ -120,7 +121,7 @@ static void some_terms(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* The sums, by term in panels of outputs, as weights (outputs, terms): four outputs a piece. */
+/* Transposes the sums, which are by term in panels of outputs, to weights (outputs, terms): four outputs in a piece. */
 static void turn_sums(const void *args, int64_t first, int64_t last)
 {
     const struct window_weights *s = args;
@@ -141,7 +142,7 @@ static void turn_sums(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* The lines of the places [first, first + count) of `images` images. */
+/* Lists the lines of the places [first, first + count) of `images` images. Returns their number. */
 static int64_t find_lines(struct window_weights *s, int64_t images, int64_t first, int64_t count)
 {
     int64_t n = 0;
@@ -156,9 +157,10 @@ static int64_t find_lines(struct window_weights *s, int64_t images, int64_t firs
     return n;
 }
 
-/* x (images, lines, width), g (images, groups, outputs, places), out (groups, outputs, terms). `padded`: images are copied
-to a padded form of `length` first. `plan`: where lines begin in that form, where terms are from each place on, and where
-places are, `step` beside each other. The terms of a group are `length / groups` further on. */
+/* x (images, lines, width), g (images, groups, outputs, places), out (groups, outputs, terms). `padded`: images are
+copied to a padded form of `length` first. `plan`: the starts of the lines in that form, the offsets of the terms, and
+the positions of the places, of which neighbours are `step` apart. The terms of the next group are `length / groups`
+further on. */
 int64_t convolve_window_weights(int64_t threads, int64_t images, int64_t lines, int64_t width, int64_t length,
                                 int64_t padded, int64_t groups, int64_t outputs, int64_t terms, int64_t places,
                                 int64_t step, const float *x, const float *g, const place *plan, float *out)

@@ -1,31 +1,31 @@
-/* Convolutions of any stride and dilation (kernels/conv/windows.py) as products of matrices: weights by columns, of which a
-block at a time is packed in panels (panels.h), as many images as it takes beside each other. An image, padded, lies in one
-run; column p sees for each term of its sum the element at starts[p] plus an offset. */
+/* Convolutions of any stride and dilation (kernels/conv/windows.py) as products of weights and columns. A block of
+columns at a time, from as many images as it takes, is packed in panels (panels.h). A padded image is one run of memory;
+for each term of its sum column p reads the element at starts[p] plus an offset. */
 #include <stdlib.h>
 
 #include "panels.h"
 
-#define PANELS (192 / SPAN_OF_PANEL)            /* columns that are packed at a time, */
+#define PANELS (192 / SPAN_OF_PANEL)            /* panels of columns that are packed at a time, */
 #define COLUMNS (PANELS * SPAN_OF_PANEL)
-#define TERMS 384                              /* and of how many terms of their sums */
-#define ROWS (64 / HIGH * HIGH)                /* rows of the result that are a piece, where columns are few */
-#define TERMS_OF_PIECE 36                      /* whose weights are copied at a time */
-#define PADDED (1 << 20)                       /* floats of padded images at a time, if more than one */
+#define TERMS 384                              /* and the number of terms of their sums */
+#define ROWS (64 / HIGH * HIGH)                /* rows of the result in a piece, where columns are few */
+#define TERMS_OF_PIECE 36                      /* terms whose weights are copied at a time */
+#define PADDED (1 << 20)                       /* floats of padded images at a time, but at least one image */
 
 struct windows {
     int64_t images, lines, width, length, groups, rows, terms, places, size, step, by_row, w_group, row_blocks, row_block,
-        first;                                 /* image of those that are padded */
-    int plain;                                 /* the weights of a row lie beside each other */
+        first;                                 /* the first of the padded images */
+    int plain;                                 /* the weights of a row are contiguous */
     const float *x, *w, *bias;
     const int64_t *lines_at, *offsets, *weights_at, *starts, *ends;
     float *padded, *tiles, *out;
-    int64_t *failed;                           /* set by whichever thread finds no memory */
+    int64_t *failed;                           /* set by a thread that finds no memory */
 };
 
-/* Places beside each other: in the image, and in what is made of them. */
+/* A run of places: its start in the image, its start in the result, its length. */
 struct run { int64_t from, to, count; };
 
-/* Lines of the images from `first` on, to their padded form. */
+/* Copies lines of the images from `first` on to their padded form. */
 static void pad_lines(const void *args, int64_t first, int64_t last)
 {
     const struct windows *s = args;
@@ -34,7 +34,7 @@ static void pad_lines(const void *args, int64_t first, int64_t last)
                  s->x + (s->first * s->lines + i) * s->width, s->width);
 }
 
-/* Weights of some terms, TERMS_OF_PIECE a piece, to tiles of HIGH rows, zeros where there are no more. */
+/* Copies the weights of some terms, TERMS_OF_PIECE in a piece, to tiles of HIGH rows, padded with zeros. */
 static void tile_weights(const void *args, int64_t first, int64_t last)
 {
     const struct windows *s = args;
@@ -59,7 +59,8 @@ static void tile_weights(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* The runs of `count` columns from `first` on, whose images begin `apart`; how many. `along`: what is one step further. */
+/* Lists the runs of `count` columns from `first` on, whose images begin `apart`, and returns their number. `along`: the
+distance of neighbouring places. */
 static int64_t runs_of(int64_t places, int64_t first, int64_t count, const int64_t *at, int64_t apart, int64_t along,
                        struct run *runs)
 {
@@ -75,7 +76,7 @@ static int64_t runs_of(int64_t places, int64_t first, int64_t count, const int64
     return n;
 }
 
-/* `terms` rows of a panel `whole` wide of the places of runs. */
+/* Fills `terms` rows of a panel, `whole` wide, with the elements at the places of runs. */
 INLINE void fill_panel(const struct windows *s, const float *restrict x, const int64_t *offsets, int64_t terms,
                        const struct run *runs, int64_t count, int64_t step, int64_t whole, float *restrict to)
 {
@@ -86,7 +87,7 @@ INLINE void fill_panel(const struct windows *s, const float *restrict x, const i
             const int64_t n = runs[i].count;
             float *at = to + runs[i].to;
             if (step == 1 && n <= 4 && spare)
-                memcpy(at, from, 16);          /* the next run, or row, covers what is too much of it */
+                memcpy(at, from, 16);          /* the next run, or row, overwrites the excess */
             else if (step == 1 && n <= 8 && spare)
                 memcpy(at, from, 32);
             else if (step == 1 && n < LANES && spare)
@@ -142,7 +143,7 @@ static void some_blocks(const void *args, int64_t first, int64_t last)
                 }
                 to += count * whole;
             }
-            for (int64_t i = top; i < bottom; i += 2 * HIGH)       /* which the nearest cache holds for all panels */
+            for (int64_t i = top; i < bottom; i += 2 * HIGH)       /* rows that the cache holds for all panels */
                 for (int64_t j = 0; j < width; j += span)
                     times_panel(&p[j / span], i, i + 2 * HIGH < bottom ? i + 2 * HIGH : bottom);
         }
@@ -162,10 +163,11 @@ static void some_blocks(const void *args, int64_t first, int64_t last)
     free(memory);
 }
 
-/* x (images, lines, width); w, whose row and group are `by_row` and `w_group` further on; out (images, groups, rows, size).
-`padded`: images are copied to a padded form of `length` first. `plan`: where lines begin in that form, where terms are
-from each place on, and their weights in a row; where places are in a padded image, `step` beside each other, and in an
-image of out. The terms of a group are `length / groups` further on. */
+/* x (images, lines, width); w, whose next row and group are `by_row` and `w_group` further on; out (images, groups,
+rows, size). `padded`: images are copied to a padded form of `length` first. `plan`: the starts of the lines in that
+form, the offsets of the terms, the offsets of their weights in a row; the positions of the places in a padded image, of
+which neighbours are `step` apart, and in an image of out. The terms of the next group are `length / groups` further
+on. */
 int64_t convolve_windows(int64_t threads, int64_t images, int64_t lines, int64_t width, int64_t length, int64_t padded,
                          int64_t groups, int64_t rows, int64_t terms, int64_t reach, int64_t places, int64_t size,
                          int64_t step, int64_t by_row, int64_t w_group, const float *x, const float *w,
@@ -178,7 +180,7 @@ int64_t convolve_windows(int64_t threads, int64_t images, int64_t lines, int64_t
     int64_t failed = 0, plain = 1, furthest = 0, last = 0, *at = malloc((numbers + 1) * sizeof(int64_t));
     if (!at)
         return NO_MEMORY;
-    /* of each kind of these numbers, how many there are and what they are below */
+    /* for each kind of numbers in the plan, their count and their bound */
     const int64_t kinds[5][2] = {{lines, length - width + 1}, {terms, apart}, {terms, rest}, {places, apart},
                                  {places, size}};
     for (int64_t kind = 0, i = 0; kind < 5; kind++)

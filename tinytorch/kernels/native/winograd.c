@@ -1,23 +1,23 @@
-/* Convolutions of images by kernels of 3 x 3, a place after the other (kernels/conv/winograd.py), by Winograd's minimal
-filtering F(2 x 2, 3 x 3): of each square of 4 x 4 elements of an image 16 sums are made, and of each kernel as well; what
-is left are 16 products of matrices, and of their results 2 x 2 outputs are made by sums again: 16 multiplications for 36.
+/* Convolutions with kernels of 3 x 3 and stride 1 (kernels/conv/winograd.py) by Winograd's minimal filtering
+F(2 x 2, 3 x 3). Each square of 4 x 4 elements of an image becomes 16 sums, and so does each kernel. Then there are 16
+products of matrices, and sums of their results are the 2 x 2 outputs: 16 multiplications instead of 36.
 
-A square spreads what is not finite among its four outputs. So outputs that are not finite are made once more, one by one.
-*/
+An element of a square that is not finite affects all of its four outputs. So outputs that are not finite are computed
+once more, one by one. */
 #include <stdlib.h>
 
 #include "panels.h"
 
-#define SQUARES 96                             /* at a time, if a row of them has no more */
-#define ROWS (64 / HIGH * HIGH)                /* outputs at a time, whose products stay in the cache */
+#define SQUARES 96                             /* at a time, or a row of them if it has more */
+#define ROWS (64 / HIGH * HIGH)                /* outputs at a time: their products stay in the cache */
 #define TERMS 512                              /* channels of a panel */
-#define PADDED (1 << 20)                       /* floats of padded images at a time, if more than one */
+#define PADDED (1 << 20)                       /* floats of padded images at a time, but at least one image */
 #define KINDS 16
 
 struct winograd {
-    int64_t images, channels, height, width, outputs, high, wide, top, left;   /* of the outputs: high, wide */
-    int64_t by_row, by_term, turned;           /* of the weights; whether the kernel is seen from its end */
-    int64_t down, across, pitch, length;       /* squares; a row of a padded image, and all of it */
+    int64_t images, channels, height, width, outputs, high, wide, top, left;   /* outputs are high x wide */
+    int64_t by_row, by_term, turned;           /* strides of the weights; whether the kernel is read from its end */
+    int64_t down, across, pitch, length;       /* squares; sizes of a row of a padded image and of the image */
     int64_t together, rows_at_once, columns, row_block, row_blocks, first;
     const float *x, *w, *bias;
     float *padded, *kernels, *out;
@@ -35,7 +35,7 @@ static void pad_planes(const void *args, int64_t first, int64_t last)
                      s->x + ((s->first * s->channels + i) * s->height + j) * s->width, count);
 }
 
-/* The places of 16 kernels that begin `apart`, the same place of all beside each other. */
+/* Transposes 16 kernels, which begin `apart`, so that the same places of all kernels are adjacent. */
 INLINE void places_of_kernels(const float *restrict w, int64_t apart, int turned, float k[9][16])
 {
     for (int l = 0; l < 16; l++, w += apart)
@@ -43,7 +43,7 @@ INLINE void places_of_kernels(const float *restrict w, int64_t apart, int turned
             k[i][l] = w[turned ? 8 - i : i];
 }
 
-/* Of three rows of numbers four: the first, half the sum of all, the same with the second taken away, the third. */
+/* Four rows from three: the first, half the sum of all, half the sum with the second one negative, the third. */
 INLINE void four_of_three(const float *restrict p, const float *restrict q, const float *restrict r, float *restrict first,
                           float *restrict sum, float *restrict rest, float *restrict third)
 {
@@ -56,7 +56,7 @@ INLINE void four_of_three(const float *restrict p, const float *restrict q, cons
     }
 }
 
-/* The 16 sums of each kernel of a row of weights. */
+/* The 16 sums for each kernel of a row of weights. */
 static void some_kernels(const void *args, int64_t first, int64_t last)
 {
     const struct winograd *s = args;
@@ -89,8 +89,8 @@ static void some_kernels(const void *args, int64_t first, int64_t last)
         }
 }
 
-/* The sums of `n` rows of squares of an image, from `x` on, to columns of panels of 16 matrices: `at` of the square where
-they begin, `apart` where the next row of them does. `memory`: 4 sums along rows of elements. */
+/* Writes the sums of `n` rows of squares of an image, from `x` on, to columns of panels of 16 matrices. They begin at
+square `at`, and each row of squares `apart` further on. `memory`: 4 sums along rows of elements. */
 static void sums_of_squares(const struct winograd *s, int64_t n, const float *restrict x, float *restrict memory,
                             float *const to[KINDS], int64_t square, int64_t span, int64_t width, int64_t terms, int64_t c)
 {
@@ -113,7 +113,7 @@ static void sums_of_squares(const struct winograd *s, int64_t n, const float *re
                 const float *one = memory + k * room + 2 * i * half + j, *two = one + half, *three = two + half;
                 const float *four = three + half;
                 float *p = to[k] + place, *q = to[4 + k] + place, *r = to[8 + k] + place, *t = to[12 + k] + place;
-                for (int64_t l = 0; l < count; l += LANES) {       /* what is too much the next one covers */
+                for (int64_t l = 0; l < count; l += LANES) {       /* the next one overwrites the excess */
                     const vec v = load(two + l), w = load(three + l);
                     store(p + l, load(one + l) - w);
                     store(q + l, v + w);
@@ -125,7 +125,7 @@ static void sums_of_squares(const struct winograd *s, int64_t n, const float *re
         }
 }
 
-/* One output as it is defined. */
+/* One output by its definition. */
 static float one_output(const struct winograd *s, int64_t image, int64_t o, int64_t y, int64_t x)
 {
     const float *from = s->padded + image * s->length + y * s->pitch + x;
@@ -138,7 +138,8 @@ static float one_output(const struct winograd *s, int64_t image, int64_t o, int6
     return sum;
 }
 
-/* The outputs of one row of squares of which 4 rows of sums are made: even and odd columns of the upper row, of the lower. */
+/* The outputs of one row of squares from 4 rows of sums: even and odd columns of the upper row, then of the lower
+one. */
 static void put_outputs(const struct winograd *s, int64_t row, int64_t o, const float *restrict sums, int64_t apart)
 {
     const int64_t image = row / s->down, y = row % s->down * 2, pairs = s->wide / 2;
@@ -226,9 +227,9 @@ static void some_squares(const void *args, int64_t first, int64_t last)
     free(memory);
 }
 
-/* x (images, channels, height, width); out (images, outputs, high, wide), whose first window begins `top` and `left` before
-an image. The kernel of an output and a channel is `by_row` and `by_term` times their numbers further on in w; `turned`: it
-is read from its end. */
+/* x (images, channels, height, width); out (images, outputs, high, wide), whose first window begins `top` and `left`
+before an image. In w the kernels of outputs and channels are `by_row` and `by_term` apart. `turned`: kernels are read
+from their end. */
 int64_t convolve_squares(int64_t threads, int64_t images, int64_t channels, int64_t height, int64_t width, int64_t outputs,
                          int64_t high, int64_t wide, int64_t top, int64_t left, int64_t by_row, int64_t by_term,
                          int64_t turned, const float *x, const float *w, const float *bias, float *out)
