@@ -160,6 +160,8 @@ def multi_head_attention_forward(
     another one of zeros; `static_k` and `static_v` (N heads, S, E / heads) replace the projected key and value.
     `is_causal` says that `attn_mask` is the causal one. AssertionError where shapes do not fit.
     """
+    # The steps: a batch dimension, masks as numbers, projections, bias_k and bias_v, heads, the zero key, the padding
+    # mask. Then attention with its weights (`_attended`) or without (scaled_dot_product_attention), and the output.
     batched = _check_dims(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
         query, key, value = [x.unsqueeze(1) for x in (query, key, value)]
