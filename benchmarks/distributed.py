@@ -24,7 +24,7 @@ SIZES = [1 << k for k in range(10, 27, 2)]     # bytes
 NETWORKS = {"1 Gbit Ethernet": (50e-6, 117e6), "10 Gbit Ethernet": (30e-6, 1.17e9), "100 Gbit InfiniBand": (2e-6, 12e9)}
 
 
-# ------------------------------------------------------------------ in a rank
+# ------------------------------------------------------------------ in each rank
 def measure(library):
     """Rank 0 prints {bytes: [median seconds of all_reduce, and of all_reduce with async_op and wait]} as JSON."""
     torch = importlib.import_module(library)
@@ -50,7 +50,7 @@ def measure(library):
     dist.destroy_process_group()
 
 
-# ------------------------------------------------------------------ around them
+# ------------------------------------------------------------------ launching the ranks
 def started(library, ranks):
     """The output of `measure` under the library's own launcher."""
     here = os.path.abspath(__file__)

@@ -28,7 +28,7 @@ QUIET = 0.1                                    # the share of a core that other 
 BATCH = 128
 
 
-# ------------------------------------------------------------------ in a rank
+# ------------------------------------------------------------------ in each rank
 def measure(library, seconds=1.5):
     """Rank 0 prints {model: median seconds of a step} as JSON."""
     torch = importlib.import_module(library)
@@ -58,7 +58,7 @@ def measure(library, seconds=1.5):
     dist.destroy_process_group()
 
 
-# ------------------------------------------------------------------ around them
+# ------------------------------------------------------------------ launching the ranks
 def busy():
     """The seconds so far in which cores were not idle, summed over all cores; 0 where the system does not tell."""
     try:

@@ -110,7 +110,7 @@ def compare(args):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--files", type=int, default=5000, help="how many images to make (5000)")
+    parser.add_argument("--files", type=int, default=5000, help="number of images (5000)")
     parser.add_argument("--workers", type=int, nargs="*", default=[0, 1, 2], help="numbers of workers (0 1 2)")
     parser.add_argument("--rounds", type=int, default=3, help="processes of each library (3)")
     parser.add_argument("--only", default="", help="loaders whose name matches this")

@@ -47,7 +47,7 @@ def measure(images, labels, seed=0, segments=(56, 28, 14, 7), rounds=15):
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seed", type=int, default=0, help="seed of the weights and the images (0)")
-    parser.add_argument("--rounds", type=int, default=15, help="how often each step is timed (15)")
+    parser.add_argument("--rounds", type=int, default=15, help="number of timings of each step (15)")
     args = parser.parse_args(argv)
     torch.manual_seed(args.seed)
     rows = measure(torch.rand(100, 112, 28), torch.randint(10, (100,)), args.seed, rounds=args.rounds)

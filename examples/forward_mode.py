@@ -82,7 +82,7 @@ def measure(images, labels, seed=0, rounds=15):
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seed", type=int, default=0, help="seed of the weights, the direction and the images (0)")
-    parser.add_argument("--rounds", type=int, default=15, help="how often each is timed (15)")
+    parser.add_argument("--rounds", type=int, default=15, help="number of timings of each way (15)")
     args = parser.parse_args(argv)
     torch.manual_seed(args.seed)
     rows = measure(torch.rand(100, 28, 28), torch.randint(10, (100,)), args.seed, args.rounds)

@@ -28,11 +28,11 @@ def trainer_of(args, letters, tokens, folder):
 
 
 def main(argv=None):
-    args = common.arguments(__doc__, 3, argv, lr=(2e-3, "learning rate"), steps=(-1, "end after so many batches"),
+    args = common.arguments(__doc__, 3, argv, lr=(2e-3, "learning rate"), steps=(-1, "number of batches, -1 for all"),
                             batch=(16, "pieces of text in a batch"), context=(64, "letters that are looked back on"),
                             width=(64, "numbers for each letter"), heads=(4, "heads of the attention"),
                             depth=(2, "blocks"), letters=(60, "letters to write at the end"),
-                            prompt=("The ", "what to go on from"))
+                            prompt=("The ", "text to continue"))
     torch.install()                    # other libraries now import it as torch
     from transformers.utils import logging
     logging.set_verbosity_error()

@@ -40,8 +40,8 @@ def train(rank, model, images, labels, args):
 
 def main(argv=None):
     """Trains the network. Returns the share of the test images that it recognises at the end."""
-    args = common.arguments(__doc__, 2, argv, processes=(2, "how many"), batch=(64, "images in a step"),
-                            lr=(0.05, "of SGD"))
+    args = common.arguments(__doc__, 2, argv, processes=(2, "number of processes"), batch=(64, "images in a step"),
+                            lr=(0.05, "learning rate"))
     torch.manual_seed(args.seed)
     (images, labels), test = common.mnist(args)
     model = Net().share_memory()

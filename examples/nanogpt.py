@@ -137,7 +137,7 @@ def main(argv=None):
                             context=(64, "letters that are looked back on"),
                             width=(128, "numbers for each letter"), heads=(4, "heads of the attention"),
                             depth=(4, "blocks"), dropout=(0.0, "share of activations dropped"),
-                            letters=(200, "letters to write at the end"), prompt=("\n", "what to go on from"))
+                            letters=(200, "letters to write at the end"), prompt=("\n", "text to continue"))
     text = common.text_of(args.data)[:args.limit]
     letters = sorted(set(text))
     number = {letter: i for i, letter in enumerate(letters)}

@@ -173,7 +173,7 @@ class device_of(device):
         super().__init__(-1)
 
 
-# ------------------------------------------------------------------ memory, graphs, what a machine tells of its devices
+# ------------------------------------------------------------------ memory, graphs, properties of devices
 _more = _absent.refusing(__name__, """caching_allocator_alloc caching_allocator_delete can_device_access_peer
     change_current_allocator check_error cudart current_blas_handle current_solver_handle default_stream
     get_allocator_backend get_per_process_memory_fraction get_stream_from_external get_sync_debug_mode

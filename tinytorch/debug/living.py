@@ -179,7 +179,7 @@ class leaks:
         """The memory that is alive; if there were several steps, only that of steps before the last one."""
         return [(array, known) for array, known in self._made.living() if not self._step or known[2] < self._step]
 
-    # ---------------------------------------------------------------- what was found
+    # ---------------------------------------------------------------- results
     def __len__(self) -> int:
         return len(self.lines)
 
@@ -235,7 +235,7 @@ def memory_of(x: Any, depth: int = 5) -> Iterator[np.ndarray]:
         yield from memory_of((x.values, x.plan))
 
 
-# ------------------------------------------------------------------ who makes it
+# ------------------------------------------------------------------ noting operations
 def _settle():
     """Begins or ends the notes in this thread, as `_here.watching` says. A second call changes nothing."""
     watching = bool(_here.watching)

@@ -48,7 +48,7 @@ def _elsewhere():
     return [Path(path) for path in dict.fromkeys(found) if os.path.realpath(path) != os.path.realpath(_site())]
 
 
-# ------------------------------------------------------------------ what is there
+# ------------------------------------------------------------------ existing files
 def _names(folder):
     return sorted(os.listdir(folder)) if folder.is_dir() else []
 
@@ -130,7 +130,7 @@ def _refuse_others():
                            "Uninstall it with pip or conda, as it was installed, or remove these files, and try again")
 
 
-# ------------------------------------------------------------------ what is put there and taken away
+# ------------------------------------------------------------------ installation and removal
 def _contents():
     """{path: content} of the files to install, without RECORD; the metadata first."""
     found = {Path(METADATA) / "INSTALLER": b"tinytorch\n"}

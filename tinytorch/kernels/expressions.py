@@ -317,7 +317,7 @@ class _Program:
                    *arrays, *absent, out)
 
 
-# ------------------------------------------------------------------ the door
+# ------------------------------------------------------------------ the public decorator
 def expression(text: Callable | None = None, arrays: int = 1) -> Callable[..., Any]:
     """The function `text` as an elementwise operation. Its first `arrays` parameters are arrays, which are broadcast,
     the others Python numbers. The result keeps the names and the documentation of `text`. 16-bit dtypes are computed in

@@ -118,7 +118,7 @@ def taps(mode, size, out, align_corners=False, factor=None, antialias=False, dty
     return [(None, p, w) for p, w in zip(places, weights)]
 
 
-# ------------------------------------------------------------------ there and back
+# ------------------------------------------------------------------ resizing and its gradient
 def _on(axis, x):
     """A vector laid out along `axis`, which counts from the end."""
     return x.reshape((-1,) + (1,) * (-1 - axis))

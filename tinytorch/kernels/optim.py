@@ -48,7 +48,7 @@ def by_pieces(update, arrays, works=1):
         run(0, count)
 
 
-# ------------------------------------------------------------------ what the steps are made of; `t`: scratch
+# ------------------------------------------------------------------ operations of the steps; `t`: scratch
 def decayed(g, p, weight_decay, maximize, out, shrink=None):
     """The gradient, negated if `maximize`, plus the L2 penalty; `g` itself if neither applies. First the parameter is
     multiplied by `shrink`, unless that is None."""

@@ -29,7 +29,7 @@ sigmoid_ = Tensor.sigmoid_
 _INT64 = np.dtype(np.int64)
 
 
-# ------------------------------------------------------------------ of straight pieces
+# ------------------------------------------------------------------ piecewise linear
 @op(name="hardtanh_backward", grad=lambda g, input, low, high: _hardtanh_backward(g, input, low, high),
     input=zeros_like)
 @expression(arrays=2)

@@ -68,7 +68,7 @@ def _by_operations(query, key, value, mask, dropout_p, is_causal, scale, enable_
     return converted(matmul(weights, value), given)
 
 
-# ------------------------------------------------------------------ in one
+# ------------------------------------------------------------------ as one operation
 def _not_derived(g):
     raise RuntimeError("derivative for aten::_scaled_dot_product_flash_attention_for_cpu_backward is not implemented")
 

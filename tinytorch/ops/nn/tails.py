@@ -174,7 +174,7 @@ def _bce_in_tails_slope(grad, input, target):
     return np.where(cut, expected, grad * ((input - target) / (p * (1 - p))))
 
 
-# ------------------------------------------------------------------ on the tape
+# ------------------------------------------------------------------ replacing nodes
 #: (name, number of arguments, whether it has an aux) of an op -> the op with accurate derivatives.
 INSTEAD: dict[tuple[str, int, bool], Op] = {
     (found.op.name, len(found.op.params), found.op.aux): instead.op for found, instead in (
