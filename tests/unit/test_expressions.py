@@ -92,6 +92,22 @@ def test_special_numbers(f, dtype):
 
 
 @needs_library
+def test_written_to_where_it_was_read(f):
+    """The bits of the result elsewhere, of few elements and of many."""
+    if f.arrays != 1:
+        pytest.skip("only expressions of one array are written so")
+    for dtype in (np.float32, np.float64, np.float16):
+        for n in (1, 17, 600, 40_000):
+            x = draws(n, n, special=True, dtype=np.float64)
+            with np.errstate(all="ignore"):
+                x = x.astype(dtype)
+                wanted = f(x, *numbers_of(f))
+                assert f.into(x, *numbers_of(f)) == machine(f, dtype)
+            if machine(f, dtype):
+                np.testing.assert_array_equal(x, wanted)
+
+
+@needs_library
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_as_near_to_double_precision_as_the_twin(f, dtype):
     if not machine(f, dtype):

@@ -157,19 +157,36 @@ def _parts(array, flat):
     return [slice(start, end) for start, end in zip([0, *ends], ends)]
 
 
+def _straight(self):
+    """Whether something may be written straight to the memory of `self`: it has no gaps, nothing is recorded, and torch
+    refuses nothing."""
+    array, view = self._array, self._view_info
+    if type(self) is not Tensor or type(array) is not np.ndarray or mode.vmap_levels:
+        return False
+    if not all_threads.in_special_mode or mode.grad_now:
+        if self._requires_grad or view is not None and view.base._requires_grad:
+            return False
+        try:
+            check_in_place(self)
+        except RuntimeError:
+            return False
+    elif self._version_counter.__class__ is not list:          # of inference
+        return False
+    flags = array.flags
+    return flags.c_contiguous and flags.writeable and 0 not in array.strides
+
+
 def in_place(function: Callable, expanded: Callable | None = None, common: bool = True,
-             number: int | None = None) -> Callable:
+             number: int | None = None, into: Callable | None = None) -> Callable:
     """The method `f_` of a function `f`: computes, then writes the result into its first argument.
 
-    `expanded(memory, values, *args, **kwargs)` writes where several elements of the argument lie at the same place.
-    `common`: the result has the common dtype of the operands. `number`: the index of the argument after the first that
-    is read as a number before anything is written, so that it may lie in the tensor itself.
-
-    A call of the method goes through these cases in order: the seam answers; `self` is no tensor, or must not be
-    written to (`check_in_place`); operands that share memory with `self` are refused or copied; a large tensor is
-    written in pieces, and a tensor whose rows overlap row by row; else `function` computes and `assign` writes.
+    `expanded(memory, values, *args, **kwargs)` does so where elements of that lie at the same place. `common`: the
+    result has the common dtype of the operands. `number`: which of the arguments after the first is read as a number,
+    before anything is written, so that it may lie in the tensor itself. `into(array, *args, **kwargs)` writes what
+    `function` computes straight to an array without gaps, of which nothing is recorded, and says whether it has.
     """
     public: Any = None
+    quietly = quiet()
 
     @functools.wraps(function)
     def method(self, *args, **kwargs):
@@ -177,6 +194,22 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
             return seen
         if not isinstance(self, Tensor):
             raise not_a_tensor(name + "_", "input", 1, self)
+        if into is not None and _straight(self):
+            run = quietly
+            while True:
+                try:
+                    written = run(into, self._array, *args, **kwargs)
+                    break
+                except TypeError:              # the function itself says what is wrong with its arguments
+                    written = False
+                    break
+                except RuntimeError as error:
+                    run = another(error)
+            if written:
+                self._version_counter[0] += 1
+                if all_threads.noting_writes:
+                    note_place(self._version_counter)
+                return self
         try:
             check_in_place(self, *args)
         except RuntimeError as refusal:

@@ -364,13 +364,25 @@ def expression(text: Callable | None = None, arrays: int = 1) -> Callable[..., A
             return result
         return result.astype(dtype) if isinstance(result, ndarray) else dtype.type(result)
 
+    def into(out, *numbers):
+        """Writes the value of an expression of one array to that array itself, whose memory has no gaps, and says
+        whether it has."""
+        program = program_of(out.dtype)
+        if program is None or not out.size or not native.many(program.name, out.size):
+            return False
+        if out.size <= native.ONE_PIECE and (ufunc := quick[out.dtype][-2]) is not None:
+            ufunc(out, *[np.array(x, out.dtype) for x in numbers], out=out)
+        else:
+            program._walk(program.plan, (out,), numbers + padding, out)
+        return True
+
     call = native.walker(arrays, count, quick, general)
     code = call.__code__
     call.__code__ = code.replace(
         co_varnames=written.co_varnames[:written.co_argcount] + code.co_varnames[written.co_argcount:],
         co_name=written.co_name, co_filename=written.co_filename, co_firstlineno=written.co_firstlineno)
     call.__name__, call.__doc__, call.__module__ = text.__name__, text.__doc__, text.__module__
-    call.text, call.arrays, call.program_of = text, arrays, program_of
+    call.text, call.arrays, call.program_of, call.into = text, arrays, program_of, into
     EXPRESSIONS.append(call)
     return call
 

@@ -3,12 +3,13 @@
 
 struct elements { const float *x, *g; float *out; };
 
-/* KERNEL name(x, out): out[i] = `value` for v = x[i]. */
+/* KERNEL name(x, out): `value` of v = x[i]; `out` may be x itself. */
 #define EACH(name, value)                                                                                             \
     static void name##_part(const void *args, int64_t first, int64_t last)                                            \
     {                                                                                                                 \
-        const float *restrict x = ((const struct elements *)args)->x;                                                 \
-        float *restrict out = ((const struct elements *)args)->out;                                                   \
+        const float *x = ((const struct elements *)args)->x;                                                          \
+        float *out = ((const struct elements *)args)->out;                                                            \
+        SPAN                                                                                                          \
         for (int64_t i = first; i < last; i++) {                                                                      \
             const float v = x[i];                                                                                     \
             out[i] = value;                                                                                           \

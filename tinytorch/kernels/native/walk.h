@@ -7,12 +7,14 @@ typedef void NAMED(operation)(OPERANDS);
 /* The smaller of two numbers: NaN if one is NaN, the second one if they are equal. */
 INLINE NUMBER NAMED(least)(NUMBER x, NUMBER y)
 {
-    return ((x < y) | (x != x)) ? x : y;
+    const NUMBER less = x < y ? x : y;         /* what processors have */
+    return x != x ? x : less;
 }
 
 INLINE NUMBER NAMED(most)(NUMBER x, NUMBER y)
 {
-    return ((x > y) | (x != x)) ? x : y;
+    const NUMBER more = x > y ? x : y;
+    return x != x ? x : more;
 }
 
 /* A function for each operation, for a run whose length is a multiple of 16. */

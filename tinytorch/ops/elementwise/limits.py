@@ -78,8 +78,20 @@ _CLAMPS_MIN = renamed(_clamp, "clamp_min"), renamed(_clamp_tensor, "clamp_min.1"
 _CLAMPS_MAX = renamed(_clamp, "clamp_max"), renamed(_clamp_tensor, "clamp_max.1")
 
 
+def _clamp_into(array, min=None, max=None):
+    """Limits an array of floats by numbers; False for all else."""
+    if array.dtype.char not in FLOATS or min is max:
+        return False
+    for x in (min, max):
+        if x.__class__ not in _PLAIN or x is not None and not -_LARGE < x < _LARGE:
+            return False
+    if min is None:
+        return _at_most.into(array, float(max))
+    return _at_least.into(array, float(min)) if max is None else _between.into(array, float(min), float(max))
+
+
 def _clamp_in_place(function):
-    changing = in_place(function)
+    changing = in_place(function, into=_clamp_into)
 
     @functools.wraps(changing)
     def clamp_(self, *args, **kwargs):
@@ -188,7 +200,7 @@ def _refuse_complex(both_sides, min, max, input, *given):
     raise NotImplementedError("clamp is not supported for complex types")
 
 
-@public(method=True, inplace=True, elementwise=True)
+@public(method=True, inplace=functools.partial(in_place, into=_clamp_into), elementwise=True)
 def clamp_min(input: Tensor, min: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The larger of each element and `min` (a number or a tensor).
 
@@ -199,7 +211,8 @@ def clamp_min(input: Tensor, min: Tensor | Number, *, out: Tensor | None = None)
     return _limited(_CLAMPS_MIN, input, min, None, out)
 
 
-@public(method=True, inplace=True, elementwise=True)
+@public(method=True, inplace=functools.partial(in_place, into=lambda array, max: _clamp_into(array, None, max)),
+        elementwise=True)
 def clamp_max(input: Tensor, max: Tensor | Number, *, out: Tensor | None = None) -> Tensor:
     """The smaller of each element and `max` (a number or a tensor).
 

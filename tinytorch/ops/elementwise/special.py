@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from operator import index as as_int
 
 import numpy as np
@@ -75,8 +76,12 @@ def _sigmoid_slopes(grad, output):
 sigmoid_backward = _sigmoid_backward
 
 
+def _sigmoid_into(array):
+    return native.done("sigmoid", array.size, array, array)
+
+
 @unary(lambda g, ans: _sigmoid_backward(g, ans), to_float=True, foreach=True,
-       in_bfloat16=expression(lambda x: expressions.sigmoid(x)))
+       in_bfloat16=expression(lambda x: expressions.sigmoid(x)), inplace=partial(in_place, into=_sigmoid_into))
 def sigmoid(input):
     """1 / (1 + exp(-input)).
 

@@ -85,8 +85,16 @@ def _clipped_in_rows(x):
     return result
 
 
+def _relu_into(array):
+    if array.dtype.char == "f":
+        if not native.done("relu", array.size, array, array):
+            np.maximum(_ZERO[array.dtype], array, out=array)
+        return True
+    return array.dtype.char == "e" and _relu_of_halves.into(array)
+
+
 @unary(lambda g, ans: (_relu_slope if g.__class__ is np.ndarray else _relu_backward)(g, ans),
-       kernel="clamp_min_scalar_cpu", in_bfloat16=_relu_of_halves)
+       kernel="clamp_min_scalar_cpu", in_bfloat16=_relu_of_halves, inplace=partial(in_place, into=_relu_into))
 def relu(input):
     """max(input, 0); its derivative at 0 is 0, at NaN 1. RuntimeError for bool.
 
