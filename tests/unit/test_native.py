@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
+from tinytorch.dtypes import numbers as numbers_of
 from tinytorch.kernels import (
     attention as attentions,
     native,
@@ -24,6 +25,7 @@ from tinytorch.kernels.conv import direct
 from tinytorch.kernels.expressions import exp, expression, where
 from tinytorch.kernels.linalg import products as linalg_products
 from tinytorch.kernels.sums import add_up
+from tinytorch.kinds.record_dtypes import to_bfloat16
 
 from .doubles import need_steady_doubles
 
@@ -230,6 +232,13 @@ def batch_norm(width, seed, dtype):
             yield from [a.numpy() for a in (y.detach(), *torch.autograd.grad(y, [x, *learnt], g))]
 
 
+def _sum_of_halves(x, dims, dtype):
+    """In single precision; in double for what is exact."""
+    if dtype == np.float32:
+        return np.asarray(sums_of_arrays.add_up_halves(x, dims))
+    return np.asarray(np.add.reduce(numbers_of(x).astype(dtype), dims))
+
+
 def sums(width, seed, dtype):
     """Of rows, of columns and of all, with infinities and without."""
     for special in (False, True):
@@ -238,6 +247,11 @@ def sums(width, seed, dtype):
             with np.errstate(all="ignore"):
                 yield np.asarray(add_up(x, dims))
                 yield np.asarray(add_up(x, dims, True))
+        with np.errstate(all="ignore"):
+            for stored in (x.astype(np.float16), to_bfloat16(x.astype(np.float32))):
+                for dims in ((0, 1, 2), (1, 2), (2,), (0,)):
+                    yield _sum_of_halves(stored, dims, dtype)
+    yield _sum_of_halves(draws(seed, width * 1000, dtype=np.float16), (0,), dtype)
     yield np.asarray(add_up(draws(seed, width * 1000, dtype=dtype), (0,)))
     yield np.asarray(add_up(draws(seed, 1000, width * 50, dtype=dtype), (0,)))
 

@@ -4,7 +4,7 @@ import pytest
 
 import tinytorch as torch
 from tinytorch import dtypes as dt
-from tinytorch.kernels import native, running as runnings, scatter
+from tinytorch.kernels import arithmetic, native, running as runnings, scatter
 from tinytorch.kernels.extremes import extreme_of, place_of
 from tinytorch.kernels.sums import norm_of_rows
 
@@ -65,8 +65,23 @@ def norms(width, seed, dtype):
                 yield norm_of_rows(draws(seed, rows * 7, width, special=special, dtype=dtype))
 
 
+def lines(width, seed, dtype):
+    """Rows that lie apart in one operand or in both, rows with a number for each, and one row with several."""
+    with np.errstate(all="ignore"):
+        x = draws(seed, 3, 20, width + 9, special=True, dtype=dtype)
+        apart, beside = x[..., 1:], np.ascontiguousarray(x[..., :-1])
+        for name, ufunc in (("add", np.add), ("sub", np.subtract), ("mul", np.multiply), ("div", np.divide)):
+            for a, b in ((apart, x[..., :-1]), (apart, beside), (beside, apart), (apart[0], beside[1]),
+                         (beside, x[..., :1].copy()), (beside[0], x[1, :, :1].copy())):
+                found = arithmetic.many(name + "_each", a, b)
+                assert (found is None) != (native.many(name + "_each", 0) and dtype == np.float32)
+                yield ufunc(a, b) if found is None else found
+        yield arithmetic.outer(x[0, 0], x[:2].reshape(-1))
+        yield arithmetic.outer(x[:, :10].reshape(-1), x[0, 0])
+
+
 @needs_library
-@pytest.mark.parametrize("family", [extremes, gathered, norms, running], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("family", [extremes, gathered, lines, norms, running], ids=lambda f: f.__name__)
 def test_the_same_bits(family):
     """Nothing is added up in another order, so the twins give the same numbers, on any number of threads."""
     before = torch.get_num_threads()
@@ -148,3 +163,32 @@ def test_kernels_refuse_places_that_do_not_exist():
     with pytest.raises(TypeError):
         native.run("extremes", 60, 50, 1, 0, x, None, np.empty(60, np.float32))
     native.run("extremes", 60, 0, 1, 0, x[:0].copy(), np.empty(60, np.float32), None)
+
+
+@pytest.mark.parametrize("name, args", [("relu_", ()), ("sigmoid_", ()), ("clamp_", (-0.5, 1)), ("clamp_", (None, 0.5)),
+                                        ("clamp_min_", (0.25,)), ("clamp_max_", (0,)), ("clip_", (1, -1))])
+def test_in_place_forms_write_where_they_read(name, args):
+    """To the memory of the tensor itself: the bits of the result elsewhere, and versions count. Leaves that gradients
+    are wanted of are refused, histories grow, and of views with gaps the rest stays."""
+    function = getattr(torch.Tensor, name.rstrip("_"))
+    for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
+        for shape in ((), (3,), (40, 60), (300, 700)):
+            x = torch.tensor(draws(1, *shape, special=True)).to(dtype)
+            y, view = x.clone(), x.repeat_interleave(2, -1)[..., ::2] if shape else x.clone()
+            memory, version = y._array, y._version
+            assert getattr(y, name)(*args) is y and y._array is memory and y._version == version + 1
+            assert torch.equal(y.nan_to_num(7.), function(x, *args).nan_to_num(7.))
+            getattr(view, name)(*args)
+            assert torch.equal(view.nan_to_num(7.), function(x, *args).nan_to_num(7.))
+    x = torch.tensor(draws(2, 50, 90), requires_grad=True)
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        getattr(x, name)(*args)
+    y = x * 1
+    getattr(y, name)(*args).sum().backward()
+    expected = torch.autograd.grad(function(x, *args).sum(), x)[0]
+    assert torch.equal(x.grad, expected) and y.grad_fn is not None
+    with torch.no_grad():
+        getattr(x, name)(*args)
+    assert torch.equal(x.detach(), y.detach())
+    with pytest.raises(TypeError, match="argument"):
+        getattr(x.detach(), name)(*args, wrong=1)

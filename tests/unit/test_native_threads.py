@@ -11,6 +11,7 @@ from tinytorch.kernels.native.table import KERNELS, parsed
 
 from .test_native import FAMILIES, draws, kernels
 from .test_native_addresses import elements
+from .test_native_rows import lines
 
 needs_library = pytest.mark.skipif(native.level() is None, reason="no library of native kernels was built")
 F = torch.nn.functional
@@ -75,8 +76,9 @@ def recorded(monkeypatch):
                     pass
             for program in programs():
                 program()
-            for _ in elements(33, 5, np.float32):
-                pass
+            for family in (elements, lines):
+                for _ in family(33, 5, np.float32):
+                    pass
     finally:
         torch.set_num_threads(before)
         monkeypatch.undo()

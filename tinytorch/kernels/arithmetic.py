@@ -11,6 +11,8 @@ _FLOAT = np.dtype(np.float32)
 MANY = 16384 if native.level() else sys.maxsize
 #: The same for two operands of one shape, or for a number as the second one. There NumPy is as fast on one thread.
 _MORE = 1 << 17
+#: Elements of a row of which NumPy begins a loop of its own, and from how many on that does not matter.
+_WIDE = 8
 
 
 def many(name, x, y):
@@ -20,8 +22,55 @@ def many(name, x, y):
         if x.size < _MORE or number() == 1 or x.dtype != _FLOAT:
             return None
         y = np.array([y], _FLOAT)
-    elif type(y) is not np.ndarray or y.shape == x.shape and (x.size < _MORE or number() == 1):
+    elif type(y) is not np.ndarray:
         return None
+    elif y.shape == x.shape:
+        if not (x.flags.c_contiguous and y.flags.c_contiguous):
+            return _by_rows(name, x, y)
+        if x.size < _MORE or number() == 1:
+            return None
+    elif y.shape == (*x.shape[:-1], 1):
+        return _down(name, x, y)
     elif y.size != 1 and y.shape != x.shape[-y.ndim:] or y.ndim > x.ndim:
         return None
     return native.made(name, x.shape, x.size, y.size, x, y)
+
+
+def _by_rows(name, x, y):
+    """The same of two arrays of one shape, whose rows are runs of memory that begin equally far apart."""
+    name = name[:3] + "_lines"
+    if not native.many(name, x.size) or not _wide_floats(x, y) or x.ndim < 2:
+        return None
+    shape, apart = x.shape, []
+    for array in (x, y):
+        steps = array.strides
+        if steps[-1] != 4 or steps[-2] < 4 * shape[-1] or steps[-2] % 4:
+            return None
+        if any([steps[i] != shape[i + 1] * steps[i + 1] for i in range(len(shape) - 2)]):
+            return None
+        apart.append(steps[-2] // 4)
+    rows, width = x.size // shape[-1], shape[-1]
+    result = np.empty(shape, _FLOAT)
+    native.run(name, rows, width, *apart, x.reshape(rows, width), y.reshape(rows, width), result)
+    return result
+
+
+def _down(name, x, y):
+    """The same of rows, and a number for each of them."""
+    name = name[:3] + "_down"
+    if not native.many(name, x.size) or not _wide_floats(x, y) or not (x.flags.c_contiguous and y.flags.c_contiguous):
+        return None
+    return native.result(name, x.shape, y.size, x.shape[-1], y.size, x, y)
+
+
+def _wide_floats(x, y):
+    return type(x) is np.ndarray and x.dtype == y.dtype == _FLOAT and x.shape[-1] >= _WIDE
+
+
+def outer(x, y):
+    """The products of the elements of two vectors."""
+    if x.size * y.size < MANY or not native.many("mul_down", x.size * y.size) or not (
+            type(x) is type(y) is np.ndarray and _wide_floats(y, x)
+            and x.flags.c_contiguous and y.flags.c_contiguous):
+        return np.multiply(x[:, None], y)
+    return native.result("mul_down", (len(x), len(y)), len(x), len(y), 1, y, x)

@@ -4,11 +4,13 @@ from math import prod
 
 import numpy as np
 
+from ..kinds.record_dtypes import from_bfloat16
 from . import native
 from .rows import ones
 
-_PIECE = 16384            # so many elements are one piece of work for a thread
-_FEW = min(native.LEAST, np.getbufsize())      # below, the layout does not change a sum
+_PIECE = 16384            # elements that a thread adds up in one go
+_BITS = np.dtype(np.uint16)
+_FEW = min(native.LEAST, np.getbufsize())      # elements of which it may matter where they lie
 
 
 def add_up(x, axes, keepdims=False):
@@ -29,6 +31,19 @@ def add_up(x, axes, keepdims=False):
         if not x.flags.aligned:
             x = x.copy("K")                    # NumPy copies these in buffers, and adds in another order
     return np.add.reduce(x, axis=axes, keepdims=keepdims)
+
+
+def add_up_halves(x, axes, keepdims=False):
+    """The same of numbers of 16 bits, in float32: sums that are not rounded yet."""
+    if axes and x.size >= _FEW and native.level() and type(x) is np.ndarray and x.flags.c_contiguous and (
+            axes == tuple(range(x.ndim - len(axes), x.ndim))):
+        shape, half = x.shape, x.dtype.kind == "f"
+        rows, width = prod(shape[:-len(axes)]), prod(shape[-len(axes):])
+        pieces = -(-width // _PIECE) if rows == 1 else 0
+        found = native.result("half_row_sums", rows, rows, width, _PIECE, pieces, half, np.frombuffer(x, _BITS),
+                              np.empty(pieces) if pieces > 1 else None)
+        return found.reshape([1 if i in axes else m for i, m in enumerate(shape) if keepdims or i not in axes])
+    return add_up(x.astype(np.float32) if x.dtype.kind == "f" else from_bfloat16(x), axes, keepdims)
 
 
 def of_batch(x):

@@ -33,6 +33,51 @@ struct operands { int64_t period; const float *x, *y; float *out; };
         share(threads, period < 1 ? 0 : n, 32768, name##_part, &args);                                                \
     }
 
+struct lines { int64_t width, apart_x, apart_y; const float *x, *y; float *out; };
+
+/* KERNEL name_lines(x, y, out): rows of two matrices. KERNEL name_down(x, y, out): rows, or the only one there is, and a
+number for each. */
+#define BY_ROWS(name, operation)                                                                                      \
+    static void name##_lines_part(const void *args, int64_t first, int64_t last)                                       \
+    {                                                                                                                 \
+        const struct lines *a = args;                                                                                 \
+        const int64_t run = a->width;                                                                                 \
+        for (int64_t i = first; i < last; i++) {                                                                      \
+            const float *restrict x = a->x + i * a->apart_x, *restrict y = a->y + i * a->apart_y;                     \
+            float *restrict out = a->out + i * run;                                                                   \
+            for (int64_t j = 0; j < run; j++)                                                                         \
+                out[j] = x[j] operation y[j];                                                                         \
+        }                                                                                                             \
+    }                                                                                                                 \
+    static void name##_down_part(const void *args, int64_t first, int64_t last)                                       \
+    {                                                                                                                 \
+        const struct lines *a = args;                                                                                 \
+        const int64_t run = a->width;                                                                                 \
+        for (int64_t i = first; i < last; i++) {                                                                      \
+            const float value = a->y[i];                                                                              \
+            const float *restrict x = a->x + i * a->apart_x;                                                          \
+            float *restrict out = a->out + i * run;                                                                   \
+            for (int64_t j = 0; j < run; j++)                                                                         \
+                out[j] = x[j] operation value;                                                                        \
+        }                                                                                                             \
+    }                                                                                                                 \
+    void name##_lines(int64_t threads, int64_t rows, int64_t width, int64_t apart_x, int64_t apart_y, const float *x,  \
+                     const float *y, float *out)                                                                      \
+    {                                                                                                                 \
+        const struct lines args = {width, apart_x, apart_y, x, y, out};                                               \
+        share(threads, rows, rows_in_piece(width), name##_lines_part, &args);                                          \
+    }                                                                                                                 \
+    void name##_down(int64_t threads, int64_t rows, int64_t width, int64_t lines, const float *x, const float *y,     \
+                     float *out)                                                                                      \
+    {                                                                                                                 \
+        const struct lines args = {width, lines < rows ? 0 : width, 0, x, y, out};                                    \
+        share(threads, lines < 1 ? 0 : rows, rows_in_piece(width), name##_down_part, &args);                          \
+    }
+
+BY_ROWS(add, +)
+BY_ROWS(sub, -)
+BY_ROWS(mul, *)
+BY_ROWS(div, /)
 ARITHMETIC(add_each, +)
 ARITHMETIC(sub_each, -)
 ARITHMETIC(mul_each, *)

@@ -215,32 +215,14 @@ static void walked2(const void *args, int64_t first, int64_t last)
                 continue;
             const uint16_t *restrict from = w->given[k] + i;
             float *restrict to = given[k];
-            if (half) {
-                SPAN
-                for (int64_t j = 0; j < run; j++)
-                    to[j] = of_half(from[j]);
-            } else {
-                SPAN
-                for (int64_t j = 0; j < run; j++)
-                    to[j] = of_bfloat16(from[j]);
-            }
+            floats_of(half, run, from, to);
             for (int64_t j = run; j < ((run + 15) & -16); j++)
                 to[j] = to[0];
         }
         for (const struct step *s = p->steps; s < p->steps + p->length; s++)
             all4[s->operation]((run + 15) & -16, registers[s->to], sources[s->a], sources[s->b], sources[s->c],
                                sources[s->e]);
-        const float *restrict from = registers[REGISTERS];
-        uint16_t *restrict to = w->out + i;
-        if (half) {
-            SPAN
-            for (int64_t j = 0; j < run; j++)
-                to[j] = to_half(from[j]);
-        } else {
-            SPAN
-            for (int64_t j = 0; j < run; j++)
-                to[j] = to_bfloat16(from[j]);
-        }
+        of_floats(half, run, registers[REGISTERS], w->out + i);
     }
 }
 

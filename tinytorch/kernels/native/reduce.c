@@ -1,5 +1,6 @@
-/* Sums (kernels/sums.py). The pieces depend on the shape alone. In a piece each lane of a vector has a sum of its own,
-so that errors grow like those of pairwise summation. */
+/* Sums (kernels/sums.py). How they are cut depends on the shape alone; each vector of lanes adds up some of a piece, so
+that errors grow as those of pairwise sums do. */
+#include "halves.h"
 #include "tile.h"
 
 #define BLOCK_OF_SUM (64 * LANES)              /* 16 numbers in each lane */
@@ -56,6 +57,50 @@ void row_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64
         return;
     }
     share(threads, width, grain, sums_of_pieces, &args);
+    double total = 0.0;
+    for (int64_t i = 0; i < pieces; i++)
+        total += parts[i];
+    *out = (float)total;
+}
+
+struct half_sums { int64_t width, grain; int half; const uint16_t *x; float *out; double *parts; };
+
+/* As `sum_of`, of numbers of 16 bits. */
+static double half_sum_of(int half, const uint16_t *x, int64_t n)
+{
+    ALIGNED float wide[BLOCK_OF_SUM];
+    double total = 0.0;
+    for (int64_t i = 0, run; i < n; i += run) {
+        run = n - i < BLOCK_OF_SUM ? n - i : BLOCK_OF_SUM;
+        floats_of(half, run, x + i, wide);
+        total += short_sum(wide, run);
+    }
+    return total;
+}
+
+static void half_sums_of_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct half_sums *s = args;
+    for (int64_t row = first; row < last; row++)
+        s->out[row] = (float)half_sum_of(s->half, s->x + row * s->width, s->width);
+}
+
+static void half_sums_of_pieces(const void *args, int64_t first, int64_t last)
+{
+    const struct half_sums *s = args;
+    s->parts[first / s->grain] = half_sum_of(s->half, s->x + first, last - first);
+}
+
+/* `row_sums` of what becomes of numbers of 16 bits in single precision. */
+void half_row_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64_t pieces, int64_t half,
+                   const uint16_t *x, double *parts, float *out)
+{
+    struct half_sums args = {width, grain, half != 0, x, out, parts};
+    if (!parts) {
+        share(threads, rows, rows_in_piece(width), half_sums_of_rows, &args);
+        return;
+    }
+    share(threads, width, grain, half_sums_of_pieces, &args);
     double total = 0.0;
     for (int64_t i = 0; i < pieces; i++)
         total += parts[i];

@@ -69,6 +69,10 @@ KERNELS = {
     "silu_backward": (1, "n g[n] x[n] >out[n]"),
     **dict.fromkeys("sigmoid_backward tanh_backward relu_backward".split(), (2048, "n g[n] x[n] >out[n]")),
     **dict.fromkeys("add_each sub_each mul_each div_each".split(), (1, "n period x[n] y[period] >out[n]")),
+    **{f"{name}_lines": (1, "rows width apart_x apart_y x{0,rows,width,apart_x} y{0,rows,width,apart_y} "
+                        ">out[rows*width]") for name in ("add", "sub", "mul", "div")},
+    **{f"{name}_down": (1, "rows width lines x[lines*width] y[rows] >out[rows*width]")
+       for name in ("add", "sub", "mul", "div")},
     "copy": (1, "turned m n distance outer inner outer_step inner_step before after "
              "x{turned,m,n,distance,outer,inner,outer_step,inner_step} >out[outer*inner*(before+m*n+after)]"),
     "masked_fill": (2048, "n period .value x[n] mask[period]:? >out[n]"),
@@ -154,6 +158,7 @@ KERNELS = {
                           "g[images*rows*columns] >out[images*height*width]"),
     "row_sums": (1024, "rows width grain pieces x[rows*width] ?>parts[pieces]:f8 >out[rows]"),
     "column_sums": (1024, "rows width grain pieces x[rows*width] >parts[pieces*width]"),
+    "half_row_sums": (1, "rows width grain pieces half x[rows*width]:u2 ?>parts[pieces]:f8 >out[rows]"),
     "row_norms": (64, "rows width x[rows*width] >out[rows]"),
     "sgd": (4096, "n nesterov fresh .sign .weight_decay .rate .momentum .share >p[n] g[n] ?>buf[n]"),
     "adam": (16, "n .sign .weight_decay .weight .beta2 .share .root .eps .rate .shrink >p[n] g[n] >m[n] >v[n] "

@@ -8,6 +8,7 @@ from ...autograd.op import binary, op, renamed, single
 from ...autograd.promotion import EXACT, check_broadcast, converted, write_out
 from ...autograd.public import method, public, refuse
 from ...errors import C_NAMES, not_a_tensor, not_implemented, type_name
+from ...kernels.arithmetic import outer as all_products
 from ...kernels.copies import reshaped
 from ...kernels.linalg import products
 from ...kernels.linalg.products import HEAVY
@@ -131,7 +132,7 @@ def _mv(input, vec):
 @op(name="mul", input=lambda g, vec2: _mv(g, vec2.conjugate()), vec2=lambda g, input: _mv(g.T, input.conjugate()),
     called={"vec2": "other"})
 def _outer(input, vec2):
-    return np.multiply(input[:, None], vec2)
+    return all_products(input, vec2)
 
 
 def every_product(input, vec2):

@@ -18,7 +18,7 @@ from ...autograd.record_dtypes import in_float32
 from ...errors import refuse_records, type_name
 from ...kernels import scan
 from ...kernels.layout import as_array, laid_out
-from ...kernels.sums import add_up
+from ...kernels.sums import add_up, add_up_halves
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints
 
@@ -152,8 +152,8 @@ def to_outs(result, values, out, *inputs, apart=False):
 
 # ------------------------------------------------------------------ sum, mean, prod
 def _add(array, dim, keepdim, dtype=None):
-    if array.dtype == np.float16:              # sums in float32, as torch does
-        return np.add.reduce(array, axis=dim, dtype=np.float32, keepdims=keepdim).astype(np.float16, order="C")
+    if array.dtype == np.float16:              # add up in float32, as torch does
+        return add_up_halves(array, dim, keepdim).astype(np.float16, order="C")
     if dtype is None:
         result = add_up(array, dim, keepdim)
         return result if result.flags.c_contiguous else result.copy()
@@ -170,6 +170,11 @@ def _sum(input, dim, keepdim, dtype=None):
     return _add(input, dim, keepdim, dtype)
 
 
+def _sum_in_bfloat16(input, dim, keepdim, dtype=None):
+    return dt.narrowed(in_c_order(add_up_halves(input, dim, keepdim)))
+
+
+_sum.op.in_bfloat16 = _sum_in_bfloat16
 _sum_over = renamed(_sum, "sum.1")
 
 
@@ -237,11 +242,15 @@ def _mean_grad(g, shape, dim, count):
 @single(name="mean", batches="dims", kernel="sum_cpu", input=_mean_grad)
 def _mean(input, dim, keepdim, count):
     if input.dtype == np.float16:
-        total = np.add.reduce(input, axis=dim, dtype=np.float32, keepdims=keepdim)
-        return (total / count).astype(np.float16, order="C")
+        return (add_up_halves(input, dim, keepdim) / count).astype(np.float16, order="C")
     return _add(input, dim, keepdim) / count
 
 
+def _mean_in_bfloat16(input, dim, keepdim, count):
+    return dt.narrowed(in_c_order(add_up_halves(input, dim, keepdim) / count))
+
+
+_mean.op.in_bfloat16 = _mean_in_bfloat16
 _mean_over = renamed(_mean, "mean.1")
 
 
