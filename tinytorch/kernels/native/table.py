@@ -137,6 +137,8 @@ KERNELS = {
     "gather": (1, "outer n m inner x[outer*n*inner] index[outer*m*inner]:i8<n >out[outer*m*inner]"),
     "add_along": (1, "outer n m inner x[outer*m*inner] index[outer*m*inner]:i8<n >out[outer*n*inner]"),
     "in_range": (0, "size n index[size]:i8<n"),
+    "transform": (1, "outer n inner backward .scale x[2*outer*n*inner] roots[2*n] >out[2*outer*n*inner]"),
+    "transform_real": (1, "lines n bins .scale x[lines*n] roots[2*n] >out[2*lines*bins]"),
     "running": (1, "outer n inner product backward x[outer*n*inner] >out[outer*n*inner]"),
     "flip_rows": (1, "outer n inner x[outer*n*inner] >out[outer*n*inner]"),
     "triangle": (1, "outer rows columns diagonal upper x[outer*rows*columns] >out[outer*rows*columns]"),
@@ -193,7 +195,7 @@ def parsed(declared):
 #: Kernels that can fail though they have no array of places: the name of the array that can be wrong, or "" if only
 #: memory can be missing.
 _FAILING = {"attend": "", "convolve_squares": "", "depthwise_forward": "", "depthwise_input": "",
-            "depthwise_weights": "", "top": "", "categories": "weights", "race": "weights"}
+            "depthwise_weights": "", "top": "", "transform": "", "transform_real": "", "categories": "weights", "race": "weights"}
 
 
 def failing(name):

@@ -1,8 +1,8 @@
 """The three discrete Fourier transforms that all others are made of: _fft_c2c (complex to complex), _fft_r2c (real to
 complex) and _fft_c2r (complex to real).
 
-The transforms are linear, and the derivative of each is another of the three. NumPy computes them, single precision in
-single precision. `normalization` scales the sums: NONE, ROOT (by 1 / sqrt(n)) or WHOLE (by 1 / n).
+They are linear, and each one's derivative is another of the three. NumPy computes them, or C (kernels/fourier.py), single
+precision in single precision. The sums are scaled by `normalization`: NONE, ROOT (1 / sqrt(n)) or WHOLE (1 / n).
 """
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ...autograd.op import op
 from ...errors import type_name
+from ...kernels import fourier
 from ...kernels.layout import dense_copy
 from ...kinds.lazy import is_lazy
 from ...tensor import Tensor
@@ -75,11 +76,11 @@ def _fft_c2c(input, dim, normalization, forward):
     """The transform of complex numbers along the dimensions `dim`."""
     if not dim:
         return input.copy("K")
-    norm, transform = _NORMS[forward, normalization], np.fft.fft if forward else np.fft.ifft
+    norm = _NORMS[forward, normalization]
 
     def compute(source, out):
         for axis in range(-1, -1 - len(dim), -1):
-            transform(source, axis=axis, norm=norm, out=out)
+            fourier.along(source, axis, forward, norm, out)
             source = out
     dim = _by_stride(input, dim)
     return _transformed(input, dim, input.shape[dim[-1]], input.dtype, compute)
@@ -101,9 +102,9 @@ def _fft_r2c(input, dim, normalization, onesided):
     norm, n = _NORMS[True, normalization], input.shape[dim[-1]]
 
     def compute(source, out):
-        (np.fft.rfft if onesided else np.fft.fft)(source, norm=norm, out=out)
+        fourier.of_real(source, onesided, norm, out)
         for axis in range(-2, -1 - len(dim), -1):
-            np.fft.fft(out, axis=axis, norm=norm, out=out)
+            fourier.along(out, axis, True, norm, out)
     order = (*_by_stride(input, dim[:-1]), dim[-1])
     return _transformed(input, order, n // 2 + 1 if onesided else n, _COMPLEX.get(input.dtype), compute)
 

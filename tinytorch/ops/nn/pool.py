@@ -134,6 +134,11 @@ def _counts(*shapes):
 _WINDOW = 16
 
 
+def _divides(out, kernel, size):
+    """Whether windows of the size `kernel` beside each other are the whole image."""
+    return tuple([m * k for m, k in zip(out, kernel)]) == tuple(size)
+
+
 @op(name="avg_pool2d", batches="examples", first=6,
     input=lambda g, out, kernel, stride, padding, include_pad, divisor, input:
         _avg_pool_grad(len(out) < 3 and is_last(input, len(out)), input.shape[-len(out):], kernel, stride, padding,
@@ -141,7 +146,7 @@ _WINDOW = 16
 def _avg_pool(out, kernel, stride, padding, include_pad, divisor, input):
     n = len(out)
     x, size = wide(images(input, n)), input.shape[-n:]
-    even = tuple([m * k for m, k in zip(out, kernel)]) == size and (tuple(stride) == tuple(kernel) or max(out) == 1)
+    even = _divides(out, kernel, size) and (tuple(stride) == tuple(kernel) or max(out) == 1)
     if even and not any(padding) and math.prod(kernel) >= _WINDOW and x.size and x.dtype.kind in dt.NATIVE:
         result = kernels.even_sums(x, out, kernel)
     else:
@@ -163,7 +168,11 @@ def _avg_pool_grad(last, size, kernel, stride, padding, include_pad, divisor, gr
     divisor = divisor or _counts(size, grad.shape[-n:], kernel, stride, padding, include_pad)
     shares = (shares / divisor).astype(shares.dtype, copy=False)
     if tuple(kernel) == tuple(size) and not any(padding) and shares.shape[1:] == (1,) * n:
-        result = np.broadcast_to(shares, (len(shares), *size)).copy()      # the window is the whole image
+        result = np.broadcast_to(shares, (len(shares), *size)).copy()      # of the whole image
+    elif tuple(kernel) == tuple(stride) and not any(padding) and _divides(shares.shape[1:], kernel, size):
+        result = shares + 0                    # a sum with nothing: -0. does not come of it
+        for axis in range(n, 0, -1):
+            result = np.repeat(result, kernel[axis - 1], axis)
     else:
         result = kernels.sum_pool_grad(shares, size, kernel, stride, padding)
     result = back(result.astype(grad.dtype, copy=False), grad)

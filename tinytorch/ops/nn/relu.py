@@ -103,7 +103,7 @@ def relu(input):
     tensor([0., 2.])
     """
     try:
-        if input.size >= 16384 and input.flags.c_contiguous and input.dtype.char != "e":
+        if input.size >= 16384 and input.flags.c_contiguous and input.dtype.kind != "V" and input.dtype.char != "e":
             return _clipped_in_rows(input)
         return _AT_LEAST_ZERO[input.dtype](input)
     except KeyError:                           # `_AT_LEAST_ZERO` lacks this dtype

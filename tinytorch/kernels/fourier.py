@@ -1,0 +1,58 @@
+"""Discrete Fourier transforms along one axis: NumPy's, and of single precision those of native/fourier.c, of lengths that
+have no factors but 2, 3 and 5."""
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+
+from . import native
+
+_FLOAT, _COMPLEX = np.dtype(np.float32), np.dtype(np.complex64)
+#: Of these lengths NumPy has its own way as quickly, and the tables of roots would take long to make.
+_LONGEST = 1 << 20
+
+
+@lru_cache(32)
+def _roots(n):
+    """exp(-2 pi i k / n) as floats; None if C does not know transforms of that length."""
+    left = n
+    for factor in (2, 3, 5):
+        while left and left % factor == 0:
+            left //= factor
+    if left != 1 or n > _LONGEST:
+        return None
+    angles = np.arange(n) * (-2 * np.pi / n)
+    roots = np.stack([np.cos(angles), np.sin(angles)], 1)
+    roots[np.abs(roots) < 1e-12] = 0           # what is nothing: else zeros would come out as something
+    return roots.astype(_FLOAT).reshape(-1)
+
+
+def _scale(n, norm, forward):
+    """What NumPy multiplies by, as it is called."""
+    if norm == "ortho":
+        return n ** -0.5
+    return 1.0 if (norm == "backward") == forward else 1.0 / n
+
+
+def along(x, axis, forward, norm, out):
+    """Writes to `out` the transform of complex numbers along an axis; `out` may be `x`. `norm` as for NumPy."""
+    n = x.shape[axis]
+    if native.many("transform", x.size) and x.dtype == out.dtype == _COMPLEX and type(x) is type(out) is np.ndarray and (
+            out.flags.c_contiguous and (roots := _roots(n)) is not None):
+        axis %= x.ndim
+        flat = np.ascontiguousarray(x).reshape(-1).view(_FLOAT)
+        native.run("transform", prod(x.shape[:axis]), n, prod(x.shape[axis + 1:]), not forward,
+                   _scale(n, norm, forward), flat, roots, out.reshape(-1).view(_FLOAT))
+        return
+    (np.fft.fft if forward else np.fft.ifft)(x, axis=axis, norm=norm, out=out)
+
+
+def of_real(x, onesided, norm, out):
+    """Writes to `out` the transform of real numbers along the last axis, all of it or the part that is `onesided`."""
+    n = x.shape[-1]
+    if native.many("transform_real", x.size) and x.dtype == _FLOAT and out.dtype == _COMPLEX and (
+            type(x) is type(out) is np.ndarray and out.flags.c_contiguous and (roots := _roots(n)) is not None):
+        native.run("transform_real", x.size // n, n, out.shape[-1], _scale(n, norm, True), np.ascontiguousarray(x),
+                   roots, out.reshape(-1).view(_FLOAT))
+        return
+    (np.fft.rfft if onesided else np.fft.fft)(x, norm=norm, out=out)
