@@ -170,6 +170,16 @@ def natively(x, grid, mode, padding, align_corners):
                        x, grid)
 
 
+def natively_back(g, size, grid, mode, padding, align_corners):
+    """What the kernel makes of gradients (N, C, P) of samples: that of images (N, C, H, W), of which it adds up what
+    comes to one place in torch's order; None of what it does not take."""
+    if mode != "bilinear" or padding == "reflection" or len(size) != 2 or size[0] * size[1] >= 1 << 31:
+        return None
+    n, c, points = g.shape
+    return native.made("grid_sample_backward", (n, c, *size), n, c, *size, points, align_corners, padding == "border",
+                       g, grid)
+
+
 def sampled(images, axes, size):
     """The samples (N, C, P): sums over the corners."""
     if len(axes[0].elements) == 4:             # first along one axis, then along the other

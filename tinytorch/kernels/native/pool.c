@@ -149,3 +149,49 @@ void max_pool_backward(int64_t threads, int64_t images, int64_t height, int64_t 
     struct pool args = {height, width, high, wide, rows, columns, x, largest, g, out};
     share(threads, images, rows_in_piece(height * width), max_pool_gradients, &args);
 }
+
+enum { COLUMNS_AT_ONCE = 1024 };
+
+struct windows { int64_t high, rows, wide, columns; const float *x; float *out; };
+
+/* Rows of windows: their columns first, as far as they fit. */
+static void some_windows(const void *args, int64_t first, int64_t last)
+{
+    const struct windows *w = args;
+    const int64_t width = w->wide * w->columns;
+    const int64_t piece = w->columns < COLUMNS_AT_ONCE ? COLUMNS_AT_ONCE / w->columns * w->columns : COLUMNS_AT_ONCE;
+    ALIGNED float sums[COLUMNS_AT_ONCE];
+    for (int64_t line = first; line < last; line++) {
+        float *out = w->out + line * w->wide;
+        memset(out, 0, w->wide * sizeof(float));
+        for (int64_t from = 0, run; from < width; from += run) {
+            const int64_t in_window = w->columns < COLUMNS_AT_ONCE ? piece : w->columns - from % w->columns;
+            run = width - from < piece ? width - from : piece;
+            run = run < in_window ? run : in_window;
+            for (int64_t j = 0; j < run; j++)
+                sums[j] = 0.0f;
+            for (int64_t k = 0; k < w->rows; k++) {
+                const float *restrict x = w->x + (line * w->rows + k) * width + from;
+                for (int64_t j = 0; j < run; j++)
+                    sums[j] += x[j];
+            }
+            for (int64_t j = 0, left; j < run; j += left) {
+                left = run - j < w->columns ? run - j : w->columns;
+                float total = 0.0f;
+                TOTAL(+, total)
+                for (int64_t i = 0; i < left; i++)
+                    total += sums[j + i];
+                out[(from + j) / w->columns] += total;
+            }
+        }
+    }
+}
+
+/* The sums of windows (rows, columns) of images that they divide into (high, wide). */
+void window_sums(int64_t threads, int64_t images, int64_t high, int64_t rows, int64_t wide, int64_t columns, const float *x,
+                 float *out)
+{
+    const struct windows args = {high, rows, wide, columns, x, out};
+    if (columns > 0)
+        share(threads, images * high, rows_in_piece(rows * wide * columns), some_windows, &args);
+}

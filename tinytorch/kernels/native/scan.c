@@ -1,7 +1,6 @@
 /* Running extremes, products of rows, and evenly spaced numbers (kernels/scan.py). */
 #include "common.h"
 
-#define ROWS 4                                 /* at a time, because each step of a row waits for the previous one */
 #define MOST 1024                              /* columns at a time */
 
 struct best { int64_t n, inner, smallest, block, blocks; const float *x; float *out; int64_t *index; };
@@ -12,36 +11,43 @@ INLINE int beats(int smallest, float x, float best)
     return (smallest ? x <= best : x >= best) | (x != x);
 }
 
-INLINE void best_of_rows(int smallest, int rows, int64_t n, const float *restrict x, float *restrict out,
-                         int64_t *restrict index)
+enum { LOOKED_AT = 16 };                       /* numbers at once, of which none may be better */
+
+INLINE void best_of_row(int smallest, int64_t n, const float *restrict x, float *restrict out, int64_t *restrict index)
 {
-    float best[ROWS];
-    int64_t at[ROWS];
-    for (int r = 0; r < rows; r++)
-        best[r] = x[r * n], at[r] = 0;
-    for (int64_t i = 0; i < n; i++)
-        for (int r = 0; r < rows; r++) {
-            const float v = x[r * n + i];
-            const int better = beats(smallest, v, best[r]);
-            out[r * n + i] = best[r] = better ? v : best[r];
-            index[r * n + i] = at[r] = better ? i : at[r];
-        }
+    float best = x[0];
+    int64_t at = 0, i = 0;
+    for (; i + LOOKED_AT <= n; i += LOOKED_AT) {
+        int any = 0;
+        TOTAL(|, any)
+        for (int64_t j = 0; j < LOOKED_AT; j++)
+            any |= beats(smallest, x[i + j], best);
+        if (any)
+            for (int64_t j = i; j < i + LOOKED_AT; j++) {
+                const int better = beats(smallest, x[j], best);
+                out[j] = best = better ? x[j] : best;
+                index[j] = at = better ? j : at;
+            }
+        else
+            for (int64_t j = i; j < i + LOOKED_AT; j++)
+                out[j] = best, index[j] = at;
+    }
+    for (; i < n; i++) {
+        const int better = beats(smallest, x[i], best);
+        out[i] = best = better ? x[i] : best;
+        index[i] = at = better ? i : at;
+    }
 }
 
 static void some_rows(const void *args, int64_t first, int64_t last)
 {
     const struct best *a = args;
     const int64_t n = a->n;
-    for (int64_t row = first, rows; row < last; row += rows) {
-        rows = last - row < ROWS ? 1 : ROWS;
-        const float *x = a->x + row * n;
-        if (rows == ROWS && a->smallest)
-            best_of_rows(1, ROWS, n, x, a->out + row * n, a->index + row * n);
-        else if (rows == ROWS)
-            best_of_rows(0, ROWS, n, x, a->out + row * n, a->index + row * n);
+    for (int64_t row = first; row < last; row++)
+        if (a->smallest)
+            best_of_row(1, n, a->x + row * n, a->out + row * n, a->index + row * n);
         else
-            best_of_rows((int)a->smallest, 1, n, x, a->out + row * n, a->index + row * n);
-    }
+            best_of_row(0, n, a->x + row * n, a->out + row * n, a->index + row * n);
 }
 
 static void some_columns(const void *args, int64_t first, int64_t last)
@@ -77,7 +83,7 @@ void running_extremes(int64_t threads, int64_t outer, int64_t n, int64_t inner, 
     if (n < 1)
         return;
     if (inner == 1)
-        share(threads, outer, (rows_in_piece(n) + ROWS - 1) / ROWS * ROWS, some_rows, &args);
+        share(threads, outer, rows_in_piece(n), some_rows, &args);
     else
         share(threads, outer * args.blocks, rows_in_piece(n * block), some_columns, &args);
 }

@@ -147,6 +147,9 @@ KERNELS = {
                         ">out[images*height*width]"),
     "grid_sample": (1, "images channels height width points aligned border x[images*channels*height*width] "
                     "grid[images*points*2] >out[images*channels*points]"),
+    "grid_sample_backward": (1, "images channels height width points aligned border g[images*channels*points] "
+                             "grid[images*points*2] >out[images*channels*height*width]"),
+    "window_sums": (1, "images high rows wide columns x[images*high*rows*wide*columns] >out[images*high*wide]"),
     "running_extremes": (1, "outer n inner smallest x[outer*n*inner] >out[outer*n*inner] "
                          ">index[outer*n*inner]:i8"),
     "row_products": (1, "rows width x[rows*width] >out[rows]"),

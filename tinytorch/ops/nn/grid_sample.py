@@ -112,6 +112,11 @@ def _second(g, wanted, args):
     decomposition=_grads_by_corners)
 def _sample_grad(mode, padding, align_corners, half, of_input, of_grid, g, input, grid):
     size, wide = input.shape[2:], input.dtype != dt.BFLOAT16
+    if not of_grid:
+        flat = np.ascontiguousarray(g).reshape(*g.shape[:2], math.prod(g.shape[2:]))
+        found = kernels.natively_back(flat, size, np.ascontiguousarray(grid), mode, padding, align_corners)
+        if found is not None:
+            return found, g[:0]
     rows, axes = _parts(mode, padding, align_corners, half, input, grid)
     g = np.ascontiguousarray(dt.cast(g, rows.dtype)).reshape(*g.shape[:2], math.prod(g.shape[2:]))
     d_input = kernels.input_grad(g, rows.shape, axes, size).reshape(input.shape) if of_input else g[:0]
