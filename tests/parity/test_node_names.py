@@ -8,7 +8,7 @@ from .test_op_db import HERE
 #: Operations whose node has another name here, by the reason.
 OTHERWISE_MADE = {
     "made of other operations here, one node in torch": """
-        diagonal_scatter nn.functional.glu nn.functional.pad.circular select_scatter slice_scatter""",
+        diagonal_scatter nn.functional.pad.circular select_scatter slice_scatter""",
     "one node here, made of other operations in torch": """
 __rmatmul__ diff linalg.matrix_power matmul nn.functional.batch_norm nn.functional.cross_entropy
 nn.functional.rms_norm

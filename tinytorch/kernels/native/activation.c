@@ -125,7 +125,50 @@ EACH_BACKWARD(silu_backward, d * sigmoid_of(v) * (1.0f + v * (1.0f - sigmoid_of(
 EACH_BACKWARD(sigmoid_backward, d * (1.0f - v) * v)
 EACH_BACKWARD(relu_backward, v <= 0.0f ? 0.0f : d)
 
-/* The product and the difference are each rounded, as in NumPy, which computes few elements. */
+struct halves { int64_t n; const float *g, *x; float *out; };
+
+/* Of rows of two halves of `n` numbers. */
+static void glu_part(const void *args, int64_t first, int64_t last)
+{
+    const struct halves *h = args;
+    const int64_t n = h->n;
+    for (int64_t row = first; row < last; row++) {
+        const float *restrict x = h->x + 2 * row * n, *restrict gate = x + n;
+        float *restrict out = h->out + row * n;
+        for (int64_t i = 0; i < n; i++)
+            out[i] = x[i] * sigmoid_of(gate[i]);
+    }
+}
+
+static void glu_backward_part(const void *args, int64_t first, int64_t last)
+{
+    const struct halves *h = args;
+    const int64_t n = h->n;
+    for (int64_t row = first; row < last; row++) {
+        const float *restrict g = h->g + row * n, *restrict x = h->x + 2 * row * n, *restrict gate = x + n;
+        float *restrict of_x = h->out + 2 * row * n, *restrict of_gate = of_x + n;
+        for (int64_t i = 0; i < n; i++) {
+            const float share = sigmoid_of(gate[i]);
+            of_x[i] = g[i] * share;
+            of_gate[i] = g[i] * x[i] * (1.0f - share) * share;
+        }
+    }
+}
+
+/* The first half of each row of x (outer, 2 n), times the sigmoid of the second. */
+void glu(int64_t threads, int64_t outer, int64_t n, const float *x, float *out)
+{
+    const struct halves args = {n, NULL, x, out};
+    share(threads, outer, rows_in_piece(n), glu_part, &args);
+}
+
+void glu_backward(int64_t threads, int64_t outer, int64_t n, const float *g, const float *x, float *out)
+{
+    const struct halves args = {n, g, x, out};
+    share(threads, outer, rows_in_piece(n), glu_backward_part, &args);
+}
+
+/* Product and difference are rounded one after the other, as NumPy does for few elements. */
 #if defined(__clang__)
 #pragma clang fp contract(off)
 #elif defined(__GNUC__)

@@ -144,7 +144,10 @@ static int read_program(struct program *p, int64_t n, int64_t size, const int64_
     OPERATION(where, x != 0 ? y : z)                                                                                  \
     OPERATION(minimum, NAMED(least)(x, y))                                                                            \
     OPERATION(maximum, NAMED(most)(x, y))                                                                             \
+    OPERATION(lerp, (IS_NEAR(z) ? z : z - 1) * (y - x) + (IS_NEAR(z) ? x : y))                                        \
     OPERATION(sign, (x > 0) - (x < 0))
+
+#define IS_NEAR(w) ((w) > (NUMBER)-0.5 && (w) < (NUMBER)0.5)
 
 #define NUMBER float
 #define NAMED(name) name##4

@@ -86,7 +86,7 @@ void grid_sample(int64_t threads, int64_t images, int64_t channels, int64_t heig
     share(threads, images * blocks, rows_in_piece(POINTS * channels), some_sampled, &args);
 }
 
-enum { CHANNELS = 8, IN_TURN = 16 };           /* of an image at a time; points whose corners are added in turn */
+enum { CHANNELS = 8, IN_TURN = 8 };            /* of an image at a time; points whose corners are added in turn */
 
 /* Some channels of an image, each by itself: `first` to `last` of groups of CHANNELS. */
 static void some_added(const void *args, int64_t first, int64_t last)
@@ -94,6 +94,7 @@ static void some_added(const void *args, int64_t first, int64_t last)
     const struct sampled *a = args;
     const int64_t plane = a->height * a->width, groups = (a->channels + CHANNELS - 1) / CHANNELS;
     struct corners found;
+    float part[4][POINTS];
     for (int64_t group = first; group < last; group++) {
         const int64_t image = group / groups, begin = group % groups * CHANNELS;
         const int64_t end = a->channels - begin < CHANNELS ? a->channels : begin + CHANNELS;
@@ -104,11 +105,14 @@ static void some_added(const void *args, int64_t first, int64_t last)
             for (int64_t c = begin; c < end; c++) {
                 const float *g = a->x + (image * a->channels + c) * a->points + from;
                 float *out = a->out + (image * a->channels + c) * plane;
+                for (int k = 0; k < 4; k++)    /* apart from the sums, so that they are rounded */
+                    for (int64_t p = 0; p < run; p++)
+                        part[k][p] = g[p] * found.weight[k][p];
                 for (int64_t i = 0; i < run; i += IN_TURN)
                     for (int k = 0; k < 4; k++)
                         for (int64_t p = i; p < run && p < i + IN_TURN; p++)
                             if (found.inside[k][p])
-                                out[found.at[k][p]] += g[p] * found.weight[k][p];
+                                out[found.at[k][p]] += part[k][p];
             }
         }
     }

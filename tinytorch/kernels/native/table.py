@@ -64,6 +64,8 @@ KERNELS = {
                     ">out[images*channels*size]"),
     **dict.fromkeys(("sigmoid", "silu"), (1, "n x[n] >out[n]")),
     "relu": (2048, "n x[n] >out[n]"),
+    "glu": (1, "outer n x[2*outer*n] >out[outer*n]"),
+    "glu_backward": (1, "outer n g[outer*n] x[2*outer*n] >out[2*outer*n]"),
     **dict.fromkeys(("gelu", "gelu_tanh"), (1, "n x[n] ?>kept[n] >out[n]")),
     **dict.fromkeys(("gelu_backward", "gelu_tanh_backward"), (1, "n g[n] x[n] share[n] >out[n]")),
     "silu_backward": (1, "n g[n] x[n] >out[n]"),

@@ -8,7 +8,7 @@ from ...autograd.op import op, renamed
 from ...autograd.promotion import FOUND, converted, result_dtype, scalar_of, stored_as, write_out
 from ...autograd.public import public
 from ...errors import C_NAMES, not_implemented, type_name
-from ...kernels.expressions import expression, where
+from ...kernels.expressions import expression, lerp as from_nearer
 from ...tensor import Tensor
 from ...types import Number
 from .arithmetic import alike, conj, half_multiply_add, half_product, ternary
@@ -59,7 +59,7 @@ def _addcdiv(input, tensor1, tensor2, value):
 
 _from_start = expression(lambda x, y, weight: x + weight * (y - x), 2)
 _from_end = expression(lambda x, y, rest: y - (y - x) * rest, 2)
-_between = expression(lambda x, y, w: where(abs(w) < 0.5, x + w * (y - x), y - (y - x) * (1 - w)), 3)
+_between = expression(lambda x, y, w: from_nearer(x, y, w), 3)
 
 
 @op(name="lerp", kernel="lerp_kernel_scalar", steps=True, elementwise=True,

@@ -4,6 +4,8 @@ The families of relu, elu, gelu and softmax are in files of these names.
 """
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from ... import dtypes as dt
@@ -15,11 +17,13 @@ from ...autograd.public import public, refuse
 from ...errors import not_implemented, type_name
 from ...kernels import native
 from ...kernels.expressions import exp, expression, log1p, maximum, minimum, sigmoid as sigmoid_of, tanh, where
+from ...kernels.layout import operand_order
 from ...tensor import Tensor, check_dim
 from ...types import Number
 from ..elementwise.arithmetic import REFUSED, conj, refused, rounded_once, zeros_like
 from ..elementwise.special import sigmoid, sigmoid_backward
 from ..elementwise.where import pick
+from ..layout.join import _cat as side_by_side
 from .relu import refuse_clamp
 
 __all__ = ["hardshrink", "sigmoid_", "threshold", "threshold_"]
@@ -336,6 +340,52 @@ def tanhshrink(input: Tensor) -> Tensor:
     return input - input.tanh()
 
 
+def _halves(x, dim):
+    n, before = x.shape[dim] // 2, (slice(None),) * dim
+    return x[(*before, slice(n))], x[(*before, slice(n, None))]
+
+
+def _glu_turn(g, input, dim):
+    """The gradient of the gradient that _glu_backward is given."""
+    (of_x, of_gate), (x, gate) = _halves(g, dim), _halves(input, dim)
+    share = sigmoid(gate)
+    return (of_x + of_gate * x * (1 - share)) * share
+
+
+def _glu_slopes(g, grad, input, dim):
+    (of_x, of_gate), (x, gate) = _halves(g, dim), _halves(input, dim)
+    share = sigmoid(gate)
+    slope = grad * share * (1 - share)
+    n = gate.shape[dim]
+    return side_by_side(dim, (n, n), of_gate * slope, (of_x + of_gate * x * (1 - 2 * share)) * slope)
+
+
+@op(name="glu_backward", batches="dims", grad=_glu_turn, input=_glu_slopes)
+def _glu_backward(grad, input, dim):
+    if input.dtype.char == "e":
+        return rounded_once(lambda g, x: _glu_backward.op.forward(g, x, dim), grad, input)
+    if native.many("glu_backward", input.size) and input.dtype == grad.dtype == np.float32 and (
+            type(input) is type(grad) is np.ndarray):
+        shape = input.shape
+        return native.result("glu_backward", shape, prod(shape[:dim]), prod(shape[dim:]) // 2,
+                             np.ascontiguousarray(grad), np.ascontiguousarray(input))
+    (x, gate), n = _halves(input, dim), grad.shape[dim]
+    share = sigmoid.op.forward(gate)
+    return side_by_side.op.forward(dim, (n, n), grad * share, grad * x * (1 - share) * share)
+
+
+@op(name="glu", batches="dims", input=lambda g, input, dim: _glu_backward(g, input, dim))
+def _glu(input, dim):
+    if input.dtype.char == "e":
+        return rounded_once(lambda x: _glu.op.forward(x, dim), input)
+    x, gate = _halves(input, dim)
+    if native.many("glu", input.size) and input.dtype == np.float32 and type(input) is np.ndarray:
+        shape = input.shape
+        result = native.result("glu", x.shape, prod(shape[:dim]), prod(shape[dim:]) // 2, np.ascontiguousarray(input))
+        return result if input.flags.c_contiguous else operand_order(result, x, gate)
+    return x * sigmoid.op.forward(gate)
+
+
 @public(python=True)
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """The first half of `input` along `dim`, times the sigmoid of the second. RuntimeError if it cannot be halved.
@@ -354,7 +404,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
                            f"is size {size}")
     if dt.kind(input._array.dtype) not in dt.FLOATING:
         raise not_implemented("glu_cpu", input)
-    return input.narrow(dim, 0, size // 2) * input.narrow(dim, size // 2, size // 2).sigmoid()
+    return _glu(input, check_dim(dim, input._array.ndim))
 
 
 hardtanh_, hardsigmoid_, hardswish_, silu_, mish_ = map(in_place, (hardtanh, hardsigmoid, hardswish, silu, mish))
