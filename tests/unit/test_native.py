@@ -431,18 +431,57 @@ def arranged(width, seed, dtype):
 
 
 def sampled(width, seed, dtype):
-    """Images at the places of a grid, in them and beside them."""
-    x = torch.tensor(draws(seed, 2, 3, width % 40 + 1, 9, dtype=dtype))
+    """Images at the places of a grid, in them and beside them, and what goes back to them."""
+    x = torch.tensor(draws(seed, 2, 3, width % 40 + 1, 9, dtype=dtype), requires_grad=True)
     for shape in ((2, 5, width, 2), (2, 300, 1, 2)):
         grid = torch.tensor(draws(seed + 1, *shape, dtype=dtype) / 3)
         for padding in ("zeros", "border"):
             for aligned in (False, True):
-                yield F.grid_sample(x, grid, padding_mode=padding, align_corners=aligned).numpy()
+                y = F.grid_sample(x, grid, padding_mode=padding, align_corners=aligned)
+                yield y.detach().numpy()
+                yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
+
+
+def transformed(width, seed, dtype):
+    """Fourier transforms of lengths with the factors that C knows and with others, along each axis and along two, of
+    real numbers and of complex ones, forward and backward, however they are scaled."""
+    for n in (width, 2 * width, 15 * width, 48):
+        for shape in ((n,), (3, n), (37, n), (2, n, 5)):
+            x = torch.tensor(draws(seed, *shape, dtype=dtype))
+            y = torch.complex(x, torch.tensor(draws(seed + 1, *shape, dtype=dtype)))
+            for scaled in ("backward", "ortho", "forward"):
+                found = [torch.fft.fft(x, norm=scaled), torch.fft.rfft(x, norm=scaled), torch.fft.fft(y, norm=scaled),
+                         torch.fft.ifft(y, norm=scaled), torch.fft.fft(y, dim=0, norm=scaled)]
+                if len(shape) == 3:
+                    found += [torch.fft.ifft(y, dim=1), torch.fft.fftn(y, dim=(0, 1)), torch.fft.rfft2(x)]
+                for z in found:
+                    yield np.array(torch.view_as_real(z))
+
+
+def gated(width, seed, dtype):
+    """Halves along each axis, and their gradients."""
+    for shape, dim in (((2 * width,), 0), ((5, 2 * width), 1), ((6, width), 0), ((3, 4, width), 1)):
+        x = torch.tensor(draws(seed, *shape, special=True, dtype=dtype), requires_grad=True)
+        with np.errstate(all="ignore"):
+            y = F.glu(x, dim)
+            yield y.detach().numpy()
+            yield torch.autograd.grad(y, x, torch.tensor(draws(seed + 1, *y.shape, dtype=dtype)))[0].numpy()
+
+
+def pooled_evenly(width, seed, dtype):
+    """By windows that divide the image: of one axis and of two, and wider than what is added up at once."""
+    for shape, size in (((2, 3, 4, 4 * width), (2, 2)), ((2, 3, 20, width), (4, 1)), ((3, 6 * width), 2),
+                        ((1, 2, 8, 3000), (2, 2)), ((2, 4, width, 9), 1)):
+        x = torch.tensor(draws(seed, *shape, dtype=dtype), requires_grad=True)
+        y = (F.adaptive_avg_pool1d if len(shape) == 2 else F.adaptive_avg_pool2d)(x, size)
+        yield y.detach().numpy()
+        yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
 
 
 FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, batched_products,
             entropy, batch_norm, sums, rows_added, masks, convolutions, convolutions_of_windows,
-            convolutions_by_channel, convolutions_of_pixels, rows_taken, pooling, elementwise, scans, arranged, sampled]
+            convolutions_by_channel, convolutions_of_pixels, rows_taken, pooling, elementwise, scans, arranged, sampled,
+            transformed, gated, pooled_evenly]
 
 
 @needs_library

@@ -24,9 +24,9 @@ from ..tensor import Tensor
 from . import native
 from .layout import operand_order
 
-__all__ = ["arctan", "arctan2", "copysign", "exp", "expm1", "expression", "floor", "fmod", "hypot", "lerp", "log", "log1p",
-           "maximum", "minimum", "on_tensors", "reciprocal", "remainder", "sigmoid", "sign", "sqrt", "square", "tanh",
-           "trunc", "where", "word"]
+__all__ = ["arctan", "arctan2", "copysign", "exp", "expm1", "expression", "floor", "fmod", "hypot", "lerp", "log",
+           "log1p", "maximum", "minimum", "on_tensors", "reciprocal", "remainder", "sigmoid", "sign", "sqrt",
+           "square", "tanh", "trunc", "where", "word"]
 
 #: The operands of a step are numbered in this order (elementwise.c): registers, arrays, numbers of the call, literals.
 _REGISTERS, _GIVEN, _NUMBERS, _LITERALS = 12, 4, 4, 16
@@ -135,8 +135,18 @@ sqrt, exp, log, log1p, expm1, tanh = [word(_f.__name__, _f) for _f in (
 arctan2, hypot = word("arctan2", np.arctan2), word("hypot", np.hypot)
 floor, trunc, fmod, remainder, copysign = [word(_f.__name__, _f) for _f in (
     np.floor, np.trunc, np.fmod, np.remainder, np.copysign)]
+
+
+def _lerp(x, y, weight):
+    near, distance = abs(weight) < 0.5, y - x
+    start, share = np.where(near, x, y), np.where(near, weight, weight - 1)
+    if distance.dtype != np.float32:
+        return start + share * distance
+    return (start + share.astype(np.float64) * distance).astype(np.float32)    # as torch rounds it: once
+
+
 #: From x to y by a weight, from the nearer end.
-lerp = word("lerp", lambda x, y, w: np.where(abs(w) < 0.5, x + w * (y - x), y - (y - x) * (1 - w)))
+lerp = word("lerp", _lerp)
 #: -1, 0 or 1; 0 of NaN.
 sign = word("sign", lambda x: np.where(np.isnan(x), x.dtype.type(0), np.sign(x)))
 sigmoid = word("sigmoid", lambda x: 1 / (1 + np.exp(-x)))

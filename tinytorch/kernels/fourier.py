@@ -1,5 +1,5 @@
-"""Discrete Fourier transforms along one axis: NumPy's, and of single precision those of native/fourier.c, of lengths that
-have no factors but 2, 3 and 5."""
+"""Discrete Fourier transforms along one axis: NumPy's, and of single precision those of native/fourier.c, of lengths
+that have no factors but 2, 3 and 5."""
 from functools import lru_cache
 from math import prod
 
@@ -37,8 +37,8 @@ def _scale(n, norm, forward):
 def along(x, axis, forward, norm, out):
     """Writes to `out` the transform of complex numbers along an axis; `out` may be `x`. `norm` as for NumPy."""
     n = x.shape[axis]
-    if native.many("transform", x.size) and x.dtype == out.dtype == _COMPLEX and type(x) is type(out) is np.ndarray and (
-            out.flags.c_contiguous and (roots := _roots(n)) is not None):
+    if (native.many("transform", x.size) and x.dtype == out.dtype == _COMPLEX and type(x) is type(out) is np.ndarray
+            and out.flags.c_contiguous and (roots := _roots(n)) is not None):
         axis %= x.ndim
         flat = np.ascontiguousarray(x).reshape(-1).view(_FLOAT)
         native.run("transform", prod(x.shape[:axis]), n, prod(x.shape[axis + 1:]), not forward,

@@ -144,15 +144,21 @@ static int read_program(struct program *p, int64_t n, int64_t size, const int64_
     OPERATION(where, x != 0 ? y : z)                                                                                  \
     OPERATION(minimum, NAMED(least)(x, y))                                                                            \
     OPERATION(maximum, NAMED(most)(x, y))                                                                             \
-    OPERATION(lerp, (IS_NEAR(z) ? z : z - 1) * (y - x) + (IS_NEAR(z) ? x : y))                                        \
     OPERATION(sign, (x > 0) - (x < 0))
 
+/* A product and a sum that are rounded once. */
+#if defined(__FMA__) || defined(__aarch64__)
+#define FUSED(a, b, c) fmaf(a, b, c)
+#else
+#define FUSED(a, b, c) ((float)((double)(a) * (double)(b) + (double)(c)))
+#endif
 #define IS_NEAR(w) ((w) > (NUMBER)-0.5 && (w) < (NUMBER)0.5)
 
 #define NUMBER float
 #define NAMED(name) name##4
 #define OPERATIONS                                                                                                    \
     COMMON                                                                                                            \
+    OPERATION(lerp, FUSED(IS_NEAR(z) ? z : z - 1, y - x, IS_NEAR(z) ? x : y))                                         \
     OPERATION(copysign, copysignf(x, y))                                                                              \
     OPERATION(abs, fabsf(x))                                                                                          \
     OPERATION(sqrt, sqrtf(x))                                                                                         \
@@ -252,6 +258,7 @@ int64_t walk2(int64_t threads, int64_t n, int64_t size, int64_t na, int64_t nb, 
 #define NAMED(name) name##8
 #define OPERATIONS                                                                                                    \
     COMMON                                                                                                            \
+    OPERATION(lerp, (IS_NEAR(z) ? z : z - 1) * (y - x) + (IS_NEAR(z) ? x : y))                                        \
     OPERATION(copysign, copysign(x, y))                                                                               \
     OPERATION(abs, fabs(x))                                                                                           \
     OPERATION(sqrt, sqrt(x))                                                                                          \

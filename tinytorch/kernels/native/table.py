@@ -200,7 +200,8 @@ def parsed(declared):
 #: Kernels that can fail though they have no array of places: the name of the array that can be wrong, or "" if only
 #: memory can be missing.
 _FAILING = {"attend": "", "convolve_squares": "", "depthwise_forward": "", "depthwise_input": "",
-            "depthwise_weights": "", "top": "", "transform": "", "transform_real": "", "categories": "weights", "race": "weights"}
+            "depthwise_weights": "", "top": "", "transform": "", "transform_real": "", "categories": "weights",
+            "race": "weights"}
 
 
 def failing(name):
