@@ -28,7 +28,7 @@ NAMES = [name for name in ALL if "empty" not in name]
 
 
 @pytest.fixture(autouse=True)
-def at_once(monkeypatch):
+def at_once(unchecked, monkeypatch):  # noqa: F811
     """Programs are lowered before their first replay."""
     monkeypatch.setattr(compiled.settings, "patience", 0)
 

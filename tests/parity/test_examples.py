@@ -101,11 +101,12 @@ def test_text(dropout, tmp_path, load, capsys):
 def test_compiled(name, options, digits, films, tmp_path, load, capsys):
     """With --compile the losses are the same ones, bit for bit, and the step is replayed."""
     from tinytorch.capture import compiled
+    from tinytorch.capture.ready import Ready
     text = tmp_path / "text.txt"
     text.write_text("some words that come again and again " * 40)
     data = {"imdb_cnn": films, "nanogpt": str(text)}.get(name, digits)
     options = [*options, "--data", data, "--epochs", "1", "--limit", "1400" if name == "nanogpt" else "500"]
-    made, build = [], compiled._Ready.__init__
+    made, build = [], Ready.__init__
 
     def noted(self, *args):
         made.append(self)
@@ -113,7 +114,7 @@ def test_compiled(name, options, digits, films, tmp_path, load, capsys):
     losses = []
     for more in ([], ["--compile"]):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(compiled._Ready, "__init__", noted)
+            patch.setattr(Ready, "__init__", noted)
             losses.append(load(name, "tinytorch").main([*options, *more])[0])
     assert len(losses[0]) >= 5 and losses[0] == losses[1]
     assert made, compiled.breaks[-1]

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -9,37 +10,61 @@ import numpy as np
 from ...kernels import native, pool, scatter, threads
 from ...tensor import Tensor
 from ..program import CONSTANT, GRAD, INPUT, MADE, TENSOR, Program, Ref, refs
+from ..replay import python
 from . import functions  # noqa: F401
 from .arrays import NotLowered, Place, Reading, Root, Traced
 from .emit import fused, plan
-from .tape import FUNCTIONS, Tape
+from .tape import FUNCTIONS, InNumpy, Tape
 from .text import InPython, Opaque, Stale, Text, as_it_lies, owner_of
 from .world import World
 
 __all__ = ["Lowered", "lower"]
 
 
-def lower(program: Program, wanted: list[int]) -> Callable[[list], tuple]:
+def lower(program: Program, wanted: list[int], bits: bool = False) -> Callable[[list], tuple]:
     """function(arrays of the inputs) -> the arrays of the slots `wanted`, as replay.python. NotImplementedError without
-    native kernels, or where no step of the program can be lowered."""
-    return Lowered(program, wanted)
+    native kernels, or where no step of the program can be lowered. `bits`: with the bits of eager, so with NumPy where
+    C would give other ones."""
+    return Lowered(program, wanted, bits)
+
+
+#: How often a program with the bits of eager is lowered again before it is left to Python for good, and bytes of arrays
+#: from which on Python is not what it costs.
+_AGAIN, _LARGE = 5, 1 << 23
 
 
 class Lowered:
     """A program, and what replays it in C. `python`: the steps that are left to Python; `sizes`: bytes of the block
     that its arrays share, and of them one by one; `calls`: how many calls of C there are."""
 
-    def __init__(self, program: Program, wanted: list[int]) -> None:
+    def __init__(self, program: Program, wanted: list[int], bits: bool = False) -> None:
         if native.level() is None:
             raise NotImplementedError("there are no native kernels")
-        self.program, self.wanted = program, wanted
-        self.build()
+        if bits and sum([slot.dtype.itemsize * prod(slot.shape) for slot in program.slots
+                         if slot.shape is not None and slot.root == slot.index and slot.origin == MADE]) > _LARGE:
+            raise NotImplementedError("its arrays are so large that Python is not what they cost")
+        self.program, self.wanted, self.bits, self.again = program, wanted, bits, 0
+        self._lower()
 
     def build(self) -> None:
-        """Lowers it, also once more when what it relies on has changed."""
-        maker = _Maker(self.program, self.wanted)
+        """Lowers it once more when what it relies on has changed."""
+        self.again += 1
+        try:
+            if self.bits and self.again > _AGAIN:
+                raise NotImplementedError("it has been lowered too often")
+            self._lower()
+        except Exception as error:
+            if not self.bits:
+                raise
+            self.why.append(f"left to Python: {error}")
+            self.replay, self.python, self.calls = python(self.program, self.wanted), self.program.steps, 0
+            self.plain = False
+
+    def _lower(self):
+        maker = _Maker(self.program, self.wanted, self.bits)
         self.replay, self.text = maker.function()
         self.python, self.sizes, self.calls, self.why = maker.python, maker.sizes, maker.count, maker.why
+        self.plain = not maker.python and not maker.in_numpy       # whether all is done in C
 
     def __call__(self, inputs: list) -> tuple:
         try:
@@ -91,10 +116,11 @@ class _Count:
 
 
 class _Maker:
-    def __init__(self, program, wanted):
-        self.program, self.wanted = program, wanted
+    def __init__(self, program, wanted, bits=False):
+        self.program, self.wanted, self.bits = program, wanted, bits
         self.slots = program.slots
         self.tape = Tape()
+        self.tape.bits = self.tape.exact = bits
         self.values: list[Any] = [None] * len(self.slots)
         self.scope: dict[str, Any] = {}        # names of the text -> what they are
         self.names: dict[int, str] = {}
@@ -108,7 +134,7 @@ class _Maker:
         self.python: list = []
         self.why: list[str] = []
         self.worlds = self._worlds()
-        self.world = self.worlds[0]
+        self.world = self.worlds[bits]
         self._enter()
         for step in program.steps:
             self._step(step)
@@ -221,7 +247,7 @@ class _Maker:
         replaced = {native.run: tape.kernel, native.done: tape.done, native.takes: tape.takes, native.made: tape.made,
                     native.result: tape.result, pool._any_nan: tape.any_nan, np.ndarray: Traced,
                     np.empty: empty, np.zeros: zeros,
-                    threads.number: lambda: 1, threads.split: split}
+                    threads.number: self._number_of_threads, threads.split: split}
         kernels = native.__name__
         replaced[scatter.take_rows], replaced[scatter.any_outside] = tape.take_rows, tape.any_outside
         self._constant = constant
@@ -248,6 +274,13 @@ class _Maker:
             return x
         return self.world.value(x) if isinstance(x, np.ndarray) or callable(x) and not isinstance(x, type) else x
 
+    def _number_of_threads(self):
+        if not self.bits:
+            return 1
+        n = threads.number()                   # by which a function decides how to compute
+        self.checks.append(f"team.size == {n}")
+        return n
+
     def _step(self, step):
         before = self._state()
         try:
@@ -259,6 +292,8 @@ class _Maker:
             try:
                 self._twice(step, before)
             except OtherForm:                  # as in eager, of few elements there is something else to keep
+                if self.bits:
+                    raise
                 self.world, self.tape.exact = self.worlds[1], True
                 try:
                     self._twice(step, before)
@@ -274,6 +309,8 @@ class _Maker:
     def _twice(self, step, before):
         """Runs it in the world, with other numbers: what looks at them gives something else."""
         found, self.begun = [], before[6]      # from that number on roots are those of this step
+        if self.bits:                          # kernels of optimisers round as NumPy does, of however few elements
+            self.world, self.tape.exact = self.worlds[step.kind != "update"], step.kind != "update"
         for seed in (1, 0):
             self._restore(before)
             self.tape.seed = self.trying = seed
@@ -444,7 +481,8 @@ class _Maker:
         place, slot, leaf_array = self.tape.place(g), self.slots[ref.slot], leaf._array
         taken = any([kind == "grad" and x.root is place.root for kind, _, x in self.effects])
         whole = place.offset == 0 and place.nbytes == place.root.nbytes
-        if place.root.kind != "made" or taken or not whole or place.strides != leaf_array.strides or (
+        own = place.root.kind == "made" or self.bits and place.root.kind == "given" and slot.origin == MADE
+        if not own or taken or not whole or place.strides != leaf_array.strides or (
                 ref.slot in self.wanted) or any([s.root == slot.root for s in self.slots[ref.slot + 1:]]):
             fresh = np.empty_like(leaf_array)
             g = self.tape.array(self.tape.root("made", fresh.nbytes), fresh.shape, fresh.dtype, 0, fresh.strides)
@@ -454,7 +492,8 @@ class _Maker:
         self.grads[id(leaf)] = g
         for index in step.makes:
             self.values[index] = g
-        place.root.kind = "fresh"
+        if place.root.kind == "made":
+            place.root.kind = "fresh"
 
     # -------------------------------------------------------------- optimisers
     def _update(self, step):
@@ -558,7 +597,10 @@ class _Maker:
         block = np.empty(size + 64, np.uint8)
         start = -block.__array_interface__["data"][0] % 64
         block = block[start:start + size]
-        self.count = len([call for call in calls if call.__class__ is not InPython])
+        self.count = len([call for call in calls if call.__class__ not in (InPython, InNumpy)])
+        self.in_numpy = any([call.__class__ is InNumpy for call in calls])
+        if self.bits and not self.count:
+            raise NotImplementedError("nothing of it is computed in C")
         self.held = [block]
         addresses = {}
         for root in used:

@@ -7,11 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import NotLowered, Traced
+from .arrays import NotLowered, Place, Reading, Traced
 
 _FLOAT, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 #: Multiplications from which panels pay, and elements that are added up in one go (kernels/sums.py).
 _SMALL, _PIECE_OF_SUM = 1 << 13, 16384
+
+
+class InNumpy:
+    """A call of NumPy's between two runs in C, which gives the bits that it gives in eager: `args` with Places in the
+    place of arrays, and `out`, the one that it writes to."""
+
+    __slots__ = ("call", "args", "kwargs", "out", "reads", "writes")
+
+    def __init__(self, call, args, kwargs, out):
+        self.call, self.args, self.kwargs, self.out = call, args, kwargs, out
+        self.reads, self.writes = {x.root for x in args if x.__class__ is Place}, {out.root}
+
+    def places(self):
+        return [*[x for x in self.args if x.__class__ is Place], self.out]
 
 
 class Sums:
@@ -25,10 +39,38 @@ class Sums:
     owner: Any
     move: Any
     copy_place: Any
+    bits: bool
+    calls: list
+    root: Any
+    array: Any
+
+    def in_numpy(self, call, args, kwargs, shown, out=None):
+        """What NumPy's `call` gives, whose result has the form of `shown`; written to `out` if that is given."""
+        if any([x.__class__ is Reading or isinstance(x, (list, tuple)) for x in args]):
+            raise NotLowered(f"{call.__name__} of a number that is read")
+        if shown.dtype.kind not in "fbiu":
+            raise NotLowered(f"arrays of {shown.dtype}")
+        if out is None:
+            out = self.array(self.root("made", shown.nbytes), shown.shape, shown.dtype, 0, shown.strides)
+        elif type(out) is not Traced or out.shape != shown.shape or out.dtype != shown.dtype:
+            raise NotLowered("a result of another form is written to an array")
+        places = [self.place(x) if isinstance(x, np.ndarray) else x for x in args]
+        to = self.place(out)
+        if to.root.kind == "constant":
+            raise NotLowered("a constant is written to")
+        self.calls.append(InNumpy(call, places, kwargs, to))
+        return out
 
     def reduce(self, ufunc, x, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True):
         """ufunc.reduce"""
         name = ufunc.__name__
+        if self.bits:
+            if initial is not None or where is not True or dtype is not None:
+                raise NotLowered(f"{name}.reduce")
+            kwargs = {"axis": axis, "keepdims": True} if keepdims else {"axis": axis}
+            with np.errstate(all="ignore"):
+                shown = np.asarray(ufunc.reduce(np.ndarray.view(x, np.ndarray), **kwargs))
+            return self.in_numpy(ufunc.reduce, [x], kwargs, shown, out)
         if dtype is not None or initial is not None or where is not True or (
                 name not in ("add", "maximum", "minimum") or x.dtype != _FLOAT or not x.size):
             raise NotLowered(f"{name}.reduce of {x.dtype}")
@@ -107,6 +149,8 @@ class Sums:
 
     # ------------------------------------------------------------- products
     def dot(self, a, b, out=None):
+        if self.bits:
+            return self._product_in_numpy(np.dot, a, b, out)
         if not isinstance(b, np.ndarray) or not a.ndim or not b.ndim:
             return np.multiply(a, b) if out is None else np.multiply(a, b, out=out)
         if a.ndim > 2 and b.ndim == 2:
@@ -122,6 +166,8 @@ class Sums:
 
     def matmul(self, a, b, out=None):
         """np.matmul"""
+        if self.bits:
+            return self._product_in_numpy(np.matmul, a, b, out)
         for x in (a, b):
             if x.dtype != _FLOAT:
                 raise NotLowered(f"a product of {x.dtype}")
@@ -141,6 +187,19 @@ class Sums:
             return made
         self.move(made, out)
         return out
+
+    def _product_in_numpy(self, call, a, b, out):
+        a, b = (x if isinstance(x, np.ndarray) else np.asarray(x) for x in (a, b))
+        few = [np.empty([min(n, 1) for n in x.shape], x.dtype) for x in (a, b)]
+        if a.dtype != b.dtype or not a.ndim or not b.ndim:
+            raise NotLowered("a product of other arrays")
+        if a.size * b.size < 4096:
+            shape = call(np.zeros(a.shape, a.dtype), np.zeros(b.shape, b.dtype)).shape
+        elif call is np.matmul:
+            shape = _shape_of_product(a.shape, b.shape)
+        else:
+            shape = a.shape[:-1] + (b.shape[:-2] + b.shape[-1:] if b.ndim > 1 else ())
+        return self.in_numpy(call, [a, b], {}, np.empty(shape, call(*few).dtype), out)
 
     def _stored(self, x):
         """(whether it lies across, the array, how far apart its rows lie) of a matrix whose rows are runs of memory."""

@@ -15,9 +15,9 @@ from ...kernels import expressions, native
 from ...kernels.expressions import _COMPARISONS as COMPARISONS
 from ...kernels.native.table import KERNELS, parsed
 from .arrays import NotLowered, Place, Reading, Root, Traced
-from .sums import Sums
+from .sums import InNumpy, Sums
 
-__all__ = ["Call", "Each", "Tape"]
+__all__ = ["Call", "Each", "InNumpy", "Tape"]
 
 _FLOAT, _DOUBLE, _BOOL, _LONG = map(np.dtype, (np.float32, np.float64, np.bool_, np.int64))
 
@@ -74,6 +74,10 @@ _MADE_OF = {np.square: ("mul", 0, 0), np.reciprocal: ("div", 1.0, 0), np.isnan: 
 _LOGICAL = {np.logical_and: ("mul", 0, 1), np.bitwise_and: ("mul", 0, 1), np.logical_or: ("maximum", 0, 1),
             np.bitwise_or: ("maximum", 0, 1), np.logical_not: ("eq", 0, 0.0), np.invert: ("eq", 0, 0.0),
             np.logical_xor: ("ne", 0, 1), np.bitwise_xor: ("ne", 0, 1)}
+#: Those that give the same bits by whatever they are computed.
+_ROUNDED = {np.add, np.subtract, np.multiply, np.divide, np.negative, np.less, np.less_equal, np.greater, np.sqrt,
+            np.greater_equal, np.equal, np.not_equal, np.absolute, np.fabs, np.square, np.reciprocal, np.isnan,
+            *_LOGICAL}
 #: Operations of the machine that give other numbers than NumPy's function of that name.
 _OTHERS = {"sign"}
 #: Functions of NumPy's that are none of elements -> function(tape, ...): see functions.py.
@@ -91,6 +95,7 @@ class Tape(Sums):
         self._held: list[Root] = []
         self.seed = 0
         self.exact = False                     # whether kernels take as few elements only as they do in eager
+        self.bits = False                      # whether all that is computed is to have the bits of eager
         self.operations = {_FLOAT: native.operations("4"), _DOUBLE: native.operations("8")}
 
     # ------------------------------------------------------------- memory
@@ -133,6 +138,8 @@ class Tape(Sums):
             return (x.name, *[self.described(y) for y in x.words])
         if x.__class__ is Each:
             return (x.name, *[self.described(y) for y in x.operands], self.described(x.out))
+        if x.__class__ is InNumpy:
+            return (x.call.__qualname__, *[self.described(y) for y in x.args], repr(x.kwargs), self.described(x.out))
         if isinstance(x, (tuple, list)):
             return [self.described(y) for y in x]
         if isinstance(x, np.ndarray):
@@ -301,14 +308,15 @@ class Tape(Sums):
             raise NotLowered(f"{name} with {', '.join(kwargs)}")
         if name == "matmul":
             return self.matmul(*inputs, out=out)
-        if name == "vecdot":
+        if name == "vecdot" and not self.bits:
             a, b = inputs
             if a.dtype != _FLOAT:
                 raise NotLowered("vecdot")
             return np.add.reduce(a * b, axis=-1)
-        if name == "clip":
+        if name == "clip" and not self.bits:
             return self.clip(*inputs, out)
-        plain = [np.ndarray.view(x, np.ndarray) if isinstance(x, np.ndarray) else x for x in inputs]
+        plain = [np.ndarray.view(x, np.ndarray) if isinstance(x, np.ndarray) else
+                 float.__add__(x, 0.0) if x.__class__ is Reading else x for x in inputs]
         with np.errstate(all="ignore"):
             shown = np.asarray(ufunc(*plain))
         if out is None and self.are_constant(inputs):
@@ -325,6 +333,12 @@ class Tape(Sums):
         name = ufunc.__name__
         dtypes = {x.dtype for x in inputs if isinstance(x, np.ndarray)}
         floats = dtypes - {_BOOL}
+        if self.bits and ufunc not in _ROUNDED:
+            if ufunc is np.maximum and out is None and shown.size and self._is_relu(*inputs, shown):
+                return self.result("relu", shown.shape, shown.size, inputs[1])
+            if not shown.ndim:                 # of NumPy's scalars, which eager may have, other functions compute
+                raise NotLowered(f"{name} of a number")
+            return self.in_numpy(ufunc, inputs, {}, shown, out)
         if dtypes == {_LONG} and name in ("add", "subtract") and type(inputs[1]) is int and out is None:
             x = self._contiguous(inputs[0])
             made = self.new(x.shape, _LONG)
@@ -363,6 +377,12 @@ class Tape(Sums):
         self.each(name, operands, self.place(out))
         return out
 
+    def _is_relu(self, zero, x, shown):
+        """Whether it is max(0, x), of which the kernel gives NumPy's bits."""
+        return isinstance(zero, np.ndarray) and isinstance(x, np.ndarray) and zero.size == 1 and (
+            self.owner(zero).kind == "constant" and not np.ndarray.view(zero, np.ndarray).any()) and (
+                x.dtype == zero.dtype == _FLOAT and x.flags.c_contiguous and x.shape == shown.shape)
+
     def _power(self, x, exponent, shown, out):
         if exponent.__class__ not in (int, float) or shown.dtype != x.dtype:
             raise NotLowered("a power")
@@ -372,6 +392,8 @@ class Tape(Sums):
         return self._each_of(name[0], name[1:], shown, out)
 
     def clip(self, x, low, high, out):
+        if self.bits:
+            raise NotLowered("a clip, of which zeros may have another sign")
         result = x
         if low is not None:
             result = np.maximum(result, low, out=out)
@@ -471,8 +493,14 @@ class Tape(Sums):
     def any_nan(self, x: Traced) -> bool:
         """Whether there is a NaN: no, for if there is one the program does not hold."""
         x = self._contiguous(x)
+        if self.bits and not all([self.is_inside(call) for call in self.calls]):
+            raise NotLowered("something was written to before")
         self.call("no_nan", [x.size, self.place(x)], {self.owner(x)}, set())
         return False
+
+    def is_inside(self, call: Any) -> bool:
+        """Whether a call does nothing but fill memory of the program's own."""
+        return call.__class__ in (Call, Each, InNumpy) and all([root.kind == "made" for root in call.writes])
 
     def take_rows(self, array: Traced, index: Traced) -> Traced:
         """kernels.scatter.take_rows, whatever is the faster one."""
@@ -493,6 +521,8 @@ class Tape(Sums):
         """What stands for a function that native.by_element made."""
         def compute(*arrays):
             first = arrays[0]
+            if self.bits and not all([isinstance(x, np.ndarray) and x.flags.c_contiguous for x in arrays]):
+                raise NotLowered(f"{name} of an array with gaps")
             if first.dtype == _FLOAT and all([x.shape == first.shape and x.dtype == _FLOAT for x in arrays]):
                 order = sorted(range(first.ndim), key=lambda i: -first.strides[i])
                 turned = [self._contiguous(x.transpose(order)) for x in arrays]
@@ -515,6 +545,9 @@ class Tape(Sums):
                 raise NotLowered("an expression of other operations")
             given = [x if isinstance(x, np.ndarray) else self.constant(np.asarray(x, dtype)) for x in given]
             shape = np.broadcast_shapes(*[x.shape for x in given])
+            if self.bits and not all([x.dtype == dtype and x.flags.c_contiguous and x.size and x.shape in (shape, ())
+                                      for x in given]):
+                raise NotLowered("an expression that eager computes in another way")
             alike = next((x for x in given if x.shape == shape), None)
             strides = None if alike is None else np.empty_like(np.ndarray.view(alike, np.ndarray)).strides
             found = []

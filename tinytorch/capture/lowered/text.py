@@ -14,6 +14,7 @@ from ..program import MADE, Ref, refs
 from ..replay import Changed
 from .arrays import Place, Root
 from .emit import Words
+from .sums import InNumpy
 
 __all__ = ["InPython", "Opaque", "Stale", "Text", "as_it_lies", "owner_of"]
 
@@ -79,12 +80,13 @@ class Text:
         self.at: dict[Root, str] = {}          # text of where it lies, if that is known already
         self.known: dict[Root, str] = {}       # text of the array that has a root's memory at this call
         self.views: dict = {}
+        self.kept: dict[int, str | None] = {}  # of gradients that are made once: see `_kept_gradient`
 
     def function(self):
         maker, lines = self.maker, self.lines
         segments, at = [], []
         for call in self.calls:
-            if call.__class__ is InPython:
+            if call.__class__ is InPython or call.__class__ is InNumpy:
                 segments += [at, call]
                 at = []
             else:
@@ -95,10 +97,16 @@ class Text:
                                                      f"{text} == {outcome!r}" for text, outcome in maker.decided]]):
             lines.append(f"if not ({check}): raise Stale")
         fresh = len(lines)
+        effects = [x for call in self.calls if call.__class__ is InPython for x in call.effects] + maker.effects
+        for kind, leaf, place in effects:      # before calls name their arrays
+            if kind == "grad" and not any([slot.value is leaf for slot in maker.program.grads]):
+                self.kept[id(leaf)] = self._kept_gradient(self.name(leaf, "t"), place)
         packed = []
         for segment in segments:
             if segment.__class__ is InPython:
                 self._in_python(segment)
+            elif segment.__class__ is InNumpy:
+                self._in_numpy(segment)
             elif segment:
                 first, calls = len(self.words.words), self.words.calls
                 fixes = len(self.words.fixes)
@@ -205,6 +213,10 @@ class Text:
             return repr(x)
         return repr(x) if x is None or type(x) in (bool, int) else self.name(x)
 
+    def _in_numpy(self, call):
+        given = [self._value(x) for x in call.args] + [f"{key}={x!r}" for key, x in call.kwargs.items()]
+        self.lines.append(f"{self.name(call.call, 'f')}({', '.join([*given, f'out={self._array(call.out)}'])})")
+
     def _in_python(self, call):
         step = call.step
         self._effects(call.effects)
@@ -221,12 +233,16 @@ class Text:
         if step.scalar and step.results.__class__ is not Ref:
             self.lines.append(f"x{step.results[0].slot} = asarray(x{step.results[0].slot})")
         for index, place in call.results.items():
+            read = any([x.root is place.root for c in self.calls for x in c.places() if c.__class__ is not InPython])
+            if self.maker.bits and not read:
+                self.known[place.root] = f"x{index}"
+                continue
             slot = self.maker.slots[index]
             strides, dtype, shape = self.name(slot.strides, "s"), self.name(slot.dtype, "d"), self.name(slot.shape, "s")
             self.lines.append(f"if x{index}.strides != {strides} or x{index}.dtype != {dtype} or x{index}.shape != "
                               f"{shape}: x{index} = fitting(x{index}, {shape}, {dtype}, {strides})")
             self.known[place.root] = f"x{index}"
-            if place.root in self.words.bases or any([x.root is place.root for c in self.calls for x in c.places()]):
+            if read:
                 self.lines.append(("base", place.root, f"address(x{index})", slot.offset))
 
     def _target(self, results, step):
@@ -245,7 +261,7 @@ class Text:
             if kind == "none":
                 self.lines.append(f"{t}._grad = None")
             elif kind == "grad":
-                kept = self._kept_gradient(t, place)
+                kept = self.kept.get(id(leaf))
                 self.lines.append(f"{t}._grad = {kept}[0]" if kept else f"{t}._grad = wrap({self._array(place)})")
             elif kind == "bump":
                 self.lines.append(f"{t}._grad._version_counter[0] += 1")
@@ -270,6 +286,7 @@ class Text:
             f"    one = wrap(empty({shape}, {dtype}))",
             f"    {kept}[:] = one, one._array, address_of(place_of(one._array))"]
         self.known[root], self.at[root] = f"{kept}[1]", f"{kept}[2]"
+        self.views[root, place.offset, place.shape, place.strides, place.dtype] = f"{kept}[1]"
         return kept
 
     def _assembled(self, packed, fresh):

@@ -1,0 +1,197 @@
+"""Programs of torch.compile's default mode that are replayed in C and by NumPy in memory of their own: with the bits of
+eager."""
+import numpy as np
+import pytest
+
+import tinytorch as torch
+from tinytorch import nn
+from tinytorch.capture import compiled
+from tinytorch.kernels import native
+
+pytestmark = pytest.mark.skipif(native.level() is None, reason="there are no native kernels")
+
+
+@pytest.fixture(autouse=True)
+def soon(monkeypatch):
+    """Programs are lowered after one replay in Python, and no replay is compared with eager at run time."""
+    monkeypatch.setattr(compiled.settings, "patience", 1)
+    monkeypatch.setattr(compiled.settings, "longer", 1)
+    monkeypatch.setattr(compiled.settings, "self_check", False)
+
+
+def ready_of(function):
+    entry, = function._compiled.entries.values()
+    ready, = entry.programs
+    return ready
+
+
+def both(make, inputs):
+    """(what calls gave and left in eager, the same compiled, the program); make() -> (function, tensors that it writes
+    to)."""
+    found = []
+    for compiles in (False, True):
+        torch.manual_seed(0)
+        function, kept = make()
+        if compiles:
+            function = torch.compile(function)
+        results = [function(*args).detach().numpy().tobytes() for args in inputs]
+        found.append((results, [t.detach().numpy().tobytes() for t in kept()]))
+    return *found, ready_of(function)
+
+
+def training(model, optimizer, loss):
+    def make():
+        net = model()
+        chosen = optimizer(net.parameters())
+
+        def step(x, y):
+            chosen.zero_grad()
+            value = loss(net(x), y)
+            value.backward()
+            chosen.step()
+            return value
+        return step, lambda: [*net.parameters(), *net.buffers(), *[p.grad for p in net.parameters()]]
+    return make
+
+
+def conv():
+    return nn.Sequential(nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
+                         nn.Linear(75, 4))
+
+
+MODELS = {
+    "mlp": (lambda: nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 1)), (8, 4),
+            (8, 1), nn.functional.mse_loss),
+    "cnn": (conv, (3, 1, 12, 12), 4, nn.functional.cross_entropy),
+    "norm": (lambda: nn.Sequential(nn.Linear(6, 12), nn.LayerNorm(12), nn.GELU(), nn.Linear(12, 5)), (7, 6), 5,
+             nn.functional.cross_entropy),
+}
+OPTIMIZERS = {"sgd": lambda p: torch.optim.SGD(p, lr=0.1), "adam": torch.optim.Adam,
+              "momentum": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=1e-3, nesterov=True),
+              "adamw": lambda p: torch.optim.AdamW(p, amsgrad=True), "rmsprop": torch.optim.RMSprop,
+              "adagrad": torch.optim.Adagrad}
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("name", MODELS)
+def test_training_has_the_bits_of_eager(name, optimizer):
+    model, shape, target, loss = MODELS[name]
+    torch.manual_seed(1)
+    inputs = [(torch.randn(shape), torch.randn(target) if isinstance(target, tuple) else
+               torch.randint(0, target, shape[:1])) for _ in range(12)]
+    eager, found, ready = both(training(model, OPTIMIZERS[optimizer], loss), inputs)
+    assert found == eager
+    assert ready.count == 10 and ready.direct is not None and ready.direct.calls and not ready.in_c
+
+
+def test_signs_of_zeros_and_what_is_not_a_number():
+    x = torch.tensor([-0., 0., float("nan"), -float("nan"), float("inf"), -1e-45, -3.] * 3)
+    inputs = [(x * (1 - 2 * (k % 2)),) for k in range(6)]
+    for function in (torch.relu, lambda x: x.clamp(min=0.), lambda x: torch.maximum(x, -x), lambda x: x.abs() / x,
+                     lambda x: x.sqrt() - x.square()):
+        eager, found, ready = both(lambda function=function: (lambda x: function(x) * 1, list), inputs)
+        assert found == eager
+
+
+def test_powers_of_sums_are_those_of_numbers():
+    """Of one number NumPy computes otherwise than of an array without dimensions."""
+    torch.manual_seed(0)
+    inputs = [(torch.rand(9) * 9,) for _ in range(60)]
+    eager, found, ready = both(lambda: (lambda x: (x * x).sum() ** (1 / 3), list), inputs)
+    assert found == eager
+
+
+def test_options_that_change_are_read():
+    def make():
+        p = nn.Parameter(torch.ones(4))
+        optimizer = torch.optim.Adam([p])
+
+        def step(x):
+            optimizer.zero_grad()
+            value = (p * x).square().sum()
+            value.backward()
+            optimizer.step()
+            return value
+        step.optimizer = optimizer
+        return step, p, optimizer
+    found = []
+    for compiles in (False, True):
+        step, p, optimizer = make()
+        call = torch.compile(step) if compiles else step
+        results = []
+        for k in range(40):
+            group = optimizer.param_groups[0]
+            group["lr"] = 0.1 / (1 + k)
+            if k % 9 == 8:
+                group["weight_decay"] = 0.1 * (k % 2)
+                optimizer.state[p]["exp_avg"] = torch.zeros(4)       # what was lowered does not hold any more
+            results.append(call(torch.arange(4.) + k).item())
+        found.append((results, p.tolist()))
+    assert found[0] == found[1]
+    assert ready_of(call).count == 38
+
+
+def test_state_that_changes_again_and_again_is_left_to_python():
+    p = nn.Parameter(torch.ones(4))
+    optimizer = torch.optim.Adam([p])
+
+    @torch.compile
+    def step(x):
+        optimizer.zero_grad()
+        value = (p * x).square().sum()
+        value.backward()
+        optimizer.step()
+        return value
+    for _ in range(30):
+        step(torch.ones(4))
+        optimizer.state[p]["exp_avg"] = torch.zeros(4)
+    ready = ready_of(step)
+    assert ready.direct.again == 6 and not ready.direct.plain and ready.direct.calls == 0
+    assert any("too often" in reason for reason in ready.direct.why)
+
+
+def test_gradients_are_nobody_elses():
+    model = nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    @torch.compile
+    def step(x):
+        optimizer.zero_grad()
+        loss = model(x).square().sum()
+        loss.backward()
+        return loss
+    kept, losses = [], []
+    for k in range(10):
+        losses.append(step(torch.ones(4, 3) * k))
+        kept.append((model.weight.grad, model.weight.grad.tolist(), losses[-1].item()))
+    for (grad, numbers, loss), result in zip(kept, losses):
+        assert grad.tolist() == numbers and result.item() == loss
+    assert ready_of(step).direct is not None
+
+
+def test_large_programs_are_left_to_python():
+    f = torch.compile(lambda x: (x + 1).exp().sum())
+    for _ in range(5):
+        f(torch.ones(1 << 20))
+    assert ready_of(f).direct is None and not ready_of(f).waits
+    f = torch.compile(lambda x: (x + 1).exp().sum())
+    for _ in range(5):
+        f(torch.ones(1 << 10))
+    assert ready_of(f).direct is not None
+
+
+def test_a_check_that_fails_leaves_nothing():
+    """Where a program does not hold for some numbers the call is eager's: nothing was written before."""
+    norm, pool = nn.BatchNorm1d(2), nn.MaxPool1d(2)
+
+    def f(x):
+        return pool(norm(x))
+    g, x = torch.compile(f), torch.rand(3, 2, 8)
+    for _ in range(6):
+        g(x)
+    assert norm.num_batches_tracked.item() == 6
+    bad = x.clone()
+    bad[0, 0, 0] = float("nan")
+    g(bad)
+    assert norm.num_batches_tracked.item() == 7
+    assert np.isnan(norm.running_mean.numpy()).tolist() == [True, False]

@@ -1,0 +1,407 @@
+"""A recorded program that is ready to be replayed: its guards, what replays it, and how its results become tensors."""
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from operator import is_
+from typing import Any
+
+import numpy as np
+
+from ..autograd.engine import GraphTask
+from ..autograd.grad_mode import mode
+from ..autograd.node import FREED, SELECT, Op, new_node
+from ..autograd.views import refresh, track_view
+from ..kernels import errstate
+from ..kinds.lazy import root_of
+from ..nn import Module
+from ..nn.modules.hooks import changes
+from ..nn.parameter import Buffer, Parameter
+from ..optim import optimizer as optimizers
+from ..tensor import Tensor, wrap
+from . import replay
+from .effects import Watch, holds
+from .program import TENSOR, Earlier, Output, Program, refs
+from .reads import Reads
+from .steps import Recording
+
+__all__ = ["Ready", "TENSORS", "matcher", "settings"]
+
+
+class _Settings:
+    """What `torch._dynamo.config` sets."""
+
+    __slots__ = ("cache_size_limit", "self_check", "disable", "stance", "backend", "replays", "patience",
+                 "longer")
+
+    def __init__(self):
+        object.__setattr__(self, "cache_size_limit", 16)       # programs of one callable
+        object.__setattr__(self, "self_check", True)           # whether some replays are compared with eager
+        object.__setattr__(self, "disable", False)             # whether all run as they are written
+        object.__setattr__(self, "stance", "default")          # see torch.compiler.set_stance
+        object.__setattr__(self, "backend", "inductor")        # of torch.compile that is told none
+        object.__setattr__(self, "replays", True)              # what follows from the last two
+        object.__setattr__(self, "patience", 3)                # replays in Python before a program is lowered to C
+        # How many times as many if it keeps the bits of eager: it saves less by that.
+        object.__setattr__(self, "longer", 5)
+
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value)
+        object.__setattr__(self, "replays", not self.disable and self.stance != "force_eager")
+
+
+settings = _Settings()
+#: Classes of the tensors that are arguments.
+TENSORS = frozenset((Tensor, Parameter, Buffer))
+
+
+class Ready:
+    """A program, its guards and its replay."""
+
+    def __init__(self, program: Program, recording: Recording, watch: Watch, reads: Reads, native: bool) -> None:
+        self.program, self.count, self.since = program, 0, 0       # replays, and how many of them before it was lowered
+        tensors = {}
+        for source in (program, program.backward):
+            for slot in () if source is None else source.tensors:
+                tensors[id(slot.value)] = slot.value, slot.array
+        for tensor, array, *_, origin in recording.external.values():
+            if origin == TENSOR:
+                tensors[id(tensor)] = tensor, array
+        self.tensors = [t for t, _ in tensors.values()]
+        self.flags = [t._requires_grad for t in self.tensors]
+        self.arrays = [a for _, a in tensors.values()]
+        self.without_grad = list(recording.needs_none)
+        self.with_grad = [(slot.value, slot.shape, slot.strides, slot.dtype) for slot in program.grads]
+        self.optimisers = {id(s.args[0]): s.args[0] for s in program.steps if s.kind == "update"}
+        self.groups = [(o, [len(g["params"]) for g in o.param_groups]) for o in self.optimisers.values()]
+        self.modules = [(x, before) for x, before in watch.objects.values() if isinstance(x, Module)]
+        self.contents = _contents([x for x, _ in self.modules])
+        self.reads = reads
+        self.epoch = changes[0]
+        # What runs as code of its own is made when it runs first: many a signature comes twice and never again.
+        self.holds: Callable[[], bool] = self._first_guard
+        self.matched = False                   # whether there is a matcher of its arguments
+        self.results = list(dict.fromkeys(refs(program.outputs)))
+        self.wanted = self.results + program.saved
+        self.in_backward = any([s.kind in ("rule", "joint", "sum") for s in program.steps])
+        self.run_steps: Callable = self._first_run
+        self.native = native                   # whether it is replayed in C with other last digits
+        self.lock: threading.Lock | None = None        # of what is replayed in C, in memory of its own
+        self.finish = _finisher(program, self.results)
+        # Where in `values` the result is, if it is one new tensor without a history and nothing else is to be done.
+        self.single = None if program.backward is not None or program.spent or program.bumps else self.finish.single
+        self.back: list | None = None          # [what replays the backward, its results]
+        if program.backward is not None:
+            _attach(program, self)
+        elif program.spent:
+            self.finish.ways["attach"] = _attach_spent
+        self.waits = True                      # whether it is to be lowered to C, when that pays
+        self.in_c = False                      # whether it has been
+        self.direct = self.stale = None        # the replay in C, and what it raises if it is to be lowered again
+        self.patience = settings.patience * (1 if native else settings.longer)
+        if not settings.patience:
+            self.lower()
+
+    def lower(self) -> None:
+        """From now on it is replayed in C, as far as it can be."""
+        self.waits = False
+        try:
+            from .lowered import Stale, lower
+        except ImportError:
+            return
+        for program, wanted in (self.program, self.wanted), (self.program.backward, self.back and self.back[1]):
+            if program is None:
+                continue
+            try:
+                run = lower(program, wanted, not self.native)
+            except NotImplementedError:
+                continue
+            self.in_c, self.since = self.native, self.count    # the first replay in C is looked at as well
+            self.lock = self.lock or threading.Lock()
+            if program is self.program:
+                self.run_steps = self.direct = run
+                self.stale = Stale
+            else:
+                self.back[0] = run
+
+    def _first_run(self, arrays):
+        self.run_steps = run = replay.python(self.program, self.wanted)
+        return run(arrays)
+
+    # -------------------------------------------------------------- guards
+    def _first_guard(self):
+        self.holds = holds = self._guard()
+        return holds()
+
+    def _guard(self):
+        """A function that says whether all is as it was when the program was recorded: of code without loops, which
+        takes a fourth of the time."""
+        scope = {"ndarray": np.ndarray, "optimizers": optimizers, "changes": changes, "ready": self}
+        known, terms = {}, []
+
+        def name(x):
+            made = known.setdefault(id(x), f"k{len(known)}")
+            scope[made] = x
+            return made
+        for tensor, array, flag in zip(self.tensors, self.arrays, self.flags):
+            t = name(tensor)
+            terms.append(f"{t}._array is {name(array)} and {t}._requires_grad is {flag}" + (
+                f" and {t}._hooks is None and {t}._accumulating is None" if flag else ""))
+        terms += [f"{name(leaf)}._grad is None" for leaf in self.without_grad]
+        for leaf, shape, strides, dtype in self.with_grad:
+            terms.append(f"(g := {name(leaf)}._grad) is not None and type(a := g._array) is ndarray and "
+                         f"a.shape == {name(shape)} and a.strides == {name(strides)} and a.dtype == {name(dtype)}")
+        for optimiser, counts in self.groups:
+            o = name(optimiser)
+            terms.append(f"len(groups := {o}.param_groups) == {len(counts)}")
+            terms += [f"len(groups[{i}]['params']) == {count}" for i, count in enumerate(counts)]
+            terms.append(f"not {o}._optimizer_step_pre_hooks and not {o}._optimizer_step_post_hooks")
+        terms.append("not optimizers._global_optimizer_pre_hooks and not optimizers._global_optimizer_post_hooks")
+        terms.append("(ready().epoch == changes[0] or ready().same_modules())")
+        terms.append(f"{name(self.reads.checker())}()")
+        scope.update(ready=weakref.ref(self))
+        room = {}
+        exec(f"def make({', '.join(scope)}):\n    return lambda: {' and '.join(terms)}", room)
+        return room["make"](**scope)
+
+    def same_modules(self) -> bool:
+        """Whether modules have the attributes and contents that they had; their writes raise a counter."""
+        if not holds(self.modules) or not _same_contents(self.contents):
+            return False
+        self.epoch = changes[0]
+        return True
+
+    # -------------------------------------------------------------- replay
+    def run(self, inputs: list[Tensor]) -> Any:
+        """What a call with these tensors gives."""
+        values = self.compute([t._array for t in inputs])
+        if self.single is not None:
+            return wrap(values[self.single])
+        program = self.program
+        for cell, count in program.bumps:
+            (inputs[cell]._version_counter if cell.__class__ is int else cell)[0] += count
+        if program.backward is not None:
+            return self.finish(values, inputs, self._outputs_of_node(values, inputs))
+        if program.spent:
+            return self.finish(values, inputs, ())
+        return self.finish(values, inputs, None)
+
+    def compute(self, arrays):
+        direct = self.direct
+        if direct is not None and direct.plain:            # then neither NumPy nor a derivative rule runs
+            try:
+                return direct.replay(arrays)
+            except self.stale:                 # nothing has been done
+                pass
+        if not self.in_backward:
+            begun = errstate.begin()
+            try:
+                return self.run_steps(arrays)
+            finally:
+                errstate.end(begun)
+        return _as_backward(self.run_steps, arrays)
+
+    def _outputs_of_node(self, values, inputs):
+        """The node that stands for the program, with its edges."""
+        program, edges = self.program, []
+        for edge in program.edges:
+            if edge.__class__ is int:
+                edge = inputs[edge]
+                if edge._view_info is not None:
+                    refresh(edge)
+                edge = edge._node or edge
+            edges.append(edge)
+        saved = values[len(self.results):]
+        cells = [(t._version_counter, t._version_counter[0], t._array.shape) for t in self.tensors] + [
+            (t._version_counter, t._version_counter[0], t._array.shape) for t in inputs]
+        return edges, (saved, cells)
+
+
+def matcher(args):
+    """A function that gives the tensors of arguments of the same signature as these, and None for others; None if there
+    are others than tensors and plain values among them, or a tensor twice."""
+    scope, tests, names = {"ndarray": np.ndarray, "root_of": root_of}, [f"len(args) == {len(args)}"], []
+    tensors = [x for x in args if x.__class__ in TENSORS]
+    if len(set(map(id, tensors))) < len(tensors) or len(args) > 30:
+        return None
+    lines, roots = [], []
+    for i, x in enumerate(args):
+        if x.__class__ in TENSORS:
+            array = x._array
+            if type(array) is not np.ndarray or x._version_counter.__class__ is not list or x._hooks is not None:
+                return None
+            scope.update({f"c{i}": x.__class__, f"s{i}": array.shape, f"d{i}": array.dtype, f"p{i}": array.strides})
+            names.append(f"x{i}")
+            tests.append(f"x{i}.__class__ is c{i} and type(a := x{i}._array) is ndarray and "
+                         f"a.shape == s{i} and a.dtype is d{i} and a.strides == p{i} and "
+                         f"x{i}._requires_grad is {x._requires_grad} and (x{i}._node is None) is {x._node is None} and "
+                         f"x{i}._hooks is None and x{i}._version_counter.__class__ is list")
+            if len(tensors) > 1:               # which of them lie in the same memory
+                tests.append(f"((r{i} := a) if (b := a.base) is None else (r{i} := b) if type(b) is ndarray and "
+                             f"b.base is None else (r{i} := root_of(a))) is not None")
+                root = root_of(array)
+                tests += [f"r{i} is {'' if root is other else 'not '}r{j}" for j, other in roots]
+                roots.append((i, root))
+        elif x.__class__ in (int, bool, str, type(None)):
+            scope[f"c{i}"], scope[f"s{i}"] = x.__class__, x
+            tests.append(f"x{i}.__class__ is c{i} and x{i} == s{i}")
+        else:
+            return None
+    for i, a in enumerate(names):
+        tests += [f"{a} is not {b}" for b in names[:i]]
+    if args:
+        lines.append("        " + ", ".join([f"x{i}" for i in range(len(args))]) + ", = args")
+    room = {}
+    exec(f"def make({', '.join(scope)}):\n    def match(args):\n        if {tests[0]}:\n    " + "\n    ".join(lines) +
+         f"\n            if {' and '.join(tests[1:]) or 'True'}:\n                return [{', '.join(names)}]\n"
+         "        return None\n    return match", room)
+    return room["make"](**scope)
+
+
+def _as_backward(run, arrays):
+    """run(arrays) as the engine runs derivative rules."""
+    before, begun = mode.graph_task, None
+    try:
+        begun = errstate.begin()
+        mode.graph_task = _TASK                # derivative rules call operations with arrays, no tensor that records
+        return run(arrays)
+    finally:
+        mode.graph_task = before
+        errstate.end(begun)
+
+
+_TASK = GraphTask((), None, False)
+
+
+def _finisher(program, results):
+    """function(values, inputs, node) -> the result of the call."""
+    place = {slot: i for i, slot in enumerate(results)}
+    outputs = program.outputs
+    ways = {}
+    fixed = {slot.index for slot in program.slots if program.slots[slot.root].origin in ("constant",)}
+
+    def single(x, values, inputs, made, made_all):
+        known = x.known
+        if known is not None:
+            if known.__class__ is Earlier:
+                return made_all[known.number]
+            return inputs[known] if known.__class__ is int else known
+        array = values[place[x.slot]]
+        if x.slot in fixed:
+            array = array.copy("K")
+        tensor = wrap(array)
+        if made is not None and x.requires_grad:
+            made.append(tensor)
+        if x.base is not None:
+            track_view(tensor, made_all[x.base])
+        made_all.append(tensor)
+        return tensor
+
+    def filled(x, values, inputs, made, made_all):
+        if x.__class__ is Output:
+            return single(x, values, inputs, made, made_all)
+        if x.__class__ in (list, tuple):
+            return x.__class__([filled(y, values, inputs, made, made_all) for y in x])
+        if isinstance(x, tuple):
+            return type(x)(*[filled(y, values, inputs, made, made_all) for y in x])
+        if x.__class__ is dict:
+            return {key: filled(y, values, inputs, made, made_all) for key, y in x.items()}
+        return x
+
+    def finish(values, inputs, node):
+        if node is None:
+            if outputs.__class__ is Output:
+                return single(outputs, values, inputs, None, [])
+            return filled(outputs, values, inputs, None, [])
+        made = []
+        result = filled(outputs, values, inputs, made, [])
+        ways["attach"](made, *node)
+        return result
+    finish.ways = ways
+    finish.single = place[outputs.slot] if outputs.__class__ is Output and outputs.known is None and (
+        outputs.slot not in fixed) else None
+    return finish
+
+
+def _attach_spent(made):
+    """Results of a graph that a backward has gone through."""
+    for tensor in made:
+        tensor._requires_grad = True
+        tensor._node = new_node(_SPENT, (), None, FREED, tensor._array.shape)
+
+
+_SPENT = Op(lambda: None, name="compiled_function", backward_name="CompiledFunctionBackward")
+
+
+def _attach(program, ready):
+    """The one node that stands for a program with a backward."""
+    backward = program.backward
+    results = list(dict.fromkeys(refs(backward.outputs)))
+
+    def first(arrays):
+        run = replay.python(backward, results)
+        if back[0] is first:
+            back[0] = run
+        return run(arrays)
+    ready.back = back = [first, results]
+    order = [results.index(x.slot) for x in backward.outputs]
+    count = sum([_requiring(x) for x in _flat(program.outputs)])
+    many = count > 1
+    layouts = [(backward.slots[i].shape, backward.slots[i].dtype) for i in backward.inputs[:count]]
+
+    def joint(g, wanted, aux):
+        if isinstance(g, Tensor) or many and any([isinstance(d, Tensor) for d in g]):
+            raise RuntimeError("torch.compile with aot_autograd does not currently support double backward")
+        saved, cells = aux
+        for cell, version, shape in cells:
+            if cell[0] != version:
+                raise RuntimeError(
+                    "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                    f"[{list(shape)}] is at version {cell[0]}; expected version {version} instead. Hint: enable "
+                    "anomaly detection to find the operation that failed to compute its gradient, with "
+                    "torch.autograd.set_detect_anomaly(True).")
+        grads = [np.zeros(shape, dtype) if d is None else d
+                 for d, (shape, dtype) in zip(g if many else (g,), layouts)]
+        grads = [d if d.flags.c_contiguous else np.ascontiguousarray(d).reshape(d.shape) for d in grads]
+        found = _as_backward(back[0], [*grads, *saved])
+        return [found[i] for i in order]
+
+    def forward():
+        raise NotImplementedError
+    op = Op(forward, name="compiled_function", multi=many, joint=joint, backward_name="CompiledFunctionBackward")
+
+    def attach(made, edges, aux):
+        if not made:
+            return
+        shapes = [t._array.shape for t in made]
+        node = new_node(op, edges, (None, aux), ([0], 0), tuple(shapes) if many else shapes[0])
+        for k, tensor in enumerate(made):
+            tensor._requires_grad = True
+            tensor._node = node if not many else new_node(SELECT, (node,), (k, None, None), (), shapes[k])
+    ready.finish.ways["attach"] = attach
+
+
+def _flat(x):
+    if x.__class__ is Output:
+        return [x]
+    if isinstance(x, (list, tuple)):
+        return [z for y in x for z in _flat(y)]
+    return [z for y in x.values() for z in _flat(y)] if x.__class__ is dict else []
+
+
+def _requiring(x):
+    return x.known is None and x.requires_grad
+
+
+def _contents(found):
+    return [(d, dict(d)) for m in found for d in (
+        m._parameters, m._buffers, m._modules, m._forward_hooks, m._forward_pre_hooks, m._backward_hooks,
+        m._backward_pre_hooks)]
+
+
+def _same_contents(contents):
+    for d, before in contents:
+        if len(d) != len(before) or not all(map(is_, d.values(), before.values())):
+            return False
+    return True
