@@ -1,9 +1,11 @@
 """Times steps under torch.compile: CPU time of tinytorch, compiled and eager, and of PyTorch, on one thread.
 
     python benchmarks/compiled.py [--rounds 5] [--seconds 1] [--only REGEX] [--mode default] [--json FILE] [--check]
+                                  [--jax PYTHON] [--grow]
 
-Ratios are to PyTorch's eager time. `--check` fails if one is above its target in TARGETS. CPU time is measured, in
-alternating processes, because a machine may do other work: read the ratios, not the times.
+A ratio is to PyTorch eager. `--check` fails where one is above what TARGETS say. CPU time, and processes that take
+turns, because machines have other things to do: read ratios, not times. `--jax`: the same steps by jax.jit as well, in
+a Python that has JAX. `--grow`: how the times grow with the size of a model, instead.
 """
 import argparse
 import json
@@ -61,9 +63,26 @@ def _predicting(torch, model, inputs):
     return predict, (inputs,)
 
 
+def mlp_of(torch, width, batch):
+    """A step of training of an MLP of three layers of so many units."""
+    nn = torch.nn
+    model = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 1))
+    optimizer = torch.optim.Adam(model.parameters())
+
+    def step(x, y):
+        optimizer.zero_grad()
+        value = nn.functional.mse_loss(model(x), y)
+        value.backward()
+        optimizer.step()
+        return value
+    return step, (torch.rand(batch, width), torch.rand(batch, 1))
+
+
 def job(torch, name):
     """(function, arguments) for a workload."""
     import workloads
+    if name.startswith("width "):
+        return mlp_of(torch, *[int(n) for n in name.split() if n.isdigit()])
     if name == "300 tiny ops":
         return chain(torch)
     if name == "MLP, batch 1, inference":
@@ -74,18 +93,43 @@ def job(torch, name):
     return whole_step(torch, workloads.MODELS[name](torch))
 
 
+def job_in_jax(name):
+    """A function that does a step of a workload in JAX."""
+    import in_jax
+    import workloads
+
+    import tinytorch as torch
+    torch.manual_seed(0)
+
+    def arrays(model):
+        return {key: value.numpy() for key, value in model.state_dict().items()}
+    if name == "300 tiny ops":
+        return in_jax.chain(*[torch.rand(4, 4).numpy() for _ in range(3)])
+    if name == "MLP, batch 1, inference":
+        nn = torch.nn
+        model = nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 10))
+        return in_jax.inference(name, arrays(model), torch.rand(1, 784).numpy())
+    run = workloads.MODELS[name.removesuffix(", inference")](torch)
+    if name.endswith(", inference"):
+        return in_jax.inference(name.removesuffix(", inference"), arrays(run.model), run.inputs.numpy())
+    return in_jax.training(name, arrays(run.model), run.inputs.numpy(), run.targets.numpy())
+
+
 def _nothing(x):
     return x * 2
 
 
 def worker(way, name, seconds, mode):
     """Prints the CPU time of a step, and of the first two calls."""
-    torch = __import__("torch" if way == "torch" else "tinytorch")
-    torch.set_num_threads(1)
-    torch.manual_seed(0)
-    step, args = job(torch, name)
-    for _ in range(5):                         # imports and other first work of a process are not timed
-        step(*args)
+    if way == "jax":
+        step, args = job_in_jax(name), ()
+    else:
+        torch = __import__("torch" if way == "torch" else "tinytorch")
+        torch.set_num_threads(1)
+        torch.manual_seed(0)
+        step, args = job(torch, name)
+        for _ in range(5):                     # what a process does once, imports among it, is no part of compiling
+            step(*args)
     if way == "compiled":
         step = torch.compile(step, mode=mode)
         torch.compile(_nothing, mode=mode)(args[0])
@@ -93,7 +137,7 @@ def worker(way, name, seconds, mode):
     step(*args), step(*args)
     first = time.process_time() - first
     times, end = [], time.process_time() + seconds
-    for _ in range(10):
+    for _ in range(30):                        # what is to be lowered is lowered
         step(*args)
     start = time.process_time()
     step(*args)
@@ -106,14 +150,32 @@ def worker(way, name, seconds, mode):
     print(json.dumps([statistics.median(times), first]))
 
 
-def measured(way, name, seconds, mode):
-    """The figures that a worker prints."""
+def measured(way, name, seconds, mode, python=sys.executable):
+    """What a worker prints."""
     import os
-    room = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+    one = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+    room = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu", "XLA_FLAGS": one,
             "PYTHONPATH": os.pathsep.join([str(HERE.parent), str(HERE), os.environ.get("PYTHONPATH", "")])}
-    out = subprocess.run([sys.executable, __file__, "--worker", way, name, str(seconds), mode], capture_output=True,
+    out = subprocess.run([python, __file__, "--worker", way, name, str(seconds), mode], capture_output=True,
                          text=True, env=room, check=True).stdout
     return json.loads(out.splitlines()[-1])
+
+
+#: Widths and batches of the MLPs by which `--grow` shows how times grow.
+SIZES = [(8, 8), (32, 8), (128, 8), (512, 8), (32, 64), (128, 64), (512, 64)]
+
+
+def grow(options):
+    """Prints the times of MLPs of several sizes, and those of their first two calls."""
+    print(f"{'':20}{'torch':>10}{'eager':>10}{'compiled':>10}{'in C':>10}{'first two calls':>18}    (microseconds)")
+    for width, batch in SIZES:
+        name, times = f"width {width} batch {batch}", {}
+        for _ in range(options.rounds):
+            for way, mode in [("torch", ""), ("eager", ""), ("compiled", "default"), ("compiled", "max-autotune")]:
+                times.setdefault((way, mode), []).append(measured(way, name, options.seconds, mode))
+        found = [1e6 * statistics.median([t for t, _ in x]) for x in times.values()]
+        first = 1e6 * statistics.median([t for _, t in times["compiled", "default"]])
+        print(f"{name:20}" + "".join([f"{x:10.1f}" for x in found]) + f"{first:18.0f}", flush=True)
 
 
 def main():
@@ -124,9 +186,14 @@ def main():
     parser.add_argument("--mode", default="default")
     parser.add_argument("--json")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--jax")
+    parser.add_argument("--grow", action="store_true")
     options = parser.parse_args()
+    if options.grow:
+        return grow(options)
     found, late = {}, []
-    print(f"{'':28}{'torch':>10}{'eager':>10}{'compiled':>10}   ratio  target  first two calls in eager steps")
+    print(f"{'':28}{'torch':>10}{'eager':>10}{'compiled':>10}   ratio  target  first two calls in eager steps"
+          + ("; JAX, its ratio" if options.jax else ""))
     for name in [name for name in TARGETS if re.search(options.only, name)]:
         times = {way: [] for way in WAYS}
         for _ in range(options.rounds):
@@ -137,9 +204,15 @@ def main():
         first = statistics.median([c[1] for c in times["compiled"]]) / steps["eager"]
         target = TARGETS[name][options.mode != "default"]
         found[name] = {**steps, "ratio": ratio, "first": first}
+        beside = ""
+        if options.jax:
+            jax = statistics.median([measured("jax", name, options.seconds, "", options.jax)[0]
+                                     for _ in range(options.rounds)])
+            found[name]["jax"] = jax
+            beside = f"{jax * 1e6:10.1f}{jax / steps['torch']:8.3f}"
         late += [name] * (ratio > target)
         print(f"{name:28}" + "".join([f"{steps[way] * 1e6:10.1f}" for way in WAYS]) +
-              f"{ratio:8.3f}{target:8.3f}{first:8.1f}", flush=True)
+              f"{ratio:8.3f}{target:8.3f}{first:8.1f}{beside}", flush=True)
     if options.json:
         Path(options.json).write_text(json.dumps(found, indent=1))
     if options.check and late:

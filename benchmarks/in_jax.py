@@ -1,4 +1,4 @@
-"""The seed models of workloads.py in JAX: pure functions of their weights, compiled whole by jax.jit.
+"""Models of workloads.py in JAX: pure functions of their weights, compiled whole by jax.jit.
 
 Weights come as a dict with the names and shapes of torch's state_dict.
 """
@@ -57,6 +57,48 @@ def cnn(w, x):
     return linear(w, "6", jax.nn.relu(linear(w, "4", x.reshape(len(x), -1))))
 
 
+def mlp(w, x):
+    """Linear layers named by even numbers, with relu between them."""
+    *inner, last = sorted({int(name.split(".")[0]) for name in w})
+    for k in inner:
+        x = jax.nn.relu(linear(w, k, x))
+    return linear(w, last, x)
+
+
+def gpt(w, x, heads=4):
+    """(batch, tokens) -> scores of each token's successor, in rows."""
+    def norm(name, x):
+        mean, variance = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
+        return (x - mean) / jnp.sqrt(variance + 1e-5) * w[f"{name}.weight"] + w[f"{name}.bias"]
+    (batch, length), width = x.shape, w["token.weight"].shape[1]
+    x = w["token.weight"][x] + w["place.weight"][:length]
+    future = jnp.triu(jnp.ones((length, length), bool), 1)
+    for k in range(2):
+        at = f"blocks.{k}."
+        q, k, v = (t.reshape(batch, length, heads, -1).swapaxes(1, 2)
+                   for t in jnp.split(linear(w, at + "qkv", norm(at + "norm1", x)), 3, axis=2))
+        weights = (q @ k.swapaxes(2, 3)) * (width // heads) ** -0.5
+        weights = jax.nn.softmax(jnp.where(future, -jnp.inf, weights))
+        x = x + linear(w, at + "proj", (weights @ v).swapaxes(1, 2).reshape(batch, length, width))
+        x = x + linear(w, at + "down", jax.nn.gelu(linear(w, at + "up", norm(at + "norm2", x)), approximate=False))
+    return linear(w, "head", norm("norm", x)).reshape(batch * length, -1)
+
+
+def squared_error(x, y):
+    return jnp.mean((x - y) ** 2)
+
+
+def chain(x, w, b):
+    """300 operations, forward and backward, of arrays: a step, and its arguments."""
+    def of(x, w, b):
+        for _ in range(100):
+            x = jnp.tanh(x * w + b)
+        return x.sum()
+    step = jax.jit(jax.grad(of, argnums=(1, 2, 0)))
+    given = [jnp.array(a) for a in (x, w, b)]
+    return lambda: jax.block_until_ready(step(*given))
+
+
 def text_cnn(w, x):
     x = w["embedding.weight"][x].swapaxes(1, 2)
     x = lax.conv(x, w["conv.weight"], (1,), "VALID") + w["conv.bias"][:, None]
@@ -85,8 +127,25 @@ def adam(rate, beta1=0.9, beta2=0.999, eps=1e-8):
     return start, update
 
 
+def adamw(rate, decay=0.01):
+    start, update = adam(rate)
+
+    def decayed(w, g, state):
+        return update(jax.tree.map(lambda w: w * (1 - rate * decay), w), g, state)
+    return start, decayed
+
+
 MODELS = {"RNN 4x196-64": (rnn, cross_entropy, sgd(0.015)), "CNN 1-6": (cnn, cross_entropy, sgd(0.01)),
-          "text CNN": (text_cnn, binary_cross_entropy, adam(1e-3)), "GRU 28x28-128": (gru, cross_entropy, adam(2e-3))}
+          "text CNN": (text_cnn, binary_cross_entropy, adam(1e-3)), "GRU 28x28-128": (gru, cross_entropy, adam(2e-3)),
+          "CNN 1-6, batch 1": (cnn, cross_entropy, sgd(0.01)), "MLP 4-16-16-1": (mlp, squared_error, adam(1e-3)),
+          "MLP 784-256-128": (mlp, cross_entropy, adam(1e-3)), "GPT 2 blocks": (gpt, cross_entropy, adamw(1e-3))}
+
+
+def inference(name, weights, inputs):
+    """The outputs of that model for the same batch."""
+    model = MODELS[name][0] if name in MODELS else mlp
+    predict, w, x = jax.jit(model), {key: jnp.array(value) for key, value in weights.items()}, jnp.array(inputs)
+    return lambda: jax.block_until_ready(predict(w, x))
 
 
 def training(name, weights, inputs, targets):
