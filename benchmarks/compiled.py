@@ -102,7 +102,7 @@ def job_in_jax(name):
     torch.manual_seed(0)
 
     def arrays(model):
-        return {key: value.numpy() for key, value in model.state_dict().items()}
+        return {key: value.detach().numpy() for key, value in model.named_parameters()}
     if name == "300 tiny ops":
         return in_jax.chain(*[torch.rand(4, 4).numpy() for _ in range(3)])
     if name == "MLP, batch 1, inference":
