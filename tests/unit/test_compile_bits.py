@@ -1,11 +1,15 @@
 """Programs of torch.compile's default mode that are replayed in C and by NumPy in memory of their own: with the bits of
 eager."""
+import threading
+import time
+
 import numpy as np
 import pytest
 
 import tinytorch as torch
 from tinytorch import nn
 from tinytorch.capture import compiled
+from tinytorch.capture.lowered import Lowered
 from tinytorch.kernels import native
 
 pytestmark = pytest.mark.skipif(native.level() is None, reason="there are no native kernels")
@@ -195,3 +199,35 @@ def test_a_check_that_fails_leaves_nothing():
     g(bad)
     assert norm.num_batches_tracked.item() == 7
     assert np.isnan(norm.running_mean.numpy()).tolist() == [True, False]
+
+
+def test_backwards_of_several_threads_at_once():
+    """The program of a backward has one memory: of two threads one is left to Python."""
+    model = torch.compile(nn.Sequential(nn.Linear(64, 128), nn.Tanh(), nn.ReLU(), nn.Linear(128, 1)))
+    for _ in range(5):
+        model(torch.rand(64, 64, requires_grad=True)).sum().backward()
+    entry, = model._compiled.entries.values()
+    ready, = entry.programs
+    assert isinstance(ready.back[0], Lowered)
+    x = [torch.rand(64, 64, requires_grad=True) for _ in range(8)]
+    expected = [torch.autograd.grad(model._orig_mod(t).sum(), t)[0].tolist() for t in x]
+    outputs, found, inside = [model(t).sum() for t in x], [None] * 8, []
+    run = ready.back[0]
+
+    def waits(arrays):
+        inside.append(1)
+        assert len(inside) == 1                # nobody else is in it
+        time.sleep(0.01)
+        result = run(arrays)
+        inside.pop()
+        return result
+    ready.back[0] = waits
+
+    def backward(i):
+        found[i] = torch.autograd.grad(outputs[i], x[i])[0].tolist()
+    threads = [threading.Thread(target=backward, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == expected

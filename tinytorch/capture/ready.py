@@ -345,6 +345,7 @@ def _attach(program, ready):
             back[0] = run
         return run(arrays)
     ready.back = back = [first, results]
+    lock = threading.Lock()
     order = [results.index(x.slot) for x in backward.outputs]
     count = sum([_requiring(x) for x in _flat(program.outputs)])
     many = count > 1
@@ -364,7 +365,14 @@ def _attach(program, ready):
         grads = [np.zeros(shape, dtype) if d is None else d
                  for d, (shape, dtype) in zip(g if many else (g,), layouts)]
         grads = [d if d.flags.c_contiguous else np.ascontiguousarray(d).reshape(d.shape) for d in grads]
-        found = _as_backward(back[0], [*grads, *saved])
+        # What is lowered has one memory: another thread that is in it leaves this one the replay in Python.
+        alone = lock.acquire(False)
+        try:
+            run = back[0] if alone else replay.python(backward, results)
+            found = _as_backward(run, [*grads, *saved])
+        finally:
+            if alone:
+                lock.release()
         return [found[i] for i in order]
 
     def forward():
