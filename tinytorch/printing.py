@@ -219,7 +219,7 @@ def _layout(texts, shape, cut, indent, width):
     return "[" + ("," + "\n" * (len(shape) - 1) + " " * (indent + 1)).join(parts) + "]"
 
 
-@method("__repr__", in_python=True)
+@method("__repr__", in_python=True, leaves=True)
 def _repr(self: Tensor, *, tensor_contents: str | None = None) -> str:
     samples = self._array.samples() if isinstance(self._array, StandIn) else None
     if samples is None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from .device import META, check_device
 from .kernels import native
-from .tensor import Tensor, wrap
+from .tensor import Tensor, said, wrap
 from .types import Device
 
 __all__ = ["Generator", "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed",
@@ -369,6 +369,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_unlock)
 
 
+@said(leaves=True)
 def manual_seed(seed: int) -> Generator:
     """Restart the default generator from `seed` and return it.
 
@@ -380,11 +381,13 @@ def manual_seed(seed: int) -> Generator:
     return default_generator.manual_seed(int(seed))
 
 
+@said(leaves=True)
 def seed() -> int:
     """Restart the default generator from a seed taken from the operating system, and return that seed."""
     return default_generator.seed()
 
 
+@said(leaves=True)
 def initial_seed() -> int:
     """The seed that the default generator was last started from.
 
@@ -395,11 +398,13 @@ def initial_seed() -> int:
     return default_generator.initial_seed()
 
 
+@said(leaves=True)
 def get_rng_state() -> Tensor:
     """The state of the default generator, a uint8 tensor."""
     return default_generator.get_state()
 
 
+@said(leaves=True)
 def set_rng_state(new_state: Tensor) -> None:
     """Continue the default generator from a state of `get_rng_state`.
 

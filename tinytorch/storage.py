@@ -366,13 +366,13 @@ def is_storage(obj: object, /) -> bool:
 
 
 # ------------------------------------------------------------------ methods of tensors
-@method()
+@method(leaves=True)
 def untyped_storage(self: Tensor) -> UntypedStorage:
     """All the memory that this tensor is a view of, as bytes."""
     return UntypedStorage._over(_memory(self._array))
 
 
-@method(in_python=True)
+@method(in_python=True, leaves=True)
 def storage(self: Tensor) -> TypedStorage:
     """All the memory that this tensor is a view of, as numbers of its dtype."""
     warn(
@@ -382,7 +382,7 @@ def storage(self: Tensor) -> TypedStorage:
     return _typed_storage(self)
 
 
-@method()
+@method(leaves=True)
 def _typed_storage(self: Tensor) -> TypedStorage:
     return TypedStorage._over(_memory(self._array), self.dtype)
 
@@ -393,7 +393,7 @@ def is_shared(self: Tensor) -> bool:
     return segment_of(raw(self._array)) is not None
 
 
-@method()
+@method(leaves=True)
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
     """Whether both are the same elements of the same memory."""
     if not isinstance(tensor, Tensor):
@@ -408,7 +408,7 @@ def is_set_to(self: Tensor, tensor: Tensor) -> bool:
 _LEFT_OUT = object()
 
 
-@method()
+@method(leaves=True)
 def set_(self: Tensor, source: Tensor | TypedStorage | UntypedStorage = _LEFT_OUT, storage_offset: int = _LEFT_OUT,
          size: Ints | None = None, stride: Ints | None = None) -> Tensor:
     """Make `self` share the memory of `source`, a tensor or a storage: all of it, or a part as as_strided takes it.

@@ -118,6 +118,8 @@ def said(**what: Any) -> Callable[[Callable], Callable]:
     in_python  whether torch's is written in Python, which passes all its arguments on by name; "alone": no keywords
     shown      for an operator: the method that handlers receive, True: the operator itself
     called     the former name, if it has kept that as its __name__
+    leaves     whether it is a way out of what can be recorded of tensors (capture/steps.py): to Python numbers, to
+               memory that others write to, to hooks, to the stream of random numbers
     autocast   as for a public function (public.py)
     """
     def decorate(function):
@@ -246,6 +248,7 @@ class Tensor(_Slots):
         """The offset of the first element in the underlying memory, in elements."""
         return (address_of(self._array) - address_of(root_of(self._array))) // self._array.itemsize
 
+    @said(leaves=True)
     def data_ptr(self) -> int:
         """Address of the first element (0 if there is none, or no memory)."""
         return address_of(self._array) if self._array.size and not self.is_meta else 0
@@ -288,6 +291,7 @@ class Tensor(_Slots):
         return int(self._version_counter[0])
 
     # -------------------------------------------------------------- to Python and NumPy
+    @said(leaves=True)
     def item(self) -> Any:
         """The only element as a Python number. RuntimeError if there is not exactly one."""
         try:
@@ -299,10 +303,12 @@ class Tensor(_Slots):
             raise RuntimeError(f"a Tensor with {size} elements cannot be converted to Scalar")
         return dt.numbers(self._array).item()
 
+    @said(leaves=True)
     def tolist(self) -> list | bool | int | float | complex:
         """The elements as nested lists (a number for a 0-dim tensor)."""
         return dt.numbers(self._array).tolist()
 
+    @said(leaves=True)
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """An ndarray of the numbers, which shares the tensor's memory.
 
@@ -324,7 +330,7 @@ class Tensor(_Slots):
             return np.ndarray(array.shape, array.dtype, array, strides=(0,) * array.ndim)
         return array.view()                    # the caller may set its shape, dtype and flags
 
-    @said(in_python=True)
+    @said(in_python=True, leaves=True)
     def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
         array = self.numpy()
         if copy is False and dtype is not None and array.dtype != dtype:
@@ -341,6 +347,7 @@ class Tensor(_Slots):
     def __delitem__(self, index):
         raise TypeError("Tensor does not support deleting items")
 
+    @said(leaves=True)
     def __bool__(self) -> bool:
         if self._array.size == 0:
             raise RuntimeError("Boolean value of Tensor with no values is ambiguous")
@@ -348,12 +355,15 @@ class Tensor(_Slots):
             raise RuntimeError("Boolean value of Tensor with more than one value is ambiguous")
         return self._array.truth() if isinstance(self._array, StandIn) else bool(self.item())
 
+    @said(leaves=True)
     def __int__(self) -> int:
         return int(_real(self._only(), "int64_t"))
 
+    @said(leaves=True)
     def __float__(self) -> float:
         return float(_real(self._as_number(), "double"))
 
+    @said(leaves=True)
     def __complex__(self) -> complex:
         return complex(self._as_number())
 
@@ -368,6 +378,7 @@ class Tensor(_Slots):
                  "Consider using tensor.detach() first.")
         return self._only()
 
+    @said(leaves=True)
     def __index__(self) -> int:
         if self._array.size != 1 or self._array.dtype.kind not in dt.INTEGRAL:
             raise TypeError("only integer tensors of a single element can be converted to an index")
@@ -377,13 +388,13 @@ class Tensor(_Slots):
     # for a Python method.
     __hash__ = object.__hash__
 
-    @said(in_python=True)
+    @said(in_python=True, leaves=True)
     def __format__(self, spec: str) -> str:
         if self._array.ndim == 0 and type(self) is Tensor and not self.is_meta:
             return self.item().__format__(spec)
         return object.__format__(self, spec)
 
-    @said(in_python=True)
+    @said(in_python=True, leaves=True)
     def __deepcopy__(self, memo: dict) -> Tensor:
         if id(self) in memo:
             return memo[id(self)]
@@ -431,7 +442,7 @@ class Tensor(_Slots):
         except ValueError:                     # the view reaches past its base, into memory of a foreign array
             return self._array.copy(order="K")
 
-    @said(in_python=True)
+    @said(in_python=True, leaves=True)
     def __reduce_ex__(self, protocol: int) -> tuple:
         return as_torch_does(self) or self._reduced()
 

@@ -797,3 +797,25 @@ def test_explain():
     assert told.graph_count == 1 and told.graph_break_count == 0 and told.ops_per_graph == [["sin", "mul"]]
     told = torch._dynamo.explain(lambda x: x * x.sum().item())(torch.ones(2))
     assert told.graph_break_count == 1 and "item" in told.break_reasons[0].reason and "item" in str(told)
+
+
+def test_ways_out_of_what_can_be_recorded_are_said_where_they_are_made():
+    """By the registration of each method, also of the function of torch's that is the same."""
+    from tinytorch.capture.steps import _leaves
+    out = """item __bool__ __int__ __float__ __complex__ __index__ tolist numpy __array__ data_ptr storage
+        untyped_storage _typed_storage __contains__ is_nonzero equal allclose __dlpack__ __reduce_ex__ __deepcopy__
+        share_memory_ is_set_to set_ __repr__ __format__ register_hook register_post_accumulate_grad_hook retain_grad
+        __array_wrap__""".split()
+    assert [name for name in out if not _leaves(getattr(torch.Tensor, name))] == []
+    assert all([_leaves(getattr(torch, name)) for name in ("equal", "allclose", "is_nonzero")])
+    assert not any([_leaves(f) for f in (torch.add, torch.Tensor.add, torch.Tensor.__len__, torch.Tensor.detach)])
+
+
+def test_the_stream_of_random_numbers_is_no_part_of_a_program():
+    for ask in (torch.initial_seed, lambda: torch.get_rng_state().sum().item() % 97, torch.seed):
+        step = torch.compile(lambda x, ask=ask: x + ask() * 0 + torch.initial_seed() % 100)
+        for seed in (1, 1, 1, 7):
+            torch.manual_seed(seed)
+            assert step(torch.zeros(1)).item() == torch.initial_seed() % 100
+        entry, = step._compiled.entries.values()
+        assert entry.reason is not None

@@ -200,6 +200,7 @@ class Public:
               functions are in new memory
     looks     whether the shape of its result, or a Python number that it returns, depends on the values of its
               arguments
+    leaves    whether it gives a Python number alone: see `tensor.said`
     keyword_kinds  {argument: annotation} of arguments that accept less by keyword than by position
     spread    the method accepts the ints of its list as single arguments too: x.squeeze(0, 1)
     makes     whether its result is put on the default device. By default it is if the function has a parameter
@@ -219,7 +220,7 @@ class Public:
     function: Any
     methods: list[str]
     dtypes = out = autocast = makes = classes = of_batches = handed = None
-    widen = apart = any_layout = elementwise = in_python = draws = shares = looks = spread = False
+    widen = apart = any_layout = elementwise = in_python = draws = shares = looks = leaves = spread = False
     checks, seen, older, ints, writes, keyword_kinds = "own", True, (), (), "", None
 
     def __init__(self, function: Callable, name: str | None = None, kernel: str | None = None, **said: Any) -> None:

@@ -483,7 +483,7 @@ def _flags(retain_graph, create_graph):
 
 
 # ------------------------------------------------------------------ hooks
-@method(in_python=True)
+@method(in_python=True, leaves=True)
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
     """Call hook(grad) when this tensor's gradient is known; a tensor that it returns replaces the gradient.
 
@@ -499,7 +499,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
     return add_hook(self._hooks, hook)
 
 
-@method(in_python=True)
+@method(in_python=True, leaves=True)
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> RemovableHandle:
     """Call hook(tensor) after its `.grad` has been written. For leaves only."""
     if not self.requires_grad:
@@ -509,7 +509,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
     return add_hook(accumulator(self).extras().tensor_hooks, hook)
 
 
-@method()
+@method(leaves=True)
 def retain_grad(self: Tensor) -> None:
     """Keep the gradient of a tensor that is not a leaf in its `.grad`."""
     if not self.requires_grad:

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import random
 from ..nn import Module
 from ..optim import Optimizer
 from ..tensor import Tensor
@@ -349,7 +350,9 @@ _ACCOUNTS = tuple([f"{_PACKAGE}.{name}" for name in (
 
 
 _LIBRARY, _PROGRAM, _STANDARD, _MODULES, _KEEPS = range(5)
-_kinds: dict[CodeType, int] = {}
+#: Functions that tell of the stream of random numbers, or set it.
+_OF_STREAM = {f.__code__: _KEEPS for f in vars(random).values() if getattr(f, "said", {}).get("leaves")}
+_kinds: dict[CodeType, int] = dict(_OF_STREAM)
 _PLACE = os.path.dirname(os.__file__)
 
 
@@ -371,6 +374,7 @@ def _kind(code, frame):
             kind = _PROGRAM
         if len(_kinds) > 100000:
             _kinds.clear()
+            _kinds.update(_OF_STREAM)
         _kinds[code] = kind
     return kind
 

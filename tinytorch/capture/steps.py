@@ -43,13 +43,6 @@ from .traced import Traced, Unrecordable, plain
 __all__ = ["Recording", "here"]
 
 
-#: Methods by which a tensor becomes something of Python's, or memory that others write to.
-_READS = {"item", "__bool__", "__int__", "__float__", "__complex__", "__index__", "tolist", "numpy", "__array__",
-          "data_ptr", "storage", "untyped_storage", "_typed_storage", "__contains__", "is_nonzero", "equal",
-          "allclose", "__dlpack__", "__reduce_ex__", "__deepcopy__", "share_memory_", "is_set_to", "set_", "__repr__",
-          "__format__", "register_hook", "register_post_accumulate_grad_hook", "retain_grad",
-          "__cuda_array_interface__", "__array_wrap__", "from_numpy", "manual_seed", "seed", "initial_seed",
-          "set_rng_state", "get_rng_state", "save"}
 #: Properties of a tensor whose writing ends a recording.
 _WRITTEN = {"data", "requires_grad", "names", "imag", "real"}
 _LITERALS = (bool, int, float, complex, str, bytes, type(None), type(...), np.dtype, type, np.generic, dt.dtype)
@@ -457,7 +450,7 @@ class Recording:
             self.stop("random numbers that are drawn out of sight")
             return UNSEEN
         name = _name_of(function)
-        if self._is_read(name, args):
+        if _leaves(function) and _has_tensors(args):
             self.stop(f"{name} of a tensor")
             return UNSEEN
         if name.endswith(".__set__"):
@@ -533,12 +526,6 @@ class Recording:
         self.effects = self.effects or draws
         result._array = self.trace(array)
 
-    def _is_read(self, name, args):
-        last = name.rpartition(".")[2]
-        if last not in _READS:
-            return False
-        return last in _ALWAYS or _has_tensors(args)
-
     def _set(self, name, args):
         """A property of a tensor is set."""
         what = name.split(".")[-2]
@@ -571,6 +558,11 @@ def _name_of(function):
         return how.operator or how.name
     space, name = place(function)
     return name or function.__name__
+
+
+def _leaves(function):
+    """Whether a public function is said to be a way out of what can be recorded of tensors."""
+    return getattr(function, "said", {}).get("leaves") or getattr(getattr(function, "record", None), "leaves", False)
 
 
 def _array_of(tensor):
@@ -606,7 +598,6 @@ _WRITING = [np.ndarray.sort, np.ndarray.partition, np.ndarray.put, np.ndarray.fi
 _LARGE = 1 << 24
 _KEPT = {int, float, str, bool, type(None)}
 _PLAIN = {Tensor, Parameter, Buffer}
-_ALWAYS = {"manual_seed", "seed", "set_rng_state", "get_rng_state", "initial_seed", "save"}
 
 
 def plain_class(kind: type) -> None:

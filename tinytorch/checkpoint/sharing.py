@@ -65,7 +65,7 @@ def _showing(root, owner):
     return list(found.values())
 
 
-@method(in_python=True)
+@method(in_python=True, leaves=True)
 def share_memory_(self: Tensor) -> Tensor:
     """Move this tensor, and all views of its memory, to shared memory. Processes that are started later see it, and
     processes that the tensor is sent to by torch.multiprocessing: all of them read what one of them writes. ndarrays

@@ -246,7 +246,7 @@ def is_contiguous(self, *, memory_format=contiguous_format):
     return self._array.ndim == len(memory_format.order) and laid_out(self._array, memory_format.order)
 
 
-@method(in_python=True)
+@method(in_python=True, leaves=True)
 def __array_wrap__(self, array, context=None, return_scalar=False):
     """The result of a NumPy function of a tensor, as a tensor. Bools become uint8.
 

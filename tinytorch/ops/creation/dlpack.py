@@ -55,7 +55,7 @@ def __dlpack_device__(self: Tensor) -> tuple[DLDeviceType, int]:
     return _CPU
 
 
-@method(in_python=True)
+@method(in_python=True, leaves=True)
 def __dlpack__(self: Tensor, *, stream: int | None = None, max_version: tuple[int, int] | None = None,
                dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:
     """A DLPack capsule of the tensor's memory, or of a copy of it. It has a version if `max_version` is 1.0 or later.

@@ -254,7 +254,7 @@ def isin(elements: Tensor | Number, test_elements: Tensor | Number, *, assume_un
 
 
 # ------------------------------------------------------------------ predicates of whole tensors
-@public(method=True, looks=True)
+@public(method=True, looks=True, leaves=True)
 def allclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: float | bool = 1e-08,
              equal_nan: bool = False) -> bool:
     """Whether all elements are close in the sense of `isclose`, as a Python bool.
@@ -266,7 +266,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: flo
     return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
 
 
-@public(method=True, looks=True)
+@public(method=True, looks=True, leaves=True)
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether shapes and elements are the same, as a Python bool. NaN differs from itself.
 
@@ -281,7 +281,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
     return bool(eq(a, b)._array.all())
 
 
-@public(method=True, looks=True)
+@public(method=True, looks=True, leaves=True)
 def is_nonzero(input: Tensor) -> bool:
     """Whether the only element is not zero. RuntimeError if the tensor has more or fewer elements.
 

@@ -12,7 +12,7 @@ def iterate(self):
     return iter(self.unbind(0))
 
 
-@method("__contains__", in_python=True)
+@method("__contains__", in_python=True, leaves=True)
 def contains(self, element):
     """Whether any element equals `element` (a number or a tensor)."""
     if not isinstance(element, (Tensor, bool, int, float, complex)):
