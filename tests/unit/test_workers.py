@@ -424,7 +424,7 @@ def test_a_stateful_sampler_is_asked():
         again = data.DataLoader(Numbers(), 2, sampler=From(), num_workers=workers)
         again.load_state_dict(state)
         assert rows(again) == rows(iterator) == [[2, 3], [4, 5], [6, 7]]
-    with pytest.raises(ValueError, match="no state of a DataLoader"):
+    with pytest.raises(ValueError, match="not a state of a DataLoader"):
         loader.load_state_dict({})
 
 

@@ -4,16 +4,16 @@ from .._refused import refused as _refused
 from . import hooks
 
 cmake_prefix_path = ""                         # of torch's headers and libraries, which are not here
-get_cpp_backtrace = _refused(__name__, "get_cpp_backtrace", "there is no C++ whose calls it would list")
+get_cpp_backtrace = _refused(__name__, "get_cpp_backtrace", "there is no C++ code whose calls it could list")
 generate_methods_for_privateuse1_backend, rename_privateuse1_backend = [
     _refused(__name__, _name, "there are no devices of other makers")
     for _name in ("generate_methods_for_privateuse1_backend", "rename_privateuse1_backend")]
 ThroughputBenchmark = _refused(__name__, "ThroughputBenchmark", "see torch.utils.benchmark.Timer")
-swap_tensors = _refused(__name__, "swap_tensors", "a tensor's name stands for it alone; copy_ the numbers")
+swap_tensors = _refused(__name__, "swap_tensors", "references to a tensor cannot be exchanged; copy_ the numbers")
 
 
 def set_module(obj, mod):
-    """Has an object say that it is from module `mod`. TypeError for what is no word."""
+    """Sets the `__module__` of an object. TypeError if `mod` is not a string."""
     if not isinstance(mod, str):
         raise TypeError("The mod argument should be a string")
     obj.__module__ = mod

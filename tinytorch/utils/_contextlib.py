@@ -1,9 +1,9 @@
-"""torch.utils._contextlib: context managers that decorate too."""
+"""torch.utils._contextlib: context managers that are also decorators."""
 from ..autograd.grad_mode import _GradContext
 
 
 class _DecoratorContextManager(_GradContext):
-    """A class of contexts, to derive from, whose instances decorate functions too: each call is in a `clone()`."""
+    """Base class of contexts whose instances also decorate functions: each call runs in a `clone()`."""
 
     def __enter__(self):
         raise NotImplementedError
@@ -16,7 +16,7 @@ class _DecoratorContextManager(_GradContext):
 
 
 class _NoParamDecoratorContextManager(_DecoratorContextManager):
-    """The same for classes that may decorate without parentheses."""
+    """Base class of contexts that also decorate functions without parentheses after their name."""
 
     def __new__(cls, orig_func=None):
         self = super().__new__(cls)

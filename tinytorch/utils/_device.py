@@ -1,5 +1,4 @@
-"""The device on which functions that make tensors put them unless told: `with torch.device("meta")`, and what
-torch.set_default_device sets."""
+"""The default device of functions that make tensors: `with torch.device("meta")` and torch.set_default_device."""
 import threading
 
 from ..autograd.deep import OWN
@@ -11,7 +10,7 @@ __all__ = ["DeviceContext"]
 
 
 class DeviceContext(TorchFunctionMode):
-    """A mode in which functions that make tensors are told a device, where nothing tells them one."""
+    """A mode that passes a device to functions that make tensors, unless the call names a device."""
 
     def __init__(self, device):
         self.device = device
@@ -25,14 +24,14 @@ class DeviceContext(TorchFunctionMode):
 
 
 class _Entered(threading.local):
-    """Of this thread: for each `with device` the device and the modes around it, and the default."""
+    """The state of a thread: (device, modes around it) for each open `with device`, and the default device."""
 
     def __init__(self):
         self.contexts, self.default = [], None
 
 
 _entered = _Entered()
-OWN.append(_entered)                           # a backward that goes on in another thread takes it there
+OWN.append(_entered)                           # a backward in another thread gets a copy
 
 
 def _at_work():
@@ -40,16 +39,16 @@ def _at_work():
 
 
 def enter(device):
-    """Begin `with device:`."""
+    """Begins a `with device:`."""
     context = None if device == CPU and not _at_work() else DeviceContext(device)
     _entered.contexts.append((device, list(state.modes)))
     if context is not None:
-        state.modes.append(context)            # late: there is no `__exit__` after an interrupt
+        state.modes.append(context)            # last: `__exit__` does not run if an interrupt comes before
         note_modes()
 
 
 def leave(device):
-    """End the `with device:` of that device that was begun last, and what an interrupt has left of later ones."""
+    """Ends the last open `with device:` of this device, and later ones that an interrupt has left open."""
     while _entered.contexts:
         begun, around = _entered.contexts.pop()
         if begun is device:
@@ -59,13 +58,13 @@ def leave(device):
 
 
 def current():
-    """The device of the innermost context, else the default one."""
+    """The device of the innermost context, or else the default device."""
     contexts = _at_work()
     return contexts[-1].device if contexts else CPU
 
 
 def set_default(device):
-    """Make a device the default of this thread, below every context; the CPU or None: no device is told."""
+    """Sets the default device of this thread, which every context overrides. The CPU or None: no device is passed."""
     if _entered.default is not None:
         state.modes.remove(_entered.default)
         _entered.default = None

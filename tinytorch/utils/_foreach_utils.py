@@ -1,4 +1,4 @@
-"""torch.utils._foreach_utils: tensors of one kind together, as optimisers put them."""
+"""torch.utils._foreach_utils: tensors grouped by device and dtype, as optimisers use them."""
 from __future__ import annotations
 
 from ..tensor import Tensor
@@ -15,7 +15,7 @@ def _get_fused_kernels_supported_devices() -> list[str]:
 
 
 def _group_tensors_by_device_and_dtype(tensorlistlist: list[list[Tensor | None]], with_indices: bool = False) -> dict:
-    """{(device, dtype) of those in the first list: ([those of each list], their numbers if `with_indices`)}."""
+    """{(device, dtype) in the first list: ([tensors of each list], their indices if `with_indices`)}."""
     groups: dict = {}
     for i, first in enumerate(tensorlistlist[0]):
         lists, numbers = groups.setdefault((first.device, first.dtype), ([[] for _ in tensorlistlist], []))

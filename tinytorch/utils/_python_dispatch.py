@@ -1,4 +1,4 @@
-"""torch.utils._python_dispatch: modes below the functions, which there are none of here."""
+"""torch.utils._python_dispatch: modes below the public functions, which are not supported."""
 import contextlib
 
 from .._refused import refused
@@ -10,9 +10,10 @@ return_and_correct_aliasing, transform_subclass = [
 
 
 class TorchDispatchMode:
-    """Not supported: `__torch_dispatch__` sees the operations that functions are made of, and those are NumPy's here.
+    """Not supported: `__torch_dispatch__` gets the operations inside functions, and these are NumPy's here.
+    `torch.overrides.TorchFunctionMode` gets the public functions.
 
-    `torch.overrides.TorchFunctionMode` sees the functions. NotImplementedError when it is entered.
+    NotImplementedError when it is entered.
     """
 
     def __enter__(self):
@@ -20,7 +21,7 @@ class TorchDispatchMode:
                                   "sees every public function")
 
     def __exit__(self, exc_type, exc_val, exc_tb):
-        """Never reached."""
+        """Does nothing: the mode cannot be entered."""
 
 
 def is_in_torch_dispatch_mode(include_infra_modes=True):
@@ -45,7 +46,7 @@ def _get_current_dispatch_mode_stack():
 
 @contextlib.contextmanager
 def _disable_current_modes():
-    """A context that changes nothing, and gives the empty list of the modes that it ends."""
+    """A context that changes nothing. Its value is the list of the modes that it ends, which is empty."""
     yield []
 
 

@@ -1,4 +1,4 @@
-"""Trees of Python containers: dicts, lists, tuples and named tuples, whose leaves are everything else."""
+"""Trees of Python containers: dicts, lists, tuples and named tuples. All other objects are leaves."""
 from __future__ import annotations
 
 import dataclasses
@@ -15,7 +15,7 @@ PyTree, Context = Any, Any
 
 
 class TreeSpec:
-    """The shape of a tree: the kind of its root (None for a leaf), the keys or class it needs, its children."""
+    """The structure of a tree: the kind of its root (None for a leaf), its keys or class, and its children."""
 
     __slots__ = ("kind", "context", "_children")
 
@@ -69,7 +69,7 @@ class TreeSpec:
         return f"TreeSpec({self.kind.__name__}, {self.context}, [{children}])"
 
     def pretty(self):
-        """As it would be written in Python, with a * for each leaf."""
+        """The structure in Python's notation, with a * for each leaf."""
         if self.kind is None:
             return "*"
         children = [child.pretty() for child in self._children]
@@ -112,7 +112,7 @@ def treespec_pprint(treespec):
 
 
 class NodeDef(NamedTuple):
-    """How containers of a class are taken apart, into (children, what else there is), and put together again."""
+    """How containers of a class are taken apart, into (children, context), and rebuilt."""
 
     type: type
     flatten_fn: Callable
@@ -120,8 +120,8 @@ class NodeDef(NamedTuple):
     flatten_with_keys_fn: Callable | None = None
 
 
-#: The containers that there are by themselves, and those registered. The function `namedtuple` stands for the classes
-#: that it makes. What is taken out of the table is a leaf.
+#: The built-in containers and the registered ones. The function `namedtuple` stands for the classes that it makes. An
+#: object whose class is removed from the table becomes a leaf.
 SUPPORTED_NODES: dict[Any, NodeDef] = {}
 
 
@@ -129,8 +129,8 @@ def register_pytree_node(cls: type, flatten_fn: Callable, unflatten_fn: Callable
                          serialized_type_name: str | None = None, to_dumpable_context: Callable | None = None,
                          from_dumpable_context: Callable | None = None,
                          flatten_with_keys_fn: Callable | None = None) -> None:
-    """Objects of class `cls` are containers from now on: flatten_fn(x) gives (children, context), and
-    unflatten_fn(children, context) the object. ValueError if they are already."""
+    """Registers a class of containers: flatten_fn(x) returns (children, context), and unflatten_fn(children, context)
+    returns the object. ValueError for a class that is registered already."""
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
@@ -160,7 +160,7 @@ def _open(x):
 
 
 def tree_flatten(tree, is_leaf=None):
-    """(list of the leaves, TreeSpec to put them together again); what `is_leaf` says true of is a leaf.
+    """(list of the leaves, TreeSpec of the tree). An object for which `is_leaf` is true is a leaf.
 
     >>> from tinytorch.utils._pytree import tree_flatten
     >>> tree_flatten({"a": 1, "b": [2, 3]})[0]
@@ -180,7 +180,7 @@ def _flatten(tree, leaves, is_leaf=None):
 
 
 def tree_unflatten(leaves, treespec):
-    """The tree of that shape with those leaves. ValueError if their number does not fit."""
+    """The tree with a given TreeSpec and given leaves. ValueError if their number does not fit."""
     leaves = list(leaves)
     if len(leaves) != treespec.num_leaves:
         raise ValueError(f"tree_unflatten(leaves, treespec): `leaves` has length {len(leaves)} but the spec refers to "
@@ -211,7 +211,7 @@ def tree_structure(tree, is_leaf=None):
 
 
 def tree_is_leaf(tree, is_leaf=None):
-    """Whether this is no container."""
+    """Whether an object is a leaf, not a container."""
     return is_leaf is not None and is_leaf(tree) or _open(tree) is None
 
 
@@ -220,43 +220,43 @@ def _is_leaf(tree, is_leaf=None):
 
 
 def is_namedtuple(obj):
-    """Whether this is a named tuple, or a class of such."""
+    """Whether an object is a named tuple or a class of named tuples."""
     return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
 
 
 def is_namedtuple_class(cls):
-    """Whether this is a class of named tuples."""
+    """Whether an object is a class of named tuples."""
     return isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
 
 
 def is_namedtuple_instance(obj):
-    """Whether this is a named tuple."""
+    """Whether an object is a named tuple."""
     return is_namedtuple_class(type(obj))
 
 
 def is_structseq(obj):
-    """Whether this is what functions of C return with names (`time.struct_time`), or a class of such."""
+    """Whether an object is a struct sequence, a tuple with names from C (`time.struct_time`), or a class of them."""
     return is_structseq_class(obj if isinstance(obj, type) else type(obj))
 
 
 def is_structseq_class(cls):
-    """Whether this is a class of such."""
+    """Whether an object is a class of struct sequences."""
     return isinstance(cls, type) and cls.__bases__ == (tuple,) and all(
         [isinstance(getattr(cls, name, None), int) for name in ("n_fields", "n_sequence_fields", "n_unnamed_fields")])
 
 
 def is_structseq_instance(obj):
-    """Whether this is one of such a class."""
+    """Whether an object is a struct sequence."""
     return is_structseq_class(type(obj))
 
 
 def _get_node_type(tree):
-    """The class of a container, as the table of them knows it."""
+    """The key of a container in the table of containers."""
     return namedtuple if _is_named_tuple(tree) and type(tree) not in SUPPORTED_NODES else type(tree)
 
 
 def tree_map_(func, tree, *rests, is_leaf=None):
-    """The tree itself, func called of each leaf."""
+    """Calls func on each leaf, and returns the tree itself."""
     leaves = tree_leaves(tree, is_leaf)
     for each in zip(leaves, *(tree_leaves(rest, is_leaf) for rest in rests)):
         func(*each)
@@ -264,28 +264,28 @@ def tree_map_(func, tree, *rests, is_leaf=None):
 
 
 def tree_map_only(kind, /, func, tree, is_leaf=None):
-    """The tree with func(leaf) for each leaf of a class, of some classes, or of which `kind` says true."""
+    """The tree with func(leaf) for each leaf of the class or classes `kind`, or for which a function `kind` is true."""
     return tree_map(map_only(kind)(func), tree, is_leaf=is_leaf)
 
 
 def map_only(kind, /):
-    """A decorator: the function leaves alone what `tree_map_only` would."""
+    """A decorator: the function returns a leaf unchanged where `tree_map_only` would not call it."""
     fits = kind if callable(kind) and not isinstance(kind, type) else lambda x: isinstance(x, kind)
     return lambda func: lambda x: func(x) if fits(x) else x
 
 
 def tree_map_only_(kind, /, func, tree, is_leaf=None):
-    """The tree itself; func was called of each leaf that `tree_map_only` would replace."""
+    """Calls func on each leaf that `tree_map_only` would replace, and returns the tree itself."""
     return tree_map_(map_only(kind)(func), tree, is_leaf=is_leaf)
 
 
 def tree_all_only(kind, /, pred, tree, is_leaf=None):
-    """Whether pred is true of all leaves of a class, or of some classes."""
+    """Whether pred is true for all leaves of a class, or of some classes."""
     return all(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, kind))
 
 
 def tree_any_only(kind, /, pred, tree, is_leaf=None):
-    """Whether pred is true of a leaf of a class, or of some classes."""
+    """Whether pred is true for any leaf of a class, or of some classes."""
     return any(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, kind))
 
 
@@ -295,12 +295,12 @@ def arg_tree_leaves(*args, **kwargs):
 
 
 def tree_any(pred, tree, is_leaf=None):
-    """Whether pred is true of a leaf."""
+    """Whether pred is true for any leaf."""
     return any(map(pred, tree_iter(tree, is_leaf)))
 
 
 def tree_all(pred, tree, is_leaf=None):
-    """Whether pred is true of all leaves."""
+    """Whether pred is true for all leaves."""
     return all(map(pred, tree_iter(tree, is_leaf)))
 
 
@@ -316,7 +316,8 @@ def tree_map(func, tree, *rests, is_leaf=None):
 
 
 def _broadcast_to_and_flatten(tree, treespec, is_leaf=None):
-    """The leaves of `tree`, a leaf standing for all that `treespec` has below it. None if the two do not fit."""
+    """The leaves of `tree`, each repeated for all leaves that `treespec` has in its place. None if the two do not
+    fit."""
     opened = None if is_leaf is not None and is_leaf(tree) else _open(tree)
     if opened is None:
         return [tree] * treespec.num_leaves
@@ -364,7 +365,7 @@ class GetAttrKey(NamedTuple):
 
 
 def key_get(obj, kp):
-    """What a path of keys leads to."""
+    """The object at a path of keys."""
     for key in kp:
         obj = key.get(obj)
     return obj
@@ -377,7 +378,7 @@ def _key_text(key):
 
 
 def keystr(kp):
-    """A path of keys as Python would write it.
+    """A path of keys in Python's notation.
 
     >>> from tinytorch.utils._pytree import MappingKey, SequenceKey, keystr
     >>> keystr((MappingKey("a"), SequenceKey(1)))
@@ -410,7 +411,7 @@ def tree_leaves_with_path(tree, is_leaf=None):
 
 
 def tree_map_with_path(func, tree, *rests, is_leaf=None):
-    """`tree_map` of a function that is given the path of keys before the leaves.
+    """`tree_map` with a function that gets the path of keys before the leaves.
 
     >>> from tinytorch.utils._pytree import keystr, tree_map_with_path
     >>> tree_map_with_path(lambda path, x: keystr(path), {"a": [1, 2]})
@@ -422,7 +423,7 @@ def tree_map_with_path(func, tree, *rests, is_leaf=None):
 
 
 def register_dataclass(cls, *, field_names=None, drop_field_names=None, serialized_type_name=None):
-    """Have the instances of a dataclass taken for containers of its fields. ValueError if the names are not those."""
+    """Registers a dataclass, whose instances are then containers of its fields. ValueError for other field names."""
     if not dataclasses.is_dataclass(cls):
         raise ValueError(f"field_names must be specified with a list of all fields used to initialize {cls}, as it is "
                          "not a dataclass.")
@@ -448,7 +449,7 @@ def _as_words(spec):
 
 
 def treespec_dumps(treespec, protocol=None):
-    """A TreeSpec as JSON. TypeError for contexts that JSON has not."""
+    """A TreeSpec as JSON. TypeError for contexts that JSON cannot hold."""
     return json.dumps([1, _as_words(treespec)])
 
 
@@ -462,7 +463,7 @@ def _of_words(words):
 
 
 def treespec_loads(serialized):
-    """The TreeSpec that `treespec_dumps` wrote. ValueError for another protocol than its."""
+    """The TreeSpec that `treespec_dumps` wrote. ValueError for an unknown protocol."""
     protocol, words = json.loads(serialized)
     if protocol != 1:
         raise ValueError(f"Unknown protocol {protocol}. Available protocols: [1]")
@@ -577,8 +578,8 @@ SUPPORTED_NODES.update({kind: NodeDef(kind, *functions) for kind, *functions in 
 
 
 def register_constant(cls):
-    """Objects of a class have no leaves from now on: they belong to the shape of a tree. TypeError for a class that
-    compares by identity."""
+    """Registers a class whose objects have no leaves: they are part of the structure of a tree. TypeError for a class
+    that compares by identity."""
     for name, missing in (("__eq__", cls.__eq__ is object.__eq__), ("__hash__", cls.__hash__ is None)):
         if missing:
             raise TypeError(f"register_constant(cls) expects `cls` to have a non-default `{name}` implementation.")
@@ -588,7 +589,7 @@ def register_constant(cls):
 
 
 class ConstantNode(NamedTuple):
-    """An object that is all of its container."""
+    """The context of a container without children, which holds the object."""
 
     value: Any
 
@@ -597,5 +598,5 @@ CONSTANT_NODES: set[type] = set()
 
 
 def is_constant_class(cls):
-    """Whether `register_constant` was called of it."""
+    """Whether `register_constant` was called with the class."""
     return cls in CONSTANT_NODES

@@ -1,4 +1,4 @@
-"""torch.utils._triton: whether kernels written for Triton can run. None can, whatever is installed."""
+"""torch.utils._triton: whether kernels for Triton can run. They cannot, whether Triton is installed or not."""
 
 __all__ = [f"has_{_name}" for _name in """datacenter_blackwell_tma_device triton triton_experimental_host_tma
     triton_package triton_stable_tma_api triton_tensor_descriptor_host_tma triton_tma triton_tma_device""".split()]

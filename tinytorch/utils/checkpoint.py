@@ -1,4 +1,4 @@
-"""torch.utils.checkpoint: save memory by computing activations a second time during backward."""
+"""torch.utils.checkpoint: saves memory by computing activations a second time during backward."""
 import contextlib
 import threading
 from enum import Enum
@@ -21,11 +21,11 @@ __all__ = ["CheckpointError", "CheckpointPolicy", "DefaultDeviceType", "GraphExe
 
 
 class CheckpointError(RuntimeError):
-    """What was computed during backward is not what was computed before."""
+    """The second run, during backward, differs from the first run."""
 
 
 def noop_context_fn():
-    """Two contexts that do nothing: for the first run of a function, and for the second."""
+    """Two contexts that do nothing, for the first and the second run of a function."""
     return contextlib.nullcontext(), contextlib.nullcontext()
 
 
@@ -33,7 +33,7 @@ _debug = None
 
 
 class set_checkpoint_debug_enabled:
-    """Context manager: overrules the `debug` of `checkpoint`. True is not supported."""
+    """Context manager: overrides `debug` of `checkpoint`. True is not supported."""
 
     def __init__(self, enabled):
         self.enabled = enabled
@@ -52,7 +52,7 @@ _early_stop = None
 
 @contextlib.contextmanager
 def set_checkpoint_early_stop(enable):
-    """Context manager: overrules the `early_stop` of `checkpoint`."""
+    """Context manager: overrides `early_stop` of `checkpoint`."""
     global _early_stop
     before, _early_stop = _early_stop, enable
     try:
@@ -65,11 +65,11 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, 
                debug=False, early_stop=True, preserve_rng_state=True, **kwargs):
     """function(*args, **kwargs) without keeping its activations: backward computes them again.
 
-    use_reentrant       True: the second run has a backward of its own, for the tensors among `args` alone
-    preserve_rng_state  draw the same random numbers in the second run
-    context_fn          gives two context managers, for the first run and for the second (not if reentrant)
+    use_reentrant       True: the second run has its own backward, and only tensors among `args` get gradients
+    preserve_rng_state  whether the second run draws the same random numbers
+    context_fn          returns two context managers, for the first and the second run (not with use_reentrant=True)
     determinism_check   "default": the shapes and dtypes of both runs are compared (CheckpointError); or "none"
-    early_stop          stop the second run as soon as all that is needed is there
+    early_stop          whether the second run stops as soon as all needed tensors are computed
 
     >>> import tinytorch as torch
     >>> from tinytorch.utils.checkpoint import checkpoint
@@ -103,7 +103,7 @@ def checkpoint(function, *args, use_reentrant=None, context_fn=noop_context_fn, 
 
 
 class _Frame:
-    """One checkpointed call: numbers stand for what it saves, until backward asks for the first of them."""
+    """One checkpointed call. Numbers stand for its saved tensors until backward reads the first of them."""
 
     def __init__(self, function, args, kwargs, context, check, early_stop, preserve_rng_state):
         self.function, self.args, self.kwargs, self.context = function, args, kwargs, context
@@ -111,7 +111,7 @@ class _Frame:
         self.rng_state = get_rng_state() if preserve_rng_state else None
         self.autocast = _autocast()
         self.metadata = []                     # shape and dtype of each saved tensor
-        self.tensors = {}                      # those of the second run, by number, until they are used
+        self.tensors = {}                      # {number: tensor of the second run}, until it is used
 
     def pack(self, tensor):
         self.metadata.append((tensor._array.shape, tensor._array.dtype))
@@ -120,7 +120,7 @@ class _Frame:
     def unpack(self, number):
         if number not in self.tensors:
             self._run_again()
-        kept = mode.graph_task is not None and mode.graph_task.retain_graph        # it may be asked for again
+        kept = mode.graph_task is not None and mode.graph_task.retain_graph        # another backward may read it again
         return self.tensors[number] if kept else self.tensors.pop(number)
 
     def _run_again(self):
@@ -159,12 +159,12 @@ class _Frame:
 
 
 class _Enough(Exception):
-    """Ends the second run: all that was saved is there again."""
+    """Ends the second run when all saved tensors are computed."""
 
 
 @contextlib.contextmanager
 def _rng(state):
-    """Run with the random numbers that `state` gives (None: as they come), then go on as before."""
+    """A context with the random stream of `state` (None: the present stream), which restores the stream at its end."""
     if state is None:
         yield
         return
@@ -177,13 +177,13 @@ def _rng(state):
 
 
 def _autocast():
-    """What autocast is told at the moment."""
+    """The present settings of autocast."""
     return {"enabled": is_autocast_enabled("cpu"), "dtype": get_autocast_dtype("cpu"),
             "cache_enabled": is_autocast_cache_enabled()}
 
 
 def _in_autocast(settings):
-    """A context in which autocast is told what it was told in the first run."""
+    """A context with the settings of autocast of the first run."""
     if settings == _autocast():
         return contextlib.nullcontext()
     from ..amp.autocast_mode import autocast
@@ -191,8 +191,8 @@ def _in_autocast(settings):
 
 
 def detach_variable(inputs):
-    """A tuple of the tensors outside the graph, each requiring gradients if it did; other things as they are.
-    RuntimeError for what is no tuple."""
+    """A tuple with the tensors detached from the graph, which require gradients if they did before; other values stay
+    as they are. RuntimeError if `inputs` is not a tuple."""
     if not isinstance(inputs, tuple):
         raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
     return tuple([x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs])
@@ -205,7 +205,8 @@ def check_backward_validity(inputs):
 
 
 class CheckpointFunction(Function):
-    """Runs a function without recording it; backward runs it again, recorded, with a backward of its own."""
+    """Runs a function without recording it. Its backward runs the function again, recorded, and calls backward on the
+    result."""
 
     @staticmethod
     def forward(ctx, function, preserve_rng_state, *args):
@@ -236,8 +237,8 @@ class CheckpointFunction(Function):
 
 
 def checkpoint_sequential(functions, segments, input, use_reentrant=None, preserve_rng_state=True, **kwargs):
-    """The functions (or the modules of a Sequential) one after the other, in `segments` checkpointed pieces; the
-    last piece is run as usual.
+    """Runs the functions (or the modules of a Sequential) one after the other, in `segments` segments. All segments
+    except the last are checkpointed.
 
     >>> import tinytorch as torch
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh(), torch.nn.Linear(2, 1))
@@ -271,20 +272,20 @@ def _chain(functions):
 
 
 def get_device_states(*args):
-    """(devices, the states of their generators) of the tensors among `args`: none, for the CPU's is not among them."""
+    """(devices, states of their generators) for the tensors among `args`. The CPU does not count, so both are empty."""
     return [], []
 
 
 def set_device_states(devices, states, *, device_type=None):
-    """Set the generators of devices to states. RuntimeError if there are any: there is no device but the CPU."""
+    """RuntimeError if `devices` is not empty: there is no device but the CPU."""
     if len(devices):
         raise RuntimeError(f"there is no device {devices[0]}: tinytorch computes on the CPU")
 
 
-# ------------------------------------------------------------------ which operators are computed again
+# ------------------------------------------------------------------ selective checkpoints
 CheckpointPolicy = Enum("CheckpointPolicy", """MUST_SAVE PREFER_SAVE MUST_RECOMPUTE PREFER_RECOMPUTE MUST_CPU_OFFLOAD
     PREFER_CPU_OFFLOAD""", start=0, module=__name__)
-CheckpointPolicy.__doc__ = "What `create_selective_checkpoint_contexts` would be told of an operator."
+CheckpointPolicy.__doc__ = "Policies for an operator in `create_selective_checkpoint_contexts` (not supported)."
 SAC_IGNORED_OPS = set()
 create_selective_checkpoint_contexts = refused(
     __name__, "create_selective_checkpoint_contexts", "a checkpoint computes all of its function again")
@@ -293,24 +294,24 @@ SelectiveCheckpointContext = refused_class(
 
 
 class DefaultDeviceType:
-    """The kind of devices whose random state checkpoints keep beside that of CPUs."""
+    """The kind of devices whose random state checkpoints keep in addition to the CPU's."""
 
     _kind = "cuda"
 
     @staticmethod
     def set_device_type(device="cuda"):
-        """Keeps it."""
+        """Sets the kind of devices."""
         DefaultDeviceType._kind = device
 
     @staticmethod
     def get_device_type():
-        """What was set; "cpu" where there is none such."""
+        """The kind of devices that was set; "cpu" if none was set."""
         return "cpu" if DefaultDeviceType._kind == "cuda" else DefaultDeviceType._kind
 
 
 class GraphExecGroup:
-    """A group of checkpoints, to enter as a context: all of one are computed again at once, which is so for each here.
-    RuntimeError if the thread is in one already.
+    """A context that groups checkpoints. In torch, all parts of a group are computed again in one run; here this is so
+    without a group too. RuntimeError inside another group.
     """
 
     _here = threading.local()
@@ -320,10 +321,10 @@ class GraphExecGroup:
         inside = self._get_current_group()
         if inside is not None:
             raise RuntimeError(f"GraphExecGroup contexts cannot be nested. Already inside group {inside}")
-        return vars(self._here).setdefault("group", self)      # an interrupt comes before it or after it
+        return vars(self._here).setdefault("group", self)      # one statement: an interrupt comes before or after it
 
     def __exit__(self, *error):
-        """This thread is in no group any more."""
+        """Ends the group."""
         vars(self._here).pop("group", None)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""torch.utils.collect_env: what somebody who reads a report of an error wants to know.
+"""torch.utils.collect_env: information on the environment for reports of errors.
 
     python -m tinytorch -m torch.utils.collect_env
 """
@@ -14,7 +14,7 @@ __all__ = ["get_pretty_env_info", "main"]
 
 
 def get_pretty_env_info():
-    """Versions and the machine, a line each."""
+    """The versions and the machine, one a line."""
     return "\n".join([f"PyTorch version: {__version__} (tinytorch on NumPy)", "Is debug build: False",
                       "CUDA used to build PyTorch: None", f"OS: {platform.platform()}",
                       f"Python version: {sys.version}", "Is CUDA available: False",
@@ -22,7 +22,7 @@ def get_pretty_env_info():
 
 
 def main():
-    """Prints it."""
+    """Prints the information."""
     print(get_pretty_env_info())
 
 

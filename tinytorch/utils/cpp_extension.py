@@ -1,11 +1,11 @@
-"""torch.utils.cpp_extension: names to import; PyTorch's C++ is not here to build on."""
+"""torch.utils.cpp_extension: names to import. PyTorch's C++ library, which extensions need, is not here."""
 from .._refused import refused, refused_class
 
 __all__ = ["BuildExtension", "CUDAExtension", "CUDA_HOME", "CppExtension", "IS_WINDOWS", "ROCM_HOME",
            "get_default_build_root", "include_paths", "library_paths", "load", "load_inline",
            "verify_ninja_availability"]
 
-_REASON = "extensions are built on PyTorch's own C++ library"
+_REASON = "extensions need PyTorch's C++ library"
 CUDA_HOME = ROCM_HOME = None
 IS_HIP_EXTENSION = IS_WINDOWS = False
 
@@ -16,7 +16,7 @@ load, load_inline, CUDAExtension, CppExtension, include_paths, library_paths, ve
 
 
 class BuildExtension(refused_class(__name__, "BuildExtension", _REASON)):
-    """NotImplementedError, when one is made."""
+    """NotImplementedError when an instance is made."""
 
     @classmethod
     def with_options(cls, **options):

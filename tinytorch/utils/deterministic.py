@@ -1,5 +1,5 @@
-"""torch.utils.deterministic.fill_uninitialized_memory: whether elements that nothing sets (`torch.empty`, `resize_`)
-hold NaN, True or the greatest integer where `torch.use_deterministic_algorithms` asks for determinism.
+"""torch.utils.deterministic.fill_uninitialized_memory: whether uninitialized elements (`torch.empty`, `resize_`) are
+set to NaN, True or the greatest integer while `torch.use_deterministic_algorithms` is on.
 
 >>> import tinytorch as torch
 >>> torch.use_deterministic_algorithms(True)

@@ -3,12 +3,12 @@ from .._refused import refused
 
 __all__ = ["FlopCounterMode", "register_flop_formula"]
 
-_REASON = "there is no __torch_dispatch__ to count operations by"
+_REASON = "there is no __torch_dispatch__, which counts operations in torch"
 register_flop_formula = refused(__name__, "register_flop_formula", _REASON)
 
 
 class FlopCounterMode:
-    """A count of none, for whoever makes one and does not enter it. NotImplementedError when it is entered."""
+    """A counter that counts nothing. NotImplementedError when it is entered."""
 
     def __init__(self, mods=None, depth=2, display=True, custom_mapping=None):
         self.mods, self.depth, self.display = mods, depth, display

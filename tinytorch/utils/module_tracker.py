@@ -1,8 +1,8 @@
-"""torch.utils.module_tracker: which modules are at work."""
+"""torch.utils.module_tracker: the modules that are running."""
 from __future__ import annotations
 
 from .._refused import refused_class
 
 __all__ = ["ModuleTracker"]
 
-ModuleTracker = refused_class(__name__, "ModuleTracker", "there are no hooks of all modules that it could stand on")
+ModuleTracker = refused_class(__name__, "ModuleTracker", "there are no hooks for all modules, which it needs")

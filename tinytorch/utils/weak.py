@@ -1,4 +1,4 @@
-"""torch.utils.weak: dictionaries that do not keep the tensors alive that are their keys."""
+"""torch.utils.weak: dictionaries with tensors as keys, which they do not keep alive."""
 from __future__ import annotations
 
 import weakref
@@ -9,7 +9,7 @@ __all__ = ["TensorWeakRef", "WeakIdKeyDictionary", "WeakIdRef", "WeakTensorKeyDi
 
 
 class WeakIdRef(weakref.ref):
-    """A weak reference that is equal to those of the same object, whatever the object says of equality."""
+    """A weak reference that equals other references to the same object, whatever the object's `__eq__` does."""
 
     __slots__ = ("_id",)
 
@@ -62,7 +62,7 @@ class WeakIdKeyDictionary(MutableMapping):
     def __contains__(self, key: object) -> bool:
         try:
             return self.ref_type(key) in self.data
-        except TypeError:                      # what cannot be referred to weakly
+        except TypeError:                      # an object without weak references
             return False
 
     def __iter__(self) -> Iterator[Any]:

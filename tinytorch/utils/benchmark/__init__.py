@@ -1,4 +1,4 @@
-"""torch.utils.benchmark: how long a statement takes."""
+"""torch.utils.benchmark: the time of a statement."""
 from __future__ import annotations
 
 import sys
@@ -20,8 +20,8 @@ _UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 0.0))
 class Measurement:
     """Times of a statement.
 
-    raw_times        of each run of `number_per_run` calls, in seconds
-    times            of one call
+    raw_times        the time of each run of `number_per_run` calls, in seconds
+    times            the mean time of a call in each run, in seconds
     """
 
     def __init__(self, number_per_run: int, raw_times: list[float], stmt: str, label: str | None,
@@ -32,17 +32,17 @@ class Measurement:
 
     @property
     def mean(self) -> float:
-        """Of one call, in seconds."""
+        """The mean time of a call, in seconds."""
         return mean(self.times)
 
     @property
     def median(self) -> float:
-        """Of one call, in seconds."""
+        """The median time of a call, in seconds."""
         return median(self.times)
 
     @property
     def iqr(self) -> float:
-        """From the lower to the upper quartile of one call, in seconds."""
+        """The difference between the quartiles of the time of a call, in seconds."""
         if len(self.times) < 2:
             return 0.0
         low, _, high = quantiles(self.times, n=4, method="inclusive")
@@ -57,7 +57,7 @@ class Measurement:
 
 
 class Timer:
-    """Times `stmt`, run in `globals` (and with `torch`) after `setup`, by so many threads.
+    """Times `stmt`, which runs with the names in `globals` and `torch`, after `setup`, with `num_threads` threads.
 
     >>> import tinytorch as torch
     >>> torch.utils.benchmark.Timer("x + x", globals={"x": torch.ones(2)}).timeit(2).number_per_run
@@ -69,7 +69,7 @@ class Timer:
                  description: str | None = None, env: str | None = None, num_threads: int = 1,
                  language: Any = "py") -> None:
         if str(language).lower() not in ("py", "python", "language.python"):
-            raise NotImplementedError("torch.utils.benchmark.Timer times Python alone")
+            raise NotImplementedError("torch.utils.benchmark.Timer times only Python")
         self._stmt, self._label, self._num_threads = textwrap.dedent(stmt).strip(), label, num_threads
         names = {"torch": sys.modules[__name__.partition(".")[0]], **(globals or {})}
         self._timer = _timeit.Timer(self._stmt, textwrap.dedent(setup).strip(), timer, names)
@@ -89,7 +89,7 @@ class Timer:
         return self._measured(number, lambda: [self._timer.timeit(number)])
 
     def blocked_autorange(self, callback: Any = None, min_run_time: float = 0.2) -> Measurement:
-        """Times of blocks of calls, until they add up to `min_run_time` seconds."""
+        """The times of blocks of calls, whose sum is at least `min_run_time` seconds."""
         number = 1
         while (taken := self._timer.timeit(number)) < min_run_time / 1000 and number < 10 ** 9:
             number *= 10
@@ -105,5 +105,5 @@ class Timer:
 
     def adaptive_autorange(self, threshold: float = 0.1, *, min_run_time: float = 0.01, max_run_time: float = 10.0,
                            callback: Any = None) -> Measurement:
-        """As `blocked_autorange`."""
+        """The same as `blocked_autorange`."""
         return self.blocked_autorange(callback, min_run_time)

@@ -10,7 +10,7 @@ from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
 from .dataset import IterableDataset
 from .iterators import (
-    _BaseDataLoaderIter as _BaseDataLoaderIter,  # libraries look for it here
+    _BaseDataLoaderIter as _BaseDataLoaderIter,  # libraries import it from here
     _DatasetKind,
     _SimulatedWorkersIter,
     _SingleProcessDataLoaderIter,
@@ -22,12 +22,12 @@ from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
 _T_co = TypeVar("_T_co", covariant=True)
-_collate_fn_t = Callable[[list[_T_co]], Any]   # what annotations of libraries name
+_collate_fn_t = Callable[[list[_T_co]], Any]   # libraries name it in annotations
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 
 class _Endless(Sampler):
-    """In place of indices for a stream, which needs none."""
+    """The sampler for a stream, which needs no indices."""
 
     def __iter__(self):
         while True:
@@ -38,27 +38,28 @@ class DataLoader(Generic[_T_co]):
     """Iterates over a dataset in batches; each `iter()` is one pass.
 
     With `num_workers` > 0 there are worker processes, started by `multiprocessing_context` (a context or the name of a
-    method; default: Python's). Worker k has its own copy of the dataset, one thread, torch, random and numpy.random
-    seeded from base_seed + k, its `get_worker_info()`, its call of `worker_init_fn`, and every num_workers-th batch,
-    `prefetch_factor` of which it makes ahead. Batches come through shared memory. With `in_order=False` they come as
-    they get ready. `timeout`: seconds to wait for one. `pin_memory` warns that there is no device to pin memory for.
+    start method; default: Python's). Worker k has its own copy of the dataset, one thread, and torch, random and
+    numpy.random seeded from base_seed + k. It has its own `get_worker_info()`, calls `worker_init_fn`, and makes every
+    num_workers-th batch, up to `prefetch_factor` batches ahead. Batches come through shared memory. With
+    `in_order=False` they come in the order in which they are ready. `timeout`: seconds to wait for a batch.
+    `pin_memory` warns that there is no device to pin memory for.
 
     In two cases the workers are simulated in this process, one after the other, with the same batches and random
-    numbers: where there can be no processes (in a worker or another daemonic process, and on systems without fork and
-    shared memory), and for exactly a TensorDataset, or a Subset of one, with the default collation and no
-    `worker_init_fn`, whose batches are indexed at once: that takes less time than to send them.
+    numbers. The first is where processes are not possible: in a worker or another daemonic process, and on systems
+    without fork and shared memory. The second is a TensorDataset, or a Subset of one (not a subclass), with the default
+    collation and no `worker_init_fn`: indexing a batch at once takes less time than sending it.
 
-    With `seed_by_index=True` torch, random and numpy.random are seeded before each sample, from the seed that the pass
-    has drawn and the sample's index, and before each collation, from the indices of the batch. So a sample is the same
-    for any number of workers and any batch size, in the order that it comes in, and in a pass that goes on from a
-    state. (In threads other than the main one this process draws torch's numbers alone by index.) The indices are
-    integers, strings, or tuples of these; a dataset with `__getitems__` is seeded once for a batch. ValueError for an
-    IterableDataset, which has no indices.
+    With `seed_by_index=True` torch, random and numpy.random are seeded before each sample, from the seed of the pass
+    and the sample's index, and before each collation, from the indices of the batch. So a sample is the same for any
+    number of workers, any batch size and any order, and in a pass that continues from a state. (In threads other than
+    the main thread, this process seeds only torch's generator by index.) The indices are integers, strings, or tuples
+    of these; a dataset with `__getitems__` is seeded once for a batch. ValueError for an IterableDataset, which has no
+    indices.
 
     `snapshot_every_n_steps`: see `state_dict`.
 
-    An exception in a worker process is raised here with the traceback that it had there. RuntimeError if such a process
-    ends by itself, or is too slow for `timeout`; ValueError for options that exclude each other.
+    An exception in a worker process is raised here with its original traceback. RuntimeError if a worker process ends
+    by itself, or is too slow for `timeout`; ValueError for options that exclude each other.
 
     >>> import tinytorch as torch
     >>> dataset = torch.utils.data.TensorDataset(torch.arange(5.))
@@ -67,9 +68,9 @@ class DataLoader(Generic[_T_co]):
     """
 
     __initialized = False
-    _progress = None                           # of the latest pass
+    _progress = None                           # the progress of the latest pass
     _resume = None                             # the state that the next pass continues
-    seed_by_index, snapshot_every_n_steps = False, None          # of one that torch has saved
+    seed_by_index, snapshot_every_n_steps = False, None          # for a loader from one of torch's files
 
     def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0,
                  collate_fn=None, pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None,
@@ -92,15 +93,9 @@ class DataLoader(Generic[_T_co]):
         streams = self._dataset_kind == _DatasetKind.Iterable
         if streams:
             _check_stream(shuffle, sampler, batch_sampler, seed_by_index)
-        if sampler is not None and shuffle:
-            raise ValueError("sampler option is mutually exclusive with shuffle")
+        _check_batches(batch_size, shuffle, sampler, batch_sampler, drop_last)
         if batch_sampler is not None:
-            if batch_size != 1 or shuffle or sampler is not None or drop_last:
-                raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and "
-                                 "drop_last")
             batch_size = None
-        elif batch_size is None and drop_last:
-            raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
         if sampler is None:
             if streams:
                 sampler = _Endless()
@@ -117,8 +112,8 @@ class DataLoader(Generic[_T_co]):
             collate_fn = default_convert if batch_sampler is None else default_collate
         self.collate_fn = collate_fn
         self.persistent_workers = persistent_workers
-        self._IterableDataset_len_called = None          # what len() said of a stream
-        self._iterator = None                # of persistent workers
+        self._IterableDataset_len_called = None          # the length of a stream, once len() has returned it
+        self._iterator = None                # the iterator of persistent workers
         self.__initialized = True
         self.check_worker_number_rationality()
 
@@ -156,7 +151,7 @@ class DataLoader(Generic[_T_co]):
         return iterator
 
     def _resumed_iterator(self, state):
-        """What is left of the pass that the state is of, or a new pass after it."""
+        """An iterator over the rest of the pass of a state, or over a new pass if that pass has ended."""
         check_fits(self, state)
         if state["_iterator_finished"] or not state["_generators_at_start"]:
             settle(self, state)
@@ -165,11 +160,11 @@ class DataLoader(Generic[_T_co]):
             iterator = self._get_iterator(state)
             iterator._make_again(state["_steps_since_snapshot"])
         if self._dataset_kind or iterator._sampler_iter.drawn == state["_indices_drawn"]:
-            settle(self, state)                # else it draws ahead by more batches or fewer than that pass did
+            settle(self, state)                # otherwise it draws ahead by another number of batches
         return iterator
 
     def _get_iterator(self, state=None):
-        """A pass, or what is left of the one that the state is of."""
+        """An iterator over a new pass, or over the rest of the pass of a state."""
         if not self.num_workers:
             return _SingleProcessDataLoaderIter(self, state)
         if _simulates_workers(self):
@@ -185,22 +180,22 @@ class DataLoader(Generic[_T_co]):
             return length
         return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
 
-    # -------------------------------------------------------------- to be continued
+    # -------------------------------------------------------------- state
     def state_dict(self):
-        """How far the latest pass has come: where the next one of a DataLoader made alike goes on, if it loads this.
+        """The position of the latest pass. The next pass of an equal DataLoader that loads this state continues there.
 
-        What was yielded counts, not what the workers have made ahead. Samplers, and streams (IterableDataset), that
-        have no state of their own are run again to where they were, with the random numbers that they had; of those
-        that have `state_dict` and `load_state_dict`, in a worker too, and of a dataset and its iterator, that state is
-        taken instead. Generators that were given to the loader or to a sampler go on as well; the default one, and
-        Python's and NumPy's, are the program's to save, with the weights.
+        Batches that were yielded count, not those that workers have made ahead. Samplers and streams (IterableDataset)
+        without a state are run again up to their position, with the same random numbers. For samplers, streams,
+        datasets and their iterators that have `state_dict` and `load_state_dict`, also in workers, the state is used
+        instead. Generators that were passed to the loader or to a sampler continue too. The default generator, and
+        those of Python and NumPy, belong to the program, which has to save them, as it saves the weights.
 
-        The numbers that a dataset draws in worker processes are the same ones with `seed_by_index=True`, and with
-        `snapshot_every_n_steps=n`: workers then send the states of their random streams, some 10 KB, with the batches
-        around each n-th one (with every batch of a stream, and with `in_order=False`). A pass that goes on makes up to
-        n - 1 batches again, unseen.
+        The numbers that a dataset draws in worker processes stay the same with `seed_by_index=True`, and with
+        `snapshot_every_n_steps=n`: workers then send the states of their random streams, about 10 KB, with the batches
+        around each n-th batch (with every batch of a stream, and with `in_order=False`). A pass that continues makes up
+        to n - 1 batches again without yielding them.
 
-        ValueError, by the next pass, for a loader with other generators, and for a stream (or a dataset with a state)
+        The next pass raises ValueError for a loader with other generators, and for a stream (or a dataset with a state)
         with another number of workers.
 
         >>> import tinytorch as torch
@@ -216,17 +211,17 @@ class DataLoader(Generic[_T_co]):
         return self._progress.state_dict() if self._progress is not None else not_begun(self)
 
     def load_state_dict(self, state_dict):
-        """Have the next pass, and that one alone, go on where `state_dict` was taken. ValueError for what is no such
-        state."""
+        """Makes the next pass, and only this pass, continue from the position of a state. ValueError for an object that
+        is not a state."""
         if not NOT_BEGUN.keys() <= state_dict.keys():
-            raise ValueError("this is no state of a DataLoader")
+            raise ValueError("this is not a state of a DataLoader")
         self._resume = state_dict
 
     def __getstate__(self):
         return {**self.__dict__, "_progress": None}
 
     def check_worker_number_rationality(self):
-        """Warn of more workers than there are processors."""
+        """Warns if there are more workers than processors."""
         if not self.num_workers:
             return
         counted = hasattr(os, "sched_getaffinity")
@@ -245,13 +240,22 @@ class DataLoader(Generic[_T_co]):
 
 
 def _simulates_workers(loader):
-    """Whether the workers of a loader are simulated, which its docstring gives the cases of."""
+    """Whether the workers of a loader are simulated: see DataLoader."""
     if sys.platform in ("emscripten", "wasi") or not hasattr(os, "fork") or not shared.available():
         return True
     if loader.worker_init_fn is None and rows_at_once(loader) is not None:
         return True
     import multiprocessing
     return multiprocessing.current_process().daemon
+
+
+def _check_batches(batch_size, shuffle, sampler, batch_sampler, drop_last):
+    if sampler is not None and shuffle:
+        raise ValueError("sampler option is mutually exclusive with shuffle")
+    if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+        raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
+    if batch_sampler is None and batch_size is None and drop_last:
+        raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
 
 
 def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers):
@@ -278,7 +282,7 @@ def _check_stream(shuffle, sampler, batch_sampler, seed_by_index):
 
 
 def _checked_context(context, num_workers):
-    """The context, of that name if it is a string."""
+    """The context itself, or the context with this name."""
     if context is None:
         return None
     if not num_workers:

@@ -16,9 +16,9 @@ _T_co = TypeVar("_T_co", covariant=True)
 
 
 class Dataset(Generic[_T_co]):
-    """Base of datasets with samples by index: subclasses define `__getitem__`, and `__len__` for most samplers.
+    """Base class of datasets with samples by index. Subclasses define `__getitem__`, and `__len__` for most samplers.
 
-    `__getitems__(indices)`, if defined, gives a DataLoader the list of samples of a batch at once.
+    `__getitems__(indices)`, if defined, returns the list of samples of a batch at once.
 
     >>> from tinytorch.utils.data import Dataset
     >>> class Squares(Dataset):
@@ -36,7 +36,7 @@ class Dataset(Generic[_T_co]):
 
 
 class IterableDataset(Dataset[_T_co], Iterable[_T_co]):
-    """Base of datasets that are streams: subclasses define `__iter__`."""
+    """Base class of datasets that are streams. Subclasses define `__iter__`."""
 
     def __add__(self, other):
         return ChainDataset([self, other])
@@ -140,13 +140,13 @@ class ConcatDataset(Dataset[_T_co]):
 
     @property
     def cummulative_sizes(self):
-        """`cumulative_sizes`, by the name that it once had."""
+        """`cumulative_sizes`, under its former name."""
         warn("`cummulative_sizes` attribute is renamed to `cumulative_sizes`", FutureWarning)
         return self.cumulative_sizes
 
 
 class ChainDataset(IterableDataset):
-    """Streams one after the other. AssertionError, when used, for a dataset that is no stream."""
+    """Streams one after the other. Its iteration raises AssertionError for a dataset that is not a stream."""
 
     def __init__(self, datasets):
         self.datasets = datasets
@@ -201,7 +201,7 @@ class Subset(Dataset[_T_co]):
 def random_split(dataset, lengths, generator=default_generator):
     """Subsets of a dataset, of the given lengths or fractions, without common samples.
 
-    Lengths from fractions are rounded down, and what is left goes to the first subsets, one each.
+    Lengths from fractions are rounded down, and the remaining samples go to the first subsets, one each.
     ValueError if the lengths do not sum to the length of the dataset.
 
     >>> import tinytorch as torch

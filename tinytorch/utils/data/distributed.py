@@ -10,9 +10,9 @@ __all__ = ["DistributedSampler"]
 class DistributedSampler(Resumable):
     """The part of a dataset's indices that process `rank` of `num_replicas` reads; all parts have one length.
 
-    Both are those of the default process group if they are not given. `set_epoch` makes the next passes shuffle
-    differently. RuntimeError if there is nothing to ask for them (mpi4py is not installed), ValueError if there is no
-    process group, and for a rank out of range.
+    By default both come from the default process group. `set_epoch` makes the next passes shuffle differently.
+    RuntimeError if they are not passed and mpi4py is not installed, ValueError if there is no process group, and for a
+    rank out of range.
 
     >>> from tinytorch.utils.data import DistributedSampler
     >>> [list(DistributedSampler(range(5), 2, rank, shuffle=False)) for rank in (0, 1)]
@@ -41,7 +41,7 @@ class DistributedSampler(Resumable):
         self.total_size = self.num_samples * num_replicas
 
     def __iter__(self):
-        self._epoch = self.epoch               # of the pass
+        self._epoch = self.epoch               # the epoch of this pass
         return super().__iter__()
 
     def _draw(self, generator, number):
@@ -53,16 +53,16 @@ class DistributedSampler(Resumable):
         else:
             indices = list(range(n))
         repeats = -(-self.total_size // max(n, 1))
-        indices = (indices * repeats)[:self.total_size]        # the first ones again, if some are missing
+        indices = (indices * repeats)[:self.total_size]        # the first indices again, if some are missing
         return indices[self.rank::self.num_replicas]
 
     def state_dict(self):
-        """Where the latest pass is, and its epoch. See RandomSampler."""
+        """The position of the latest pass, and its epoch. See RandomSampler."""
         return {**super().state_dict(), "epoch": self.epoch}
 
     def load_state_dict(self, state_dict):
-        """Have the next pass, and that one alone, go on where `state_dict` was taken, in its epoch. KeyError for what
-        is no such state."""
+        """Makes the next pass, and only this pass, continue from the position and in the epoch of a state. KeyError for
+        an object that is not a state."""
         super().load_state_dict(state_dict)
         self.set_epoch(state_dict["epoch"])
 
@@ -70,5 +70,5 @@ class DistributedSampler(Resumable):
         return self.num_samples
 
     def set_epoch(self, epoch):
-        """Set the number that, with the seed, decides the order."""
+        """Sets the number that decides the order together with the seed."""
         self.epoch = epoch

@@ -1,4 +1,4 @@
-"""One pass over a dataset in this process: without workers, or with simulated ones."""
+"""A pass over a dataset in this process: without workers, or with simulated workers."""
 import contextlib
 import functools
 from collections import deque
@@ -25,7 +25,7 @@ class _DatasetKind:
 
     @staticmethod
     def create_fetcher(kind, dataset, auto_collation, collate_fn, drop_last):
-        """What gets the samples of a dataset of this kind."""
+        """The fetcher for a dataset of this kind."""
         fetcher = _MapDatasetFetcher if kind == _DatasetKind.Map else _IterableDatasetFetcher
         return fetcher(dataset, auto_collation, collate_fn, drop_last)
 
@@ -34,10 +34,10 @@ _STACK = default_collate_fn_map[Tensor]
 
 
 def rows_at_once(loader):
-    """function(list of indices) -> batch, or None if that must be fetched sample by sample.
+    """A function of a list of indices that returns their batch, or None if samples must be fetched one by one.
 
-    It indexes the tensors of a TensorDataset, or of a Subset of one: the function is there only if the classes
-    are exactly these and the collation is the default one.
+    The function indexes the tensors of a TensorDataset, or of a Subset of one. There is a function only for exactly
+    these classes, not subclasses, and the default collation.
     """
     dataset, chosen = loader.dataset, None
     if type(dataset) is Subset:
@@ -56,13 +56,13 @@ def rows_at_once(loader):
         try:
             rows = rows if chosen is None else chosen[rows]
             return [wrap(tensor._array.take(rows, 0)) for tensor in dataset.tensors]
-        except IndexError:                       # the sample by sample way names the culprit
+        except IndexError:                       # fetching one by one raises the error of the wrong index
             return None
     return fetch
 
 
 class _BaseDataLoaderIter:
-    """One pass over the data. `resume`: the state (see DataLoader.state_dict) of one to be continued, or None."""
+    """One pass over the data. `resume`: the state (see DataLoader.state_dict) of the pass to continue, or None."""
 
     def __init__(self, loader, resume=None):
         self._dataset = loader.dataset
@@ -88,7 +88,7 @@ class _BaseDataLoaderIter:
         self._begin_pass(loader, resume)
 
     def _begin_pass(self, loader, resume):
-        going_on = resume is not None and not resume["_iterator_finished"]     # and not after a pass that ended
+        going_on = resume is not None and not resume["_iterator_finished"]     # a pass that ended is not continued
         self._progress = progress = Progress(loader)
         self._sampler_iter = progress.indices = Indices(self._index_sampler, resume if going_on else None)
         if resume is not None:
@@ -106,7 +106,7 @@ class _BaseDataLoaderIter:
                                                    collate_fn=self._collate_fn, base_seed=self._base_seed)
 
     def _reset(self, loader):
-        """The next pass of persistent workers: their random streams go on."""
+        """Begins the next pass of persistent workers. Their random streams continue."""
         self._progress.restart(loader)
         self._sampler_iter = self._progress.indices = Indices(self._index_sampler)
         self._length = loader._IterableDataset_len_called
@@ -116,7 +116,7 @@ class _BaseDataLoaderIter:
             self._make_fetcher.keywords["base_seed"] = self._base_seed
 
     def _make_again(self, steps):
-        """Take the batches that were given away after the state to go on from, those that failed too."""
+        """Makes the batches again that were yielded after the state, including batches that failed."""
         if not steps:
             return
         last = self._progress.given + steps
@@ -171,7 +171,7 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
             raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
         if self._num_workers:
             raise AssertionError("_SingleProcessDataLoaderIter requires num_workers == 0")
-        self._progress.given = None            # all that was drawn
+        self._progress.given = None            # all indices that were drawn
         self._rows = rows_at_once(loader)
         self._dataset_fetcher = _restored_fetcher(self, self._dataset, 0)
 
@@ -186,7 +186,7 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
 
 
 def _restored_fetcher(iterator, dataset, worker):
-    """A new fetcher, brought to where the pass to be continued was. The progress asks it for its state."""
+    """A new fetcher at the position of the pass to continue, whose state the progress reads."""
     fetchers = iterator._progress.fetchers
     state = fetchers.get(worker)
     restore_dataset(dataset, state)
@@ -196,7 +196,7 @@ def _restored_fetcher(iterator, dataset, worker):
 
 
 class _SimulatedWorkersIter(_BaseDataLoaderIter):
-    """A pass (or several, with persistent workers) by simulated workers, which take turns."""
+    """A pass (or several passes, with persistent workers) by simulated workers, which take turns."""
 
     def __init__(self, loader, resume=None):
         super().__init__(loader, resume)
@@ -228,7 +228,7 @@ class _SimulatedWorkersIter(_BaseDataLoaderIter):
             self._dispatch()
 
     def _dispatch(self):
-        """Give the next index to the next worker whose stream has not ended."""
+        """Passes the next index to the next worker whose stream has not ended."""
         index = next(self._sampler_iter, _NONE_LEFT)
         if index is _NONE_LEFT or not self._active:
             return
@@ -260,7 +260,7 @@ class _SimulatedWorkersIter(_BaseDataLoaderIter):
 
 
 def turn_after(worker, count):
-    """Whose turn it is after that worker's; the first one's after None's."""
+    """The worker whose turn comes after this worker's; the first worker after None."""
     return 0 if worker is None else (worker + 1) % count
 
 

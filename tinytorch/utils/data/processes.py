@@ -1,4 +1,4 @@
-"""One pass over a dataset, or several, by worker processes."""
+"""Passes over a dataset by worker processes."""
 import contextlib
 import itertools
 import multiprocessing
@@ -21,14 +21,14 @@ from .sampler import stateful
 
 __all__ = ["_MultiProcessingDataLoaderIter"]
 
-#: This process's ends of the channels to workers. A forked process has them too, and must let them go: a worker whose
-#: loader died learns it from its channel, which is closed when nobody has the other end.
+#: The sides of the channels to workers that this process has open. A forked process has them too, and must close them:
+#: a worker learns from its channel that its loader died, once no process has the other side open.
 _ends: weakref.WeakSet = weakref.WeakSet()
 _starting = threading.Lock()
 
 
 def _run(channel, foreign, *args):
-    """In a worker process; `foreign`: the other end of its channel."""
+    """Runs in a worker process. `foreign`: the other side of its channel."""
     for end in [foreign, *_ends]:
         if end is not None:
             end.close()
@@ -36,10 +36,10 @@ def _run(channel, foreign, *args):
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
-    """Each worker has a channel. It is sent (number, index), and answers (number, batch or what there is instead of it,
-    state of its dataset); numbers of all passes are different.
+    """The iterator of worker processes, each with a channel. A worker receives (number, index), and answers (number, a
+    batch or an object instead of it, state of its dataset). All passes have different numbers.
 
-    What is waited for is a batch or the end of a process, whichever comes first.
+    It waits for a batch or the end of a process, whichever comes first.
     """
 
     def __init__(self, loader, resume=None):
@@ -68,7 +68,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             raise
 
     def _start(self, context, k):
-        with _starting:                        # else a process that another thread forks keeps the worker's end open
+        with _starting:                        # a process forked by another thread would keep it open
             ours, theirs = pair()
             foreign = ours if context.get_start_method() == "fork" else None
             worker = context.Process(target=_run, daemon=True, args=(
@@ -97,10 +97,10 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             self._events[fd] = event, k
 
     def _begin(self):
-        self._tasks, self._results = {}, {}    # number -> (worker, state and place of the sampler), -> answer
+        self._tasks, self._results = {}, {}    # {number: (worker, state and position of the sampler)}, {number: answer}
         self._active = [True] * self._num_workers
         self._ends = {}                        # states of the streams that have ended
-        self._given = [0] * self._num_workers  # tasks that are not yielded yet
+        self._given = [0] * self._num_workers  # the number of tasks of each worker that are not yielded yet
         self._turn = turn_after(self._progress.worker, self._num_workers)
         for _ in range(self._prefetch_factor * self._num_workers):
             self._dispatch()
@@ -118,9 +118,9 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._progress.keep(self._progress.yielded)
         self._begin()
 
-    # -------------------------------------------------------------- giving and taking
+    # -------------------------------------------------------------- sending and receiving
     def _dispatch(self):
-        """Send the next index to the next worker, if there is an index and a worker whose stream has not ended."""
+        """Sends the next index to the next worker, if there is an index and a worker whose stream has not ended."""
         try:
             index = self._next_index()
         except StopIteration:
@@ -136,23 +136,24 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         number, drawn = next(self._numbers), self._sampler_iter.drawn
         self._tasks[number] = k, self._sampler_iter.state, None if self._in_order or self._dataset_kind else drawn - 1
         self._given[k] += 1
-        # a snapshot has the states of all workers: those after the last batches before it
+        # a snapshot has the states of all workers, each after the worker's last batch before the snapshot
         wanted = None
         if self._snapshots:
             wanted = (drawn - 1) % self._snapshots + self._num_workers >= self._snapshots
         self._send(k, (number, index, wanted))
 
     def _send(self, k, message):
-        """Send, and take answers while the worker is too busy to read: neither side waits for the other for good."""
+        """Sends a message, and takes answers while the worker is too busy to read, so that there is no deadlock."""
         while not self._channels[k].ready(select.POLLOUT, 0):
             self._receive(None)
-        with contextlib.suppress(Closed):      # its end is told when its batch is wanted
+        with contextlib.suppress(Closed):      # the end of the worker is reported when its batch is needed
             self._channels[k].send(message)
 
     def _receive(self, timeout):
-        """Wait for something to happen, and take it. RuntimeError if a worker has ended, or nothing happens in time.
+        """Waits for an answer or the end of a worker, and takes it. RuntimeError if a worker has ended, or nothing
+        happens in time.
 
-        What stops it in the middle of a message makes the channel useless.
+        An exception in the middle of a message makes the channel unusable.
         """
         try:
             happened = self._polled.poll(None if timeout is None else timeout * 1000)
@@ -164,7 +165,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 if event == "end":
                     ended.append(k)
                 elif event == "answer" and self._channels[k].ready(select.POLLIN, 0) and not self._take(k):
-                    ended.append(k)            # a task that was sent meanwhile may have had it taken already
+                    ended.append(k)            # _send may have taken its answer already
             if ended:
                 self._check_ended(set(ended))
         except BaseException:
@@ -172,14 +173,14 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             raise
 
     def _take(self, k):
-        """Read an answer of worker k. Whether there was one."""
+        """Reads an answer of worker k. Returns whether there was an answer."""
         try:
             number, data, state = self._channels[k].receive()
         except Closed:
             return False
         if number is None:
             self._starts[k] = state
-        elif number in self._tasks:            # else it is of the pass before
+        elif number in self._tasks:            # otherwise it belongs to the pass before
             self._results[number] = data, state
             if isinstance(data, _IterableDatasetStopIteration):
                 del self._tasks[number], self._results[number]
@@ -192,7 +193,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         return True
 
     def _release(self, k):
-        """Let worker k end."""
+        """Tells worker k to end."""
         for fd, (_, of) in list(self._events.items()):
             if of == k:
                 self._polled.unregister(fd)
@@ -200,7 +201,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._channels[k].shut_down()
 
     def _check_ended(self, workers):
-        """RuntimeError for those that have ended, when all that they had sent is read."""
+        """RuntimeError for workers that have ended, after all their messages are read."""
         for k in workers:
             if k not in {of for _, of in self._events.values()}:
                 continue
@@ -224,7 +225,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 self._progress.fetchers.update(self._ends)
                 raise StopIteration
             if self._shutdown:
-                raise RuntimeError("the workers of this DataLoader have been stopped: iterate over it anew")
+                raise RuntimeError("the workers of this DataLoader have been stopped: start a new iteration")
             self._receive(self._timeout or None)
         k, sampler_state, position = self._tasks.pop(number)
         data, state = self._results.pop(number)
@@ -243,7 +244,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         return data
 
     def _due(self):
-        """The number of the task whose batch is to be yielded now, None if that is not there yet."""
+        """The number of the task whose batch comes next; None if the batch has not arrived yet."""
         if not self._in_order and self._results:
             return next(iter(self._results))
         for number in list(self._tasks):
@@ -251,7 +252,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 return number
             if self._active[self._tasks[number][0]]:
                 return None
-            del self._tasks[number]            # given to a worker whose stream had ended
+            del self._tasks[number]            # the task of a worker whose stream had ended
         return None
 
     def _shutdown_workers(self):
@@ -263,12 +264,12 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
 
 def _stop(owner, workers, channels):
-    """End the workers: those that do not come to an end by themselves in time are ended."""
+    """Ends the workers. Workers that do not end by themselves in time are killed."""
     for channel in channels:
         if os.getpid() == owner:
             channel.shut_down()
         else:
-            channel.close()                    # a forked process has nothing to say to its parent's workers
+            channel.close()                    # a forked process must not send to its parent's workers
     if os.getpid() != owner:
         return
     deadline = time.monotonic() + MP_STATUS_CHECK_INTERVAL

@@ -1,9 +1,9 @@
-"""How far a pass over a DataLoader has come, for `DataLoader.state_dict`, and how a later one continues there.
+"""The progress of a pass over a DataLoader, for `DataLoader.state_dict`, and the continuation of a pass.
 
-A sampler without a state of its own is run again from the random numbers that it started with, to where it was; a
-stream without one is read again. What has `state_dict` and `load_state_dict` (a sampler, a dataset, the iterator of
-either) is asked instead. The library's own samplers have both, and are run again all the same: that costs a pass
-nothing before its state is asked for.
+A sampler without a state is run again from its first random numbers to its position, and a stream without a state is
+read again. A sampler, a dataset, or the iterator of either that has `state_dict` and `load_state_dict` gives its state
+instead. The samplers of this library have both methods, but are run again nevertheless: this costs a pass nothing
+unless its state is read.
 """
 import contextlib
 import itertools
@@ -18,7 +18,7 @@ from .sampler import has_own_state, stateful
 __all__ = ["NOT_BEGUN", "Indices", "Progress", "advance", "check_fits", "not_begun", "restore_dataset", "resumed",
            "settle", "state_of_fetcher"]
 
-#: The state of a DataLoader that has not been iterated over. torchdata's names, where it has them.
+#: The state of a DataLoader before its first pass, with torchdata's names as far as it has them.
 NOT_BEGUN: dict[str, Any] = {
     "_num_yielded": 0, "_iterator_finished": False, "_last_yielded_worker_id": None, "_num_workers": 0,
     "_base_seed": None, "_restarted": False, "_sampler_iter_yielded": 0, "_yielded_ahead": [],
@@ -28,7 +28,7 @@ NOT_BEGUN: dict[str, Any] = {
 
 
 def _stateful(owner):
-    """Whether it is asked for its state."""
+    """Whether the state of an object is part of the loader's state."""
     return stateful(owner) and not has_own_state(owner)
 
 
@@ -37,9 +37,9 @@ def _state_of(owner):
 
 
 def state_of_fetcher(fetcher, streams=None):
-    """The states of its dataset and of the iterator of that (None for one without), how many samples it took from a
-    stream, and the states of the random streams that it draws from, if they are wanted. None if there is nothing to
-    tell."""
+    """The states of a fetcher's dataset and of the dataset's iterator (None without a state), the number of samples
+    that it took from a stream, and the states of its random streams if `streams` are passed. None if it has no
+    state."""
     dataset, iterator = _state_of(fetcher.dataset), getattr(fetcher, "dataset_iter", None)
     if dataset is None and streams is None and iterator is None:
         return None
@@ -48,13 +48,13 @@ def state_of_fetcher(fetcher, streams=None):
 
 
 def restore_dataset(dataset, state):
-    """To be called before the fetcher is made."""
+    """Loads the state of a dataset. It must be called before the fetcher is made."""
     if state is not None and state["dataset_state"] is not None:
         dataset.load_state_dict(state["dataset_state"])
 
 
 def advance(fetcher, state):
-    """Bring a new fetcher of a restored dataset to where the state was taken."""
+    """Brings a new fetcher of a restored dataset to the position of a state."""
     if state is None or not hasattr(fetcher, "dataset_iter"):
         return
     iterator, taken = state["fetcher_state"]["dataset_iter_state"], state["fetcher_state"]["samples"]
@@ -72,37 +72,39 @@ def _samplers(loader):
 
 
 def _generators(loader):
-    """Those that decide the order of the samples: the default one first."""
+    """The generators that decide the order of the samples, beginning with the default generator."""
     found = [loader.generator, *(getattr(sampler, "generator", None) for sampler in _samplers(loader))]
     distinct = {id(g): g for g in found if isinstance(g, Generator) and g is not default_generator}
     return [default_generator, *distinct.values()]
 
 
 def _with_epochs(loader):
-    """The samplers that are told the number of the pass, as DistributedSampler is."""
+    """The samplers with a `set_epoch`, such as DistributedSampler."""
     return [sampler for sampler in _samplers(loader)
             if hasattr(sampler, "set_epoch") and isinstance(getattr(sampler, "epoch", None), int)]
 
 
 class Progress:
-    """Of one pass: `yielded` batches, the last by worker `worker`; `fetchers` by worker, or the states that worker
-    processes sent; `streams`: workers in this process, asked for those.
+    """The progress of one pass.
 
-    `given`: how many indices it is done with (None: all that were drawn); `ahead`: {position: state of the sampler} of
-    those whose batches were yielded before their turn. `every`: of the states that worker processes send, those after
-    each `every`-th batch are complete.
+    yielded   the number of yielded batches; `worker`: the worker of the last one
+    fetchers  {worker: its fetcher}, or {worker: state} for states that worker processes sent
+    streams   {worker: the simulated worker}, which has random streams
+    given     the number of indices whose batches are yielded (None: all that were drawn)
+    ahead     {position: state of the sampler} for indices whose batches were yielded before their turn
+    every     the states that worker processes send are complete after each `every`-th batch
     """
 
     def __init__(self, loader, every=1):
         self._generators, self._with_epochs = _generators(loader), _with_epochs(loader)
         self._num_workers, self.every = loader.num_workers, every
         self.base_seed, self.streams = None, {}
-        self.indices: Any = None               # those of the pass, when it has begun
+        self.indices: Any = None               # the Indices of the pass, once it has begun
         self.restart(loader)
-        self.restarted = False                 # whether the pass drew no seed for workers, which had theirs
+        self.restarted = False                 # whether the workers had seeds already, so that the pass drew none
 
     def restart(self, loader):
-        """The next pass of the same workers, before its indices are asked for."""
+        """Begins the next pass of the same workers, before its indices are drawn."""
         self.restarted = True
         self.yielded, self.finished, self.worker = 0, False, None
         self.given: Any = 0
@@ -111,11 +113,11 @@ class Progress:
         self.epochs = [sampler.epoch for sampler in self._with_epochs]
         self.length = loader._IterableDataset_len_called
         self.fetchers = {}
-        self._snapshot: Any = None             # the last complete state, where not each of them is
+        self._snapshot: Any = None             # the last complete state, if not every state is complete
 
     def resume(self, state, persistent):
-        """Be where the state was taken. After a pass that has ended, what lives on is the dataset of this process, or
-        the `persistent` workers."""
+        """Goes to the position of a state. After a pass that has ended, only the dataset of this process, or those of
+        `persistent` workers, keep their states."""
         ended = state["_iterator_finished"]
         if state["_num_workers"] == self._num_workers and not (ended and self._num_workers and not persistent):
             self.fetchers = {int(name.removeprefix("worker_")): worker
@@ -129,7 +131,8 @@ class Progress:
         self.sampler = {name: state[name] for name in _STATES if state[name] is not None}
 
     def give(self, sampler, position=None):
-        """What is at `position` (None: the next one) is yielded; `sampler`: its state after that."""
+        """Notes that the batch at `position` (None: the next batch) is yielded; `sampler`: the sampler's state after
+        it."""
         if position is not None and position != self.given:
             self.ahead[position] = sampler
             return
@@ -139,7 +142,7 @@ class Progress:
             self.given += 1
 
     def keep(self, yielded=0):
-        """What has come so far is a state to go on from, with so many batches yielded."""
+        """Keeps the present state as the complete state, with a number of batches yielded."""
         if self.every > 1:
             self._snapshot = {**self._now(), "_num_yielded": yielded}
 
@@ -168,19 +171,19 @@ class Progress:
 
 
 def states_of_generators(generators):
-    """Of all but the default one, which is the program's own."""
+    """The states of the generators, except the default generator, which belongs to the program."""
     return [None if generator is default_generator else generator.get_state() for generator in generators]
 
 
 def not_begun(loader):
-    """The state of a DataLoader that has not been iterated over."""
+    """The state of a DataLoader before its first pass."""
     return {**NOT_BEGUN, "_num_workers": loader.num_workers, "_generators": states_of_generators(_generators(loader))}
 
 
 def check_fits(loader, state):
-    """ValueError if a pass over this loader cannot go on where the state was taken."""
+    """ValueError if a pass over this loader cannot continue from a state."""
     if len(_generators(loader)) != len(state["_generators"]):
-        raise ValueError("this state is of a DataLoader with other generators")
+        raise ValueError("this state belongs to a DataLoader with other generators")
     if loader.num_workers == state["_num_workers"] or state["_iterator_finished"] and not loader.persistent_workers:
         return
     kept = any(worker["dataset_state"] is not None for worker in state["_worker_snapshots"].values())
@@ -192,8 +195,8 @@ def check_fits(loader, state):
 
 @contextlib.contextmanager
 def resumed(loader, state):
-    """Inside, what decides the order of the samples draws what it drew in the pass that the state is of. After it the
-    global streams are where they were before, since they are the program's own."""
+    """A context in which the samplers draw the same numbers as in the pass of a state. At its end the global streams
+    have their former states, since they belong to the program."""
     import random
     for sampler, epoch in zip(_with_epochs(loader), state["_epochs"]):
         sampler.set_epoch(epoch)
@@ -209,7 +212,7 @@ def resumed(loader, state):
 
 
 def settle(loader, state):
-    """Set the generators, all but the default one, to where they were when the state was taken."""
+    """Sets the generators, except the default generator, to their states in `state`."""
     for generator, state_then in zip(_generators(loader)[1:], state["_generators"][1:]):
         generator.set_state(state_then)
 
@@ -218,12 +221,12 @@ _STATES = "_index_sampler_state", "_sampler_state", "_sampler_iter_state"
 
 
 class Indices:
-    """The indices that a sampler gives; `resume`: the state of a pass to be continued."""
+    """The indices of a sampler; `resume`: the state of the pass to continue."""
 
     def __init__(self, sampler, resume=None):
         self.drawn = 0
         self._skipped: Collection[int] = ()    # positions of indices that were yielded before their turn
-        self._behind = 0                       # indices of the pass to be continued that are to be drawn again
+        self._behind = 0                       # the number of indices of the continued pass to draw again
         inner: Any = getattr(sampler, "sampler", None)
         state = {} if resume is None else {name: resume[name] for name in _STATES if resume[name] is not None}
         for owner, name in (sampler, "_index_sampler_state"), (inner, "_sampler_state"):
@@ -255,11 +258,11 @@ class Indices:
         return index
 
     def catch_up(self):
-        """Draw what was drawn in the pass to be continued."""
+        """Draws the indices again that the continued pass had drawn."""
         if self._behind:
             self.drawn += sum(1 for _ in itertools.islice(self._iterator, self._behind))
 
     @property
     def state(self):
-        """After the last index: {} if that cannot be told, and is to be drawn again."""
+        """The states after the last index; {} if there are none, so that indices must be drawn again."""
         return {name: owner.state_dict() for name, owner in self._owners.items()} if self.stateful else {}

@@ -1,7 +1,7 @@
-"""Samplers: the order in which a DataLoader asks for samples. They draw the numbers that PyTorch's draw."""
+"""Samplers: the order in which a DataLoader reads samples. They draw the same random numbers as PyTorch's samplers."""
 import itertools
 import operator
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from ... import dtypes as dt
 from ...ops.creation.factories import as_tensor
@@ -9,7 +9,7 @@ from ...ops.random.factories import multinomial, randint, randperm
 from ...random import Generator, stream_of
 
 __all__ = ["BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler",
-           "WeightedRandomSampler"]     # and Resumable, which the other files of this folder use
+           "WeightedRandomSampler"]     # other files of this folder also use Resumable
 
 _T_co = TypeVar("_T_co", covariant=True)
 
@@ -22,29 +22,30 @@ def draw_seed(generator=None):
 
 
 class Sampler(Generic[_T_co]):
-    """Base of samplers: subclasses define `__iter__`, which yields indices or lists of them, and usually `__len__`."""
+    """Base class of samplers. Subclasses define `__iter__`, which yields indices or lists of indices, and usually
+    `__len__`."""
 
     def __iter__(self):
         raise NotImplementedError
 
 
 class Resumable(Sampler[_T_co]):
-    """A sampler that can say where its latest pass is, and go on from there.
+    """A sampler whose latest pass has a state, from which a later pass can continue.
 
-    A pass is drawn in lists, number 0, 1 ..., each when those before it are given away. What a pass notes is its list
-    and the iterator over that, which knows its place: nothing is counted for a state that nobody asks for.
+    A pass is drawn in lists, number 0, 1 ..., each after the lists before it are used up. A pass keeps its list and an
+    iterator over it, which knows its position, so counting costs nothing unless the state is read.
     """
 
-    _place = None                              # of the latest pass: (generator, number of the list, list, its iterator)
-    _loaded = None                             # the state that the next pass goes on from
-    _drawn_again = False                       # whether a list is the same when it is drawn again
+    _place = None                              # (generator, number of the list, list, its iterator) of the latest pass
+    _loaded = None                             # the state from which the next pass continues
+    _drawn_again = False                       # whether a list drawn again is the same
 
     def _begin(self):
-        """The generator of a new pass."""
+        """The random generator for a new pass."""
         return getattr(self, "generator", None)
 
     def _draw(self, generator, number):
-        """List `number` of a pass, None after the last one."""
+        """List `number` of a pass; None after the last list."""
         raise NotImplementedError
 
     def __iter__(self):
@@ -52,7 +53,7 @@ class Resumable(Sampler[_T_co]):
         return itertools.chain.from_iterable(self._lists(loaded))
 
     def _lists(self, loaded):
-        """Iterators over the lists of a pass, or over what is left of them."""
+        """Iterators over the lists of a new pass, or over the rest of the pass of a state."""
         number, skipped, order = 0, 0, None
         if loaded is None or not loaded["begun"]:
             generator = self._begin()
@@ -70,11 +71,12 @@ class Resumable(Sampler[_T_co]):
         self._place = None
 
     def state_dict(self):
-        """Where the latest pass is: what it has drawn and not given away, and the state of the generator.
+        """The position of the latest pass: the indices that it has drawn and not yielded, and the state of the
+        generator.
 
-        The next pass over a sampler made alike that loads this goes on there. Passes that ended, and samplers without
-        a pass, give a state whose next pass begins anew. A DataLoader draws from its sampler ahead of what it gives:
-        its own `state_dict` counts what it gave.
+        The next pass over an equal sampler that loads this state continues there. After a pass that has ended, and
+        before the first pass, the state stands for a new pass. A DataLoader draws from its sampler ahead of the batches
+        that it yields; its own `state_dict` counts the batches that it has yielded.
 
         >>> from tinytorch.utils.data import RandomSampler
         >>> sampler, again = RandomSampler(range(9)), RandomSampler(range(9))
@@ -100,8 +102,8 @@ class Resumable(Sampler[_T_co]):
         return state
 
     def load_state_dict(self, state_dict):
-        """Have the next pass, and that one alone, go on where `state_dict` was taken. KeyError for what is no such
-        state."""
+        """Makes the next pass, and only this pass, continue from the position of a state. KeyError for an object that
+        is not a state."""
         _check_own(self)
         self._loaded = {name: state_dict[name] for name in _NO_PLACE}
         generator = getattr(self, "generator", None)
@@ -112,7 +114,7 @@ class Resumable(Sampler[_T_co]):
         return {name: value for name, value in self.__dict__.items() if name != "_place"}
 
 
-#: The state of a sampler without a pass that has begun.
+#: The state of a sampler before its first pass.
 _NO_PLACE = {"begun": False, "number": 0, "yielded": 0, "order": None, "generator": None}
 
 
@@ -132,10 +134,11 @@ class SequentialSampler(Resumable[int]):
 
 
 class RandomSampler(Resumable[int]):
-    """The indices of `data_source` in random order, or `num_samples` of them; `replacement` draws each anew.
+    """The indices of `data_source` in random order, or `num_samples` of them. With `replacement` each index is drawn
+    from all indices.
 
-    Without a `generator` it seeds one of its own from the default generator at the start of each pass.
-    TypeError and ValueError for arguments that make no sense.
+    Without a `generator`, each pass has its own generator, seeded from the default generator. TypeError and ValueError
+    for invalid arguments.
 
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
@@ -170,7 +173,7 @@ class RandomSampler(Resumable[int]):
         wanted = min(size, count - number * size)
         if self.replacement:
             return randint(n, (wanted,), generator=generator).tolist()
-        return randperm(n, generator=generator).tolist()[:wanted]      # PyTorch draws it even if nothing of it is used
+        return randperm(n, generator=generator).tolist()[:wanted]      # PyTorch draws it even if no element is used
 
     def __len__(self):
         return self.num_samples
@@ -194,7 +197,7 @@ class SubsetRandomSampler(Resumable[int]):
 
 
 class WeightedRandomSampler(Resumable[int]):
-    """`num_samples` indices, each with a chance in proportion to its weight. ValueError for arguments of wrong kind.
+    """`num_samples` indices, each with a probability in proportion to its weight. ValueError for invalid arguments.
 
     >>> import tinytorch as torch
     >>> _ = torch.manual_seed(0)
@@ -232,7 +235,8 @@ class BatchSampler(Sampler[list]):
     [[0, 1], [2, 3], [4]]
     """
 
-    #: Of the latest pass: how many whole batches, of which indices, and whether there was a shorter one, the last.
+    #: The latest pass: the number of full batches, the iterator of the indices, and whether the last, shorter batch has
+    #: been yielded.
     _given = _indices = _ended = None
     _loaded = None                             # the state that the next pass goes on from
 
@@ -271,8 +275,9 @@ class BatchSampler(Sampler[list]):
         self._given = self._indices = self._ended = None
 
     def state_dict(self):
-        """Where the latest pass is: how many indices its batches had, and the states of the sampler and of the iterator
-        of that, None for one that has none. Without both, the pass that goes on skips the indices.
+        """The position of the latest pass: the number of indices in its batches, and the states of the sampler and of
+        the sampler's iterator, or None if they have no state. Without both states, the pass that continues skips the
+        indices.
 
         >>> from tinytorch.utils.data import BatchSampler, SequentialSampler
         >>> sampler = BatchSampler(SequentialSampler(range(5)), 2, False)
@@ -285,14 +290,14 @@ class BatchSampler(Sampler[list]):
         if self._loaded is not None:
             return self._loaded
         _check_own(self)
-        inner = [self._indices if stateful(self._indices) else None, self.sampler if stateful(self.sampler) else None]
-        iterator, sampler = [None if owner is None else owner.state_dict() for owner in inner]
+        owners: tuple[Any, Any] = (self._indices, self.sampler)
+        iterator, sampler = [owner.state_dict() if stateful(owner) else None for owner in owners]
         return {"samples_yielded": (self._given or 0) * self.batch_size, "sampler_state": sampler,
                 "sampler_iter_state": iterator, "ended": bool(self._ended)}
 
     def load_state_dict(self, state_dict):
-        """Have the next pass, and that one alone, go on where `state_dict` was taken. KeyError for what is no such
-        state."""
+        """Makes the next pass, and only this pass, continue from the position of a state. KeyError for an object that
+        is not a state."""
         _check_own(self)
         names = "samples_yielded", "sampler_state", "sampler_iter_state", "ended"
         loaded = {name: state_dict[name] for name in names}
@@ -309,20 +314,20 @@ class BatchSampler(Sampler[list]):
 
 
 def _check_own(sampler):
-    """NotImplementedError if its passes are not what its states are of."""
+    """NotImplementedError for a sampler whose states do not belong to its passes."""
     if not _ours(sampler, "__iter__"):
         raise NotImplementedError(f"{type(sampler).__name__} defines __iter__ and no state_dict that fits it")
 
 
 def stateful(owner):
-    """Whether it has a state that it can be asked for."""
+    """Whether an object has a state that `state_dict` returns."""
     if not (hasattr(owner, "state_dict") and hasattr(owner, "load_state_dict")):
         return False
     return not has_own_state(owner) or _ours(owner, "__iter__")
 
 
 def has_own_state(sampler):
-    """Whether its state is the one of a sampler of this library, which can be run again instead."""
+    """Whether the state of a sampler is that of a sampler of this library, which can be run again instead."""
     return isinstance(sampler, (Resumable, BatchSampler)) and _ours(sampler, "state_dict")
 
 

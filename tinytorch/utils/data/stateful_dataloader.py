@@ -1,11 +1,11 @@
-"""StatefulDataLoader, by the name that torchdata has for it."""
+"""StatefulDataLoader, under torchdata's name."""
 from .dataloader import DataLoader
 
 __all__ = ["StatefulDataLoader"]
 
 
 class StatefulDataLoader(DataLoader):
-    """A DataLoader whose `state_dict` holds the random streams of its workers too, after each
+    """A DataLoader whose `state_dict` includes the random streams of its workers, after each
     `snapshot_every_n_steps`-th batch. See DataLoader.state_dict.
 
     >>> from tinytorch.utils.data.stateful_dataloader import StatefulDataLoader
@@ -30,7 +30,7 @@ class StatefulDataLoader(DataLoader):
             seed_by_index=seed_by_index, snapshot_every_n_steps=snapshot_every_n_steps)
 
     def load_state_dict(self, state_dict):
-        """See DataLoader.load_state_dict. {} has the next pass begin anew."""
+        """See DataLoader.load_state_dict. {} makes the next pass a new pass."""
         if state_dict:
             super().load_state_dict(state_dict)
         else:

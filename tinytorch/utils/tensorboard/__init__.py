@@ -1,4 +1,4 @@
-"""torch.utils.tensorboard: what training says, written for TensorBoard by the library tensorboard."""
+"""torch.utils.tensorboard: logs of training for TensorBoard, written by the library tensorboard."""
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from .writer import FileWriter, SummaryWriter

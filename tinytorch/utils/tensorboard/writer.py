@@ -23,7 +23,7 @@ __all__ = ["FileWriter", "SummaryWriter"]
 
 
 def _array(value):
-    """A tensor, or what NumPy makes an array of."""
+    """The array of a tensor, or of any object that NumPy turns into an array."""
     if isinstance(value, Tensor):
         value = value.detach()
         return (value.float() if value.dtype.is_floating_point and value.dtype.itemsize < 4 else value).numpy()
@@ -31,7 +31,7 @@ def _array(value):
 
 
 def _limits():
-    """The limits of the bins that TensorBoard has for histograms: 10 percent apart, from 1e-12 to 1e20, both ways."""
+    """The limits of TensorBoard's bins for histograms: 10 percent apart, from 1e-12 to 1e20, with both signs."""
     positive, limit = [], 1e-12
     while limit < 1e20:
         positive.append(limit)
@@ -50,7 +50,7 @@ def _histogram(values, bins, max_bins):
         counts, limits = np.add.reduceat(counts, starts), np.append(limits[starts], limits[-1])
     filled = np.flatnonzero(counts)
     start, end = filled[0], filled[-1] + 1
-    # the limits are right ends: a bin without elements stands before the first for its left end
+    # the limits are right ends, so an empty bin before the first shows the left end of the first
     return HistogramProto(min=values.min(), max=values.max(), num=values.size, sum=values.sum(),
                           sum_squares=values.dot(values), bucket_limit=limits[start:end + 1].tolist(),
                           bucket=[0, *counts[start:end].tolist()])
@@ -112,7 +112,7 @@ class FileWriter:
 
 
 class SummaryWriter:
-    """Writes what training says into folder `log_dir` (runs/DATE_HOST), for TensorBoard to show.
+    """Writes logs of training to the folder `log_dir` (default: runs/DATE_HOST), which TensorBoard shows.
 
     Videos, sounds, meshes, embeddings, curves of precision and graphs of operations are not supported.
     """
@@ -145,7 +145,7 @@ class SummaryWriter:
 
     def add_scalar(self, tag: str, scalar_value: Any, global_step: int | None = None, walltime: float | None = None,
                    new_style: bool = False, double_precision: bool = False) -> None:
-        """A number, or a tensor of one."""
+        """Writes a number, or a tensor with one element."""
         number = float(_array(scalar_value).squeeze())
         if not new_style:
             self._add(global_step, walltime, tag=tag, simple_value=number)
@@ -156,7 +156,7 @@ class SummaryWriter:
 
     def add_scalars(self, main_tag: str, tag_scalar_dict: dict[str, Any], global_step: int | None = None,
                     walltime: float | None = None) -> None:
-        """Numbers for one diagram, each in a file of a folder of its own."""
+        """Writes numbers for one diagram, each to a file in its own folder."""
         self._get_file_writer()
         for tag, value in tag_scalar_dict.items():
             folder = os.path.join(self.log_dir, f"{main_tag.replace('/', '_')}_{tag}")
@@ -167,7 +167,7 @@ class SummaryWriter:
 
     def add_histogram(self, tag: str, values: Any, global_step: int | None = None, bins: Any = "tensorflow",
                       walltime: float | None = None, max_bins: int | None = None) -> None:
-        """How the numbers of a tensor are distributed; `bins` as numpy.histogram takes them."""
+        """Writes a histogram of the numbers of a tensor; `bins` as in numpy.histogram."""
         bins = self.default_bins if isinstance(bins, str) and bins == "tensorflow" else bins
         values = _array(values)
         self._add(global_step, walltime, tag=tag,
@@ -175,17 +175,17 @@ class SummaryWriter:
 
     def add_image(self, tag: str, img_tensor: Any, global_step: int | None = None, walltime: float | None = None,
                   dataformats: str = "CHW") -> None:
-        """An image: bytes, or numbers from 0 to 1, its dimensions in the order of `dataformats`."""
+        """Writes an image of bytes, or of numbers from 0 to 1, with dimensions in the order of `dataformats`."""
         self._add(global_step, walltime, tag=tag, image=_image(_array(img_tensor), dataformats))
 
     def add_images(self, tag: str, img_tensor: Any, global_step: int | None = None, walltime: float | None = None,
                    dataformats: str = "NCHW") -> None:
-        """Several images, side by side."""
+        """Writes several images, side by side."""
         self.add_image(tag, img_tensor, global_step, walltime, dataformats)
 
     def add_figure(self, tag: str, figure: Any, global_step: int | None = None, close: bool = True,
                    walltime: float | None = None) -> None:
-        """A figure of matplotlib's, or several."""
+        """Writes one or several matplotlib figures."""
         from matplotlib import pyplot
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         images = []
@@ -202,14 +202,14 @@ class SummaryWriter:
 
     def add_text(self, tag: str, text_string: str, global_step: int | None = None,
                  walltime: float | None = None) -> None:
-        """A text."""
+        """Writes a text."""
         proto = TensorProto(dtype="DT_STRING", string_val=[text_string.encode()],
                             tensor_shape=TensorShapeProto(dim=[TensorShapeProto.Dim(size=1)]))
         self._add(global_step, walltime, tag=f"{tag}/text_summary", tensor=proto, metadata=_metadata("text"))
 
     def add_hparams(self, hparam_dict: dict[str, Any], metric_dict: dict[str, Any], hparam_domain_discrete: Any = None,
                     run_name: str | None = None, global_step: int | None = None) -> None:
-        """Settings of a run and what came of them, in a folder of their own."""
+        """Writes the settings of a run and its results to their own folder."""
         from tensorboard.plugins.hparams import api
         values = {k: v.item() if isinstance(v, (Tensor, np.generic)) else v for k, v in hparam_dict.items()}
         with SummaryWriter(os.path.join(self.log_dir, run_name or str(time.time()))) as writer:

@@ -1,5 +1,5 @@
-"""What datasets, loaders and workers are made of, under the names that PyTorch has for the files."""
+"""The parts of loaders and workers, in files with PyTorch's names."""
 from . import collate, fetch, pin_memory, signal_handling, worker
 
-#: Seconds after which a worker that was told to end is ended.
+#: Seconds that a worker has to end by itself before it is killed.
 MP_STATUS_CHECK_INTERVAL = 5.0

@@ -1,8 +1,8 @@
 """Messages between a loader and a worker process: small ones over a socket, large ones in shared memory.
 
-A message is pickled with its arrays apart. Arrays of some size, and a pickle of some size, are written into a file
-without a name, whose descriptor goes over the socket and which the receiver maps: tensors of the batch are views of
-that mapping, which nobody copies. So what goes over the socket itself is always small, and fits into its buffer.
+A message is pickled with its arrays separate. Large arrays, and a large pickle, are written to a file without a name.
+Its descriptor goes over the socket, and the receiver maps the file: the tensors of the batch are views of this mapping,
+without a copy. Therefore the data on the socket is always small, and fits into its buffer.
 """
 import io
 import os
@@ -18,15 +18,15 @@ from ....tensor import Tensor
 
 __all__ = ["Channel", "Closed", "pair"]
 
-#: Of an array to be worth a place in shared memory; of a pickle that still goes over the socket.
+#: The smallest array that goes to shared memory, and the largest pickle that goes over the socket, in bytes.
 _LARGE, _INLINE = 4096, 8192
 _ALIGNMENT = 64
-_HEAD = struct.Struct("<QQQ")              # bytes of the pickle, where it is in the file, arrays (no file: 0, 0)
+_HEAD = struct.Struct("<QQQ")              # bytes of the pickle, its offset in the file, arrays (no file: 0, 0)
 _SPAN = struct.Struct("<QQ")
 
 
 class Closed(Exception):
-    """The other side has gone."""
+    """The other side has closed the channel."""
 
 
 class _Pickler(ForkingPickler):
@@ -39,13 +39,14 @@ class _Pickler(ForkingPickler):
 
 
 def pair():
-    """Two channels that are each other's other side."""
+    """The two sides of a channel."""
     a, b = socket.socketpair()
     return Channel(a), Channel(b)
 
 
 class Channel:
-    """One side. `patience` is called about once a second while the other side lets us wait, and may raise."""
+    """One side of a channel. `patience` is called about once a second while it waits for the other side, and may
+    raise."""
 
     def __init__(self, sock, patience=None):
         self._socket = sock
@@ -55,19 +56,19 @@ class Channel:
         return self._socket.fileno()
 
     def close(self):
-        """Let go of this process's end."""
+        """Closes this side in this process."""
         self._socket.close()
 
     def shut_down(self):
-        """Have both sides find the channel closed, whatever process still has it open."""
+        """Ends the channel for both sides, even if other processes still have it open."""
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
-            pass                               # the other side was faster
+            pass                               # the other side has done it already
         self._socket.close()
 
     def ready(self, events, seconds):
-        """Whether it can be read (select.POLLIN) or written to (POLLOUT) within this time."""
+        """Whether the channel can be read (select.POLLIN) or written to (POLLOUT) within this time."""
         waiting = select.poll()
         waiting.register(self._socket, events)
         return bool(waiting.poll(seconds * 1000))
@@ -79,7 +80,7 @@ class Channel:
 
     # -------------------------------------------------------------- sending
     def send(self, message):
-        """Closed if nobody is there to read it; whatever pickling raises, before anything is sent."""
+        """Sends a message. Closed if the other side is gone; errors of pickling come before anything is sent."""
         self.send_packed(pack(message))
 
     def send_packed(self, packed):
@@ -100,7 +101,7 @@ class Channel:
 
     # -------------------------------------------------------------- receiving
     def receive(self):
-        """The next message, which is waited for. Closed if there will be none."""
+        """Waits for the next message and returns it. Closed if there will be none."""
         self._wait(select.POLLIN)
         try:
             head, fds, _, _ = socket.recv_fds(self._socket, _HEAD.size, 1, getattr(socket, "MSG_CMSG_CLOEXEC", 0))
@@ -126,13 +127,13 @@ class Channel:
 
 
 def pack(message):
-    """(What to send, the descriptor that goes with it or None)."""
+    """(the data to send, the descriptor that goes with it or None)."""
     arrays = []
 
     def take(buffer):
         raw = buffer.raw()
         if raw.nbytes < _LARGE:
-            return True                        # into the pickle
+            return True                        # goes into the pickle
         arrays.append(raw)
         return False
     file = io.BytesIO()

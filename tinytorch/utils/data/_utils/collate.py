@@ -1,4 +1,4 @@
-"""Making a batch of samples: default_collate and default_convert."""
+"""Makes batches of samples: default_collate and default_convert."""
 import contextlib
 import copy
 import re
@@ -36,7 +36,7 @@ def _rebuilt(original, items, mutable, plain):
 
 
 def default_convert(data):
-    """`data` with each NumPy array and scalar in it as a tensor: what a DataLoader does that makes no batches.
+    """`data` with tensors in place of NumPy arrays and scalars. A DataLoader without batches does this.
 
     >>> import tinytorch as torch, numpy as np
     >>> torch.utils.data.default_convert({"a": np.array([1, 2]), "b": "text"})
@@ -94,8 +94,8 @@ def _collate_tensors(batch, *, collate_fn_map=None):
 
 
 def _rows(arrays, count):
-    """The stack of as many small arrays of one dtype and shape that lie densely in memory, in a fraction of the time
-    that `stack` takes. None if they are others."""
+    """The stack of `count` small arrays, in a fraction of the time that `stack` takes. None unless all arrays have the
+    same dtype and shape and are dense in memory."""
     first: Any = arrays[0] if arrays else None
     if (len(arrays) != count or set(map(type, arrays)) != {np.ndarray} or first.ndim > 2 or not 0 < first.nbytes < 4096
             or {array.dtype for array in arrays} != {first.dtype}
@@ -129,7 +129,7 @@ def _collate_ints(batch, *, collate_fn_map=None):
 
 
 def _numbers(batch, kind, dtype):
-    """A tensor of numbers that are all of this type, which need no closer look; None for others."""
+    """A tensor of numbers that all have this type; None if some have another type."""
     if set(map(type, batch)) == {kind}:
         with contextlib.suppress(OverflowError):
             return wrap(np.fromiter(batch, dtype, len(batch)))
@@ -140,7 +140,7 @@ def _collate_text(batch, *, collate_fn_map=None):
     return batch
 
 
-#: How default_collate treats samples by type; may be added to.
+#: {type of samples: function of default_collate}. Programs may add types.
 default_collate_fn_map = {
     Tensor: _collate_tensors, np.ndarray: _collate_arrays, (np.bool_, np.number, np.object_): _collate_scalars,
     float: _collate_floats, int: _collate_ints, str: _collate_text, bytes: _collate_text}

@@ -1,4 +1,4 @@
-"""Getting the samples of an index, or of a list of indices, from a dataset, and collating them."""
+"""Fetches the sample of an index, or the samples of a list of indices, from a dataset, and collates them."""
 import itertools
 
 from .worker import IndexStreams
@@ -7,7 +7,7 @@ __all__ = ["_BaseDatasetFetcher", "_IndexSeededFetcher", "_IterableDatasetFetche
 
 
 class _BaseDatasetFetcher:
-    """With `auto_collation` it is asked for lists of indices."""
+    """Fetches samples. With `auto_collation` it gets lists of indices."""
 
     def __init__(self, dataset, auto_collation, collate_fn, drop_last):
         self.dataset = dataset
@@ -45,7 +45,7 @@ class _IterableDatasetFetcher(_BaseDatasetFetcher):
 
 
 class _MapDatasetFetcher(_BaseDatasetFetcher):
-    """Samples by index, of a batch by `__getitems__` if the dataset has it."""
+    """Samples by index; the samples of a batch by `__getitems__` if the dataset has it."""
 
     def fetch(self, possibly_batched_index):
         if not self.auto_collation:
@@ -56,7 +56,7 @@ class _MapDatasetFetcher(_BaseDatasetFetcher):
 
 
 class _IndexSeededFetcher(_MapDatasetFetcher):
-    """Samples by index, with random numbers by index: see `seed_by_index` of DataLoader."""
+    """Samples by index, with a seed for each index: see `seed_by_index` of DataLoader."""
 
     def __init__(self, dataset, auto_collation, collate_fn, base_seed):
         super().__init__(dataset, auto_collation, collate_fn, drop_last=False)

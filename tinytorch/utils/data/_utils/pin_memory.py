@@ -1,4 +1,4 @@
-"""Pinning a batch: there is no device to pin memory for."""
+"""Pinned memory: there is no device to pin memory for."""
 
 __all__ = ["pin_memory"]
 

@@ -1,13 +1,13 @@
-"""What there is to say of a worker process that ended without being told to.
+"""The error for a worker process that ends unexpectedly.
 
-No handler of SIGCHLD is installed: the loader waits for its workers' ends along with their batches.
+No handler of SIGCHLD is installed: the loader waits for the end of its workers together with their batches.
 """
 __all__ = ["cause_of_end"]
 
 
 def cause_of_end(process):
     """RuntimeError that says how the process ended."""
-    import signal  # whose enumerations take longer to make than many a module, and no worker may ever fail
+    import signal  # slow to import because of its enumerations, and only needed for this error
 
     code = process.exitcode
     if code is None or code >= 0:

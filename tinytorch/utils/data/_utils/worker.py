@@ -1,4 +1,5 @@
-"""Workers of a DataLoader, in this process or in processes of their own: what they know, draw and do."""
+"""Workers of a DataLoader, simulated in this process or in worker processes: their information, random streams and
+work."""
 import copy
 import operator
 import os
@@ -15,7 +16,7 @@ __all__ = ["WorkerInfo", "get_worker_info"]
 
 
 class WorkerInfo:
-    """Which worker is at work: id, num_workers, seed, and its own copy of the dataset. Nothing can be assigned."""
+    """The running worker: id, num_workers, seed, and its copy of the dataset. Its fields cannot be assigned."""
 
     __slots__ = ("id", "num_workers", "seed", "dataset", "rng", "worker_method")
     id: int
@@ -41,7 +42,7 @@ _here = threading.local()
 
 
 def get_worker_info():
-    """The WorkerInfo of the worker that is loading data, None outside of workers.
+    """The WorkerInfo of the running worker; None outside workers.
 
     >>> import tinytorch as torch
     >>> torch.utils.data.get_worker_info() is None
@@ -51,23 +52,24 @@ def get_worker_info():
 
 
 def _generate_state(base_seed, worker_id):
-    """Four numbers that NumPy's generator is seeded with."""
+    """The four numbers that seed NumPy's generator."""
     return np.random.SeedSequence([worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]).generate_state(4).tolist()
 
 
 class Worker:
-    """A worker in this process. Inside `with worker:` the global random generators (torch's, and in the main thread
-    Python's and NumPy's) are its own, seeded as PyTorch seeds them, and `get_worker_info()` is its info.
+    """A simulated worker in this process. Inside `with worker:` the global random generators (torch's, and in the main
+    thread Python's and NumPy's) have the worker's streams, seeded as PyTorch seeds them, and `get_worker_info()`
+    returns its info.
 
-    Other threads see nothing of that: torch's generator is exchanged in this thread alone. Python's and NumPy's exist
-    once in a process, so outside the main thread they stay what they are.
+    Other threads are not affected: torch's generator is exchanged only in this thread. Python's and NumPy's generators
+    exist once in a process, so they are not exchanged outside the main thread.
     """
 
     def __init__(self, number, count, base_seed, dataset, init_fn):
         seed = base_seed + number
         self.info = WorkerInfo(number, count, seed, copy.copy(dataset))
         self.stream = Stream(seed)
-        import random  # Python's own, which nothing but workers needs
+        import random  # only workers need Python's module
         self.python_state = random.Random(seed).getstate()
         self.numpy_state = np.random.RandomState(_generate_state(base_seed, number)).get_state()
         if init_fn is not None:
@@ -75,11 +77,11 @@ class Worker:
                 init_fn(number)
 
     def streams(self):
-        """Their states."""
+        """The states of the worker's random streams."""
         return _packed(self.stream.state(), self.python_state, self.numpy_state)
 
     def go_on(self, streams):
-        """From those states."""
+        """Continues the worker's random streams from these states."""
         if streams is not None:
             torch_state, self.python_state, self.numpy_state = _unpacked(streams)
             self.stream.resume(torch_state)
@@ -95,7 +97,7 @@ class Worker:
         self._exchange()
 
     def _exchange(self):
-        """Swap the states of Python's and NumPy's global generators with the worker's."""
+        """Exchanges the states of Python's and NumPy's global generators with the worker's."""
         if threading.current_thread() is not threading.main_thread():
             return
         import random
@@ -106,7 +108,7 @@ class Worker:
 
 
 def _packed(torch_state, python_state, numpy_state):
-    """The states of three streams, as plain as a file of weights is."""
+    """The states of three streams as tensors and plain values, which a file of weights may hold."""
     _, key, *rest = numpy_state
     return {"torch": wrap(torch_state), "random": python_state, "numpy": (key.tolist(), *rest)}
 
@@ -124,7 +126,7 @@ def streams_here():
 
 
 def go_on_here(streams):
-    """Continue the global random streams of a worker's process."""
+    """Continues the global random streams of a worker's process from these states."""
     import random
     torch_state, python_state, numpy_state = _unpacked(streams)
     default_generator.stream.resume(torch_state)
@@ -133,9 +135,9 @@ def go_on_here(streams):
 
 
 class IndexStreams:
-    """Random streams that are seeded from a number and an index. Inside, the global ones are these; they are back after
-    it. In threads other than the main one that is true of torch's alone, since Python's and NumPy's exist once in a
-    process.
+    """Random streams that are seeded from a number and an index. Inside the context the global generators have these
+    streams; afterwards they have their former states. In threads other than the main thread this holds only for torch's
+    generator, since Python's and NumPy's exist once in a process.
     """
 
     def __init__(self, base_seed):
@@ -158,9 +160,10 @@ class IndexStreams:
             np.random.set_state(self._states[1])
 
     def seed(self, what, index):
-        """Begin the streams of `what` at that index. TypeError for an index that is not made of integers and strings.
+        """Seeds the streams for `what` ("sample", "samples" or "batch") and an index. TypeError for an index that is
+        not made of integers and strings.
 
-        SHA-256 of the text is the same everywhere and for good, and no two indices share numbers.
+        The seed is the SHA-256 of a text, which is the same everywhere, and different for different indices.
         """
         from hashlib import sha256
         words = np.frombuffer(sha256(f"{self._base_seed} {what} {_plain(index)!r}".encode()).digest(), "<u4").tolist()
@@ -183,32 +186,32 @@ def _plain(index):
                         f"{type(index).__name__}") from None
 
 
-# ------------------------------------------------------------------ in a process of its own
+# ------------------------------------------------------------------ worker processes
 class _IterableDatasetStopIteration:
-    """In place of a batch: the stream of this worker has ended."""
+    """Sent instead of a batch when the stream of a worker has ended."""
 
     def __init__(self, worker_id):
         self.worker_id = worker_id
 
 
 class _ResumeIteration:
-    """In place of indices: the next pass begins. `seed`: what it seeds indices from; `asked`: whether it is answered
-    with a state."""
+    """Sent instead of indices when the next pass begins. `seed`: the seed for `seed_by_index`; `asked`: whether the
+    worker answers with a state."""
 
     def __init__(self, seed=None, asked=False):
         self.seed, self.asked = seed, asked
 
 
 class _Orphaned(BaseException):
-    """The process that wanted the batches is no more."""
+    """The process of the loader has ended."""
 
 
 def _worker_loop(channel, dataset, make_fetcher, base_seed, init_fn, worker_id, num_workers, state):
-    """What a worker process does: make batches of the indices that it is sent, until it is told to end.
+    """The loop of a worker process: it makes batches of the indices that it receives, until it is told to end.
 
-    make_fetcher(dataset) gives a new fetcher, for each pass. Tasks are (number, index, wanted), answers (number, batch,
-    state of the fetcher); `wanted`: True for that state with random streams, None without, False for no state;
-    `state`: that of a pass to be continued, or None.
+    make_fetcher(dataset) returns a new fetcher for each pass. Tasks are (number, index, wanted), and answers are
+    (number, batch, state of the fetcher). `wanted`: True for a state with random streams, None for a state without
+    them, False for no state. `state`: the state of the pass to continue, or None.
     """
     parent = os.getppid()
 
@@ -219,7 +222,7 @@ def _worker_loop(channel, dataset, make_fetcher, base_seed, init_fn, worker_id, 
     try:
         _serve(channel, dataset, make_fetcher, base_seed, init_fn, worker_id, num_workers, state)
     except (_Orphaned, KeyboardInterrupt):
-        pass                                   # an interrupt goes to the main process, too, which says so
+        pass                                   # the main process gets the interrupt too, and reports it
     finally:
         channel.close()
 
@@ -295,14 +298,14 @@ def _pack_failure(number, wrapped):
     from .channel import pack
     try:
         return pack((number, wrapped, None))
-    except Exception:                          # a class that cannot be pickled, such as one of a function
+    except Exception:                          # a class that cannot be pickled, such as a local class of a function
         wrapped.exc_msg = f"{wrapped.exc_msg}({wrapped.exc_type.__name__} cannot be sent from its process)\n"
         wrapped.exc_type = RuntimeError
         return pack((number, wrapped, None))
 
 
 def _seed(base_seed, worker_id):
-    """One thread, and the random streams of a worker."""
+    """Sets one thread, and seeds the random streams of a worker."""
     import random
     threads.set_number(1)
     random.seed(base_seed + worker_id)

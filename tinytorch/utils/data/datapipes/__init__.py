@@ -1,4 +1,4 @@
-"""torch.utils.data.datapipes: datasets made of one another, step by step. A DataLoader takes one as any dataset."""
+"""torch.utils.data.datapipes: datasets made from other datasets, step by step. A DataLoader takes them as datasets."""
 from ....missing import namespace as _namespace
 from . import datapipe, iter, map
 

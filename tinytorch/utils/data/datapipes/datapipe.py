@@ -1,4 +1,4 @@
-"""IterDataPipe and MapDataPipe: datasets with a method for each kind of step that may follow."""
+"""IterDataPipe and MapDataPipe: datasets with a method for each kind of next step."""
 from __future__ import annotations
 
 import functools
@@ -12,9 +12,9 @@ __all__ = ["DFIterDataPipe", "DataChunk", "IterDataPipe", "MapDataPipe", "argume
            "runtime_validation_disabled"]
 
 
-# ------------------------------------------------------------------ iterators, of which one pipe has one at a time
+# ------------------------------------------------------------------ iterators: a pipe has one at a time
 class _OneIterator:
-    """The iterator of a pipe: RuntimeError once there is another one of the same pipe."""
+    """The iterator of a pipe. It raises RuntimeError once the same pipe has another iterator."""
 
     def __init__(self, pipe: IterDataPipe, made: Iterator) -> None:
         self._pipe, self._made, self._number = pipe, made, pipe._valid_iterator_id
@@ -51,7 +51,7 @@ def _one_at_a_time(function):
 
 
 class _Pipe:
-    """What both kinds have: functions by name, each of which makes a pipe of this one."""
+    """The base of both kinds of pipes: registered functions, each of which makes a new pipe from this pipe."""
 
     functions: dict[str, Callable] = {}
 
@@ -74,13 +74,13 @@ class _Pipe:
 
     @classmethod
     def register_function(cls, function_name: str, function: Callable) -> None:
-        """Has `pipe.name(...)` call function(pipe, ...)."""
+        """Makes `pipe.name(...)` call function(pipe, ...)."""
         cls.functions[function_name] = function
 
     @classmethod
     def register_datapipe_as_function(cls, function_name: str, cls_to_register: type,
                                       enable_df_api_tracing: bool = False) -> None:
-        """Has `pipe.name(...)` make a pipe of another class. Exception for a name that is taken."""
+        """Makes `pipe.name(...)` return a pipe of another class. Exception for a name that is in use."""
         if function_name in cls.functions:
             raise Exception(f"Unable to add DataPipe function name {function_name} as it is already taken")
 
@@ -91,8 +91,8 @@ class _Pipe:
 
 
 class IterDataPipe(_Pipe, IterableDataset):
-    """A dataset that is gone through in order, to derive from: the subclass has `__iter__`. There is one iterator of it
-    at a time; making another one calls `reset`, and the first one raises RuntimeError from then on.
+    """Base class of datasets that are read in order. Subclasses define `__iter__`. A pipe has one iterator at a time: a
+    new iterator calls `reset`, and the former iterator raises RuntimeError from then on.
 
     >>> from tinytorch.utils.data.datapipes.iter import IterableWrapper
     >>> list(IterableWrapper(range(5)).map(lambda x: x * x).batch(2))
@@ -111,15 +111,15 @@ class IterDataPipe(_Pipe, IterableDataset):
         return self
 
     def reset(self) -> None:
-        """Called before each iteration, for subclasses to begin anew."""
+        """Resets the state of a subclass. It is called before each iteration."""
 
 
 class DFIterDataPipe(IterDataPipe):
-    """A pipe of data frames, to derive from."""
+    """Base class of pipes of data frames."""
 
 
 class MapDataPipe(_Pipe, Dataset):
-    """A dataset of items by key, to derive from: the subclass has `__getitem__`.
+    """Base class of datasets with items by key. Subclasses define `__getitem__`.
 
     >>> from tinytorch.utils.data.datapipes.map import SequenceWrapper
     >>> list(SequenceWrapper(range(3)).map(lambda x: x * x))
@@ -133,8 +133,8 @@ class MapDataPipe(_Pipe, Dataset):
 
 
 class functional_datapipe:
-    """Decorator of a class of pipes: pipes get a method of that name, which makes one of this class of them. Another
-    class is left as it is.
+    """Decorator of a class of pipes: all pipes of its kind get a method of this name, which makes a pipe of the class.
+    Classes that are not pipes stay as they are.
 
     >>> @functional_datapipe("doubled")
     ... class Doubled(IterDataPipe):
@@ -160,7 +160,7 @@ class functional_datapipe:
 
 
 class DataChunk(list):
-    """A list of items that stand for one step of a pipe."""
+    """A list of items that a pipe yields as one item."""
 
     def __init__(self, items: Iterable) -> None:
         items = list(items)
@@ -178,7 +178,7 @@ class DataChunk(list):
 
 # ------------------------------------------------------------------ declarations
 class guaranteed_datapipes_determinism:
-    """A context in which pipes that are not deterministic may not be made."""
+    """A context in which making a pipe that is not deterministic raises TypeError."""
 
     _on = False
 
@@ -190,8 +190,8 @@ class guaranteed_datapipes_determinism:
 
 
 class non_deterministic:
-    """Decorator of a class of pipes that are not deterministic, or of a function of the arguments that says whether one
-    is. Such pipes are not made within `guaranteed_datapipes_determinism`: TypeError."""
+    """Decorator of a class of pipes that are not deterministic, or of a function of the arguments that says whether a
+    pipe is. Within `guaranteed_datapipes_determinism` such a pipe raises TypeError when it is made."""
 
     def __init__(self, arg: Any) -> None:
         self.cls = arg if isinstance(arg, type) and issubclass(arg, IterDataPipe) else None
@@ -216,21 +216,21 @@ class non_deterministic:
 
 
 def argument_validation(f: Callable) -> Callable:
-    """The function itself: annotations of pipes are not checked. TypeError for what is none."""
+    """The function itself: annotations of pipes are not checked. TypeError for an object that is not callable."""
     if not callable(f):
         raise TypeError(f"{f} is not a callable object")
     return f
 
 
 def runtime_validation(f: Callable) -> Callable:
-    """The `__iter__` itself: what pipes give is not checked. TypeError for another function."""
+    """The `__iter__` itself: the items of pipes are not checked. TypeError for another function."""
     if f.__name__ != "__iter__":
         raise TypeError("Can not decorate function " + f.__name__ + " with 'runtime_validation'")
     return f
 
 
 class runtime_validation_disabled:
-    """A context that changes nothing: what pipes give is not checked."""
+    """A context that changes nothing: the items of pipes are not checked."""
 
     def __enter__(self) -> None:
         """Nothing."""

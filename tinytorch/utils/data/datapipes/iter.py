@@ -1,4 +1,4 @@
-"""torch.utils.data.datapipes.iter: steps of datasets that are gone through in order."""
+"""torch.utils.data.datapipes.iter: pipes that are read in order."""
 from __future__ import annotations
 
 import copy
@@ -24,7 +24,7 @@ RoutedDecoder = refused_class(__name__, "RoutedDecoder", "files are not decoded 
 
 
 class IterableWrapper(IterDataPipe):
-    """Anything that can be gone through as a pipe, copied for each iteration unless deepcopy=False."""
+    """An iterable as a pipe. It is copied for each iteration unless deepcopy=False."""
 
     def __init__(self, iterable, deepcopy=True):
         self.iterable, self.deepcopy = iterable, deepcopy
@@ -46,8 +46,8 @@ class IterableWrapper(IterDataPipe):
 # ------------------------------------------------------------------ each item
 @functional_datapipe("map")
 class Mapper(IterDataPipe):
-    """fn(item) of each item; with `input_col` of those parts of it, a place or several, and the result in the place
-    `output_col` (that of the input; -1: at the end)."""
+    """fn(item) for each item. With `input_col`, an index or several, fn gets these parts of the item, and its result
+    replaces the part at `output_col` (default: the input's; -1: appended)."""
 
     def __init__(self, datapipe, fn, input_col=None, output_col=None):
         if input_col is None and output_col is not None:
@@ -85,7 +85,7 @@ class Mapper(IterDataPipe):
 
 
 def _length(pipe, *sources):
-    """That of the sources together. TypeError if one has none."""
+    """The sum of the lengths of the sources. TypeError if a source has no length."""
     try:
         return sum([len(source) for source in sources])
     except TypeError:
@@ -94,7 +94,7 @@ def _length(pipe, *sources):
 
 @functional_datapipe("collate")
 class Collator(Mapper):
-    """Each item, a batch, as tensors."""
+    """Each item, a batch, collated to tensors."""
 
     def __init__(self, datapipe, conversion=default_collate, collate_fn=None):
         super().__init__(datapipe, fn=conversion if collate_fn is None else collate_fn)
@@ -102,7 +102,7 @@ class Collator(Mapper):
 
 @functional_datapipe("filter")
 class Filter(IterDataPipe):
-    """The items for which filter_fn(item), or of the part at `input_col`, is true."""
+    """The items for which filter_fn is true. With `input_col`, it gets the part at this index."""
 
     def __init__(self, datapipe, filter_fn, input_col=None):
         self.datapipe, self.filter_fn, self.input_col = datapipe, filter_fn, input_col
@@ -127,7 +127,7 @@ class Filter(IterDataPipe):
 # ------------------------------------------------------------------ several items
 @functional_datapipe("batch")
 class Batcher(IterDataPipe):
-    """`batch_size` items after each other as one; the last, shorter one is left out with drop_last."""
+    """Lists of `batch_size` items. With drop_last a shorter last list is left out."""
 
     def __init__(self, datapipe, batch_size, drop_last=False, wrapper_class=DataChunk):
         assert batch_size > 0, "Batch size is required to be larger than 0!"
@@ -151,7 +151,7 @@ class Batcher(IterDataPipe):
 
 @functional_datapipe("unbatch")
 class UnBatcher(IterDataPipe):
-    """The items of items that are lists, `unbatch_level` times; -1: as long as there are lists."""
+    """The elements of items that are lists, unpacked `unbatch_level` times; -1 unpacks all lists."""
 
     def __init__(self, datapipe, unbatch_level=1):
         self.datapipe, self.unbatch_level = datapipe, unbatch_level
@@ -175,8 +175,8 @@ class UnBatcher(IterDataPipe):
 
 @functional_datapipe("groupby")
 class Grouper(IterDataPipe):
-    """Items of one group_key_fn(item) together: each group when it has `group_size` items, the largest one when
-    `buffer_size` items wait, the rest at the end."""
+    """Groups of items with the same group_key_fn(item). A group is yielded when it has `group_size` items; the largest
+    group is yielded when `buffer_size` items wait; the rest is yielded at the end."""
 
     def __init__(self, datapipe, group_key_fn, *, keep_key=False, buffer_size=10000, group_size=None,
                  guaranteed_group_size=None, drop_remaining=False):
@@ -213,7 +213,7 @@ class Grouper(IterDataPipe):
             if sum(map(len, waiting.values())) == self.max_buffer_size:
                 found = self._largest(waiting)
                 if found is not None:
-                    yield self._shown(key, found[1])       # torch shows the key of the last item, too
+                    yield self._shown(key, found[1])       # torch also yields the key of the last item
         for key in tuple(waiting):
             yield self._shown(key, waiting.pop(key))
 
@@ -244,7 +244,7 @@ class Concater(IterDataPipe):
 
 @functional_datapipe("zip")
 class Zipper(IterDataPipe):
-    """Tuples of the items of several pipes, as long as all have one."""
+    """Tuples of the items of several pipes, until one of them ends."""
 
     def __init__(self, *datapipes):
         _check_pipes(datapipes)
@@ -275,7 +275,7 @@ class Multiplexer(IterDataPipe):
 
 
 class _Branches:
-    """What several pipes take from one: an item of it goes to those that `goes_to` names, and waits there."""
+    """The items of a pipe for several pipes: an item goes to the pipes that `goes_to` names, and waits there."""
 
     def __init__(self, datapipe, number, goes_to, buffer_size, name):
         self.source, self.goes_to, self.buffer_size, self.name = datapipe, goes_to, buffer_size, name
@@ -284,7 +284,7 @@ class _Branches:
         self.begun = [True] * number
 
     def restart(self, i):
-        if self.begun[i]:                      # a second time: all begin anew
+        if self.begun[i]:                      # a second iteration restarts all pipes
             self.iterator, self.begun = iter(self.source), [False] * len(self.begun)
             for items in self.waiting:
                 items.clear()
@@ -305,7 +305,7 @@ class _Branches:
 
 
 class _Branch(IterDataPipe):
-    """One of them."""
+    """One of the pipes of _Branches."""
 
     def __init__(self, branches, place, copied):
         self.branches, self.place, self.copied = branches, place, copied
@@ -324,8 +324,8 @@ def _itself(x):
 
 @functional_datapipe("fork")
 class Forker(IterDataPipe):
-    """Several pipes that each have all items of one. `copy`: None, "shallow" or "deep". `buffer_size`: how far one may
-    be ahead (BufferError), -1 as far as it likes."""
+    """Several pipes, each with all items of a pipe. `copy`: None, "shallow" or "deep". `buffer_size`: the number of
+    items by which a pipe may be ahead of another (else BufferError); -1 for no limit."""
 
     def __new__(cls, datapipe, num_instances, buffer_size=1000, copy=None):
         if num_instances < 1:
@@ -344,8 +344,8 @@ _COPIES = {None: _itself, "shallow": copy.copy, "deep": copy.deepcopy}
 
 @functional_datapipe("demux")
 class Demultiplexer(IterDataPipe):
-    """Several pipes, of which the one with the number classifier_fn(item) has the item; None is left out with
-    drop_none, else ValueError as for another number."""
+    """Several pipes. An item goes to the pipe with the number classifier_fn(item). With drop_none items with the number
+    None are left out; otherwise None, like other invalid numbers, raises ValueError."""
 
     def __new__(cls, datapipe, num_instances, classifier_fn, drop_none=False, buffer_size=1000):
         if num_instances < 1:
@@ -364,7 +364,7 @@ class Demultiplexer(IterDataPipe):
 
 
 class _Part(_Branch):
-    """One of those, of which nobody knows how many items it has."""
+    """One of the pipes of a Demultiplexer. Its length is not known."""
 
     def __len__(self):
         raise TypeError(f"{type(self).__name__} instance doesn't have valid length")
@@ -373,7 +373,7 @@ class _Part(_Branch):
 # ------------------------------------------------------------------ order and choice
 @functional_datapipe("shuffle")
 class Shuffler(IterDataPipe):
-    """The items in random order, as far as one of the `buffer_size` next ones is taken each time."""
+    """The items in random order: each time, one of the next `buffer_size` items is drawn."""
 
     def __init__(self, datapipe, *, buffer_size=10000, unbatch_level=0):
         if buffer_size <= 0:
@@ -382,12 +382,12 @@ class Shuffler(IterDataPipe):
         self.buffer_size, self._enabled, self._seed, self._rng = buffer_size, True, None, random.Random()
 
     def set_shuffle(self, shuffle=True):
-        """Switches it off, or on again."""
+        """Switches shuffling on or off."""
         self._enabled = shuffle
         return self
 
     def set_seed(self, seed):
-        """The seed of the next iteration."""
+        """Sets the seed of the next iteration."""
         self._seed = seed
         return self
 
@@ -407,7 +407,7 @@ class Shuffler(IterDataPipe):
             yield buffer.pop(self._rng.randint(0, len(buffer) - 1))
 
     def reset(self):
-        """Another order."""
+        """Draws a new order."""
         if self._enabled:
             self._rng.seed(drawn_seed() if self._seed is None else self._seed)
             self._seed = None
@@ -417,7 +417,7 @@ class Shuffler(IterDataPipe):
 
 
 class Sampler(IterDataPipe):
-    """The keys that a sampler gives for a pipe."""
+    """The keys that a sampler draws for a pipe."""
 
     def __init__(self, datapipe, sampler=SequentialSampler, sampler_args=None, sampler_kwargs=None):
         self.datapipe = datapipe
@@ -433,7 +433,7 @@ class Sampler(IterDataPipe):
 
 @functional_datapipe("sharding_filter")
 class ShardingFilter(IterDataPipe):
-    """Every n-th item, once `apply_sharding` was told n and with which to begin; all before."""
+    """Every n-th item, once `apply_sharding` has set n and the first item; all items before that."""
 
     def __init__(self, source_datapipe, sharding_group_filter=None):
         self.source_datapipe, self.num_of_instances, self.instance_id = source_datapipe, 1, 0
@@ -461,7 +461,7 @@ class ShardingFilter(IterDataPipe):
 # ------------------------------------------------------------------ files
 @functional_datapipe("list_files")
 class FileLister(IterDataPipe):
-    """The paths of the files in folders, whose names fit one of `masks`; in folders below with `recursive`."""
+    """The paths of the files in folders whose names match one of `masks`; with `recursive` also in subfolders."""
 
     def __init__(self, root=".", masks="", *, recursive=False, abspath=False, non_deterministic=False, length=-1):
         if isinstance(root, (str, os.PathLike)):
@@ -518,7 +518,7 @@ class FileOpener(IterDataPipe):
 
 @functional_datapipe("read_from_stream")
 class StreamReader(IterDataPipe):
-    """(path, what is read) of each (path, open file): `chunk` bytes each time, or the whole."""
+    """(path, content) for each (path, open file): `chunk` bytes each time, or the whole content."""
 
     def __init__(self, datapipe, chunk=None):
         self.datapipe, self.chunk = datapipe, chunk

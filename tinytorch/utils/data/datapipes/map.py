@@ -1,4 +1,4 @@
-"""torch.utils.data.datapipes.map: steps of datasets of items by key."""
+"""torch.utils.data.datapipes.map: pipes with items by key."""
 from __future__ import annotations
 
 import copy
@@ -12,7 +12,7 @@ __all__ = ["Batcher", "Concater", "Mapper", "SequenceWrapper", "Shuffler", "Zipp
 
 
 class SequenceWrapper(MapDataPipe):
-    """A list or dict as a pipe, copied unless deepcopy=False."""
+    """A list or dict as a pipe. It is copied unless deepcopy=False."""
 
     def __init__(self, sequence, deepcopy=True):
         self.sequence = copy.deepcopy(sequence) if deepcopy else sequence
@@ -26,7 +26,7 @@ class SequenceWrapper(MapDataPipe):
 
 @functional_datapipe("map")
 class Mapper(MapDataPipe):
-    """fn(item) of each item."""
+    """fn(item) for each item."""
 
     def __init__(self, datapipe, fn):
         self.datapipe, self.fn = datapipe, fn
@@ -40,7 +40,7 @@ class Mapper(MapDataPipe):
 
 @functional_datapipe("batch")
 class Batcher(MapDataPipe):
-    """`batch_size` items after each other as one; the last, shorter one is left out with drop_last."""
+    """Lists of `batch_size` items. With drop_last a shorter last list is left out."""
 
     def __init__(self, datapipe, batch_size, drop_last=False, wrapper_class=DataChunk):
         assert batch_size > 0, "Batch size is required to be larger than 0!"
@@ -84,7 +84,7 @@ class Concater(MapDataPipe):
 
 @functional_datapipe("zip")
 class Zipper(MapDataPipe):
-    """Tuples of the items of several pipes at the same place, as many as the shortest has."""
+    """Tuples of the items of several pipes at the same index, as many as the shortest pipe has."""
 
     def __init__(self, *datapipes):
         if not datapipes:
@@ -101,19 +101,19 @@ class Zipper(MapDataPipe):
 
 
 class Shuffler(IterDataPipe):
-    """The items in random order, each once. `indices`: their keys, if they are not numbers from 0 on."""
+    """All items in random order. `indices`: their keys, if these are not numbers from 0 on."""
 
     def __init__(self, datapipe, *, indices=None):
         self.datapipe, self.indices = datapipe, list(range(len(datapipe)) if indices is None else indices)
         self._enabled, self._seed, self._rng, self._shuffled_indices = True, None, random.Random(), self.indices
 
     def set_shuffle(self, shuffle=True):
-        """Switches it off, or on again."""
+        """Switches shuffling on or off."""
         self._enabled = shuffle
         return self
 
     def set_seed(self, seed):
-        """The seed of the next iteration."""
+        """Sets the seed of the next iteration."""
         self._seed = seed
         return self
 
@@ -126,7 +126,7 @@ class Shuffler(IterDataPipe):
             yield self.datapipe[self._shuffled_indices.pop()]
 
     def reset(self):
-        """A new order."""
+        """Draws a new order."""
         if self._enabled:
             self._rng.seed(drawn_seed() if self._seed is None else self._seed)
             self._seed = None
