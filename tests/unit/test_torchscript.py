@@ -349,3 +349,14 @@ def test_members_of_enumerations_are_those_of_the_class():
     for value in (b"K\x03", b"X\x01\0\0\0A", b")", b"]", b"(K\x01K\x02t"):
         with pytest.raises((RuntimeError, pickle.UnpicklingError)):
             loaded(with_value(value))
+
+
+def test_the_c_module_knows_of_a_trace():
+    seen = []
+
+    def function(x):
+        seen.append(torch._C._is_tracing())
+        return x + 1
+    assert torch._C._is_tracing() is False
+    torch.jit.trace(function, torch.ones(1), check_trace=False)
+    assert set(seen) == {True}

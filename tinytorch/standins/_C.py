@@ -1,4 +1,4 @@
-"""The names of torch._C that classes with `__torch_function__` use, and the switch of threads."""
+"""torch._C: the names that classes with `__torch_function__` and other libraries use."""
 import enum
 from importlib import import_module as _import_module
 from sys import modules as _modules
@@ -34,7 +34,7 @@ from .overrides import (
 from .random import Generator  # noqa: F401
 from .tensor import Tensor as _Tensor
 
-#: Finders take this module for a package, for `torch._C._functorch` is a module too.
+#: An attribute of packages: the import of `torch._C._functorch` needs it.
 __path__ = []
 __all__ = ["DispatchKey", "DispatchKeySet", "_AutoDispatchBelowAutograd", "_ExcludeDispatchKeyGuard",
            "DisableTorchFunction", "DisableTorchFunctionSubclass", "_EnableTorchFunction",
@@ -61,33 +61,33 @@ def _get_function_stack_at(idx):
     return _modes(always=True)[idx]
 
 
-#: The class of the class Tensor.
+#: The metaclass of Tensor.
 _TensorMeta = type(_Tensor)
 
 
 def _is_tracing():
-    """False: nothing is traced."""
-    return False
+    """Whether a call is being traced in this thread."""
+    return _import_module(f"{__package__}.jit").is_tracing()
 
 
-globals().update({name: _refused_class(__name__, name, "it is a part of PyTorch's own") for name in (
+globals().update({name: _refused_class(__name__, name, "it is a part of PyTorch's C++ library") for name in (
     "PyTorchFileReader", "PyTorchFileWriter", "SymBool", "SymFloat", "SymInt", "ScriptModule", "ScriptMethod", "Node",
     "Graph", "Value")})
 
 
 def _log_api_usage_once(event):
-    """Nothing is counted."""
+    """Does nothing: calls are not counted."""
 
 
 class DispatchKey(enum.Enum):
-    """Layers of torch's dispatcher that libraries name; of them there is autocast."""
+    """Layers of torch's dispatcher that libraries name. Only the autocast layers have an effect."""
 
     CPU, CUDA, Meta, CompositeImplicitAutograd, CompositeExplicitAutograd, Autograd, AutogradCPU, AutogradCUDA, \
         AutocastCPU, AutocastCUDA, AutocastXPU, ADInplaceOrView, BackendSelect, Python = range(14)
 
 
 class DispatchKeySet:
-    """A set of such layers."""
+    """A set of DispatchKeys."""
 
     def __init__(self, *keys):
         self.keys = frozenset(keys)
@@ -96,12 +96,12 @@ class DispatchKeySet:
         return DispatchKeySet(*self.keys, *other.keys)
 
     def has(self, key):
-        """Whether a layer is among them."""
+        """Whether a layer is in the set."""
         return key in self.keys
 
 
 class _ExcludeDispatchKeyGuard:
-    """A context without autocast, if that is among the layers left out; others cannot be."""
+    """A context without autocast if autocast is among the excluded layers. Other layers cannot be excluded."""
 
     def __init__(self, keys):
         self._autocast = keys.has(DispatchKey.AutocastCPU)
@@ -116,7 +116,7 @@ class _ExcludeDispatchKeyGuard:
 
 
 class _AutoDispatchBelowAutograd:
-    """A context in which operators of `torch.library` run their own implementation, and nothing is recorded."""
+    """A context in which operators of `torch.library` run their own implementations, and autograd records nothing."""
 
     def __enter__(self):
         self._below = _import_module(f"{__package__}.library").below_autograd
@@ -130,8 +130,8 @@ class _AutoDispatchBelowAutograd:
 
 
 class _Room(_ModuleType):
-    """torch._C._linalg ...: functions as torch has them in C, which pickles name. They are those of a module here,
-    whose names torch begins with a word (`prefix`)."""
+    """torch._C._linalg ...: functions that pickles name by the names of torch's C module. They are the functions of a
+    module of this package; torch's names begin with `prefix`."""
 
     def __init__(self, name, room, prefix, **more):
         super().__init__(f"{__name__}.{name}")
@@ -152,19 +152,19 @@ class _Room(_ModuleType):
         return getattr(room, self._others.get(name, name.removeprefix(self._prefix)))
 
 
-#: With what libraries read a call of `to`.
+#: `_parse_to`: with it, libraries read the arguments of a call of `to`.
 _nn = _Room("_nn", "nn.functional", "", _parse_to=_parse_to, _others={"log_sigmoid": "logsigmoid"})
 _linalg, _fft = _Room("_linalg", "linalg", "linalg_"), _Room("_fft", "fft", "fft_")
 _special, _sparse = _Room("_special", "special", "special_"), _Room("_sparse", "sparse", "_sparse_")
-#: The class whose static methods functions of torch are, and the same functions by another name.
+#: The class whose static methods are the functions of torch, and the same class under another name.
 _VariableFunctionsClass, _VariableFunctions = [
     _Room(_name, "", "") for _name in ("_VariableFunctionsClass", "_VariableFunctions")]
-#: Tensor's base class in torch: methods are pickled as its.
+#: Tensor's base class in torch. Pickles refer to methods of tensors by its name.
 TensorBase = _Tensor
 
 
 def __getattr__(name):
-    if _modules[__package__]._OF.get(name) in ("_rare", "jit"):        # of which torch's top is made
+    if _modules[__package__]._OF.get(name) in ("_rare", "jit"):        # names of torch's top level
         return getattr(_modules[__package__], name)
     if name != "_functorch":
         value = _refusing("torch._C", name)
@@ -175,24 +175,24 @@ def __getattr__(name):
 
 
 def _get_accelerator(check=None):
-    """The device of the CPU: there is no accelerator."""
+    """The CPU: there is no accelerator."""
     return _Device("cpu")
 
 
 def _get_default_device():
-    """"cpu": what tensors are made on, whichever torch.set_default_device says."""
+    """"cpu", whatever torch.set_default_device has set: torch.set_default_device uses a mode."""
     return "cpu"
 
 
 def _get_privateuse1_backend_name():
-    """The name of a device that nobody has renamed."""
+    """The name "privateuseone": no device has another name."""
     return "privateuseone"
 
 
 def _are_functorch_transforms_active():
-    """Whether vmap, grad or jvp of torch.func is at work."""
+    """Whether vmap, grad or jvp of torch.func is running."""
     return bool(_mode.vmap_levels or _mode.grad_levels)
 
 
 def _get_tracing_state():
-    """None: nothing is traced."""
+    """None: tracing has no state object here. See `_is_tracing`."""
