@@ -1,4 +1,4 @@
-"""torch.__future__: behaviour that modules are to have one day."""
+"""torch.__future__: switches for future behaviour of modules."""
 
 __all__ = ["get_overwrite_module_params_on_conversion", "get_swap_module_params_on_conversion",
            "set_overwrite_module_params_on_conversion", "set_swap_module_params_on_conversion"]
@@ -7,7 +7,7 @@ _overwrite = False
 
 
 def set_overwrite_module_params_on_conversion(value):
-    """Whether `Module.to` and its kin put new Parameters into a module instead of giving those that it has new data.
+    """Sets whether `Module.to` and similar methods replace the Parameters of a module, instead of their data.
 
     >>> import tinytorch as torch
     >>> layer = torch.nn.Linear(1, 1)
@@ -22,7 +22,7 @@ def set_overwrite_module_params_on_conversion(value):
 
 
 def get_overwrite_module_params_on_conversion():
-    """What was set; False if nothing was."""
+    """The value that `set_overwrite_module_params_on_conversion` has set; False by default."""
     return _overwrite
 
 

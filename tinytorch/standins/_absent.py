@@ -1,4 +1,4 @@
-"""What modules of devices answer on a machine that has no such device: as torch does that was built for CPUs."""
+"""Functions for modules of devices that the machine does not have. They behave as in a torch built for CPUs."""
 from __future__ import annotations
 
 import contextlib
@@ -9,7 +9,7 @@ __all__ = ["answering", "dummies", "nothing_around", "refusing"]
 
 
 def answering(module: str, names: Iterable[str], result: Callable[[], Any], text: str) -> dict[str, Callable]:
-    """Functions that take anything and give result()."""
+    """Functions that take any arguments and return result()."""
     def made(name):
         def function(*args, **kwargs):
             return result()
@@ -20,7 +20,7 @@ def answering(module: str, names: Iterable[str], result: Callable[[], Any], text
 
 
 def refusing(module: str, names: Iterable[str], error: type[Exception], message: str) -> dict[str, Callable]:
-    """Functions that raise; {name} in the message is the function's."""
+    """Functions that raise an error; {name} in the message stands for the name of the function."""
     def made(name):
         def function(*args, **kwargs):
             raise error(message.format(name=name))
@@ -32,7 +32,7 @@ def refusing(module: str, names: Iterable[str], error: type[Exception], message:
 
 def dummies(module: str, names: Iterable[str], error: type[Exception] = RuntimeError,
             message: str = "Tried to instantiate dummy base class {name}") -> dict[str, type]:
-    """Classes to ask isinstance of, of which none can be made."""
+    """Classes for isinstance, whose instances cannot be made."""
     def made(name):
         def refuse(cls, *args, **kwargs):
             raise error(message.format(name=name))
@@ -42,5 +42,5 @@ def dummies(module: str, names: Iterable[str], error: type[Exception] = RuntimeE
 
 
 def nothing_around(module: str, names: Iterable[str]) -> dict[str, Callable]:
-    """Functions that give a context which changes nothing."""
+    """Functions that return a context which changes nothing."""
     return answering(module, names, contextlib.nullcontext, "A context that changes nothing.")

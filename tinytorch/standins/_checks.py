@@ -1,4 +1,4 @@
-"""torch._check and its like: conditions that libraries state of their arguments."""
+"""torch._check and similar functions, with which libraries check conditions on their arguments."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ _UNTOLD = ("Expected cond to be True, but got False. (Could this error message b
 
 
 def _check_with(error_type: type[Exception], cond: bool, message: Callable[[], object] | None) -> None:
-    """`error_type` with what `message()` says unless `cond` holds. TypeError for a condition that is no bool."""
+    """Raises `error_type` with the text of `message()` unless `cond` holds. TypeError if `cond` is not a bool."""
     if not isinstance(cond, bool):
         raise TypeError(f"cond must be a bool, but got {type(cond)}")
     if cond:
@@ -51,7 +51,7 @@ def _check_not_implemented(cond: bool, message: Callable[[], object] | None = No
 
 
 def _check_is_size(i: int, message: Callable[[], object] | None = None, *, max: int | None = None) -> None:
-    """RuntimeError unless `i` is a size: not below 0, nor above `max`."""
+    """RuntimeError unless `i` is a size: at least 0, and at most `max`."""
     _check(i >= 0, message)
     if max is not None:
         _check(i <= max, message)

@@ -1,4 +1,4 @@
-"""torch._custom_ops: torch.library, as it was called before."""
+"""torch._custom_ops: the former name of torch.library."""
 from .library import custom_op, impl, impl_abstract
 
 __all__ = ["custom_op", "impl", "impl_abstract"]

@@ -1,4 +1,4 @@
-"""torch._jit_internal: what libraries take from below torch.jit. Nothing is compiled."""
+"""torch._jit_internal: internal names of torch.jit that libraries use."""
 import weakref
 from typing import Any, Dict, Final, List, Optional, Tuple, Union  # noqa: UP035  (these are the names)
 
@@ -18,15 +18,15 @@ from .nn.functional import boolean_dispatch
 __all__ = ["Any", "BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "Dict", "Final", "Future", "List",
            "Optional", "Tuple", "Union", "boolean_dispatch", "export", "ignore", "is_scripting", "is_tracing", "unused"]
 
-#: {a function that boolean_dispatch made: its two}, in torch. Here it keeps none: nothing is compiled of them.
+#: In torch, {function of boolean_dispatch: its two functions}. Here it is empty.
 boolean_dispatched: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 class _BroadcastingList:
-    """BroadcastingList2[int] for a compiler: one int, or a list of them."""
+    """BroadcastingList2[int] in annotations: one int, or a list of two."""
 
     def __getitem__(self, types):
-        """List[types], which is what a script makes of one, too."""
+        """List[types], as in a script."""
         return List[types]                     # noqa: UP006
 
 

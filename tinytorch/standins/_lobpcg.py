@@ -1,4 +1,4 @@
-"""torch._lobpcg: where torch has this function."""
+"""torch._lobpcg: the module of this function in torch."""
 from .ops.linalg.lobpcg import lobpcg
 
 __all__ = ["lobpcg"]

@@ -1,4 +1,4 @@
-"""torch._lowrank: where torch has these functions."""
+"""torch._lowrank: the module of these functions in torch."""
 from .ops.linalg.lowrank import pca_lowrank, svd_lowrank
 
 __all__ = ["pca_lowrank", "svd_lowrank"]

@@ -1,4 +1,5 @@
-"""torch.ops: functions by the names of their operators. `torch.ops.aten.add` is torch.add; others are `library`'s."""
+"""torch.ops: functions by the names of their operators. `torch.ops.aten.add` is torch.add; other namespaces have the
+operators of `torch.library`."""
 from __future__ import annotations
 
 import functools
@@ -20,14 +21,14 @@ CUSTOM: dict[str, Callable] = {}
 
 
 def _named(namespace):
-    """Operators of torch's that libraries name, to tell them apart, and that nothing here is: refused.txt. Those of
-    ATen: unsupported.txt."""
+    """The operators of torch that libraries compare with, and that this library cannot run: those in refused.txt, and
+    for ATen those in unsupported.txt."""
     return _table().get(f"torch.ops.{namespace}", ())
 
 
 class OpOverload:
-    """One form of an operator: torch.ops.aten.add.Tensor. Its arguments are in ATen's order (capture/schema.py); a form
-    that is in no table is the function of the operator."""
+    """One form of an operator: torch.ops.aten.add.Tensor. Its arguments are in ATen's order (capture/schema.py). A form
+    that is not in the table of schemas calls the function of the operator."""
 
     def __init__(self, packet: OpOverloadPacket, overload: str) -> None:
         self._packet, self._overload, self.__name__ = packet, overload, f"{packet.__name__}.{overload}"
@@ -41,7 +42,7 @@ class OpOverload:
 
     @functools.cached_property
     def _schema(self):
-        """Its arguments and results as torch declares them; None if they are not in the table."""
+        """The arguments and results in torch's declaration; None for a form that is not in the table."""
         if self.namespace != "aten":
             return None
         wanted = "" if self._overload == "default" else self._overload
@@ -52,7 +53,7 @@ class OpOverload:
 
     @property
     def overloadpacket(self) -> OpOverloadPacket:
-        """The operator, of any form."""
+        """The operator of this form."""
         return self._packet
 
     def name(self) -> str:
@@ -67,7 +68,7 @@ class OpOverload:
 
 
 class OpOverloadPacket:
-    """An operator: calls the function that is called so."""
+    """An operator, which calls the function of its name."""
 
     def __init__(self, namespace: str, name: str) -> None:
         self.namespace, self.__name__, self._forms = namespace, name, {}
@@ -96,7 +97,7 @@ class OpOverloadPacket:
         return self._forms.setdefault(name, OpOverload(self, name))
 
     def overloads(self) -> list[str]:
-        """The names of the forms that were asked for."""
+        """The names of the forms that have been used; ["default"] before that."""
         return sorted(self._forms) or ["default"]
 
     def __str__(self) -> str:
@@ -107,7 +108,7 @@ class OpOverloadPacket:
 
 
 def _shown(operator, args, kwargs):
-    """What an argument that is no tensor (fx.Proxy) makes of the call; UNSEEN if there is none."""
+    """The result of a call with a stand-in (fx.Proxy) among its arguments; UNSEEN if there is no stand-in."""
     for x in (*args, *kwargs.values()):
         for y in x if isinstance(x, (list, tuple)) else (x,):
             if not isinstance(y, Tensor) and hasattr(type(y), "__torch_function__"):
@@ -120,7 +121,7 @@ def _schemas():
 
 
 def _function(namespace, name):
-    """What does the work of an operator; None if nothing does."""
+    """The function that runs an operator; None if there is none."""
     if f"{namespace}::{name}" in CUSTOM:
         return CUSTOM[f"{namespace}::{name}"]
     if namespace == "profiler":
@@ -138,7 +139,7 @@ def _function(namespace, name):
     for place, key in places:
         module = importlib.import_module(f"{_PACKAGE}.{place}".rstrip("."))
         found = vars(module).get(key)
-        if found is None and key in vars(module).get("_OF", ()):       # it is loaded when it is asked for
+        if found is None and key in vars(module).get("_OF", ()):       # it is imported at its first use
             found = getattr(module, key)
         if callable(found):
             return found
@@ -146,7 +147,7 @@ def _function(namespace, name):
 
 
 def _index(self, indices):
-    """self[indices], None for a dimension that is taken whole."""
+    """self[indices], with None for a dimension without an index."""
     return self[tuple([slice(None) if i is None else i for i in indices])]
 
 
@@ -163,7 +164,7 @@ def _index_put_(self, indices, values, accumulate=False):
 
 
 def _put(how, self, indices, values, accumulate):
-    """The same with None for a dimension that is taken whole, which the methods refuse."""
+    """The method `how` of a tensor, with None for a dimension without an index, which the method refuses."""
     put = getattr(importlib.import_module(f"{_PACKAGE}.ops.layout.index"), f"_{how}")
     return put(self, tuple(indices), values, accumulate)
 
@@ -177,7 +178,7 @@ def _sym_size(self, dim):
     return self.shape[dim]
 
 
-#: Operators whose arguments are no function's of that name.
+#: Operators that differ in their arguments from the function of the same name.
 _BY_HAND = {"index": _index, "_unsafe_index": _index, "index_put": _index_put, "index_put_": _index_put_,
             "_unsafe_index_put": _index_put, "_convolution": _convolution, "sym_size": _sym_size}
 
@@ -188,13 +189,13 @@ def _enter(name, args=None):
     return range_
 
 
-#: A range of the profiler: what the first two give ends it.
+#: Ranges of the profiler. The third operator ends the range that one of the first two has returned.
 _PROFILED = {"_record_function_enter": _enter, "_record_function_enter_new": _enter,
              "_record_function_exit": lambda range_: range_.__exit__(None, None, None)}
 
 
 class _Namespace(ModuleType):
-    """torch.ops.name."""
+    """A namespace of operators, torch.ops.name."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"torch.ops.{name}")

@@ -1,4 +1,4 @@
-"""torch._prims_common: how tensors of a shape lie in memory."""
+"""torch._prims_common: the memory layout of tensors."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ __all__ = ["is_contiguous_or_false", "make_contiguous_strides_for", "suggest_mem
 
 
 def make_contiguous_strides_for(shape: Sequence[int], row_major: bool = True) -> tuple[int, ...]:
-    """The strides of a contiguous tensor of this shape; of the columns of its matrices, if not `row_major`.
+    """The strides of a contiguous tensor of this shape. Without `row_major` its matrices lie column by column.
 
     >>> from tinytorch._prims_common import make_contiguous_strides_for
     >>> make_contiguous_strides_for((2, 3, 4)), make_contiguous_strides_for((2, 3, 4), row_major=False)
@@ -28,7 +28,7 @@ def make_contiguous_strides_for(shape: Sequence[int], row_major: bool = True) ->
 
 
 def suggest_memory_format(x: Tensor) -> memory_format:
-    """channels_last or channels_last_3d if the strides are such, else contiguous_format."""
+    """channels_last or channels_last_3d if the strides have this order, else contiguous_format."""
     if x.layout is not strided or x.is_contiguous():
         return contiguous_format
     for ndim, said in ((4, channels_last), (5, channels_last_3d)):

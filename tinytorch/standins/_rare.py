@@ -1,4 +1,4 @@
-"""Names at the top of torch that few programs use."""
+"""Names of torch's top level that few programs use."""
 from __future__ import annotations
 
 import math
@@ -32,23 +32,23 @@ __all__ = ["AcceleratorError", "FatalError", "OutOfMemoryError", "Storage", "Tag
            "qscheme", "set_anomaly_enabled", "sym_constrain_range", "sym_constrain_range_for_size", "sym_float",
            "sym_fresh_size", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum",
            "_has_compatible_shallow_copy_type", "_sym_sqrt", *_TYPES]
-globals().update({_name: refused_class("torch", _name, "it is a type of TorchScript's") for _name in _TYPES})
+globals().update({_name: refused_class("torch", _name, "it is a type of TorchScript") for _name in _TYPES})
 
 
 @public(any_layout=True)
 def _has_compatible_shallow_copy_type(input: Tensor, from_: Tensor) -> bool:
-    """Whether two tensors hold their elements in one way, as dense ones do, sparse ones of one layout, or those on
-    meta."""
+    """Whether two tensors store their elements in the same way: both dense, both sparse with the same layout, or both
+    on the meta device."""
     return input.layout is from_.layout and input.is_meta == from_.is_meta
 
 
-#: The class of storages that torch had first.
+#: torch's first class of storages.
 Storage = vars(_storage)["FloatStorage"]
 
 
-# ------------------------------------------------------------------ dtypes of which there are no numbers here
+# ------------------------------------------------------------------ dtypes without tensors
 class _Named(dt.dtype):
-    """A dtype to tell tensors by, of which there are none."""
+    """A dtype that programs may compare with. No tensor has it."""
 
     __slots__ = ("itemsize",)
     is_complex, is_floating_point = False, False
@@ -68,11 +68,11 @@ class _Named(dt.dtype):
 
 
 class _Small(_Named):
-    """One of less than eight bits, or of bits that are no numbers."""
+    """A dtype of less than eight bits, or of bits that are not numbers."""
 
     __slots__ = ()
     is_signed = False
-    reason = "there are no numbers of this dtype here"
+    reason = "tensors of this dtype are not supported"
 
 
 class _Bits(_Small):
@@ -93,7 +93,7 @@ class _Float(_Signed):
     is_floating_point = True
 
 
-#: Every one by its name.
+#: {name: dtype}.
 _DTYPES = {
     **{_name: _Named(_name, _size) for _name, _size in (("qint8", 1), ("qint32", 4))},
     **{_name: _Named(_name) for _name in ("quint8", "quint4x2", "quint2x4")},
@@ -109,7 +109,7 @@ __all__ += _DTYPES
 
 
 class Tag(Enum):
-    """What operators of libraries may say of themselves; nothing here reads it."""
+    """Tags that libraries give their operators. Nothing here reads them."""
 
     core, cudagraph_unsafe, data_dependent_output, dynamic_output_shape, flexible_layout, generated, inplace, \
         inplace_view, maybe_aliasing_or_mutating, needs_contiguous_strides, needs_exact_strides, \
@@ -118,7 +118,7 @@ class Tag(Enum):
 
 
 class qscheme:
-    """How numbers would be quantised: torch.per_tensor_affine ..."""
+    """A scheme of quantisation: torch.per_tensor_affine ..."""
 
     def __init__(self, name):
         self._name = name
@@ -137,21 +137,21 @@ globals().update(_SCHEMES)
 __all__ += _SCHEMES
 
 
-# ------------------------------------------------------------------ errors of what is not here
+# ------------------------------------------------------------------ errors of parts that are not here
 class AcceleratorError(RuntimeError):
-    """What an accelerator's driver raises."""
+    """An error of an accelerator's driver."""
 
 
 class OutOfMemoryError(RuntimeError):
-    """What is raised where an accelerator has no memory left."""
+    """An accelerator is out of memory."""
 
 
 class FatalError(RuntimeError):
-    """What is raised where a program cannot go on."""
+    """An error after which a program cannot continue."""
 
 
-# ------------------------------------------------------------------ what this build can do
-has_lapack = has_mkl = has_openmp = has_spectral = True        # what torch has of them is here, made in another way
+# ------------------------------------------------------------------ features of this build
+has_lapack = has_mkl = has_openmp = has_spectral = True        # the functions that need them in torch are here
 
 
 def compiled_with_cxx11_abi() -> bool:
@@ -160,12 +160,12 @@ def compiled_with_cxx11_abi() -> bool:
 
 
 def is_vulkan_available(*args: object, **kwargs: object) -> bool:
-    """False, whatever it is given."""
+    """False for any arguments."""
     return False
 
 
 def init_num_threads() -> None:
-    """Nothing: see torch.set_num_threads."""
+    """Does nothing: see torch.set_num_threads."""
 
 
 def is_autocast_ipu_enabled() -> bool:
@@ -190,7 +190,7 @@ def get_autocast_xla_dtype() -> dt.dtype:
 
 @public(seen=False)
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
-    """torch.autograd.set_detect_anomaly, which stays so.
+    """Sets anomaly detection as torch.autograd.set_detect_anomaly does, but not as a context.
 
     >>> import tinytorch as torch
     >>> torch.set_anomaly_enabled(True); torch.is_anomaly_enabled()
@@ -200,7 +200,7 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
     anomaly_mode.set_detect_anomaly(enabled, check_nan)
 
 
-# ------------------------------------------------------------------ numbers that a compiler would take for symbols
+# ------------------------------------------------------------------ numbers that may be symbols in torch
 @public(python=True)
 def sym_int(a):
     """The number without its fraction.
@@ -229,7 +229,8 @@ _REAL = np.integer, np.floating, int, float
 
 
 def _sym_of_two(choose, a, b):
-    """A float if either is. AssertionError for what is no number of Python's or NumPy's."""
+    """One of two numbers, as a float if either is a float. AssertionError unless both are numbers of Python or
+    NumPy."""
     for x in (a, b):
         if not isinstance(x, _REAL):
             raise AssertionError(f"expected {_REAL}, got {type(x)}")
@@ -251,7 +252,7 @@ def sym_min(a, b):
 
 @public(python=True)
 def sym_ite(b, t, f):
-    """t if b, else f, which are of one class. AssertionError for a b that is no bool."""
+    """t if b, else f. AssertionError if b is not a bool, or t and f have different classes."""
     assert isinstance(b, bool), f"expected SymBool or bool, got {type(b)}"
     assert type(t) is type(f), f"type mismatch: t ({type(t)}) vs f ({type(f)})"
     return t if b else f
@@ -263,17 +264,17 @@ def sym_sqrt(a) -> float:
     return math.sqrt(a)
 
 
-_sym_sqrt = sym_sqrt                           # as torch's is called
+_sym_sqrt = sym_sqrt                           # torch has this name too
 
 
 @public(python=True)
 def sym_sum(*args):
-    """The sum of the numbers, or of those of one list or tuple."""
+    """The sum of the arguments, or of the numbers in one list or tuple."""
     return sum(args[0] if len(args) == 1 and isinstance(args[0], (list, tuple)) else args)
 
 
 def sym_fresh_size(expr):
-    """The number. RuntimeError for more than one."""
+    """The number itself. RuntimeError for more than one number."""
     return tensor(expr).item()
 
 
@@ -285,7 +286,7 @@ def sym_constrain_range(size: Number, *, min: int | None = None, max: int | None
 
 @public()
 def sym_constrain_range_for_size(size: Number, *, min: int | None = None, max: int | None = None) -> None:
-    """The same, from 0 on if no `min` is given, and RuntimeError for a `max` of 2 or less."""
+    """RuntimeError for a number below `min` (default: 0) or above `max`, and for a `max` of 2 or less."""
     if max is not None and max <= 2:
         raise RuntimeError(f"Max value to constrain_range_for_size must be greater than 2. got: {max}")
     _check_range(size, 0 if min is None else min, max)
@@ -303,7 +304,7 @@ def _check_range(size, low, high):
 
 # ------------------------------------------------------------------ devices, files
 def get_device_module(device: AnyDevice = None) -> ModuleType:
-    """The module of a kind of device: torch.cpu, unless another is named. RuntimeError where there is none."""
+    """The module of a kind of device, by default torch.cpu. RuntimeError if there is none."""
     hash(device)                               # TypeError for a list
     if not isinstance(device, (Device, str, type(None))):
         raise RuntimeError(f"Invalid value of device '{device}', expect torch.device, str, or None")
@@ -319,8 +320,8 @@ def get_device_module(device: AnyDevice = None) -> ModuleType:
 def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype: dt.dtype | None = None,
               layout: object = None, device: AnyDevice = None, pin_memory: bool = False,
               requires_grad: bool = False) -> Tensor:
-    """A tensor of `size` numbers in the memory of a file, which writes reach if `shared`. RuntimeError if the file is
-    shorter and is not shared."""
+    """A tensor of `size` numbers in the memory of a mapped file. With `shared`, writes change the file. RuntimeError if
+    the file is too short and not shared."""
     for name, value, kinds in (("filename", filename, (str,)), ("shared", shared, (bool, type(None))),
                                ("size", size, (int, type(None)))):
         if not isinstance(value, kinds):

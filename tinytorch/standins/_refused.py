@@ -1,7 +1,7 @@
-"""Names that are there to be imported, and say what they cannot do when they are used.
+"""Names that can be imported, and raise an error with a reason when they are used.
 
-refused.txt lists names of torch's of which there is nothing here, by the module that has them in torch: `name` is a
-function, `name*` a class, `name=` another object. A line "# ..." says why those below it refuse.
+refused.txt lists the names of torch that are not supported, by their modules in torch: `name` is a function, `name*` a
+class, `name=` another object. A line "# ..." has the reason for the names below it.
 """
 import functools
 import os
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def refused(module: str, name: str, reason: str) -> Callable[..., Any]:
-    """A function of that name that raises NotImplementedError."""
+    """A function with this name that raises NotImplementedError."""
     def function(*args, **kwargs):
         raise NotImplementedError(f"{module.replace('tinytorch', 'torch', 1)}.{name} is not supported: {reason}")
     function.__name__ = function.__qualname__ = name
@@ -20,19 +20,19 @@ def refused(module: str, name: str, reason: str) -> Callable[..., Any]:
 
 
 def refused_class(module: str, name: str, reason: str, bases: tuple[type, ...] = ()) -> type:
-    """A class of that name, to derive from and to ask isinstance of, whose instances cannot be made."""
+    """A class with this name, for subclasses and isinstance. Its instances cannot be made."""
     return type(name, bases, {"__init__": refused(module, name, reason), "__module__": module,
                               "__doc__": f"NotImplementedError, when one is made: {reason}."})
 
 
 def refused_names(module: str, reason: str, functions: str = "", classes: str = "") -> dict[str, Any]:
-    """Functions and classes of those names (words of a text), by name."""
+    """{name: function or class} for names in texts."""
     found: dict[str, Any] = {name: refused(module, name, reason) for name in functions.split()}
     return found | {name: refused_class(module, name, reason) for name in classes.split()}
 
 
 class _Object:
-    """A value of torch's that is no function and no class: whatever is done with it raises."""
+    """Stands for an object of torch that is neither a function nor a class. Every use of it raises an error."""
 
     def __init__(self, refuse):
         self._refuse = refuse
@@ -52,7 +52,7 @@ class _Object:
         return self._refuse()
 
 
-#: Modules of torch's of which there are names alone, that were asked for.
+#: The imported modules of torch that contain only refusing names.
 _MODULES: dict[str, ModuleType] = {}
 
 
@@ -74,7 +74,7 @@ def table() -> dict[str, dict[str, tuple[str, str]]]:
 
 
 def named(module: str, name: str) -> Any:
-    """What stands for a name of a module of torch's, both as torch calls them. AttributeError if it is not listed."""
+    """The refusing object for a name in a module of torch. AttributeError if refused.txt does not have it."""
     kind, reason = table().get(module, {}).get(name, (None, ""))
     if kind is None:
         raise AttributeError(name)
@@ -85,7 +85,8 @@ def named(module: str, name: str) -> Any:
 
 
 def refusing(module: str, name: str) -> Any:
-    """What stands for a name of a module of torch's or for a module below it; None if the table has neither."""
+    """The refusing object for a name in a module of torch, or the module of this name below it; None if the table has
+    neither."""
     if name[:2] == "__":
         return None
     try:
@@ -95,13 +96,13 @@ def refusing(module: str, name: str) -> Any:
 
 
 def named_module(name: str) -> ModuleType | None:
-    """A module of torch's of which there are names alone; None if the table has none of this name or below it."""
+    """A module of torch with only refusing names; None if the table has no module of this name or below it."""
     if name not in table() and not any([module.startswith(name + ".") for module in table()]):
         return None
     if name in _MODULES:
         return _MODULES[name]
-    module = _MODULES[name] = ModuleType(name, f"{name}: names to import, which refuse when they are used.")
-    module.__path__ = []                       # of what lies below it the finder is asked
+    module = _MODULES[name] = ModuleType(name, f"{name}: names to import, which raise errors when they are used.")
+    module.__path__ = []                       # the finder has the modules below it
 
     def __getattr__(key):
         value = refusing(name, key)

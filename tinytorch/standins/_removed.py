@@ -1,4 +1,4 @@
-"""What torch had once and has no more: RuntimeErrors that say what to write instead."""
+"""Functions that torch has removed: RuntimeErrors that name the replacement."""
 from __future__ import annotations
 
 from typing import NoReturn

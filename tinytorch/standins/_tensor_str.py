@@ -1,4 +1,4 @@
-"""torch._tensor_str: how tensors print, by the names that libraries take from below torch."""
+"""torch._tensor_str: the text of tensors, under internal names of torch that libraries use."""
 import contextlib
 from types import SimpleNamespace
 
@@ -8,7 +8,7 @@ __all__ = ["get_printoptions", "printoptions", "set_printoptions"]
 
 
 class _Options(SimpleNamespace):
-    """The options, as attributes, as they are when they are read."""
+    """The present options as attributes."""
 
     def __getattribute__(self, name):
         return get_printoptions()[name] if name in get_printoptions() else super().__getattribute__(name)
@@ -19,7 +19,7 @@ PRINT_OPTS = _Options()
 
 @contextlib.contextmanager
 def printoptions(**kwargs):
-    """A context in which tensors print by other options."""
+    """A context in which tensors print with other options."""
     before = get_printoptions()
     set_printoptions(**kwargs)
     try:
@@ -29,20 +29,20 @@ def printoptions(**kwargs):
 
 
 def _str(self, *, tensor_contents=None):
-    """What a tensor prints as, or as what it prints with these contents."""
+    """The text of a tensor, with `tensor_contents` in place of its numbers if given."""
     return tensor_text(self, tensor_contents)
 
 
 def _str_intern(inp, *, tensor_contents=None):
-    """As `_str`."""
+    """The same as `_str`."""
     return tensor_text(inp, tensor_contents)
 
 
 def _tensor_str(self, indent):
-    """The numbers of a tensor."""
+    """The text of the numbers of a tensor."""
     return array_text(self._array, indent)
 
 
 def _add_suffixes(tensor_str, suffixes, indent, force_newline):
-    """A text closed, with suffixes."""
+    """The text of a tensor with suffixes and the closing bracket."""
     return with_suffixes(tensor_str, suffixes, indent, force_newline)

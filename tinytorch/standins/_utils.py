@@ -1,4 +1,4 @@
-"""torch._utils: exceptions on their way from another process or thread, and helpers that libraries take from here."""
+"""torch._utils: exceptions from another process or thread, and helpers that libraries use."""
 import importlib
 import sys
 import traceback
@@ -10,7 +10,7 @@ __all__ = ["ExceptionWrapper", "KeyErrorMessage", "classproperty", "is_compiling
 
 
 class KeyErrorMessage(str):
-    """A message that a KeyError, which shows the repr of what it is given, shows as it is."""
+    """A message for a KeyError, whose text has the repr of its argument. The repr of this message is the message."""
 
     __slots__ = ()
 
@@ -41,7 +41,8 @@ class ExceptionWrapper:
         self.where = where
 
     def reraise(self):
-        """Raise an exception of that type whose message is the traceback; RuntimeError if a message alone makes none.
+        """Raises an exception of this type with the traceback as its message; RuntimeError if the type needs more
+        than a message.
         """
         message = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
         if self.exc_type is KeyError:
@@ -55,7 +56,7 @@ class ExceptionWrapper:
         try:
             raise exception
         finally:
-            del exception                      # else its traceback, and all in there, waits for the garbage collector
+            del exception                      # otherwise only the garbage collector frees its traceback
 
 
 class classproperty:
@@ -83,12 +84,12 @@ def _get_device_module(device_type):
 
 
 def _flatten_dense_tensors(tensors):
-    """The elements of all, one after the other."""
+    """The elements of all tensors, one after the other."""
     return importlib.import_module(__package__).cat([t.contiguous().view(-1) for t in tensors])
 
 
 def _unflatten_dense_tensors(flat, tensors):
-    """The parts of what `_flatten_dense_tensors` gave, in the shapes of these."""
+    """The parts of a result of `_flatten_dense_tensors`, with the shapes of `tensors`."""
     parts, start = [], 0
     for t in tensors:
         parts.append(flat.narrow(0, start, t.numel()).view_as(t))
@@ -97,7 +98,7 @@ def _unflatten_dense_tensors(flat, tensors):
 
 
 def _take_tensors(tensors, size_limit):
-    """Lists of tensors of one type each, of at most so many bytes unless one is larger."""
+    """Lists of tensors with the same type, each of at most `size_limit` bytes unless a single tensor is larger."""
     waiting = defaultdict(lambda: [[], 0])
     for t in tensors:
         size, group = t.numel() * t.element_size(), waiting[t.type()]
@@ -110,7 +111,7 @@ def _take_tensors(tensors, size_limit):
 
 
 def _get_device_index(device, optional=False, allow_cpu=False):
-    """The index of a device; -1 for the CPU with `allow_cpu`. ValueError where there is none."""
+    """The index of a device; -1 for the CPU with `allow_cpu`. ValueError for a device without an index."""
     if isinstance(device, str):
         device = _device(device)
     if isinstance(device, int):
@@ -131,12 +132,12 @@ def _get_all_device_indices():
 
 
 def _element_size(dtype):
-    """The bytes of an element."""
+    """The size of an element in bytes."""
     return dtype.itemsize
 
 
 def __getattr__(name):
-    """What pickles of tensors name."""
+    """The functions that pickles of tensors name."""
     if name.startswith("_rebuild_"):
         return getattr(importlib.import_module(f"{__package__}.checkpoint.rebuild"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)

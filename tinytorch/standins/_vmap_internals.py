@@ -1,4 +1,4 @@
-"""torch._vmap_internals: the vmap that came before torch.func's; libraries took it from here."""
+"""torch._vmap_internals: the vmap from before torch.func, which libraries use from here."""
 from .errors import warn
 from .func import vmap as _batched
 
@@ -6,8 +6,8 @@ __all__ = ["vmap"]
 
 
 def _vmap(func, in_dims=0, out_dims=0, allow_none_pass_through=False):
-    """torch.func.vmap(func, in_dims, out_dims); `allow_none_pass_through`: what func returns, or a part of the
-    tuple, may be None and stays so.
+    """torch.func.vmap(func, in_dims, out_dims). With `allow_none_pass_through` the result of func, or a part of it, may
+    be None, and stays None.
 
     >>> import tinytorch as torch
     >>> torch._vmap_internals._vmap(lambda x: (None, x + 1), allow_none_pass_through=True)(torch.ones(2))

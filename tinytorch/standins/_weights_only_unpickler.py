@@ -1,4 +1,4 @@
-"""torch._weights_only_unpickler: checkpoint/unpickler.py, by torch's name."""
+"""torch._weights_only_unpickler: checkpoint/unpickler.py under torch's name."""
 from .checkpoint.unpickler import Unpickler
 
 __all__ = ["Unpickler"]

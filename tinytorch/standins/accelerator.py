@@ -1,4 +1,4 @@
-"""torch.accelerator on a machine that has none."""
+"""torch.accelerator on a machine without accelerators."""
 
 from . import _absent
 

@@ -1,4 +1,4 @@
-"""torch.functional: the functions that torch writes in Python. They are in `torch` too, and in ops/."""
+"""torch.functional: the functions that torch implements in Python. They are also in `torch`, and defined in ops/."""
 import sys as _sys
 
 from .autograd.overridable import complete as _complete

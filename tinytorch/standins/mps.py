@@ -1,4 +1,4 @@
-"""torch.mps on a machine without Apple's GPU."""
+"""torch.mps on a machine without an Apple GPU."""
 
 from . import _absent
 
@@ -28,7 +28,7 @@ def device_count():
 
 
 def manual_seed(seed):
-    """Nothing: there is no generator on that device."""
+    """Does nothing: there is no such device."""
 
 
 def synchronize():

@@ -1,4 +1,4 @@
-"""torch.__version__: a string that compares as a version."""
+"""torch.__version__: a string that is compared as a version."""
 import re
 from typing import Any
 
@@ -11,7 +11,8 @@ _FORM = (r"\s*v?(\d+(?:\.\d+)*)(?:[-_.]?(a|b|rc|alpha|beta|c|pre|preview)[-_.]?(
 
 
 def _key(version):
-    """What orders versions: (numbers, whether it is final, what stands after them). ValueError for what is none."""
+    """The key that orders versions: (numbers, kind of pre-release, whether it is a post-release, local part).
+    ValueError for a text that is not a version."""
     if not isinstance(version, str):
         version = ".".join([str(part) for part in version]) if isinstance(version, (tuple, list)) else str(version)
     found = re.fullmatch(_FORM, version, re.IGNORECASE)
@@ -20,7 +21,10 @@ def _key(version):
     release = [int(part) for part in found[1].split(".")]
     while release and not release[-1]:
         release.pop()
-    before = (-1,) if found[5] and not found[2] else (0, found[2][0].lower(), int(found[3] or 0)) if found[2] else (1,)
+    if found[2]:                               # alpha, beta, release candidate
+        before = (0, found[2][0].lower(), int(found[3] or 0))
+    else:
+        before = (-1,) if found[5] else (1,)   # a development version, a final version
     return release, before, bool(found[4]), found[6] or ""
 
 
@@ -40,7 +44,7 @@ def _comparing(name):
     def method(self: TorchVersion, other: Any) -> bool:
         try:
             return getattr(_key(self), name)(_key(other))
-        except (TypeError, ValueError):        # not of a version
+        except (TypeError, ValueError):        # the other text is not a version
             return getattr(str, name)(self, other)
     method.__name__ = name
     return method

@@ -56,7 +56,7 @@ class device_of(device):
 
 
 def set_rng_state_all(new_states):
-    """Nothing for the empty list; for more, as set_rng_state."""
+    """Does nothing for the empty list; otherwise the same as set_rng_state."""
     for state in new_states:
         _more["set_rng_state"](state)
 
@@ -80,7 +80,7 @@ def manual_seed_all(seed):
 
 
 def empty_cache():
-    """Nothing: no memory is cached."""
+    """Does nothing: no memory is cached."""
 
 
 def synchronize(device=None):

@@ -1,4 +1,4 @@
-"""torch._dynamo: what is behind torch.compile, as programs reach for it. See docs/compile.md."""
+"""torch._dynamo: the names behind torch.compile that programs use. See docs/compile.md."""
 import contextlib
 from sys import modules as _modules
 from types import ModuleType
@@ -17,9 +17,9 @@ __all__ = ["ExplainOutput", "OptimizedModule", "allow_in_graph", "assume_constan
 
 
 class _Settings(ModuleType):
-    """Any may be set. `cache_size_limit` (also `recompile_limit`) is how many programs there may be of one function;
-    with `self_check` the replays 1, 10, 100 and 1000 of a program are compared with eager; with `disable` everything
-    runs as it is written. The others change nothing."""
+    """Settings, which may have any names. `cache_size_limit` (also `recompile_limit`) is the largest number of programs
+    of a function. With `self_check` the replays 1, 10, 100 and 1000 of a program are compared with eager execution.
+    With `disable` all functions run uncompiled. Other settings change nothing."""
 
     def __setattr__(self, name, value):
         super().__setattr__(name, value)
@@ -35,7 +35,7 @@ class _Settings(ModuleType):
 
     @contextlib.contextmanager
     def patch(self, arg1=None, arg2=None, **kwargs):
-        """Context manager or decorator: settings, as a name and a value, a dict, or keywords, for a while."""
+        """Context manager or decorator that changes settings temporarily: a name and a value, a dict, or keywords."""
         given = {arg1: arg2} if isinstance(arg1, str) else {**(arg1 or {}), **kwargs}
         before = dict(vars(self))
         for name, value in given.items():
@@ -57,23 +57,23 @@ config = _Settings(suppress_errors=False, cache_size_limit=16, recompile_limit=1
                    skip_fwd_side_effects_in_bwd_under_checkpoint=False, reorderable_logging_functions=set())
 _modules[f"{__name__}.config"] = config
 disallow_in_graph = forbid_in_graph = allow_in_graph
-export = refused(__name__, "export", "torch.export.export writes a program out")
+export = refused(__name__, "export", "torch.export.export returns the graph of a program")
 
 
 def mark_dynamic(t, index, *, hint_override=None, min=None, max=None, specialize_on=None):
-    """Nothing: each shape has a program of its own."""
+    """Does nothing: each shape has its own program."""
 
 
 def maybe_mark_dynamic(t, index):
-    """Nothing: each shape has a program of its own."""
+    """Does nothing: each shape has its own program."""
 
 
 def mark_static(t, index=None):
-    """Nothing: each shape has a program of its own."""
+    """Does nothing: each shape has its own program."""
 
 
 def mark_static_address(t, guard=False):
-    """Nothing: addresses are not looked at."""
+    """Does nothing: programs do not depend on addresses."""
 
 
 __getattr__ = _namespace(__name__, ("_trace_wrapped_higher_order_op", "exc", "utils"))

@@ -1,8 +1,9 @@
-"""torch._dynamo._trace_wrapped_higher_order_op: the mode in which transformers makes masks under vmap."""
+"""torch._dynamo._trace_wrapped_higher_order_op: the mode in which the library transformers makes masks
+under vmap."""
 from ..overrides import BaseTorchFunctionMode
 
 __all__ = ["TransformGetItemToIndex"]
 
 
 class TransformGetItemToIndex(BaseTorchFunctionMode):
-    """A mode that changes nothing: a tensor without dimensions is an index here without it."""
+    """A mode that changes nothing: without it, too, a tensor without dimensions is a valid index here."""

@@ -1,4 +1,4 @@
-"""What programs say of functions to torch.compile."""
+"""Decorators with which programs tell torch.compile about functions."""
 import functools
 
 from ..capture.calls import here
@@ -7,7 +7,8 @@ __all__ = ["allow_in_graph", "assume_constant_result", "disable", "is_compiling"
 
 
 def disable(fn=None, recursive=True, *, reason=None):
-    """`fn`, which is run as it is written wherever it is called from; without one, a decorator."""
+    """The function `fn`, which is never compiled; compiled functions that call it run uncompiled. Without `fn`, a
+    decorator."""
     if fn is None:
         return functools.partial(disable, recursive=recursive, reason=reason)
     if isinstance(fn, type) or not callable(fn):
@@ -33,7 +34,7 @@ def is_compiling():
 
 
 def allow_in_graph(fn):
-    """The function, or list of them, itself."""
+    """The function, or the list of functions, itself."""
     return fn
 
 

@@ -13,23 +13,23 @@ from .traced_for import TracedFor
 
 __all__ = ["OptimizedModule", "compile", "is_dynamo_supported", "list_backends", "optimize", "reset"]
 
-#: Names of backends -> their tags: all of them are the one that there is.
+#: {name of a backend: its tags}. All names stand for the same backend.
 _BACKENDS = {"inductor": (), "cudagraphs": (), **dict.fromkeys((
     "aot_eager", "eager", "aot_eager_decomp_partition", "eager_noexcept", "eager_debug", "ts", "aot_ts"), ("debug",))}
-#: Modes -> whether programs are replayed by native kernels alone, whose last digits may be others.
+#: {mode: whether programs are lowered to native kernels, whose results may differ in the last digits}.
 _MODES = {"default": False, "lite": False, "reduce-overhead": True, "max-autotune-no-cudagraphs": True,
           "max-autotune": True}
 _registered: dict[str, Callable] = {}
 
 
 def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
-    """The names that `backend` of torch.compile may be, without those that have one of these tags."""
+    """The names for `backend` of torch.compile, without those that have one of these tags."""
     excluded = set(exclude_tags or ())
     return sorted([name for name, tags in _BACKENDS.items() if not excluded.intersection(tags)] + list(_registered))
 
 
 def register_backend(compiler_fn: Callable | None = None, name: str | None = None, tags: Any = ()) -> Callable:
-    """A function of a graph and its inputs, by name, for `backend`. Without one, a decorator."""
+    """Registers a function of a graph and its inputs as a backend. Without a function, a decorator."""
     if compiler_fn is None:
         return functools.partial(register_backend, name=name, tags=tags)
     _registered[name or compiler_fn.__name__] = compiler_fn
@@ -37,7 +37,7 @@ def register_backend(compiler_fn: Callable | None = None, name: str | None = Non
 
 
 def lookup_backend(compiler_fn: str | Callable) -> str | Callable:
-    """The function that a backend is, or the name of one that is known. InvalidBackend for another name."""
+    """The function of a backend, or the name of a built-in backend. InvalidBackend for an unknown name."""
     if isinstance(compiler_fn, str):
         if compiler_fn in _registered:
             return _registered[compiler_fn]
@@ -50,25 +50,27 @@ def compile(model: Callable | None = None, *, fullgraph: bool = False, dynamic: 
             backend: str | Callable | None = None, mode: str | None = None, options: dict | None = None,
             name: str | None = None, disable: bool = False, recompile_limit: int | None = None,
             isolate_recompiles: bool = False, shapes_spec: Any = None) -> Callable:
-    """A function or module that does what `model` does, without Python once it has been called a few times.
+    """A function or module that computes the same as `model`, after a few calls without running its Python code.
 
-    The first calls with arguments of one kind (their structure, the layout of their tensors) are run as they are
-    written and recorded as a program: what is computed, forward and backward, an optimiser's step among it. If two
-    calls are the same program, it is replayed from then on, with the same bits. What depends on numbers in Python
-    (item, an `if` of a tensor) or does something else than compute is run as it is written, for good; with
-    `fullgraph` it is an error. `model` may be a whole training step.
+    The first calls with arguments of one kind (their structure, the layout of their tensors) run as usual, and their
+    computations are recorded as a program: forward, backward, and an optimiser's step. If two calls give the same
+    program, it is replayed from then on, with the same bits. A call that depends on numbers in Python (item, an `if` on
+    a tensor), or has side effects beyond computing, always runs as usual; with `fullgraph` it is an error. `model` may
+    be a whole training step.
 
-    fullgraph  Unsupported, from the first call, for what cannot be recorded
-    backend    "inductor", "eager" or another name of `torch._dynamo.list_backends()`: all the same; or a function of
-               an fx.GraphModule and the list of its inputs that gives the function to call
-    mode       "default"; "reduce-overhead" and "max-autotune": by native kernels where a program can be lowered to
-               them, the last digits may be others. RuntimeError for another
+    fullgraph  whether a call that cannot be recorded raises Unsupported, already the first call
+    backend    "inductor", "eager" or another name of `torch._dynamo.list_backends()`, which all mean the same; or a
+               function of an fx.GraphModule and the list of its inputs that returns the function to call
+    mode       "default"; "reduce-overhead" and "max-autotune": programs are lowered to native kernels where possible,
+               and results may differ in the last digits. RuntimeError for another mode
     options    settings of `torch._inductor.config`, which change nothing; not together with `mode`
-    dynamic    bool or None: each shape is a program of its own all the same
-    disable    gives back `model` itself
-    recompile_limit    programs of this function at most, instead of `torch._dynamo.config.cache_size_limit`
+    dynamic    bool or None; changes nothing: each shape has its own program
+    disable    whether `model` itself is returned
+    recompile_limit    the largest number of programs of this function, instead of
+               `torch._dynamo.config.cache_size_limit`
 
-    Without `model`, a decorator. InvalidBackend for an unknown backend, AssertionError for what is no function.
+    Without `model`, a decorator. InvalidBackend for an unknown backend, AssertionError for an object that is not
+    callable.
 
     >>> import tinytorch as torch
     >>> model = torch.nn.Linear(2, 1)
@@ -91,10 +93,7 @@ def compile(model: Callable | None = None, *, fullgraph: bool = False, dynamic: 
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
     if disable:
         return model
-    for option in dict((options or {}).items()):
-        known = [key for key in vars(inductor_config) if key[0] != "_"]
-        if option.replace("-", "_").partition(".")[0] not in known:
-            raise RuntimeError(f"Unexpected optimization option {option}, known options are {known}")
+    _check_inductor_options(options or {})
     if dynamic is not None and not isinstance(dynamic, bool):
         raise AssertionError(f"Expected enable to be a bool, got {type(dynamic)}")
     if backend is None:
@@ -114,21 +113,28 @@ def compile(model: Callable | None = None, *, fullgraph: bool = False, dynamic: 
     return _as_function(model, _maker(backend, fullgraph, native, recompile_limit)(model))
 
 
+def _check_inductor_options(options):
+    known = [key for key in vars(inductor_config) if key[0] != "_"]
+    for option in dict(options.items()):
+        if option.replace("-", "_").partition(".")[0] not in known:
+            raise RuntimeError(f"Unexpected optimization option {option}, known options are {known}")
+
+
 def optimize(backend: str | Callable = "inductor", *args: Any, nopython: bool = False, dynamic: bool | None = None,
              **kwargs: Any) -> Callable:
-    """A decorator that compiles: see torch.compile."""
+    """A decorator that compiles a function: see torch.compile."""
     return functools.partial(compile, backend=backend, fullgraph=nopython, dynamic=dynamic)
 
 
 def _maker(backend, fullgraph, native, limit):
-    """function(what is compiled) -> what is called instead."""
+    """A function of a callable that returns its compiled form."""
     if callable(backend):
         return lambda function: TracedFor(function, backend, fullgraph)
     return lambda function: Compiled(function, fullgraph, native, limit=limit)
 
 
 def _as_function(function, compiled):
-    """A function that calls what is compiled."""
+    """A function that calls a compiled callable."""
     def call(*args, **kwargs):
         return compiled(*args, **kwargs)
     functools.update_wrapper(call, function)
@@ -136,12 +142,12 @@ def _as_function(function, compiled):
     return call
 
 
-#: What is an OptimizedModule's own: everything else is its module's.
+#: The attributes of an OptimizedModule itself. All others belong to its module.
 _OWN = {"_orig_mod", "_compiled", "_make", "forward"}
 
 
 class OptimizedModule(Module):
-    """A compiled module: `_orig_mod`, whose attributes it shows and sets, called by what was compiled of it.
+    """A compiled module. It reads and sets the attributes of the original module, `_orig_mod`; its call is compiled.
 
     >>> import tinytorch as torch
     >>> model = torch.compile(torch.nn.Linear(2, 1))
@@ -165,7 +171,7 @@ class OptimizedModule(Module):
         return self.__dict__["_compiled"](*args, **kwargs)
 
     def forward(self, *args, **kwargs):
-        """What the module gives."""
+        """The result of the module."""
         return self.__dict__["_compiled"](*args, **kwargs)
 
     @property
@@ -223,5 +229,5 @@ def _rebuilt():
 
 
 def is_dynamo_supported() -> bool:
-    """False: there is no compiler of Python's bytecode."""
+    """False: there is no compiler for Python's bytecode."""
     return False

@@ -7,7 +7,7 @@ __all__ = ["InvalidBackend", "TorchDynamoException", "Unsupported", "UserError",
 
 
 class TorchDynamoException(RuntimeError):
-    """What is raised where a program is captured."""
+    """An error during the capture of a program."""
 
 
 class Unsupported(TorchDynamoException):
@@ -15,7 +15,7 @@ class Unsupported(TorchDynamoException):
 
 
 class UserErrorType(Enum):
-    """What is wrong with a program that is to be captured."""
+    """The kind of a UserError."""
 
     DYNAMIC_CONTROL_FLOW = auto()
     ANTI_PATTERN = auto()
@@ -28,7 +28,7 @@ class UserErrorType(Enum):
 
 
 class UserError(TorchDynamoException):
-    """What a caller can set right: arguments, or sizes that were said to vary."""
+    """An error that the caller can correct, in arguments or in sizes that are declared to vary."""
 
     def __init__(self, error_type: UserErrorType, msg: str, case_name: str | None = None) -> None:
         super().__init__(msg)
@@ -36,7 +36,7 @@ class UserError(TorchDynamoException):
 
 
 class InvalidBackend(TorchDynamoException):
-    """A backend of torch.compile that there is not."""
+    """An unknown backend of torch.compile."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"Invalid backend: {name!r}, see `torch._dynamo.list_backends()` for available backends.")

@@ -1,4 +1,4 @@
-"""torch._dynamo.explain: whether a call can be recorded, and what it does."""
+"""torch._dynamo.explain: whether a call can be recorded, and the operations in it."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ __all__ = ["ExplainOutput", "GraphCompileReason", "explain", "graph_break"]
 
 
 class GraphCompileReason(NamedTuple):
-    """Why a call is run as it is written."""
+    """The reason for which a call is not compiled."""
 
     reason: str
     user_stack: list = []
@@ -19,12 +19,12 @@ class GraphCompileReason(NamedTuple):
 
 
 class ExplainOutput:
-    """What `explain` tells.
+    """The result of `explain`.
 
-    graphs             the program, in a list: empty if there is none
-    graph_count, graph_break_count    how many
-    break_reasons      GraphCompileReason, why there is none
-    op_count, ops_per_graph           its steps, by name
+    graphs             a list with the program; empty if there is none
+    graph_count, graph_break_count    the numbers of programs and of reasons
+    break_reasons      GraphCompileReasons, if there is no program
+    op_count, ops_per_graph           the number of steps, and their names
     """
 
     def __init__(self, graphs: list, reasons: list[str]) -> None:
@@ -46,7 +46,7 @@ class ExplainOutput:
 
 
 def explain(f: Callable, *extra_args: Any, **extra_kwargs: Any) -> Any:
-    """explain(f)(*args): what torch.compile would make of the call, which is run twice: an ExplainOutput.
+    """explain(f)(*args) runs the call twice, and returns an ExplainOutput on the program that torch.compile makes.
 
     >>> import tinytorch as torch
     >>> torch._dynamo.explain(lambda x: x.sin() * 2)(torch.ones(2)).ops_per_graph
@@ -66,6 +66,6 @@ def explain(f: Callable, *extra_args: Any, **extra_kwargs: Any) -> Any:
 
 
 def graph_break(msg: str = "") -> None:
-    """A call that is being compiled is run as it is written."""
+    """Makes a compiled function that calls it run uncompiled."""
     if here.recording is not None:
         here.recording.stop(f"a call of graph_break {msg}".strip())

@@ -1,4 +1,4 @@
-"""A function compiled by a backend of the user's: a function of a graph and its inputs."""
+"""A function that is compiled by a backend of the user, a function of a graph and its inputs."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -14,7 +14,8 @@ __all__ = ["TracedFor"]
 
 
 class TracedFor:
-    """`function`, of which `backend(graph module, inputs)` gets the graph and gives what is called instead."""
+    """Calls `function` in compiled form: `backend(graph module, inputs)` gets its graph and returns the function to
+    call."""
 
     def __init__(self, function: Callable, backend: Callable, fullgraph: bool) -> None:
         self.function, self.backend, self.fullgraph = function, backend, fullgraph

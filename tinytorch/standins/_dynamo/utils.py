@@ -6,7 +6,7 @@ from ..missing import namespace as _namespace
 
 __all__ = ["counters", "is_compile_supported", "warn_once"]
 
-#: What a compiler counts, by kind.
+#: The counters of a compiler, by kind.
 counters: defaultdict[str, Counter[str]] = defaultdict(Counter)
 warn_once_cache: set[str] = set()
 
@@ -17,7 +17,7 @@ def is_compile_supported(device_type):
 
 
 def warn_once(msg, stacklevel=1):
-    """A UserWarning, the first time that it is this one."""
+    """Emits a UserWarning, once for each text."""
     if msg not in warn_once_cache:
         warn_once_cache.add(msg)
         warn(msg)

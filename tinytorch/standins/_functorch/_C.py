@@ -1,4 +1,4 @@
-"""torch._C._functorch: what to ask of the tensors that a function sees under vmap."""
+"""torch._C._functorch: questions about the tensors inside a function under vmap."""
 from ..func.batched import Batched
 from ..func.stages import add_batch_dim as _add_batch_dim, remove_batch_dim as _remove_batch_dim
 from ..tensor import Tensor, wrap
@@ -8,7 +8,7 @@ __all__ = ["_add_batch_dim", "_remove_batch_dim", "get_unwrapped", "is_batchedte
 
 
 def is_batchedtensor(tensor: Tensor) -> bool:
-    """Whether it stands for one sample of a batch.
+    """Whether a tensor stands for one sample of a batch.
 
     >>> import tinytorch as torch
     >>> found = []
@@ -23,7 +23,7 @@ is_functorch_wrapped_tensor = is_batchedtensor
 
 
 def is_legacy_batchedtensor(tensor: Tensor) -> bool:
-    """False: there is one kind of them."""
+    """False: there is only one kind of batched tensors."""
     return False
 
 

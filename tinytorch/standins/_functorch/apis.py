@@ -8,7 +8,7 @@ __all__ = ["chunk_vmap", "grad", "grad_and_value", "vmap"]
 
 
 def chunk_vmap(func, in_dims=0, out_dims=0, randomness="error", chunks=2):
-    """`vmap` of so many chunks, one after the other.
+    """`vmap` in `chunks` chunks, one after the other.
 
     >>> import tinytorch as torch
     >>> from tinytorch._functorch.apis import chunk_vmap

@@ -1,4 +1,4 @@
-"""functorch.make_functional: a module as a function of its parameters, as it was before torch.func.functional_call."""
+"""functorch.make_functional: a module as a function of its parameters, from before torch.func.functional_call."""
 from __future__ import annotations
 
 import copy
@@ -14,7 +14,7 @@ __all__ = ["FunctionalModule", "FunctionalModuleWithBuffers", "combine_state_for
 
 
 class FunctionalModule(Module):
-    """Called with parameters and arguments: the module with these parameters, called with the arguments."""
+    """A module that takes parameters and arguments, and calls the original module with both."""
 
     def __init__(self, stateless_model: Module, param_names: tuple[str, ...]) -> None:
         super().__init__()
@@ -25,7 +25,7 @@ class FunctionalModule(Module):
 
 
 class FunctionalModuleWithBuffers(Module):
-    """Called with parameters, buffers and arguments."""
+    """A module that takes parameters, buffers and arguments, and calls the original module with them."""
 
     def __init__(self, stateless_model: Module, param_names: tuple[str, ...], buffer_names: tuple[str, ...]) -> None:
         super().__init__()
@@ -42,8 +42,8 @@ def _parameters(model, disable_autograd_tracking):
 
 
 def make_functional(model: Module, disable_autograd_tracking: bool = False) -> tuple[FunctionalModule, tuple]:
-    """(function of parameters and arguments, the parameters) of a module without buffers. RuntimeError for one that has
-    some.
+    """(function of parameters and arguments, the parameters) of a module without buffers. RuntimeError for a module
+    with buffers.
 
     >>> import tinytorch as torch
     >>> function, params = make_functional(torch.nn.Linear(2, 1, bias=False))

@@ -1,4 +1,4 @@
-"""functorch, the library that torch.func comes from: its functions, and modules as functions in its way."""
+"""functorch, the library that became torch.func: its functions, and make_functional for modules."""
 from .._refused import refused
 from ..func import functionalize, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp, vmap
 from ..missing import namespace as _namespace
@@ -14,6 +14,6 @@ __all__ = ["FunctionalModule", "FunctionalModuleWithBuffers", "combine_state_for
            "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "make_functional", "make_functional_with_buffers",
            "make_fx", "vjp", "vmap"]
 
-__path__: list[str] = []         # what lies in it is found by the table of finder.py
+__path__: list[str] = []         # the table of finder.py has its submodules
 make_fx = refused("functorch", "make_fx", "graphs of symbolic operations are not built here")
 __getattr__ = _namespace(__name__)

@@ -1,5 +1,5 @@
-"""torch._functorch.vmap: the stages of vmap by torch's names. A library that puts functions of its own in the place of
-_process_batched_inputs, _create_batched_inputs or _unwrap_batched changes every vmap, as it does torch's."""
+"""torch._functorch.vmap: the stages of vmap under torch's names. A library that replaces _process_batched_inputs,
+_create_batched_inputs or _unwrap_batched changes every vmap, as in torch."""
 from typing import Any
 
 from .._refused import refused
@@ -22,4 +22,4 @@ __all__ = ["Tensor", "_add_batch_dim", "_broadcast_to_and_flatten", "_create_bat
 
 in_dims_t, out_dims_t = Any, Any
 
-_flat_vmap = refused(__name__, "_flat_vmap", "its stages are those of torch.vmap")
+_flat_vmap = refused(__name__, "_flat_vmap", "torch.vmap calls the other functions of this module")

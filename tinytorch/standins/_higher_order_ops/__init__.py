@@ -1,4 +1,4 @@
-"""torch._higher_order_ops: control flow as functions, which runs eagerly here. Nothing is recorded of it."""
+"""torch._higher_order_ops: control flow as functions, which run eagerly. Recordings have only the operations inside."""
 from .._refused import refused as _refused, refused_class as _refused_class
 from ..missing import namespace as _namespace
 from .associative_scan import associative_scan
@@ -8,7 +8,7 @@ from .out_dtype import out_dtype
 from .scan import scan
 from .while_loop import while_loop
 
-#: What works on graphs that a compiler recorded.
+#: Functions for graphs that a compiler recorded.
 _OF_GRAPHS = """aoti_call_delegate auto_functionalized auto_functionalized_v2 call_torchbind dynamo_bypassing_wrapper
     executorch_call_delegate flat_apply flex_attention flex_attention_backward foreach_map _foreach_map hints_wrapper
     inductor_compiled_code inline_asm_elementwise invoke_leaf_function invoke_quant invoke_quant_packed invoke_subgraph

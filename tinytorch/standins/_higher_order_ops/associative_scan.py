@@ -17,7 +17,7 @@ def associative_scan(combine_fn: Callable[[Any, Any], Any], xs: Any, dim: int, r
                      combine_mode: str = "pointwise") -> Any:
     """The running results of `combine_fn` over the slices of `xs` along `dim`: x0, combine_fn(x0, x1) ..., or from
     the last to the first with `reverse`. `xs` is a tree of tensors. The function is called for many pairs at once,
-    by vmap. ValueError for the mode "pointwise", which is one of GPUs: say combine_mode="generic".
+    by vmap. ValueError for the mode "pointwise", which is only for GPUs: pass combine_mode="generic".
 
     >>> import tinytorch as torch
     >>> torch._higher_order_ops.associative_scan(torch.mul, torch.tensor([1., 2., 3., 4.]), 0, combine_mode="generic")
@@ -45,8 +45,8 @@ def associative_scan(combine_fn: Callable[[Any, Any], Any], xs: Any, dim: int, r
 
 
 def _scanned(combined, leaves):
-    """The running results along dimension 0: those at odd places are the running results of pairs, each of the others
-    takes one step from the result before it."""
+    """The running results along dimension 0. The results at odd places are the running results of pairs; each of the
+    others takes one step from the result before it."""
     length = len(leaves[0])
     if length < 2:
         return leaves

@@ -1,4 +1,4 @@
-"""cond: one of two functions, as a tensor says."""
+"""cond: calls one of two functions, depending on a tensor."""
 from collections.abc import Callable
 from typing import Any
 

@@ -10,8 +10,8 @@ __all__ = ["map"]
 
 
 def map(f: Callable, xs: Any, *args: Any) -> Any:
-    """f(slice of `xs` along dimension 0, *args) of every slice, stacked. `xs` and what `f` gives are trees of tensors.
-    RuntimeError if their first dimensions differ or are empty.
+    """The stacked results of f(slice, *args) for the slices of `xs` along dimension 0. `xs` and the result of `f` are
+    trees of tensors. RuntimeError if the first dimensions of `xs` differ or are empty.
 
     >>> import tinytorch as torch
     >>> torch._higher_order_ops.map(lambda row, k: row.sum() * k, torch.tensor([[1., 2.], [3., 4.]]), 10)

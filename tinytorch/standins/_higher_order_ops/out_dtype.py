@@ -1,4 +1,4 @@
-"""out_dtype: an operator whose result is of another dtype than its arguments."""
+"""out_dtype: an operator whose result has another dtype than its arguments."""
 from typing import Any
 
 from .. import dtypes as dt
@@ -14,7 +14,7 @@ _ALLOWED = frozenset("""aten::linear aten::mm aten::conv2d aten::convolution ate
 
 def out_dtype(op: OpOverload, output_dtype: dt.dtype, *args: Any) -> Tensor:
     """op(*args) computed in the dtype that its tensors and `output_dtype` promote to, as a tensor of `output_dtype`.
-    ValueError for another operator than linear, mm, conv2d, convolution, mul and div.
+    ValueError for operators other than linear, mm, conv2d, convolution, mul and div.
 
     >>> import tinytorch as torch
     >>> from tinytorch._higher_order_ops.out_dtype import out_dtype

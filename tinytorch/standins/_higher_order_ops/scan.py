@@ -13,9 +13,9 @@ __all__ = ["scan"]
 
 def scan(combine_fn: Callable[[Any, Any], tuple[Any, Any]], init: Any, xs: Any, *, dim: int = 0,
          reverse: bool = False) -> tuple[Any, Any]:
-    """carry, y = combine_fn(carry, slice of `xs` along `dim`) for one slice after the other, or from the last to the
-    first with `reverse`. `init` is the first carry. Gives the last carry and the y's, stacked along `dim`. `init`, `xs`
-    and y are trees of tensors. RuntimeError if a step gives a carry of another dtype or shape.
+    """Calls carry, y = combine_fn(carry, slice of `xs` along `dim`) for one slice after the other, with `reverse` from
+    the last to the first. `init` is the first carry. Returns the last carry and the y's, stacked along `dim`. `init`,
+    `xs` and y are trees of tensors. RuntimeError if a step returns a carry of another dtype or shape.
 
     >>> import tinytorch as torch
     >>> torch._higher_order_ops.scan(lambda c, x: (c + x, c * x), torch.tensor(0.), torch.tensor([1., 2., 3.]))

@@ -1,4 +1,4 @@
-"""What the loops of this folder have in common."""
+"""Checks and helpers of the loops in this folder."""
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +14,7 @@ def _said(leaf):
 
 
 def check_like(given: Any, wanted: Any, given_name: str, wanted_name: str) -> None:
-    """RuntimeError if two trees have not as many leaves, or leaves of other dtypes or shapes."""
+    """RuntimeError if two trees have different numbers of leaves, or leaves with different dtypes or shapes."""
     given, wanted = pytree.tree_leaves(given), pytree.tree_leaves(wanted)
     if len(given) != len(wanted):
         raise RuntimeError(f"Expected {given_name} and {wanted_name} to have same number of outputs but got "
@@ -26,12 +26,12 @@ def check_like(given: Any, wanted: Any, given_name: str, wanted_name: str) -> No
 
 
 def check_scanned(leaves: Sequence[Tensor], dim: int, error: type[Exception]) -> None:
-    """That each tensor has something to go over along `dim`."""
+    """Raises `error` unless each tensor has the dimension `dim`, and elements along it."""
     if any([leaf.ndim <= dim or not leaf.shape[dim] for leaf in leaves]):
         raise error("All xs leaves must at least have 'dim' number of dimensions and scan dimension > 0")
 
 
 def stacked(results: Sequence[Any]) -> Any:
-    """Trees of one structure as one tree, of tensors stacked along a new first dimension."""
+    """One tree for several trees of the same structure, with tensors stacked along a new first dimension."""
     leaves = [pytree.tree_leaves(result) for result in results]
     return pytree.tree_unflatten([stack(same) for same in zip(*leaves)], pytree.tree_structure(results[0]))

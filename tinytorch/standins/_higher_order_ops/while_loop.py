@@ -1,4 +1,4 @@
-"""while_loop: a function repeated as long as another says so."""
+"""while_loop: repeats a function as long as a condition holds."""
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +11,9 @@ __all__ = ["while_loop"]
 
 
 def while_loop(cond_fn: Callable, body_fn: Callable, carried_inputs: tuple | list) -> Any:
-    """values = body_fn(*values) as long as cond_fn(*values), from `carried_inputs` on, whose leaves are tensors and
-    ints. RuntimeError if a step gives other dtypes or shapes, or cond_fn no bool and no such tensor of one element.
+    """Computes values = body_fn(*values) as long as cond_fn(*values) holds, beginning with `carried_inputs`, whose
+    leaves are tensors and ints. RuntimeError if a step returns other dtypes or shapes, or if cond_fn returns neither a
+    bool nor a bool tensor with one element.
 
     >>> import tinytorch as torch
     >>> torch._higher_order_ops.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2),

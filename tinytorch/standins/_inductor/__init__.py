@@ -1,4 +1,4 @@
-"""torch._inductor: settings and tables of a compiler that libraries write to. There is none that reads them."""
+"""torch._inductor: settings and tables of a compiler that libraries write to. Nothing reads them."""
 from .._refused import refused as _refused
 from ..missing import namespace as _namespace
 
@@ -8,7 +8,7 @@ compile, aot_compile, aoti_compile_and_package, aoti_load_package, standalone_co
 
 
 def cudagraph_mark_step_begin():
-    """Nothing: there is no CUDA."""
+    """Does nothing: there is no CUDA."""
 
 
 def list_mode_options(mode=None, dynamic=None):

@@ -1,4 +1,4 @@
-"""torch._inductor.config: settings of a compiler. Any may be set, and changes nothing."""
+"""torch._inductor.config: settings of a compiler. They can be set, and change nothing."""
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""torch._library: where torch keeps what torch.library consists of."""
+"""torch._library: the package of the parts of torch.library in torch."""
 from ..missing import namespace as _namespace
 
 __getattr__ = _namespace(__name__, ("custom_ops", "infer_schema", "triton"))

@@ -1,4 +1,4 @@
-"""torch._subclasses: names to ask isinstance of."""
+"""torch._subclasses: classes for isinstance."""
 from .fake_tensor import FakeTensor, FakeTensorMode
 from ..missing import namespace as _namespace
 

@@ -1,11 +1,11 @@
-"""torch._subclasses.fake_tensor: tensors without memory. tinytorch has them on the device meta alone."""
+"""torch._subclasses.fake_tensor: tensors without memory. Here only tensors on the meta device have no memory."""
 import contextlib
 
 from .._refused import refused_class
 
 __all__ = ["FakeTensor", "FakeTensorMode", "is_fake", "unset_fake_temporarily"]
 
-FakeTensor, FakeTensorMode = [refused_class(__name__, name, "tensors without memory are those on the device meta")
+FakeTensor, FakeTensorMode = [refused_class(__name__, name, "only tensors on the meta device have no memory")
                               for name in ("FakeTensor", "FakeTensorMode")]
 
 
@@ -16,5 +16,5 @@ def is_fake(x):
 
 @contextlib.contextmanager
 def unset_fake_temporarily():
-    """Context manager: nothing, for there is no mode to leave; it gives None."""
+    """A context manager that changes nothing, since there is no mode to leave. Its value is None."""
     yield None

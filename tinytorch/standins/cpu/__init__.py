@@ -1,4 +1,4 @@
-"""torch.cpu: the one device."""
+"""torch.cpu: the CPU as a device."""
 
 from ..missing import namespace as _namespace
 
@@ -27,15 +27,15 @@ def current_device():
 
 
 def set_device(device):
-    """Nothing: there is one CPU."""
+    """Does nothing: there is one CPU."""
 
 
 def synchronize(device=None):
-    """Nothing: every operation has finished when it returns."""
+    """Does nothing: every operation has finished when it returns."""
 
 
 class Stream:
-    """The order in which operations run, of which there is one: every operation has finished when it returns."""
+    """The only stream of operations. Every operation has finished when it returns."""
 
     def __init__(self, priority=-1):
         self.priority = priority
@@ -48,10 +48,10 @@ class Stream:
 
 
 class Event:
-    """A point in the order of operations, which is past as soon as it is recorded."""
+    """A point in the stream of operations. It has passed as soon as it is recorded."""
 
     def record(self, stream=None):
-        """Nothing."""
+        """Does nothing."""
 
     def query(self):
         """True: every operation has finished."""
@@ -81,7 +81,7 @@ _STREAM = Stream()
 
 
 def current_stream(device=None):
-    """The one stream."""
+    """The only stream."""
     return _STREAM
 
 

@@ -1,4 +1,4 @@
-"""torch.cpu.amp: torch.amp for "cpu", as it was called before."""
+"""torch.cpu.amp: the former name of torch.amp for "cpu"."""
 
 from .. import amp, dtypes as dt
 from ..errors import warn
