@@ -1,8 +1,8 @@
 """Builds the native kernels where there is a compiler; what else the project is stands in pyproject.toml.
 
-They are no extension modules: plain libraries of C that know nothing of Python, one for each set of instructions, which
-tinytorch/kernels/native loads. One build serves every Python. Without a compiler, and with TINYTORCH_NATIVE=0 in the
-environment, there are none, and NumPy does what they would; TINYTORCH_NATIVE=1 demands them.
+They are no extension modules: plain libraries of C that are built without Python's headers, one for each set of
+instructions, which tinytorch/kernels/native loads. One build serves every Python. Without a compiler, and with
+TINYTORCH_NATIVE=0 in the environment, there are none, and NumPy does what they would; TINYTORCH_NATIVE=1 demands them.
 """
 import os
 import platform

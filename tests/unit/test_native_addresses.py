@@ -1,6 +1,8 @@
 """Arrays at addresses that are no multiple of their elements, as arguments of every native kernel and of OpenBLAS."""
+import struct
 import sys
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import tinytorch as torch
 from tinytorch import random
 from tinytorch.kernels import arithmetic, copies, native
 from tinytorch.kernels.expressions import EXPRESSIONS
+from tinytorch.kernels.native import objects
 from tinytorch.kernels.native.table import KERNELS, by_element, parsed
 
 from .test_native import FAMILIES, draws, kernels, needs_library
@@ -104,6 +107,8 @@ def replayed(monkeypatch):
                 counted[name, parameter] += i in wanted
     monkeypatch.setattr(native, "run", replay)
     monkeypatch.setattr(native, "done", native._looked_at)             # which calls `run`
+    monkeypatch.setattr(native, "made", native._made_anyhow)
+    monkeypatch.setattr(native, "result", native._result_anyhow)
     monkeypatch.setattr(random, "_ONE_PIECE", 0)                       # draws of many call it too
     monkeypatch.setattr(copies, "_FEW", 0)
     monkeypatch.setattr(copies, "_SHORT", sys.maxsize)
@@ -172,3 +177,25 @@ def test_sums(dtype):
         y = odd(x)
         for f in (torch.sum, torch.mean, torch.std, lambda x: x.sum(0), lambda x: x.sum(-1), lambda x: x.norm()):
             assert torch.equal(f(x), f(y))
+
+
+@needs_library
+def test_addresses_are_found_with_and_without_ctypes(monkeypatch):
+    """Of what is contiguous and may be written to, by the library's function and by that which stands in for it."""
+    library, fixed = native._loaded[1], np.arange(6.0)
+    fixed.flags.writeable = False
+    whole = draws(0, 4, 6)
+    for find, enter in (objects.doors(library), (objects._place_of, partial(objects._entered, library))):
+        for array in (whole, whole[1:], whole[0], whole.astype(np.int8), np.zeros(())):
+            assert find(array) == array.ctypes.data
+        for other in (whole[:, 1:], whole.T, fixed, None, 3, "text", torch.zeros(3)):
+            with pytest.raises((TypeError, ValueError)):
+                find(other)
+        out = np.empty(4, np.float32)
+        enter("enter_row_norms")(struct.pack("5q", 1, 4, 6, whole.ctypes.data, out.ctypes.data))
+        np.testing.assert_allclose(out, np.linalg.norm(whole, axis=1), rtol=1e-6)
+    with pytest.raises(TypeError):
+        native.entering("enter_row_norms")(3)
+    assert type(native._place_of) is type(len) or sys.implementation.name != "cpython"
+    monkeypatch.setattr(objects, "_agrees", lambda place_of: False)
+    assert objects.doors(library)[0] is objects._place_of

@@ -66,6 +66,8 @@ def recorded(monkeypatch):
     plain = native.run
     monkeypatch.setattr(native, "run", run)
     monkeypatch.setattr(native, "done", native._looked_at)             # which calls `run`
+    monkeypatch.setattr(native, "made", native._made_anyhow)
+    monkeypatch.setattr(native, "result", native._result_anyhow)
     monkeypatch.setattr(random, "_ONE_PIECE", 0)                       # as draws of many do
     before = torch.get_num_threads()
     torch.set_num_threads(2)

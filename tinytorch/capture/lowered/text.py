@@ -65,7 +65,7 @@ def owner_of(array):
 def address(array: np.ndarray) -> int:
     """Where an array lies."""
     try:
-        return native._address_of(native._place_of(array))
+        return native._place_of(array)
     except (TypeError, ValueError):            # it has gaps, is empty or may not be written to
         return array.__array_interface__["data"][0]
 
@@ -284,7 +284,7 @@ class Text:
             f"if one is None or one._requires_grad or counted(one) != 3 + ({t}._grad is one) "
             f"or counted({kept}[1]) != 3:",
             f"    one = wrap(empty({shape}, {dtype}))",
-            f"    {kept}[:] = one, one._array, address_of(place_of(one._array))"]
+            f"    {kept}[:] = one, one._array, place_of(one._array)"]
         self.known[root], self.at[root] = f"{kept}[1]", f"{kept}[2]"
         self.views[root, place.offset, place.shape, place.strides, place.dtype] = f"{kept}[1]"
         return kept
@@ -297,8 +297,7 @@ class Text:
         base = np.zeros(len(words.bases) + 1, np.int64)
         maker.held += [program, fix, base]
         at = [x.__array_interface__["data"][0] for x in (program, fix, base)]
-        enter = native._loaded[1].enter_replay
-        enter.restype, enter.argtypes = native.ctypes.c_int64, (native.ctypes.c_char_p,)
+        enter = native.entering("enter_replay")
         pack = struct.Struct("9q").pack
         # what is somewhere else at each call, and what is read: put in before the first run
         values, layout, usual = [], "", []     # `usual`: those of arrays that lie as most do
@@ -311,7 +310,7 @@ class Text:
                     text = "0"                 # by a step in Python
                 else:
                     self._root(key)            # which makes it, if it is to be made
-                    of_fresh = "address_of(place_of({}))" if key.kind == "fresh" and key.nbytes > 1 else "address({})"
+                    of_fresh = "place_of({})" if key.kind == "fresh" and key.nbytes > 1 else "address({})"
                     text = self.at.get(key) or of_fresh.format(self.known[key])
                     slot = maker.slots[key.slot] if key.slot is not None else None
                     if slot is not None and slot.offset:
@@ -322,9 +321,9 @@ class Text:
                 layout += "d"
             values.append(text)
             near = key.__class__ is Root and text == f"address({self.known.get(key)})" and key.nbytes > 0
-            usual.append(f"address_of(place_of({self.known[key]}))" if near else text)
+            usual.append(f"place_of({self.known[key]})" if near else text)
         scope = {**self.scope, "address": address, "Stale": Stale, "Changed": Changed, "wrap": wrap, "empty": np.empty,
-                 "counted": sys.getrefcount, "address_of": native._address_of, "place_of": native._place_of,
+                 "counted": sys.getrefcount, "place_of": native._place_of,
                  "bytes_": np.dtype(np.uint8), "asarray": np.asarray, "part": _part, "fitting": _fitting, "bases": base,
                  "put": struct.Struct(layout).pack_into, "enter": enter, "team": threads.team, "free": threads.free,
                  "pack": pack, "failed": _failed}

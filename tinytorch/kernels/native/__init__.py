@@ -24,6 +24,7 @@ import numpy as np
 
 from ...errors import warn
 from ..threads import free, team
+from .objects import doors
 from .table import KERNELS, drawn, failing, fingerprint, parsed
 
 try:
@@ -31,7 +32,7 @@ try:
 except ImportError:                            # as in browsers: no library can be loaded
     ctypes = None
 
-__all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "done", "held", "level", "made", "many",
+__all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "done", "entering", "held", "level", "made", "many",
            "operations", "result", "run", "takes", "walker"]
 
 
@@ -46,7 +47,6 @@ _OUTSIDE = {"": "RuntimeError('a kernel failed')", "target": "IndexError('a targ
             "index": "IndexError('index out of range in self')", "weights": "ValueError('these are no weights')",
             **dict.fromkeys(("order", "plan", "columns"),
                             "ValueError('the plan of a kernel reaches out of its arrays')")}
-_place_of, _address_of = (ctypes.c_byte.from_buffer, ctypes.addressof) if ctypes else (None, None)
 _FLOAT, _NDARRAY = np.dtype(np.float32), np.ndarray
 #: The warning at import without a library.
 ABSENT = ("tinytorch runs without native kernels, which takes about 1.5 times as long: there was no C compiler when it "
@@ -61,7 +61,7 @@ def _address(array, size, dtype, written=False):
     if type(array) is _NDARRAY and (array.dtype is dtype or array.dtype == dtype):    # not isinstance: stand-ins
         if array.size == size:
             try:
-                at = _address_of(_place_of(array))         # TypeError unless contiguous and writeable
+                at = _place_of(array)          # TypeError unless contiguous and writeable
                 if not at % dtype.itemsize:
                     return at
                 raise _Unaligned
@@ -93,14 +93,14 @@ def _matrix(array, turned, rows, columns, distance, *several):
     if array.shape != shape or array.strides != strides or distance < shape[-1]:
         raise ValueError(f"a kernel needs a matrix {shape}, strides {strides}, but got {array.shape}, {array.strides}")
     if flags.carray and array.size:
-        return _address_of(_place_of(array))   # a faster way
+        return _place_of(array)                # a faster way
     if not flags.aligned:
         raise _Unaligned
     return array.__array_interface__["data"][0]
 
 
 def _made(name):
-    """The functions of a kernel for `run` and for `done`, which check its arguments and call it.
+    """The functions of a kernel for `run`, `done`, `made` and `result`, which check its arguments and call it.
 
     They are compiled from text, which has no loops, lookups and calls, because the checks take as long as many kernels
     do. First come the marks of each argument in the table: a number, a matrix, or an array with its quick check
@@ -125,23 +125,25 @@ def _made(name):
                 sizes.append((dtype.itemsize, x))
         else:
             given.append(f"matrix({x}, {inside.replace(',', ', ')})" if kind else x)
-    quick = "; ".join([f"at_{x} = {absent}address_of(place_of({x}))" for x, (absent, _, _) in arrays.items()])
+    quick = "; ".join([f"at_{x} = {absent}place_of({x})" for x, (absent, _, _) in arrays.items()])
     slow = "; ".join([f"at_{x} = {absent}{call}" for x, (absent, _, call) in arrays.items()])
     fits = [fit for _, fit, _ in arrays.values()]
     for itemsize in {itemsize for itemsize, _ in sizes}:
         fits.append(f"not ({' | '.join([f'at_{x}' for size, x in sizes if size == itemsize])}) % {itemsize}")
     fits = " and ".join(fits)
-    fails_at, function = failing(name), getattr(_loaded[1], "enter_" + name)
-    function.restype, function.argtypes = None if fails_at is None else ctypes.c_int64, (ctypes.c_char_p,)
+    fails_at = failing(name)
     call = f"enter(pack(1 if team.size == 1 else free(), {', '.join(given)}))"
     if fails_at is not None:
         call = (f"failed = {call}\n    if failed:\n        raise MemoryError('no memory for a kernel') if failed == 1 "
                 f"else {_OUTSIDE[fails_at]}")
     counted = [parameters[place] for place, _ in _given[name][:1]]     # empty where all are matrices
     few, parameters = f"{counted[0]}.size < _least['{name}']" if counted else "True", ", ".join(parameters)
-    scope.update({"enter": function, "pack": struct.Struct(layout).pack, "free": free, "team": team, "_least": _least,
-                  "address": _address, "matrix": _matrix, "address_of": _address_of, "place_of": _place_of,
-                  "ndarray": _NDARRAY, "looked_at": _looked_at})
+    *read, last = [x for _, x, *_ in parsed(declared)]
+    read = ", ".join(["_shape", *read])
+    scope.update({"enter": entering("enter_" + name), "pack": struct.Struct(layout).pack, "free": free, "team": team,
+                  "address": _address, "matrix": _matrix, "place_of": _place_of, "ndarray": _NDARRAY, "_least": _least,
+                  "looked_at": _looked_at, "_empty": np.empty, "_float": _FLOAT, "made_anyhow": _made_anyhow,
+                  "result_anyhow": _result_anyhow})
     exec(f"""
 def {name}({parameters}):
     try:
@@ -164,8 +166,34 @@ def done({parameters}):
         return looked_at("{name}", {parameters})
     {call}
     return True
+
+def made({read}):
+    if {few}:
+        return None
+    {last} = _empty(_shape, _float)
+    try:
+        {quick}
+        _fits = {fits}
+    except (AttributeError, TypeError, ValueError):
+        _fits = False
+    if not _fits:
+        return made_anyhow("{name}", {read})
+    {call}
+    return {last}
+
+def result({read}):
+    {last} = _empty(_shape, _float)
+    try:
+        {quick}
+        _fits = {fits}
+    except (AttributeError, TypeError, ValueError):
+        _fits = False
+    if not _fits:
+        return result_anyhow("{name}", {read})
+    {call}
+    return {last}
 """, scope)
-    return scope[name], scope["done"]
+    return [scope[door] for door in (name, "done", "made", "result")]
 
 
 def _path(name):
@@ -248,7 +276,9 @@ def _load():
 def _first_call(which, name, *args):
     """Calls a kernel for the first time. Its functions are made now, because making all of them would take a fifth of
     the time of the package's import."""
-    _known[name], _done[name] = made = _made(name)
+    made = _made(name)
+    for functions, function in zip((_known, _done, _makers, _results), made):
+        functions[name] = function
     return made[which](*args)
 
 
@@ -259,10 +289,11 @@ def _arrays(declared):
 
 
 _loaded = _load()
-#: Name -> the function that checks the arguments of a kernel and calls it.
-_known = {name: partial(_first_call, 0, name) for name in KERNELS} if _loaded else {}
-#: Name -> the function that also returns whether it has called the kernel: see `done`.
-_done = {name: partial(_first_call, 1, name) for name in KERNELS} if _loaded else {}
+#: The function that finds the address of an array, and the one that makes a function that calls one of the library's.
+_place_of, entering = doors(_loaded[1]) if _loaded else (None, None)
+#: Name -> the function that checks the arguments of a kernel and calls it, and those of `done`, `made` and `result`.
+_known, _done, _makers, _results = [
+    {name: partial(_first_call, which, name) for name in KERNELS} if _loaded else {} for which in range(4)]
 #: Name -> the least number of elements for a kernel; sys.maxsize without a library.
 LEAST_OF = _least = {name: least if name in _known else sys.maxsize for name, (least, _) in KERNELS.items()}
 _given = {name: _arrays(declared) for name, (_, declared) in KERNELS.items()}
@@ -298,7 +329,7 @@ def _maker_of_calls(arrays, numbers):
     packed += [f"at_{x}" for x in arrays] + ["0"] * absent
     made = {}
     exec(f"""
-def make(address_of, place_of, pack, free, ndarray, empty, most, least, programs, general):
+def make(place_of, pack, free, ndarray, empty, most, least, programs, general):
     def call({given}):
         try:
             dtype, n = {first}.dtype, {first}.size
@@ -308,13 +339,13 @@ def make(address_of, place_of, pack, free, ndarray, empty, most, least, programs
             shape = {first}.shape
             if not ({" and ".join(fits)}):
                 return general({given})
-            {"; ".join([f"at_{x} = address_of(place_of({x}))" for x in arrays])}
+            {"; ".join([f"at_{x} = place_of({x})" for x in arrays])}
             if {" or ".join([f"at_{x} % itemsize" for x in arrays])}:
                 return general({given})
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
             return general({given})
         out = empty(shape, dtype)
-        if enter(pack(1 if n <= most else free(), n, size, {", ".join(packed)}, address_of(place_of(out)))):
+        if enter(pack(1 if n <= most else free(), n, size, {", ".join(packed)}, place_of(out))):
             raise ValueError("the plan of a kernel reaches out of its arrays")
         return out
     return call
@@ -326,7 +357,7 @@ def walker(arrays, numbers, programs, general):
     """A function of `arrays` arrays and `numbers` numbers. It runs the machine on contiguous arrays of one shape (those
     after the first may have one element) and of one dtype in `programs`, to which results of `held` are added. For any
     other arguments it calls `general`. For few elements NumPy calls the machine."""
-    return _maker_of_calls(arrays, numbers)(_address_of, _place_of, _pack_walk, free, _NDARRAY, np.empty, ONE_PIECE,
+    return _maker_of_calls(arrays, numbers)(_place_of, _pack_walk, free, _NDARRAY, np.empty, ONE_PIECE,
                                             _least, programs, general)
 
 
@@ -335,7 +366,7 @@ def held(name, dtype, plan, arrays, numbers):
     address."""
     plan = np.array(plan, np.int64)
     place, loop = _address(plan, plan.size, plan.dtype), {"walk4": "loop4", "walk8": "loop8"}.get(name)
-    return (name, dtype.itemsize, getattr(_loaded[1], "enter_" + name), plan.size, place, plan,
+    return (name, dtype.itemsize, entering("enter_" + name), plan.size, place, plan,
             _ufunc(loop, dtype, arrays + numbers, np.array([plan.size, arrays, numbers, *plan], np.int64)) if loop
             else None, _Singles(dtype))
 
@@ -394,7 +425,7 @@ class Draws(dict):
         self.memory = bytearray(8 * 6)
         struct.pack_into("2q", self.memory, 0, _address(key, key.size, np.dtype(np.uint32), True),
                          _address(source, source.size, np.dtype(np.float64), True))
-        self._kept = [key, source, _place_of(self.memory)]
+        self._kept = [key, source, ctypes.c_byte.from_buffer(self.memory)]
 
     def __missing__(self, name):
         declared, arrays, function = list(parsed(KERNELS[name][1])), drawn(name), None
@@ -402,7 +433,7 @@ class Draws(dict):
         if arrays:
             types = bytes([np.dtype(dtype or np.float32).num for dtype, _ in arrays])
             read = len([written for _, written in arrays if not written])
-            function, kept = _ufunc_of("loop_" + name, types, read, _address_of(self._kept[2]))
+            function, kept = _ufunc_of("loop_" + name, types, read, ctypes.addressof(self._kept[2]))
             self._kept.append(kept)
         keep = partial(struct.Struct(layout).pack_into, self.memory, 16)
         made = self[name] = function, keep, any([x == "source" for _, x, *_ in declared])
@@ -458,11 +489,21 @@ def _looked_at(name, *args):
 
 def made(name, shape, *args):
     """`result`, or None where `done` would return False."""
-    return result(name, shape, *args) if _fit(name, args, _given[name]) else None
+    return _makers[name](shape, *args) if _loaded else None
+
+
+def _made_anyhow(name, shape, *args):
+    """`made` for arrays that the quick check does not take."""
+    return _result_anyhow(name, shape, *args) if _fit(name, args, _given[name]) else None
 
 
 def result(name, shape, *args):
     """A new float32 array of shape `shape` that a kernel fills. `args`: its arguments without `out`, the last one."""
+    return _results[name](shape, *args)
+
+
+def _result_anyhow(name, shape, *args):
+    """`result` for arrays that the quick check does not take."""
     out = np.empty(shape, _FLOAT)
     run(name, *args, out)
     return out
@@ -522,20 +563,20 @@ def _maker_by_element(count):
     few = [f"{x}.flags.c_contiguous" for x in arrays]
     made = {}
     exec(f"""
-def make(address_of, place_of, pack, free, team, ndarray, empty, dtype, most, least, name, ufunc, enter, general):
+def make(place_of, pack, free, team, ndarray, empty, dtype, most, least, name, ufunc, enter, general):
     def compute({given}):
         try:
             n = {first}.size
             if 1 < n <= most and ufunc is not None and least[name] <= n and {" and ".join(fits + few)}:
                 return ufunc({given})
-            {"; ".join([f"at_{x} = address_of(place_of({x}))" for x in arrays])}
+            {"; ".join([f"at_{x} = place_of({x})" for x in arrays])}
             if not (n >= least[name] and {" and ".join(fits)} and not ({" | ".join([f"at_{x}" for x in arrays])}) % 4):
                 return general({given})
         except (AttributeError, TypeError, ValueError):
             return general({given})
         out = empty({first}.shape, dtype)
         enter(pack(1 if team.size == 1 else free(), n, {", ".join([f"at_{x}" for x in arrays])},
-                   address_of(place_of(out))))
+                   place_of(out)))
         return out
     return compute
 """, made)
@@ -548,8 +589,7 @@ def by_element(name):
     count = len(_given[name])
     pack, enter, ufunc = struct.Struct(f"2q{count + 1}q").pack, None, None
     if _loaded:
-        enter = getattr(_loaded[1], "enter_" + name)
-        enter.restype, enter.argtypes = None, (ctypes.c_char_p,)
+        enter = entering("enter_" + name)
         ufunc = _ufunc("loop_" + name, _FLOAT, count)
 
     def decorate(twin):
@@ -571,7 +611,7 @@ def by_element(name):
             result = np.empty(first.shape, _FLOAT)
             run(name, first.size, *arrays, result)
             return result
-        return _maker_by_element(count)(_address_of, _place_of, pack, free, team, _NDARRAY, np.empty, _FLOAT,
+        return _maker_by_element(count)(_place_of, pack, free, team, _NDARRAY, np.empty, _FLOAT,
                                         ONE_PIECE, _least, name, ufunc, enter, general)
     return decorate
 
