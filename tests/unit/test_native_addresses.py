@@ -9,7 +9,7 @@ import pytest
 
 import tinytorch as torch
 from tinytorch import random
-from tinytorch.kernels import arithmetic, copies, native
+from tinytorch.kernels import arithmetic, copies, halves, native
 from tinytorch.kernels.expressions import EXPRESSIONS
 from tinytorch.kernels.native import objects
 from tinytorch.kernels.native.table import KERNELS, by_element, parsed
@@ -109,6 +109,7 @@ def replayed(monkeypatch):
     monkeypatch.setattr(native, "done", native._looked_at)             # which calls `run`
     monkeypatch.setattr(native, "made", native._made_anyhow)
     monkeypatch.setattr(native, "result", native._result_anyhow)
+    monkeypatch.setattr(halves, "_converter", lambda name: lambda array, out: False)
     monkeypatch.setattr(random, "_ONE_PIECE", 0)                       # draws of many call it too
     monkeypatch.setattr(copies, "_FEW", 0)
     monkeypatch.setattr(copies, "_SHORT", sys.maxsize)
@@ -199,3 +200,24 @@ def test_addresses_are_found_with_and_without_ctypes(monkeypatch):
     assert type(native._place_of) is type(len) or sys.implementation.name != "cpython"
     monkeypatch.setattr(objects, "_agrees", lambda place_of: False)
     assert objects.doors(library)[0] is objects._place_of
+
+
+@needs_library
+def test_conversions_of_what_lies_anywhere():
+    """Odd addresses, gaps, what may not be written to, and nothing at all."""
+    single, half = np.dtype(np.float32), np.dtype(np.float16)
+    whole = draws(0, 6, 8)
+    fixed = whole.copy()
+    fixed.flags.writeable = False
+    for x in (whole, copied(whole, 1), whole[:, ::2], whole.T, fixed, whole[:0], whole[0, 0]):
+        x = np.asarray(x)
+        narrow = halves.convert(x, half)
+        narrow = x.astype(half) if narrow is None else narrow
+        np.testing.assert_array_equal(narrow, x.astype(half))
+        for again in (narrow, copied(narrow, 1)):
+            wide = halves.convert(again, single)
+            if wide is not None:
+                np.testing.assert_array_equal(wide, narrow.astype(single))
+    convert, out = native.converter("float_to_half"), np.empty((6, 8), half)
+    assert convert(whole, out) and not convert(copied(whole, 1), out) and not convert(whole[:5], out)
+    assert not convert(whole.T, out) and not convert(fixed, out) and not convert(whole[:0], out[:0])

@@ -6,7 +6,7 @@ import pytest
 
 import tinytorch as torch
 from tinytorch import random
-from tinytorch.kernels import native
+from tinytorch.kernels import halves, native
 from tinytorch.kernels.native.table import KERNELS, parsed
 
 from .test_native import FAMILIES, draws, kernels
@@ -68,6 +68,7 @@ def recorded(monkeypatch):
     monkeypatch.setattr(native, "done", native._looked_at)             # which calls `run`
     monkeypatch.setattr(native, "made", native._made_anyhow)
     monkeypatch.setattr(native, "result", native._result_anyhow)
+    monkeypatch.setattr(halves, "_converter", lambda name: lambda array, out: False)
     monkeypatch.setattr(random, "_ONE_PIECE", 0)                       # as draws of many do
     before = torch.get_num_threads()
     torch.set_num_threads(2)

@@ -1,5 +1,7 @@
 """Conversions between 16-bit floats and float32 in C (native/convert.c). NumPy converts one number at a time, or in
 many passes. `dtypes.py` and `kinds/record_dtypes.py`, which must not import this file, are given its function."""
+from functools import lru_cache
+
 import numpy as np
 
 from ..kinds import record_dtypes as stored
@@ -9,6 +11,7 @@ _FLOAT, _HALF, _BITS = np.dtype(np.float32), np.dtype(np.float16), np.dtype(np.u
 #: (source dtype, target dtype) -> the kernel.
 _KERNELS = {(stored.BFLOAT16, _FLOAT): "bfloat16_to_float", (_FLOAT, stored.BFLOAT16): "float_to_bfloat16",
             (_HALF, _FLOAT): "half_to_float", (_FLOAT, _HALF): "float_to_half"}
+_converter = lru_cache(native.converter)
 
 
 def convert(array, dtype):
@@ -16,8 +19,12 @@ def convert(array, dtype):
     if type(array) is not np.ndarray:
         return None
     name = _KERNELS.get((array.dtype, dtype))
-    if name is None or not native.many(name, array.size):
+    if name is None or array.size < native.LEAST_OF[name]:
         return None
+    if array.flags.c_contiguous:
+        result = np.empty(array.shape, dtype)
+        if _converter(name)(array, result):
+            return result
     result = np.empty_like(array, dtype)
     flat, out = array, result
     if not array.flags.c_contiguous:

@@ -183,14 +183,15 @@ def take_rows(array, index):
 
 def any_outside(index, n):
     """Whether one of the integers is not in range(n)."""
-    if index.size >= _MANY and number() > 1 and native.level() and _is_plain(index):
+    size = index.size
+    if (0 < size < native.LEAST or size >= _MANY and number() > 1) and native.level() and _is_plain(index):
         try:
             native.run("in_range", index.size, n, index)
         except IndexError:
             return True
         return False
     # As an unsigned number a negative one is large.
-    if not index.size:
+    if not size:
         return False
     index = index.view(_UNSIGNED[index.itemsize])
     return (np.maximum.reduce(index, None) if type(index) is np.ndarray else index.max()) >= n

@@ -32,8 +32,8 @@ try:
 except ImportError:                            # as in browsers: no library can be loaded
     ctypes = None
 
-__all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "done", "entering", "held", "level", "made", "many",
-           "operations", "result", "run", "takes", "walker"]
+__all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "converter", "done", "entering", "held", "level", "made",
+           "many", "operations", "result", "run", "takes", "walker"]
 
 
 class _Unaligned(Exception):
@@ -539,6 +539,24 @@ def run(name, *args):
         for (marks, *_), x, copy in zip(parsed(KERNELS[name][1]), args, copies):
             if ">" in marks and copy is not x:
                 x[...] = copy
+
+
+def converter(name):
+    """The function that has a kernel convert an array into another one and says whether it did. They are of the kernel's
+    dtypes, by whatever name: NumPy has none for some of 16 bits. It does if both are contiguous, aligned, of one size
+    and not empty, and may be written to."""
+    enter, pack, place_of = entering("enter_" + name), struct.Struct("4q").pack, _place_of
+
+    def convert(array, out):
+        try:
+            n, at, to = array.size, place_of(array), place_of(out)
+        except (TypeError, ValueError):
+            return False
+        if not n or out.size != n or at % array.itemsize or to % out.itemsize:
+            return False
+        enter(pack(1 if team.size == 1 else free(), n, at, to))
+        return True
+    return convert
 
 
 def _aligned(array):

@@ -158,7 +158,7 @@ KERNELS = {
     "steps": (1, "n .start:f8 .step:f8 >out[n]"),
     "spaced": (1, "n .start .last .step >out[n]"),
     "extremes": (8192, "outer n inner smallest x[outer*n*inner] ?>out[outer*inner] ?>index[outer*inner]:i8"),
-    "max_pool": (2048, "images height width high wide rows columns "
+    "max_pool": (1, "images height width high wide rows columns "
                  "x[images*max(height,high*rows)*max(width,wide*columns)] >out[images*rows*columns]"),
     "max_pool_backward": (2048, "images height width high wide rows columns "
                           "x[images*max(height,high*rows)*max(width,wide*columns)] largest[images*rows*columns] "
@@ -166,7 +166,7 @@ KERNELS = {
     "row_sums": (1024, "rows width grain pieces x[rows*width] ?>parts[pieces]:f8 >out[rows]"),
     "column_sums": (1024, "rows width grain pieces x[rows*width] >parts[pieces*width]"),
     "half_row_sums": (1, "rows width grain pieces half x[rows*width]:u2 ?>parts[pieces]:f8 >out[rows]"),
-    "row_norms": (64, "rows width x[rows*width] >out[rows]"),
+    "row_norms": (1, "rows width x[rows*width] >out[rows]"),
     "sgd": (4096, "n nesterov fresh .sign .weight_decay .rate .momentum .share >p[n] g[n] ?>buf[n]"),
     "adam": (16, "n .sign .weight_decay .weight .beta2 .share .root .eps .rate .shrink >p[n] g[n] >m[n] >v[n] "
              "?>largest[n]"),
