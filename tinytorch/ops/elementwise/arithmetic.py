@@ -17,6 +17,7 @@ from ...errors import not_implemented
 from ...kernels import expressions
 from ...kernels.arithmetic import MANY, many
 from ...kernels.expressions import expression, where
+from ...kernels.looks import all_true
 from ...tensor import Tensor, wrap
 from ...types import Number
 
@@ -290,7 +291,8 @@ def _check_divisor(name, input, other):
     if input.dtype.kind in dt.INTEGRAL:
         if input.dtype.kind in dt.BOOL:
             raise not_implemented(name, dt.bool)
-        if input.size and not np.all(other):
+        nonzero = all_true(other != 0) if isinstance(other, np.ndarray) else other != 0
+        if not nonzero and input.size:
             raise RuntimeError("ZeroDivisionError")
 
 
@@ -313,6 +315,10 @@ def _floor_divide_bfloat16(input, other):
 @binary(numbers="any", input=lambda g, other: zeros_like(g), other=lambda g, input, other: zeros_like(g), name="div.2",
         wide_scalar=True, in_bfloat16=_floor_divide_bfloat16)
 def _floor_divide(input, other):
+    return _floor_quotient(input, other)
+
+
+def _floor_quotient(input, other):
     _check_divisor("div_floor_cpu", input, other)
     if input.dtype.char == "e":
         if np.size(other) == 1:                # torch divides by a single number in float32
@@ -393,7 +399,7 @@ def floor_divide(input, other):
     >>> torch.floor_divide(torch.tensor([7, -7]), 2)
     tensor([ 3, -4])
     """
-    return _floor_divide(input, other)
+    return _floor_quotient(input, other)
 
 
 @binary(input=lambda g: g, other=lambda g, input, other: -g * _floor_divide(input, other), ioperator="__imod__",

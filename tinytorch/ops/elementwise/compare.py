@@ -14,6 +14,7 @@ from ...autograd.public import method, public
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels.errstate import ignored
 from ...kernels.layout import as_array, operand_order
+from ...kernels.looks import all_true
 from ...tensor import Tensor, wrap
 from ...types import Number
 from .arithmetic import alike, zeros_like
@@ -263,7 +264,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: flo
     >>> torch.allclose(torch.tensor([1., 2.]), torch.tensor([1., 2.]))
     True
     """
-    return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
+    return all_true(isclose(input, other, rtol, atol, equal_nan)._array)
 
 
 @public(method=True, looks=True, leaves=True)
@@ -278,7 +279,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
         return False
     a, b = alike(input, other)
     refuse_records(*("equal_notnan_cpu", a) if input is other else ("equal_cpu", a, dt.ONLY_COMPLEX32))
-    return bool(eq(a, b)._array.all())
+    return all_true(eq(a, b)._array)
 
 
 @public(method=True, looks=True, leaves=True)

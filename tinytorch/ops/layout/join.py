@@ -43,7 +43,8 @@ def _cat(dim, lengths, *tensors):
 @op(name="stack", first=1, joint=lambda g, wanted, dim: [
     g[(_ALL,) * dim + (i,)] if want else None for i, want in enumerate(wanted)])
 def _stack(dim, *tensors):
-    return joined_order(np.stack(tensors, dim), tensors, dim)
+    new = (_ALL,) * dim + (None,)
+    return joined_order(np.concatenate([x[new] for x in tensors], dim), tensors, dim)
 
 
 def _blocks(sizes):

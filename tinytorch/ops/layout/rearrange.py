@@ -37,7 +37,12 @@ def _repeat(input, repeats):
 
 @op(name="roll", input=lambda g, shifts, dims: _roll(g, tuple([-n for n in shifts]), dims))
 def _roll(input, shifts, dims):
-    return np.asarray(np.roll(input, shifts, dims), order="C")
+    if dims is None or len(dims) > 1 or not input.size:
+        return np.asarray(np.roll(input, shifts, dims), order="C")
+    before, n = (slice(None),) * dims[0], input.shape[dims[0]]
+    first = n - shifts[0] % n
+    parts = input[(*before, slice(first, None))], input[(*before, slice(0, first))]
+    return np.asarray(np.concatenate(parts, dims[0]), order="C")
 
 
 @op(name="flip", input=lambda g, dims: _flip(g, dims))

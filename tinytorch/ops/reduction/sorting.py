@@ -10,6 +10,7 @@ from ...autograd.public import public
 from ...autograd.views import has_history
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name, warn_once
 from ...kernels import native, order as kernels
+from ...kernels.looks import any_true
 from ...kernels.scatter import owned
 from ...kinds.lazy import StandIn
 from ...tensor import Tensor, check_dim, wrap
@@ -359,7 +360,12 @@ def _searched(sequence, values, side, sorter, out_int32, out):
         sequence = dt.from_bfloat16(sequence)
     if values.dtype == dt.BFLOAT16:
         values = dt.from_bfloat16(values)
-    search = _searched_with_nan if sequence.dtype.kind in dt.NATIVE and np.isnan(sequence).any() else np.searchsorted
+    if sequence.dtype.kind in dt.NATIVE and any_true(np.isnan(sequence)):
+        search = _searched_with_nan
+    elif type(sequence) is np.ndarray:
+        search = np.ndarray.searchsorted
+    else:
+        search = np.searchsorted
     if sequence.ndim == 1:
         found = np.asarray(search(sequence, values, side))
     else:

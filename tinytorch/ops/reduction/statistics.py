@@ -13,6 +13,7 @@ from ...autograd.public import method, public
 from ...errors import not_implemented, refuse_records, type_name, warn
 from ...kernels.errstate import ignored
 from ...kernels.layout import as_array
+from ...kernels.looks import all_between
 from ...kernels.memory import refusal
 from ...kernels.scatter import owned
 from ...tensor import Tensor, wrap
@@ -50,9 +51,7 @@ def _moments(array, dim, freedom, keepdim):
     d = array - mean
     squares = d * d if array.dtype.kind not in dt.COMPLEX else d.real ** 2 + d.imag ** 2
     total = _add(squares, dim, keepdim)
-    if total.dtype == np.float32 and total.size and not (
-            1e-30 < np.minimum.reduce(total, None) and np.maximum.reduce(total, None) < 1e38 if total.ndim else
-            1e-30 < total < 1e38):
+    if total.dtype == np.float32 and total.size and not all_between(total, 1e-30, 1e38):
         wide = np.complex128 if array.dtype.kind in dt.COMPLEX else np.float64     # the squares over- or underflow
         return _moments(array.astype(wide), dim, freedom, keepdim)
     if freedom > 0:
