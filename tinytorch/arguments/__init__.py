@@ -43,6 +43,12 @@ def check_positive(size: Sequence[int]) -> None:
 def ints_of(given: object, name: str, argument: str, position: int | None, extents: bool = False) -> tuple[int, ...]:
     """An argument that is a tuple or list of ints, as a tuple of ints; TypeError with torch's message. Sizes and
     strides (`extents`) may not hold bool tensors, dimensions may."""
+    if given.__class__ is tuple or given.__class__ is list:
+        for n in given:
+            if n.__class__ is not int or not -LARGEST - 1 <= n <= LARGEST:
+                break
+        else:
+            return tuple(given)                # nearly always
     if not isinstance(given, (tuple, list)):
         raise TypeError(f"{name}(): argument '{argument}'{_at(position)} must be tuple of ints, not {kind_of(given)}")
     return _ints(given, name, argument, position, True, extents)

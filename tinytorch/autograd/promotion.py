@@ -127,7 +127,8 @@ def result_dtype(operands: Sequence[Tensor | Number | np.generic]) -> dt.dtype:
             tier, d = (0 if x._array.ndim else 1), dt.of(x._array)
         else:
             tier, d = 2, dt.of_scalar(dt.number_of(x))
-        tiers[tier] = d if tiers[tier] is None else dt.promote_types(tiers[tier], d)
+        if tiers[tier] is not d:
+            tiers[tier] = d if tiers[tier] is None else dt.promote_types(tiers[tier], d)
     return dt.combine(*tiers)
 
 
@@ -295,7 +296,7 @@ def converted(tensor: Tensor, numpy_dtype: np.dtype) -> Tensor:
 
 def refuse_complex_gradient(name: str, *tensors: Tensor | None) -> None:
     """torch's RuntimeError for operations that accept complex tensors and have no gradients for them."""
-    if mode.grad_now and any([x is not None and dt.is_complex(x._array.dtype) and x._requires_grad for x in tensors]):
+    if mode.grad_now and any([x is not None and x._requires_grad and dt.is_complex(x._array.dtype) for x in tensors]):
         raise RuntimeError(f"{name} does not support automatic differentiation for outputs with complex dtype.")
 
 

@@ -7,6 +7,8 @@ from . import native
 from .layout import as_array
 from .rows import row_max, row_sum
 
+_FLOAT = np.dtype(np.float32)
+
 
 def _shifted(x, axis):
     """x minus its maximum along `axis`."""
@@ -18,9 +20,12 @@ def _by_rows(kernel, axis, *arrays, options=()):
     """The result of the native kernel `kernel` for the rows along `axis` of arrays of one shape, or None where it does
     not take them. It takes single precision in any memory order."""
     first = arrays[0]
-    if type(first) is not np.ndarray or first.dtype != np.float32 or not first.size or axis == ():
+    if type(first) is not np.ndarray or first.dtype != _FLOAT or not first.size or axis == ():
         return None
-    last = axis in (-1, first.ndim - 1)
+    last = axis == first.ndim - 1 or axis == -1
+    if last and len(arrays) == 1 and first.flags.c_contiguous:
+        shape = first.shape
+        return native.made(kernel, shape, first.size // shape[-1], shape[-1], *options, first)
     rows = [np.ascontiguousarray(x if last else np.moveaxis(x, axis, -1)) for x in arrays]
     *outer, width = rows[0].shape
     result = native.made(kernel, rows[0].shape, math.prod(outer), width, *options, *rows)

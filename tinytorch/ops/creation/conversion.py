@@ -65,6 +65,8 @@ def _clone(input, order):
     given order."""
     if order == "K" and input.flags.forc and 1 not in input.shape:
         return input.copy("K")
+    if order in ("K", "V") and input.ndim == 1 and type(input) is np.ndarray:
+        return input.copy("C")
     if order in ("K", "V"):
         return dense_copy(input)
     if order == "C":

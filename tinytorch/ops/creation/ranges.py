@@ -80,13 +80,14 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
         if len(args) > 3:
             raise TypeError(f"arange() takes from 1 to 3 positional arguments but {len(args)} were given")
         start, end, step = (*args, *(start, end, step)[len(args):])
-    given = (start, end, step)
-    start, end, step = map(_number, given)
-    if len(args) == 1 and not isinstance(end, (int, float, complex)):
-        raise TypeError(f"arange(): argument 'end' (position 1) must be Number, not {type(end).__name__}")
-    _check_numbers("arange", start, end, step)
+    whole = start.__class__ is int and end.__class__ is int and step.__class__ is int
+    if not whole:
+        start, end, step = map(_number, (start, end, step))
+        if len(args) == 1 and not isinstance(end, (int, float, complex)):
+            raise TypeError(f"arange(): argument 'end' (position 1) must be Number, not {type(end).__name__}")
+        _check_numbers("arange", start, end, step)
     for x in (start, end, step):
-        if isinstance(x, int):
+        if isinstance(x, int) and not -LARGEST <= x <= LARGEST:
             dt.check_long(x)
     on_meta = False
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
@@ -95,12 +96,13 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
     if dtype is not None or out is not None:
         dtype = dtype_for(out, dtype, "arange")
     else:
-        dtype = (dt.int64 if all([isinstance(v, int) for v in (start, end, step)]) else
-                 dt.get_default_dtype())
+        whole = whole or isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
+        dtype = dt.int64 if whole else dt.get_default_dtype()
     _check_implemented("arange_cpu", dtype)
-    _check_real(start, end, step)
+    if not whole:
+        _check_real(start, end, step)
     _check_range(start, end, step)
-    if dtype is dt.int64:
+    if dtype is dt.int64 and not whole:
         start, end = _whole(start), _whole(end)
         if 0 < abs(step) < 1:
             raise ValueError("step must be nonzero")
@@ -343,6 +345,14 @@ def logspace(start: Tensor | Number, end: Tensor | Number, steps: int, base: flo
     return _into(out, finish(array, device, requires_grad, pin_memory), by_count=True)
 
 
+def _eye(size, numpy_dtype):
+    if numpy_dtype.kind == dt.WIDENED:
+        return dt.cast(np.eye(*size, dtype=bool), numpy_dtype)
+    result = np.zeros(size, numpy_dtype)
+    result.reshape(-1)[:size[1] * size[1]:size[1] + 1] = 1     # rows below the diagonal have none
+    return result
+
+
 @public()
 def eye(n: Extent, m: Extent = ..., *, out: Tensor | None = None, dtype: dt.dtype | type | None = None,
         layout: Layout | None = None, device: Device = None, requires_grad: bool | None = False,
@@ -365,7 +375,7 @@ def eye(n: Extent, m: Extent = ..., *, out: Tensor | None = None, dtype: dt.dtyp
     if d is not dt.bool:
         _check_implemented("eye", d)
     check_size((n, m), d.itemsize)
-    array = new_memory((n, m), d.numpy, lambda size, numpy_dtype: dt.cast(np.eye(*size, dtype=bool), numpy_dtype))
+    array = new_memory((n, m), d.numpy, _eye)
     return _into(out, finish(array, device, requires_grad, pin_memory))
 
 

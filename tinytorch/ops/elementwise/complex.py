@@ -275,7 +275,10 @@ def angle(input):
 def _complex(real, imag):
     if real.dtype == np.float16:
         return operand_order(dt.joined(real, imag), real, imag)
-    result = np.empty(np.broadcast_shapes(real.shape, imag.shape), _OF_PARTS[real.dtype])
+    shape = real.shape
+    if imag.shape != shape:
+        shape = np.broadcast_shapes(shape, imag.shape)
+    result = np.empty(shape, _OF_PARTS[real.dtype])
     if not (real.flags.c_contiguous and imag.flags.c_contiguous):
         result = operand_order(result, real, imag)
     result.real, result.imag = real, imag
@@ -283,6 +286,9 @@ def _complex(real, imag):
 
 
 def _check_parts(first, second):
+    a, b = first._array, second._array
+    if a.dtype == b.dtype and a.shape == b.shape and a.dtype.char in "efd":
+        return
     names = [type_name(x) for x in (first, second)]
     if any(n not in ("Half", "Float", "Double") for n in names):
         raise RuntimeError("Expected both inputs to be Half, Float or Double tensors but got "

@@ -289,13 +289,17 @@ _finite = expression(lambda x, nan, most, least: where(
     x == x, where(x == math.inf, most, where(x == -math.inf, least, x)), nan))
 
 
+#: By character of the dtype.
+_LARGEST = {char: np.finfo(char).max for char in "fd"}
+
+
 @op(name="nan_to_num", elementwise=True, input=lambda g, input: g * (input - input == 0))
 def _nan_to_num(input, nan, posinf, neginf):
     if input.dtype.char not in "fd":
         return np.nan_to_num(input, True, nan, posinf, neginf)
-    limits = np.finfo(input.dtype)
-    posinf = limits.max if posinf is None else posinf
-    neginf = limits.min if neginf is None else neginf
+    largest = _LARGEST[input.dtype.char]
+    posinf = largest if posinf is None else posinf
+    neginf = -largest if neginf is None else neginf
     return _finite(input, nan, posinf, neginf)
 
 

@@ -143,7 +143,8 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Tensor | N
         d = result_dtype((input, weight))      # only a weight without dimensions can have another dtype here
         if d is dt.complex32:
             raise not_implemented("lerp_kernel_tensor", d)
-        input, end, weight = [converted(x, d.numpy) for x in (input, end, weight)]
+        if not input._array.dtype == end._array.dtype == weight._array.dtype == d.numpy:
+            input, end, weight = [converted(x, d.numpy) for x in (input, end, weight)]
     elif not dt.is_complex(input._array.dtype):
         weight = scalar_of(weight, input._array.dtype)
     result = ternary(_lerp_tensor if isinstance(weight, Tensor) else _lerp, input, end, weight)

@@ -44,7 +44,7 @@ def inverse(dims):
 def distinct_dims(dims, ndim):
     """Dimensions (an int or several) counted from the front. RuntimeError if one appears twice."""
     found = tuple([check_dim(d, ndim) for d in ((dims,) if isinstance(dims, int) else dims)])
-    if len(set(found)) != len(found):
+    if len(found) > 1 and len(set(found)) != len(found):
         raise RuntimeError(f"dim {next(d for d in found if found.count(d) > 1)} appears multiple times in the list of "
                            "dims")
     return found

@@ -33,8 +33,9 @@ def norm(input: Tensor, p: Number | str | None = "fro", dim: int | Ints | None =
     """
     if isinstance(p, np.ndarray):
         raise TypeError("linalg_vector_norm(): argument 'ord' (position 2) must be Number, not numpy.ndarray")
-    input.ndim                                 # noqa: B018  (AttributeError for anything but a tensor, as in torch)
-    if input.is_sparse:
+    if not isinstance(input, Tensor):
+        input.ndim                             # noqa: B018  (AttributeError for anything but a tensor, as in torch)
+    if type(input._array) is not np.ndarray and input.is_sparse:
         return late_bound.sparse("norm", (input, p, dim, keepdim), {"dtype": dtype, "out": out})
     dims = [dim] if isinstance(dim, int) else dim
     if isinstance(p, str) and not (p == "fro" and (dims is None or len(dims) <= 2)):

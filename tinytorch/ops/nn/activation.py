@@ -122,6 +122,10 @@ def _softshrink(input, lambd):
     return input - minimum(lambd, maximum(-lambd, input))
 
 
+#: What every dtype of floats holds.
+_LEAST_LARGEST = 65504
+
+
 @public(dtypes=dt.FLOATING, kernel="softshrink_check", out=FOUND)
 def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     """`input` moved towards 0 by `lambd`, and 0 in [-lambd, lambd]. RuntimeError if `lambd` is negative.
@@ -130,8 +134,8 @@ def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     >>> torch.nn.functional.softshrink(torch.tensor([0.25, -2.]))
     tensor([ 0.0000, -1.5000])
     """
-    lambd, largest = scalar_of(lambd), dt.finfo(input.dtype).max
-    if not 0 <= lambd <= largest:
+    lambd = scalar_of(lambd)
+    if not 0 <= lambd <= _LEAST_LARGEST and not 0 <= lambd <= (largest := dt.finfo(input.dtype).max):
         raise RuntimeError(f"lambda must be in range [0, {largest:g}] for input dtype "
                            f"{type_name(input)}, but found {lambd:g}")
     return _softshrink(input, lambd)

@@ -14,7 +14,7 @@ from ...autograd.views import check_in_place, check_written
 from ...errors import not_a_tensor, type_name
 from ...kernels import embedding as kernels
 from ...kernels.memory import empty
-from ...kernels.scatter import owned
+from ...kernels.scatter import any_outside, owned
 from ...tensor import Tensor, wrap
 from ...types import Extent
 
@@ -161,12 +161,14 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         if num_classes <= 0:
             raise RuntimeError("Can not infer total number of classes from empty tensor.")
         return wrap(empty(index.shape + (num_classes,), index.dtype, np.zeros))
-    if index.min() < 0:
-        raise RuntimeError("Class values must be non-negative.")
-    if num_classes == -1:
+    index = owned(index)                       # what is checked is what is used
+    if num_classes < 0 or any_outside(index, num_classes):
+        if index.min() < 0:
+            raise RuntimeError("Class values must be non-negative.")
+        if num_classes != -1:
+            raise RuntimeError("Class values must be smaller than num_classes.")
         num_classes = int(index.max()) + 1
-    elif index.max() >= num_classes:
-        raise RuntimeError("Class values must be smaller than num_classes.")
     result = empty(index.shape + (num_classes,), index.dtype, np.zeros)
-    np.put_along_axis(result, owned(index[..., None]), 1, -1)
+    firsts = np.arange(0, index.size * num_classes, num_classes)
+    result.reshape(-1)[index.reshape(-1) + firsts] = 1
     return wrap(result)

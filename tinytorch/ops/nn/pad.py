@@ -19,8 +19,9 @@ __all__ = ["constant_pad_nd"]
 # ------------------------------------------------------------------ primitives
 @op(name="constant_pad_nd", input=lambda g, widths: _constant(g, tuple((-a, -b) for a, b in widths), 0))
 def _constant(input, widths, value):
-    shape = tuple([n + a + b for n, (a, b) in zip(input.shape, widths)])
-    source = input[(..., *[slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(input.shape, widths)])]
+    shape, source = tuple([n + a + b for n, (a, b) in zip(input.shape, widths)]), input
+    if widths and min(map(min, widths)) < 0:
+        source = input[(..., *[slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(input.shape, widths)])]
     if source.shape == shape:                  # no border is added
         return dense_copy(source)
     result = _zeros(shape, input)
