@@ -487,18 +487,41 @@ def _single(o, forward):
     return call
 
 
-#: Ops with more arguments than this loop over them; the others have generated code for their number of arguments.
+#: Ops with more tensors than this loop over them; the others have generated code for their number of arguments.
 _MOST = 9
 
 
 def _general(o, forward):
     """At its first call, an op of one result gets code generated for the number of arguments of its forward
-    (positional.py). That code has the same free variables as `call` here. Calls with fewer arguments, and ops of other
-    kinds, go through the loop in `fallback`."""
+    (positional.py). That code has the same free variables as `call` in `_counted`. Calls with fewer arguments, and ops
+    of other kinds, go through the loop in `fallback`. An op whose forward takes any number of tensors gets a function
+    for each number of arguments that it is called with."""
     fallback = _looped(o, forward)
     count = forward.__code__.co_argcount - o.keep_flag
-    if o.multi or count > _MOST or forward.__code__.co_flags & inspect.CO_VARARGS:
+    varies = forward.__code__.co_flags & inspect.CO_VARARGS
+    if o.multi or count - o.first > _MOST or varies and o.keep_flag:
         return fallback
+    if not varies:
+        return _counted(o, forward, fallback, count)
+    made: dict[int, Callable] = {}
+
+    def of_any(*args):
+        return (made.get(len(args)) or of_so_many(len(args)))(*args)
+
+    def of_so_many(count):
+        if not 0 < count - o.first <= _MOST:
+            return fallback
+        from .positional import code
+        call: Any = _counted(o, forward, fallback, count)
+        names = call.__code__.co_freevars
+        call.__code__ = code(count, o.first, names)
+        call.__closure__[names.index("call")].cell_contents = of_any
+        made[count] = call
+        return call
+    return of_any
+
+
+def _counted(o, forward, fallback, count):
     aux, keep_flag, view, differentiable, elementwise = o.aux, o.keep_flag, o.view, o.differentiable, o.elementwise
     known, quietly = o._kept, quiet()
 

@@ -21,7 +21,7 @@ def running(x, dim, product, backward, wide):
     """
     dtype = x.dtype
     kept = _WIDE.get(dtype, dtype) if wide or dtype != _SINGLE else dtype
-    if kept is not dtype and x.size >= min(_FEW, native.LEAST) and type(x) is np.ndarray:
+    if kept is not dtype and type(x) is np.ndarray and (dtype == _SINGLE or x.size > _FEW):
         shape = x.shape
         sizes = prod(shape[:dim]), shape[dim], prod(shape[dim + 1:])
         if (result := native.made("running", shape, *sizes, product, backward, x)) is not None:

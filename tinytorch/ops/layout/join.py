@@ -104,6 +104,14 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
     if isinstance(tensors, (tuple, list)) and not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     tensors = _same_dtype(tensors, "cat")
+    first = tensors[0]._array.shape
+    for tensor in tensors if len(first) > 1 and out is None else ():
+        if tensor._array.shape != first:
+            break
+    else:
+        if len(first) > 1 and out is None:     # as nearly always
+            dim = check_dim(dim if axis is None else axis, len(first))
+            return _cat(dim, (first[dim],) * len(tensors), *tensors)
     for i, tensor in enumerate(tensors):
         if not tensor._array.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
