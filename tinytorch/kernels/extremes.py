@@ -38,6 +38,8 @@ def place_of(function, x, axis, keepdims):
             found = np.empty(shape[:axis] + (1,) * keepdims + shape[axis + 1:], np.int64)
             native.run("extremes", outer, n, inner, function is np.argmin, x, None, found)
             return found
+    if type(x) is np.ndarray:                  # which takes a quarter of the time of NumPy's function
+        return (x.argmax if function is np.argmax else x.argmin)(axis, keepdims=keepdims)
     return function(x, axis=axis, keepdims=keepdims)
 
 

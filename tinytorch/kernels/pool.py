@@ -10,7 +10,8 @@ import numpy as np
 from .. import dtypes as dt
 from . import native
 from .extremes import place_of
-from .scatter import add_flat, owned
+from .looks import any_true
+from .scatter import add_flat, owned, picked
 from .sums import add_up
 from .threads import split
 
@@ -240,7 +241,7 @@ def scatter(indices, g, size):
 
 def gather(indices, values):
     """The elements of images `values` (M, *size) at flat positions `indices` (M, ...)."""
-    return np.take_along_axis(_in_rows(values), owned(_in_rows(indices)), 1).reshape(indices.shape)
+    return picked(_in_rows(values), owned(_in_rows(indices)), 1).reshape(indices.shape)
 
 
 def _in_rows(a):
@@ -268,7 +269,7 @@ def whole_indices(x):
     if not rows.size:
         return None
     indices = place_of(np.argmax, rows, 1, True)
-    if np.isnan(np.take_along_axis(rows, indices, 1)).any():
+    if any_true(np.isnan(picked(rows, indices, 1))):
         return None
     return indices.reshape((len(x),) + (1,) * (x.ndim - 1))
 

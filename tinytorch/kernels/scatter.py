@@ -141,6 +141,16 @@ def picked(array, index, dim):
     return np.take_along_axis(array, index, dim)
 
 
+def in_last_place(array, dim):
+    """np.moveaxis(array, dim, -1), which takes longer than to sort a few numbers."""
+    return array if dim == array.ndim - 1 else np.moveaxis(array, dim, -1)
+
+
+def in_its_place(array, dim):
+    """The opposite: np.moveaxis(array, -1, dim)."""
+    return array if dim == array.ndim - 1 else np.moveaxis(array, -1, dim)
+
+
 def _along_in_c(name, array, dim, index):
     """(outer, n, m, inner) if the kernel `name` takes `array` as (outer, n, inner) with an index (outer, m, inner),
     else None."""

@@ -32,8 +32,8 @@ try:
 except ImportError:                            # as in browsers: no library can be loaded
     ctypes = None
 
-__all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "converter", "done", "entering", "held", "level", "made",
-           "many", "operations", "result", "run", "takes", "walker"]
+__all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "converter", "done", "entering", "held", "level",
+           "made", "many", "operations", "result", "run", "takes", "walker"]
 
 
 class _Unaligned(Exception):
@@ -542,9 +542,9 @@ def run(name, *args):
 
 
 def converter(name):
-    """The function that has a kernel convert an array into another one and says whether it did. They are of the kernel's
-    dtypes, by whatever name: NumPy has none for some of 16 bits. It does if both are contiguous, aligned, of one size
-    and not empty, and may be written to."""
+    """The function that has a kernel convert an array into another one and says whether it did. They are of the
+    kernel's dtypes, by whatever name: NumPy has none for some of 16 bits. It does if both are contiguous, aligned, of
+    one size and not empty, and may be written to."""
     enter, pack, place_of = entering("enter_" + name), struct.Struct("4q").pack, _place_of
 
     def convert(array, out):

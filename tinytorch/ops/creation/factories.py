@@ -385,7 +385,10 @@ def elsewhere(input):
 
 def _fill_with(value):
     def fill(array):
-        array[...] = scalar_as(value, array.dtype)
+        if type(array) is np.ndarray and array.dtype.kind != dt.WIDENED:
+            array.fill(value)                  # 0 and 1, which every dtype holds
+        else:
+            array[...] = scalar_as(value, array.dtype)
     return fill
 
 

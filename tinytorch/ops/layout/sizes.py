@@ -53,6 +53,8 @@ def distinct_dims(dims, ndim):
 def resolve_size(size, count):
     """`size` with its -1 replaced for `count` elements. RuntimeError if the size does not fit."""
     known = math.prod(size)
+    if known == -1 and len(size) == 1:
+        return (count,)
     if known == count and known >= 0 and (not size or min(size) >= 0):
         return size
     for i, n in enumerate(size):

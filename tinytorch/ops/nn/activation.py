@@ -135,9 +135,11 @@ def softshrink(input: Tensor, lambd: Number = 0.5) -> Tensor:
     tensor([ 0.0000, -1.5000])
     """
     lambd = scalar_of(lambd)
-    if not 0 <= lambd <= _LEAST_LARGEST and not 0 <= lambd <= (largest := dt.finfo(input.dtype).max):
-        raise RuntimeError(f"lambda must be in range [0, {largest:g}] for input dtype "
-                           f"{type_name(input)}, but found {lambd:g}")
+    if not 0 <= lambd <= _LEAST_LARGEST:
+        largest = dt.finfo(input.dtype).max
+        if not 0 <= lambd <= largest:
+            raise RuntimeError(f"lambda must be in range [0, {largest:g}] for input dtype "
+                               f"{type_name(input)}, but found {lambd:g}")
     return _softshrink(input, lambd)
 
 

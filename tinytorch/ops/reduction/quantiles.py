@@ -9,6 +9,7 @@ from ...autograd.promotion import EXACT, refuse_complex_gradient
 from ...autograd.public import public
 from ...errors import not_implemented, refuse_records
 from ...kernels import order as kernels
+from ...kernels.scatter import in_its_place, in_last_place
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Tensors
 from .extremes import extreme_at, picker, shared_evenly
@@ -27,10 +28,11 @@ def _middle(input, ignore_nan):
 
 def _middle_index(array, dim, ignore_nan):
     """Positions (of size 1 along `dim`) of the lower median; or of a NaN if there is one and it is not ignored."""
-    moved = np.moveaxis(array, dim, -1)
+    moved = in_last_place(array, dim)
     rows = moved.reshape(-1, moved.shape[-1])
     k = (rows.shape[1] - 1) // 2
-    parted = np.partition(rows, k)             # NaN comes last
+    parted = rows.copy("K")
+    parted.partition(k)                        # NaN comes last
     value = parted[:, k:k + 1]
     found = rows == value
     index = found.argmax(-1)
@@ -42,7 +44,7 @@ def _middle_index(array, dim, ignore_nan):
         with_nan = np.isnan(parted[:, k:].max(-1)).nonzero()[0]
         if with_nan.size:
             index[with_nan] = _middle_beside_nan(rows[with_nan], ignore_nan)
-    return np.moveaxis(index.reshape(*moved.shape[:-1], 1), -1, dim)
+    return in_its_place(index.reshape(*moved.shape[:-1], 1), dim)
 
 
 def _middle_beside_nan(rows, ignore_nan):

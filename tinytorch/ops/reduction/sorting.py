@@ -11,7 +11,7 @@ from ...autograd.views import has_history
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name, warn_once
 from ...kernels import native, order as kernels
 from ...kernels.looks import any_true
-from ...kernels.scatter import owned
+from ...kernels.scatter import in_its_place, in_last_place, owned, picked
 from ...kinds.lazy import StandIn
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Extent, Number, Tensors
@@ -35,6 +35,8 @@ def _order(array, dim, descending):
     if not array.ndim:
         return np.zeros((), np.int64)
     array = dt.widened(array)
+    if not descending and type(array) is np.ndarray:
+        return array.argsort(dim, "stable")
     if not descending:
         return np.argsort(array, axis=dim, kind="stable")
     backward = np.argsort(np.flip(array, dim), axis=dim, kind="stable")
@@ -43,9 +45,9 @@ def _order(array, dim, descending):
 
 def _by_rows(find, array, dim, descending):
     """`find` called with the rows along `dim` as keys, whose increasing order is the wanted one."""
-    moved = np.moveaxis(kernels.rising(dt.widened(array), descending), dim, -1)
+    moved = in_last_place(kernels.rising(dt.widened(array), descending), dim)
     found = find(moved.reshape(-1, moved.shape[-1]))
-    return np.ascontiguousarray(np.moveaxis(found.reshape(moved.shape[:-1] + found.shape[-1:]), -1, dim))
+    return np.ascontiguousarray(in_its_place(found.reshape(moved.shape[:-1] + found.shape[-1:]), dim))
 
 
 @public(out=EXACT, apart=None, method=True)
@@ -184,9 +186,9 @@ def kthvalue(input: Tensor, k: Extent, dim: int = -1, keepdim: bool = False, *,
 
 
 def _kth(keys, k):
-    index = np.argpartition(keys, k, axis=-1)[:, k:k + 1]
-    several = np.count_nonzero(keys == np.take_along_axis(keys, index, -1), axis=-1) > 1
-    for row in np.flatnonzero(several).tolist():
+    index = keys.argpartition(k, -1)[:, k:k + 1]
+    several = np.add.reduce(keys == picked(keys, index, 1), 1, np.intp) > 1
+    for row in several.nonzero()[0].tolist():
         index[row] = kernels.quick_select(keys[row].tolist(), k)
     return index
 
