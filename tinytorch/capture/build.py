@@ -17,6 +17,7 @@ from . import steps
 from .backward import Walk, unrecorded
 from .calls import drawn, here
 from .program import CONSTANT, GRAD, INPUT, MADE, TENSOR, Earlier, Output, Program, Ref, Slot, refs
+from .references import OF_A_NAME
 from .steps import Recording
 from .traced import Unrecordable, plain
 
@@ -287,7 +288,7 @@ def _name_constants(recording):
         if slot.origin != CONSTANT:
             continue
         array = slot.array
-        if sys.getrefcount(array) > 5:         # `held`, the slot, `array`, the call, the root's entry
+        if sys.getrefcount(array) > OF_A_NAME + 3:     # `array`, `held`, the slot, the root's entry
             owner = _tensor_of(array)
             if owner is not None:
                 slot.origin, slot.value = TENSOR, owner

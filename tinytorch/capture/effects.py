@@ -24,6 +24,7 @@ from ..nn import Module
 from ..optim import Optimizer
 from ..tensor import Tensor
 from .reads import Reads
+from .references import OF_A_NAME
 
 __all__ = ["UNWATCHED", "Watch", "holds", "is_own"]
 
@@ -251,8 +252,7 @@ class Watch:
                 return f"an attribute of a {type(value).__name__} is written to"
         for key in list(self.containers):
             value, before = self.containers.pop(key)
-            # References: `value` and the call of getrefcount. More: it lives on.
-            if not _same_content(value, before) and sys.getrefcount(value) > 2 and not _within(value, result):
+            if not _same_content(value, before) and sys.getrefcount(value) > OF_A_NAME and not _within(value, result):
                 return f"a {type(value).__name__} of the program is written to ({list(value)[:3]})"
         return None
 

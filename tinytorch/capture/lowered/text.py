@@ -11,6 +11,7 @@ from ...kernels import native, threads
 from ...kernels.native.table import KERNELS, failing
 from ...tensor import wrap
 from ..program import MADE, Ref, refs
+from ..references import OF_A_NAME
 from ..replay import Changed
 from .arrays import Place, Root
 from .emit import Words
@@ -280,8 +281,8 @@ class Text:
         self.scope[kept] = [None, None, 0]
         shape, dtype = self.name(place.shape, "s"), self.name(place.dtype, "d")
         self.fresh_lines += [
-            f"one = {kept}[0]",                # held by the list, here, in the call that counts, and by the leaf
-            f"if one is None or one._requires_grad or counted(one) != 3 + ({t}._grad is one) "
+            f"one = {kept}[0]",                # held by this name, by the list, and by the leaf
+            f"if one is None or one._requires_grad or counted(one) != {OF_A_NAME + 1} + ({t}._grad is one) "
             f"or counted({kept}[1]) != 3:",
             f"    one = wrap(empty({shape}, {dtype}))",
             f"    {kept}[:] = one, one._array, place_of(one._array)"]
