@@ -10,7 +10,6 @@ import random
 import signal
 import subprocess
 import sys
-import textwrap
 import threading
 import time
 import warnings
@@ -313,15 +312,17 @@ def test_killed_workers_leave_nothing(times, no_hang, nothing_left):
 
 
 SCRIPT = """
-    import os, signal, sys, time
-    import tinytorch as torch
+import os, signal, sys, time
+import tinytorch as torch
+class Slow(torch.utils.data.Dataset):
+    def __len__(self): return 1000
+    def __getitem__(self, i):
+        time.sleep(0.02)
+        return i
+if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)   # shells have what they start in the background ignore it
-    class Slow(torch.utils.data.Dataset):
-        def __len__(self): return 1000
-        def __getitem__(self, i):
-            time.sleep(0.02)
-            return i
-    loader = torch.utils.data.DataLoader(Slow(), num_workers=2, persistent_workers=True)
+    loader = torch.utils.data.DataLoader(Slow(), num_workers=2, persistent_workers=True,
+                                         multiprocessing_context=METHOD)
     batches = iter(loader)
     next(batches)
     print(*[w.pid for w in batches._workers], flush=True)
@@ -329,13 +330,15 @@ SCRIPT = """
 """
 
 
+@pytest.mark.parametrize("method", ["fork", "forkserver"])
 @pytest.mark.parametrize("end, code", [("os.kill(os.getpid(), signal.SIGKILL)", -9),
                                        pytest.param("os._exit(0)", 0, marks=pytest.mark.sweep),
                                        pytest.param("sys.exit(0)", 0, marks=pytest.mark.sweep), ("list(batches)", -2)])
-def test_no_worker_outlives_its_process(end, code):
+def test_no_worker_outlives_its_process(end, code, method, tmp_path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    script = textwrap.dedent(SCRIPT).replace("END", end)
-    with subprocess.Popen([sys.executable, "-c", script], text=True, env=environment, stdout=subprocess.PIPE,
+    script = tmp_path / "script.py"            # forkserver imports it, so it is a file
+    script.write_text(SCRIPT.replace("END", end).replace("METHOD", repr(method)))
+    with subprocess.Popen([sys.executable, str(script)], text=True, env=environment, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, start_new_session=True) as process:
         try:
             pids = process.stdout.readline().split()
