@@ -342,6 +342,14 @@ def permutation(n, stream):
     return np.array(swapped, np.int64)
 
 
+@fills()
+def permutations(array, n, stream):
+    """Fill an array with a permutation, or each row of several with one."""
+    for row in array.reshape(-1, n) if n else ():
+        row[...] = from_integers(permutation(n, stream), array.dtype)
+    return array
+
+
 def _swapped(targets, n):
     """0 .. n-1 after the swaps (i, targets[i]) for i = 0 .. n-2, where targets[i] >= i.
 

@@ -13,7 +13,7 @@ from ...errors import C_NAMES, not_implemented, warn
 from ...kernels import scan
 from ...kernels.errstate import ignored
 from ...kernels.memory import LARGEST, check_size, empty as new_memory
-from ...kernels.random.exact import fma32, fma64
+from ...kernels.random import exact
 from ...memory_format import layout as Layout
 from ...tensor import Tensor, wrap
 from ...types import Device, Extent, Number
@@ -163,7 +163,7 @@ def _all_steps(start, step, count, dtype):
     places = np.arange(count, dtype=np.float64)
     if not dtype.is_floating_point:
         return dt.cast(places * step + start, dtype.numpy)
-    result = fma64(places, step, start) if dtype is dt.float64 else dt.cast(places * step + start, dtype.numpy)
+    result = exact.fma64(places, step, start) if dtype is dt.float64 else dt.cast(places * step + start, dtype.numpy)
     lanes = 32 // dtype.itemsize
     whole = count - count % (2 * lanes)
     if whole:
@@ -178,7 +178,7 @@ def _vector_steps(first, step, lanes):
     near = first + ways
     if lanes == 4:                             # float64 is rounded once; the only inexact product is 3 * step
         lost = (first - (near - (near - first))) + (ways - (near - first))
-        lost[:, 3] += fma64(np.full(1, 3.0), step, -ways[3])
+        lost[:, 3] += exact.fma64(np.full(1, 3.0), step, -ways[3])
         near += lost
     return near
 
@@ -283,8 +283,8 @@ def _fused_steps(places, step, start):
     if not np.isfinite(step) or not np.isfinite(start):
         return places * step + start
     if places.dtype == np.float64:
-        return fma64(places, step, start)
-    return fma32(places, step, start, np.empty_like(places))
+        return exact.fma64(places, step, start)
+    return exact.fma32(places, step, start, np.empty_like(places))
 
 
 def _steps_of(steps):

@@ -19,8 +19,7 @@ from ...autograd.op import op
 from ...autograd.public import public
 from ...autograd.record_dtypes import in_float32
 from ...errors import C_NAMES, not_implemented, refuse_records, type_name, warn
-from ...kernels.conv import columns as kernels
-from ...kernels.conv.few_outputs import by_pixel
+from ...kernels.conv import columns as kernels, few_outputs
 from ...kernels.layout import channels_last, in_channels_last
 from ...tensor import Tensor
 from ...types import Extent, Extents
@@ -102,7 +101,7 @@ def _last(n, input, weight, stride, dilation, groups, far=False):
     as its stride."""
     by_weight, by_input = channels_last(weight), channels_last(input)
     if n == 1:                                 # torch copies the input to C order and adds an axis
-        pixels = by_pixel(input) and (len(weight) > 1 or weight.shape[2] == 1)
+        pixels = few_outputs.by_pixel(input) and (len(weight) > 1 or weight.shape[2] == 1)
         if by_weight:
             return True, True, True
         return (False, _BY_PIXEL, False) if pixels else _FIRST

@@ -149,18 +149,18 @@ def _rounded_steps(input, weight, mean, g=None):
     return stored if _kept_in(input, weight, mean) == input.dtype else lambda x: x, stored
 
 
-def _backward(fast, by_steps):
-    """A gradient rule that calls `fast`, or `by_steps` where torch rounds each step."""
+def _backward(name):
+    """A gradient rule that calls the kernel of that name, or the one of norm_steps where torch rounds each step."""
     def gradient(g, wanted, input, weight, running_mean, running_var, aux):
         steps = _rounded_steps(input, weight, running_mean, g) if input.itemsize == 2 else None
         arrays = widened(g, wanted, input, weight)
-        grads = fast(*arrays, *aux[:2]) if steps is None else by_steps(*arrays, *aux[:2], *steps)
+        grads = getattr(kernels if steps is None else norm_steps, name)(*arrays, *aux[:2], *(steps or ()))
         return shaped(grads, input, weight, aux[2], input, _filled_last)
     return gradient
 
 
 @op(name="native_batch_norm", aux=True, inputs=3, decomposition=_batch_norm_decomposition, stand_ins=_BIAS,
-    joint=_backward(kernels.batch_norm_backward, norm_steps.batch_norm_backward), converts=True,
+    joint=_backward("batch_norm_backward"), converts=True,
     called={"input": "input"})
 def _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps):
     count = input.size // (input.shape[1] or 1)
@@ -204,7 +204,7 @@ def _scale_shift_decomposition(input, weight, bias, running_mean, running_var, e
 
 
 @op(name="native_batch_norm", aux=True, inputs=3, decomposition=_scale_shift_decomposition, stand_ins=_BIAS,
-    joint=_backward(kernels.scale_shift_backward, norm_steps.scale_shift_backward), converts=True,
+    joint=_backward("scale_shift_backward"), converts=True,
     called={"input": "input"})
 def _scale_shift(input, weight, bias, running_mean, running_var, eps):
     mean, rate = wide(running_mean), 1 / np.sqrt(wide(running_var) + eps)

@@ -14,7 +14,7 @@ from ...autograd.public import public
 from ...errors import not_implemented
 from ...kernels import native
 from ...kernels.expressions import expression, maximum, where
-from ...kernels.random.samplers import rrelu_slopes
+from ...kernels.random import samplers
 from ...random import Generator, stream_of
 from ...tensor import Tensor, wrap
 from ...types import Number
@@ -233,7 +233,7 @@ def rrelu(input: Tensor, lower: Number = 1.0 / 8, upper: Number = 1.0 / 3, train
         array, stream = input._array, stream_of(generator)
         slopes = np.empty_like(array, np.float32 if array.dtype == dt.BFLOAT16 else array.dtype, "C")
         with stream.lock:
-            slopes = wrap(rrelu_slopes(slopes, array, lower, upper, stream))
+            slopes = wrap(samplers.rrelu_slopes(slopes, array, lower, upper, stream))
     else:
         slopes = scalar_of(slopes, input._array.dtype)
     result = _rrelu(input, slopes)

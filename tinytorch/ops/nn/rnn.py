@@ -4,7 +4,7 @@ One direction of one layer over the whole batch of sequences is one op; so is on
 """
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,7 @@ from ...autograd.grad_mode import mode
 from ...autograd.op import op
 from ...autograd.public import Public, public
 from ...errors import type_name
-from ...kernels.rnn import cell as cells
-from ...kernels.rnn.elman import rnn_backward, rnn_forward
-from ...kernels.rnn.gru import gru_backward, gru_forward
-from ...kernels.rnn.lstm import lstm_backward, lstm_forward
-from ...kernels.rnn.shared import spans
-from ...kernels.rnn.split import run_backward, run_forward
+from ...kernels.rnn import cell as cells, elman, gru as grus, lstm as lstms, shared, split
 from ...tensor import Tensor, wrap
 from ...types import Tensors
 from ..elementwise.math import tanh
@@ -33,7 +28,11 @@ from .relu import relu
 __all__ = ["gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell"]
 
 _ACTIVATION = {"tanh": tanh, "relu": relu}
-_ELMAN = {name: partial(rnn_forward, name) for name in _ACTIVATION}
+
+
+@cache
+def _elman(nonlinearity):
+    return partial(elman.rnn_forward, nonlinearity)
 
 
 # ------------------------------------------------------------------ one direction of one layer
@@ -48,7 +47,7 @@ def _steps_first(x, sizes, batch_first):
 
 
 def _order(sizes, x, reverse):
-    return spans([x.shape[1]] * len(x) if sizes is None else sizes, reverse)
+    return shared.spans([x.shape[1]] * len(x) if sizes is None else sizes, reverse)
 
 
 def _outputs(flat, x, sizes, batch_first):
@@ -64,7 +63,7 @@ def _joint(backward, g, wanted, sizes, batch_first, x, aux, *weights):
     """Gradients of the input, with its axes, and of the other arguments."""
     order, saved = aux
     g_out = g[0] if g[0] is None else _steps_first(g[0], sizes, batch_first)
-    dx, *others = run_backward(backward, g_out, g[1:], wanted, order, saved, weights)
+    dx, *others = split.run_backward(backward, g_out, g[1:], wanted, order, saved, weights)
     return dx if dx is None else _steps_first(dx.reshape(_steps_first(x, sizes, batch_first).shape), sizes,
                                               batch_first), *others
 
@@ -72,7 +71,7 @@ def _joint(backward, g, wanted, sizes, batch_first, x, aux, *weights):
 def _rnn_joint(g, wanted, args, aux):
     _, sizes, batch_first, _, x, _, w_ih, w_hh, _, _ = args
     wanted = *wanted[:4], wanted[4] or wanted[5]
-    dx, dh, d_ih, d_hh, bias = _joint(rnn_backward, g, wanted, sizes, batch_first, x, aux, w_ih, w_hh)
+    dx, dh, d_ih, d_hh, bias = _joint(elman.rnn_backward, g, wanted, sizes, batch_first, x, aux, w_ih, w_hh)
     return dx, _as_layer(dh), d_ih, d_hh, bias, bias
 
 
@@ -87,14 +86,15 @@ def _rnn_decomposition(nonlinearity, sizes, batch_first, reverse, input, hx, w_i
 def _rnn(nonlinearity, sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh, keep):
     x = _steps_first(input, sizes, batch_first)
     order = _order(sizes, x, reverse)
-    out, h, saved = run_forward(_ELMAN[nonlinearity], order, x, (hx,), (w_ih, w_hh, b_ih, b_hh), keep)
+    out, h, saved = split.run_forward(_elman(nonlinearity), order, x, (hx,), (w_ih, w_hh, b_ih, b_hh), keep)
     return (_outputs(out, x, sizes, batch_first), _as_layer(h)), (order, saved)
 
 
 def _lstm_joint(g, wanted, args, aux):
     sizes, batch_first, _, x, _, _, w_ih, w_hh, _, _, w_hr = args
     wanted = *wanted[:5], wanted[5] or wanted[6], wanted[7]
-    dx, dh, dc, d_ih, d_hh, bias, d_hr = _joint(lstm_backward, g, wanted, sizes, batch_first, x, aux, w_ih, w_hh, w_hr)
+    dx, dh, dc, d_ih, d_hh, bias, d_hr = _joint(lstms.lstm_backward, g, wanted, sizes, batch_first, x, aux, w_ih,
+                                                w_hh, w_hr)
     return dx, _as_layer(dh), _as_layer(dc), d_ih, d_hh, bias, bias, d_hr
 
 
@@ -112,13 +112,13 @@ def _lstm_decomposition(sizes, batch_first, reverse, input, hx, cx, w_ih, w_hh, 
 def _lstm(sizes, batch_first, reverse, input, hx, cx, w_ih, w_hh, b_ih, b_hh, w_hr, keep):
     x = _steps_first(input, sizes, batch_first)
     order = _order(sizes, x, reverse)
-    out, h, c, saved = run_forward(lstm_forward, order, x, (hx, cx), (w_ih, w_hh, b_ih, b_hh, w_hr), keep)
+    out, h, c, saved = split.run_forward(lstms.lstm_forward, order, x, (hx, cx), (w_ih, w_hh, b_ih, b_hh, w_hr), keep)
     return (_outputs(out, x, sizes, batch_first), _as_layer(h), _as_layer(c)), (order, saved)
 
 
 def _gru_joint(g, wanted, args, aux):
     sizes, batch_first, _, x, _, w_ih, w_hh, _, _ = args
-    dx, dh, *weights = _joint(gru_backward, g, wanted, sizes, batch_first, x, aux, w_ih, w_hh)
+    dx, dh, *weights = _joint(grus.gru_backward, g, wanted, sizes, batch_first, x, aux, w_ih, w_hh)
     return dx, _as_layer(dh), *weights
 
 
@@ -133,7 +133,7 @@ def _gru_decomposition(sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih,
 def _gru(sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh, keep):
     x = _steps_first(input, sizes, batch_first)
     order = _order(sizes, x, reverse)
-    out, h, saved = run_forward(gru_forward, order, x, (hx,), (w_ih, w_hh, b_ih, b_hh), keep)
+    out, h, saved = split.run_forward(grus.gru_forward, order, x, (hx,), (w_ih, w_hh, b_ih, b_hh), keep)
     return (_outputs(out, x, sizes, batch_first), _as_layer(h)), (order, saved)
 
 
@@ -149,7 +149,7 @@ def _unrolled(step, sizes, batch_first, reverse, input, *states):
     states = [wrap(np.zeros((sizes[0], width), input._array.dtype)) if s is None else s.reshape(s.shape[1:])
               for s, width in states]
     outputs = {}
-    for lo, hi in spans(sizes, reverse):
+    for lo, hi in shared.spans(sizes, reverse):
         n = hi - lo
         outputs[lo], *new = step(input[lo:hi], *[s[:n] for s in states])
         states = [cat((a, s[n:])) if n < s.shape[0] else a for a, s in zip(new, states)]

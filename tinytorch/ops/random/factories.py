@@ -264,15 +264,7 @@ def _permutation(array, low, n, stream):
             raise RuntimeError(f"n cannot be greater than {largest} for {d.type_name} type.")
     elif not d.is_floating_point and n - 1 > np.iinfo(array.dtype).max:
         raise RuntimeError(f"value cannot be converted to type {d.name}_t without overflow")
-    return _fill_permutation(array, n, stream)
-
-
-@samplers.fills()
-def _fill_permutation(array, n, stream):
-    """A permutation for each row, if the array has rows."""
-    for row in array.reshape(-1, n) if n else ():
-        row[...] = samplers.from_integers(samplers.permutation(n, stream), array.dtype)
-    return array
+    return samplers.permutations(array, n, stream)
 
 
 def zeros_of(g, shape):

@@ -1,0 +1,53 @@
+"""Modules of kernels that run when something of theirs is first asked for. Where there is no bytecode, as on a file
+system that is read-only, to compile those that a program does not use took a fifth of the import."""
+import sys
+from collections.abc import Callable
+from threading import RLock
+from types import ModuleType
+
+__all__ = ["Later", "namespace"]
+
+
+class Later(ModuleType):
+    """A module that has not run. Any attribute that Python's import does not ask for makes it run, in one thread, and
+    it is an ordinary module from then on: what it costs is nothing after that. If it raises, so does who asked."""
+
+    def __getattribute__(self, name):
+        if name[:2] != "__" or name in ("__all__", "__doc__", "__file__"):
+            _run(self)
+        return ModuleType.__getattribute__(self, name)
+
+    def __setattr__(self, name, value):
+        if name[:2] != "__":                   # it would be set anew by what runs
+            _run(self)
+        ModuleType.__setattr__(self, name, value)
+
+
+def _run(module):
+    found = ModuleType.__getattribute__(module, "__dict__")
+    name = found["__name__"]
+    with found.setdefault("__lock__", RLock()):
+        if type(module) is not Later or found["__spec__"] is not None:
+            return                             # another thread has run it; or it asks for something of its own
+        path = sys.modules[name.rpartition(".")[0]].__path__
+        spec = next(filter(None, (finder.find_spec(name, path) for finder in sys.meta_path)))
+        found.update(__spec__=spec, __loader__=spec.loader, __package__=spec.parent, __file__=spec.origin)
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            found["__spec__"] = None
+            raise
+        module.__class__ = ModuleType
+
+
+def namespace(package: str, names: str) -> Callable[[str], ModuleType]:
+    """The `__getattr__` of a package whose modules `names`, divided by spaces, are `Later`."""
+    later = frozenset(names.split())
+
+    def __getattr__(name):
+        if name not in later:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = sys.modules.setdefault(f"{package}.{name}", Later(f"{package}.{name}"))
+        setattr(sys.modules[package], name, module)
+        return module
+    return __getattr__
