@@ -55,7 +55,6 @@ from .ops.nn.activation import *
 from .ops.elementwise.arithmetic import *
 from .ops.elementwise.ternary import *
 from .ops.elementwise.bessel import *
-from .ops.nn.bilinear import *
 from .ops.elementwise.bitwise import *
 from .ops.layout.broadcast import *
 from .ops.elementwise.compare import *
@@ -70,9 +69,7 @@ from .ops.linalg.decompositions import *
 from .ops.layout.diagonal import *
 from .ops.fft.stft import *
 from .ops.linalg.distance import *
-from .ops.linalg.einsum import *
 from .ops.layout.index import *
-from .ops.layout.unsafe_index import *
 from .ops.inplace import *
 from .ops.foreach import *
 from .ops.layout.join import *
@@ -88,9 +85,7 @@ from .ops.layout.masked import *
 from .ops.elementwise.math import *
 from .ops.linalg.functions import *
 from .ops.nn.native_dropout import *
-from .ops.nn.grid_sample import *
 from .ops.nn.group_norm import *
-from .ops.nn.native_norm import *
 from .ops.nn.norm import *
 from .ops.nn.packing import *
 from .ops.nn.pad import *
@@ -101,17 +96,14 @@ from .ops.linalg.contractions import *
 from .ops.random.factories import *
 from .ops.random.gamma import *
 from .ops.creation.ranges import *
-from .ops.creation.windows import *
 from .ops.layout.rearrange import *
 from .ops.reduction.extremes import *
 from .ops.reduction.reductions import *
 from .ops.reduction.quantiles import *
-from .ops.nn.rnn import *
 from .ops.elementwise.rounding import *
 from .ops.reduction.cumulative import *
 from .ops.layout.scatter import *
 from .ops.layout.slices import *
-from .ops.layout.gradient import *
 from .ops.layout.shape import *
 from .ops.nn.elu import *
 from .ops.nn.relu import *
@@ -123,7 +115,6 @@ from .ops.reduction.statistics import *
 from .ops.reduction.correlation import *
 from .ops.reduction.histograms import *
 from .ops.reduction.hashes import *
-from .ops.reduction.segments import *
 from .ops.layout.views import *
 from .ops.elementwise.where import *
 from .ops.creation.rare_methods import dequantize, get_device, is_distributed
@@ -182,6 +173,17 @@ _OF = {"compile": "_dynamo", "export_c": "c_export",
        **dict.fromkeys("""alias_copy as_strided_copy detach_copy diagonal_copy expand_copy permute_copy select_copy
            slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy
            unsqueeze_copy view_as_complex_copy view_as_real_copy view_copy""".split(), "ops.layout.view_copies"),
+       "einsum": "ops.linalg.einsum", "gradient": "ops.layout.gradient", "bilinear": "ops.nn.bilinear",
+       **dict.fromkeys(("_segment_reduce", "segment_reduce"), "ops.reduction.segments"),
+       **dict.fromkeys(("bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"),
+                       "ops.creation.windows"),
+       **dict.fromkeys(("_unsafe_masked_index", "_unsafe_masked_index_put_accumulate"), "ops.layout.unsafe_index"),
+       **dict.fromkeys(("_native_batch_norm_legit", "native_batch_norm", "native_group_norm", "native_layer_norm"),
+                       "ops.nn.native_norm"),
+       **dict.fromkeys(("affine_grid_generator", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d"),
+                       "ops.nn.grid_sample"),
+       **dict.fromkeys(("gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh",
+                        "rnn_tanh_cell"), "ops.nn.rnn"),
        "lobpcg": "ops.linalg.lobpcg", "pca_lowrank": "ops.linalg.lowrank", "svd_lowrank": "ops.linalg.lowrank",
        "conv_tbc": "ops.nn.conv_tbc", "is_same_size": "ops.layout.shape",
        **dict.fromkeys(("_assert", "_check", "_check_index", "_check_is_size", "_check_not_implemented",

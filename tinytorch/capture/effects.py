@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from .. import random
+from ..kernels import later
 from ..nn import Module
 from ..optim import Optimizer
 from ..tensor import Tensor
@@ -391,10 +392,14 @@ def _is_of_program(kind, frame):
         if kind is not _PROGRAM:
             return False
     while frame is not None and frame.f_code is not _Begin.code:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
+        if frame.f_code is _LATER or frame.f_code.co_filename.startswith("<frozen importlib"):
             return False
         frame = frame.f_back
     return True
+
+
+#: The function of the library's that imports without the statement.
+_LATER = later.run.__code__
 
 
 class _Begin:

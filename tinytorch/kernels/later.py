@@ -5,7 +5,7 @@ from collections.abc import Callable
 from threading import RLock
 from types import ModuleType
 
-__all__ = ["Later", "namespace"]
+__all__ = ["Later", "namespace", "run"]
 
 
 class Later(ModuleType):
@@ -14,16 +14,17 @@ class Later(ModuleType):
 
     def __getattribute__(self, name):
         if name[:2] != "__" or name in ("__all__", "__doc__", "__file__"):
-            _run(self)
+            run(self)
         return ModuleType.__getattribute__(self, name)
 
     def __setattr__(self, name, value):
         if name[:2] != "__":                   # it would be set anew by what runs
-            _run(self)
+            run(self)
         ModuleType.__setattr__(self, name, value)
 
 
-def _run(module):
+def run(module: ModuleType) -> None:
+    """Has a module run that is `Later`, if it has not."""
     found = ModuleType.__getattribute__(module, "__dict__")
     name = found["__name__"]
     with found.setdefault("__lock__", RLock()):

@@ -81,7 +81,7 @@ class World:
     def _found(self, x, kind):
         if kind is np.ndarray:
             return self.array(x)
-        if kind is ModuleType:
+        if isinstance(x, ModuleType):          # one that runs later is of a kind of its own
             ours = x.__name__.partition(".")[0] == _PACKAGE
             return _Module(self, x) if ours or x is np else x
         if kind in (dict, list, tuple):

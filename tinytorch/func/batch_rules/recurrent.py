@@ -2,9 +2,9 @@
 otherwise."""
 from ...autograd.engine import run_backward
 from ...autograd.grad_mode import enable_grad, no_grad
-from ...kernels.rnn.elman import rnn_backward
-from ...kernels.rnn.gru import gru_backward
-from ...kernels.rnn.lstm import lstm_backward
+from ...kernels.rnn.elman import FORWARD, rnn_backward
+from ...kernels.rnn.gru import gru_backward, gru_forward
+from ...kernels.rnn.lstm import lstm_backward, lstm_forward
 from ...ops.nn import rnn
 from ...tensor import wrap
 from ..batched import Batched, level_of
@@ -93,6 +93,6 @@ def _of_steps(decomposition, settings, tensors, g, wanted):
     return [next(found)._array if x is not None and x._requires_grad else None for x in operands]
 
 
-_layer(rnn._rnn, lambda settings: rnn._ELMAN[settings[0]], rnn_backward, 1, (2, 3), None)
-_layer(rnn._lstm, lambda settings: rnn.lstm_forward, lstm_backward, 2, (3, 4, 7), "lstm")
-_layer(rnn._gru, lambda settings: rnn.gru_forward, gru_backward, 1, (2, 3), "gru")
+_layer(rnn._rnn, lambda settings: FORWARD[settings[0]], rnn_backward, 1, (2, 3), None)
+_layer(rnn._lstm, lambda settings: lstm_forward, lstm_backward, 2, (3, 4, 7), "lstm")
+_layer(rnn._gru, lambda settings: gru_forward, gru_backward, 1, (2, 3), "gru")

@@ -4,6 +4,8 @@ An input that is narrower than the state is joined with it, see shared.py. A wid
 once, directly into the outputs; each step then adds U h to its rows and applies the nonlinearity in place. Backward
 needs the outputs alone: the slope is 1 - h * h, and the h of a step is the output of the previous one.
 """
+from functools import partial
+
 import numpy as np
 
 from . import loops
@@ -30,6 +32,10 @@ def rnn_forward(nonlinearity, order, x, hx, w_ih, w_hh, b_ih, b_hh, keep):
     run = _joined_forward if x.shape[-1] < w_hh.shape[1] else _projected_forward
     out, h, saved = run(nonlinearity, order, x, hx, w_ih, w_hh, b_ih, b_hh)
     return out.copy() if keep else out, h, saved          # a copy: the caller may write to it
+
+
+#: {nonlinearity: rnn_forward with it}.
+FORWARD = {name: partial(rnn_forward, name) for name in ("tanh", "relu")}
 
 
 def _activate(nonlinearity, a):

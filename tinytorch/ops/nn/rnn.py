@@ -4,7 +4,7 @@ One direction of one layer over the whole batch of sequences is one op; so is on
 """
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,11 +28,6 @@ from .relu import relu
 __all__ = ["gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell"]
 
 _ACTIVATION = {"tanh": tanh, "relu": relu}
-
-
-@cache
-def _elman(nonlinearity):
-    return partial(elman.rnn_forward, nonlinearity)
 
 
 # ------------------------------------------------------------------ one direction of one layer
@@ -86,7 +81,7 @@ def _rnn_decomposition(nonlinearity, sizes, batch_first, reverse, input, hx, w_i
 def _rnn(nonlinearity, sizes, batch_first, reverse, input, hx, w_ih, w_hh, b_ih, b_hh, keep):
     x = _steps_first(input, sizes, batch_first)
     order = _order(sizes, x, reverse)
-    out, h, saved = split.run_forward(_elman(nonlinearity), order, x, (hx,), (w_ih, w_hh, b_ih, b_hh), keep)
+    out, h, saved = split.run_forward(elman.FORWARD[nonlinearity], order, x, (hx,), (w_ih, w_hh, b_ih, b_hh), keep)
     return (_outputs(out, x, sizes, batch_first), _as_layer(h)), (order, saved)
 
 
