@@ -1,5 +1,6 @@
 """MNIST files in every layout, broken files, drawn digits, transforms."""
 import gzip
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -72,6 +73,19 @@ def test_broken_file_is_named(tmp_path, break_it):
     path.write_bytes(break_it(path.read_bytes()))
     with pytest.raises(RuntimeError, match="train-images-idx3-ubyte"):
         datasets.MNIST(str(tmp_path))
+
+
+def test_a_file_is_read_into_one_array(tmp_path):
+    """As bytes and then as an array it took twice its size, which small machines have not."""
+    images = np.zeros((4000, 28, 28), np.uint8)
+    (tmp_path / "a.gz").write_bytes(gzip.compress(idx(images)))
+    read_idx(str(tmp_path / "a.gz"))
+    tracemalloc.start()
+    found = read_idx(str(tmp_path / "a.gz"))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert images.nbytes <= most < images.nbytes + (3 << 20)
+    assert found.shape == images.shape and found.flags.owndata or found.base.flags.owndata
 
 
 @pytest.mark.parametrize("at", [-3, 30])
