@@ -375,6 +375,9 @@ def pooling(width, seed, dtype):
             y = F.max_pool2d(x, kernel, ceil_mode=ceil_mode)
             yield y.detach().numpy()
             yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
+        for kernel in (2, (3, 4), (1, 8), (5, 1)):
+            yield F.avg_pool2d(x.detach(), kernel).numpy()
+        yield F.avg_pool1d(x[:, 0].detach(), 5).numpy()
         y = F.max_pool1d(x[:, 0], 5)
         yield y.detach().numpy()
         yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()

@@ -57,6 +57,8 @@ def ints_of(given: object, name: str, argument: str, position: int | None, exten
 def int_of(given: object, name: str, argument: str, position: int | None, several: bool = False) -> int:
     """An argument that is an int: TypeError unless it is, ValueError if it does not fit in 64 bits. Where one int may
     stand for `several`, a tensor of one integer may too."""
+    if given.__class__ is int and -LARGEST - 1 <= given <= LARGEST:
+        return given
     if not is_int(given) and not (several and is_one_int(given)):
         raise TypeError(f"{name}(): argument '{argument}'{_at(position)} must be int, not {kind_of(given)}")
     return in_64_bits(as_int(given))

@@ -19,7 +19,7 @@ def rising(array, descending=False):
     largest."""
     if array.dtype.kind == "f":
         bits = (array + array.dtype.type(0)).view(f"i{array.itemsize}")              # + 0 turns -0 into 0
-        most = np.iinfo(bits.dtype).max
+        most = (1 << 8 * array.itemsize - 1) - 1
         array = np.where(np.isnan(array), most, np.where(bits < 0, bits ^ most, bits))
     return ~array if descending else array
 

@@ -18,7 +18,7 @@ from .threads import split
 _CACHE = 1 << 19          # bytes of input at a time: the arrays of a chunk stay in the cache
 _SHORT = 64               # for shorter rows the overhead of a row is as long as the work on it
 _LARGE = 1 << 22          # from so many bytes of input on several threads are worth their overhead
-_EVERY = slice(None)
+_EVERY, _FLOAT = slice(None), np.dtype(np.float32)
 
 
 @lru_cache(1024)
@@ -111,6 +111,7 @@ def _windowed(x, out, combine, start, *settings):
     return result
 
 
+@lru_cache(256)
 def _apart(size, out, kernel, stride, padding, dilation):
     """(sizes, kernel and outputs of two axes) for windows that are adjacent and lie within images of one or two axes;
     None for others, such as those with windows that `ceil_mode` adds."""
@@ -124,7 +125,7 @@ def _apart(size, out, kernel, stride, padding, dilation):
 
 def max_pool(x, out, kernel, stride, padding, dilation):
     """The largest element of each window (NaN if there is one)."""
-    apart = _apart(x.shape[1:], out, kernel, stride, padding, dilation)
+    apart = _apart(x.shape[1:], tuple(out), tuple(kernel), tuple(stride), tuple(padding), tuple(dilation))
     if apart is not None:
         result = np.empty((len(x),) + out, x.dtype)
         if native.done("max_pool", len(x), *apart, x, result):
@@ -134,6 +135,13 @@ def max_pool(x, out, kernel, stride, padding, dilation):
 
 def sum_pool(x, out, kernel, stride, padding):
     """The sum of each window."""
+    apart = None
+    if x.dtype == _FLOAT:
+        apart = _apart(x.shape[1:], tuple(out), tuple(kernel), tuple(stride), tuple(padding), (1,))
+    if apart is not None:
+        result = native.made("sum_pool", (len(x), *out), len(x), *apart, len(out) == 1, x)
+        if result is not None:
+            return result
     return _windowed(x, out, np.add, 0, kernel, stride, padding, (1,) * len(out))
 
 

@@ -1,4 +1,4 @@
-/* Max pooling of images (n, height, width) by adjacent windows of `high` x `wide` (kernels/pool.py). */
+/* Maxima and sums of images (n, height, width) by adjacent windows of `high` x `wide` (kernels/pool.py). */
 #include "common.h"
 
 struct pool { int64_t height, width, high, wide, rows, columns; const float *x, *largest, *g; float *out; };
@@ -194,4 +194,46 @@ void window_sums(int64_t threads, int64_t images, int64_t high, int64_t rows, in
     const struct windows args = {high, rows, wide, columns, x, out};
     if (columns > 0)
         share(threads, images * high, rows_in_piece(rows * wide * columns), some_windows, &args);
+}
+
+struct sums { int64_t height, width, high, wide, rows, columns; float start; const float *x; float *out; };
+
+/* Of windows in a row: down each column, and then those sums along the row. `start`: what a single row is added to. */
+INLINE void sums_of_each(const struct sums *a, int64_t high, int64_t wide, const float *restrict x, float *restrict out)
+{
+    SPAN
+    for (int64_t j = 0; j < a->columns; j++) {
+        float total = 0.0f;
+        for (int64_t c = 0; c < wide; c++) {
+            float column = x[j * wide + c];
+            if (high == 1)
+                column += a->start;
+            for (int64_t r = 1; r < high; r++)
+                column += x[r * a->width + j * wide + c];
+            total = c ? total + column : wide == 1 ? 0.0f + column : column;
+        }
+        out[j] = total;
+    }
+}
+
+static void sum_pool_images(const void *args, int64_t first, int64_t last)
+{
+    const struct sums *a = args;
+    for (int64_t row = first * a->rows; row < last * a->rows; row++) {
+        const float *x = a->x + (row / a->rows * a->height + row % a->rows * a->high) * a->width;
+        float *out = a->out + row * a->columns;
+        if (a->high == 2 && a->wide == 2)
+            sums_of_each(a, 2, 2, x, out);
+        else
+            sums_of_each(a, a->high, a->wide, x, out);
+    }
+}
+
+/* `flat`: of images that are rows, whose elements are added to each other alone; else those of a single row are added
+to zero, as NumPy's are. */
+void sum_pool(int64_t threads, int64_t images, int64_t height, int64_t width, int64_t high, int64_t wide, int64_t rows,
+              int64_t columns, int64_t flat, const float *x, float *out)
+{
+    struct sums args = {height, width, high, wide, rows, columns, flat ? -0.0f : 0.0f, x, out};
+    share(threads, images, rows_in_piece(height * width), sum_pool_images, &args);
 }

@@ -160,6 +160,8 @@ KERNELS = {
     "extremes": (8192, "outer n inner smallest x[outer*n*inner] ?>out[outer*inner] ?>index[outer*inner]:i8"),
     "max_pool": (1, "images height width high wide rows columns "
                  "x[images*max(height,high*rows)*max(width,wide*columns)] >out[images*rows*columns]"),
+    "sum_pool": (1, "images height width high wide rows columns flat "
+                 "x[images*max(height,high*rows)*max(width,wide*columns)] >out[images*rows*columns]"),
     "max_pool_backward": (2048, "images height width high wide rows columns "
                           "x[images*max(height,high*rows)*max(width,wide*columns)] largest[images*rows*columns] "
                           "g[images*rows*columns] >out[images*height*width]"),

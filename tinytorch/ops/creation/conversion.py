@@ -151,7 +151,9 @@ def to(self, *args, dtype=None, device=None, non_blocking=False, copy=False, mem
     if target != own:
         if own.kind in dt.COMPLEX and target.kind not in _KEEPING:
             warn_once("Casting complex values to real discards the imaginary part")
-        result = of_source((_to_copy if target.kind in dt.DIFFERENTIABLE else _to_discrete)(self, target, own), own)
+        result = (_to_copy if target.kind in dt.DIFFERENTIABLE else _to_discrete)(self, target, own)
+        if own.kind == dt.WIDENED:
+            of_source(result, own)
         return result if order == "K" or laid_out(result._array, order) and _has_format(result._array, order) else \
             _copied(result, order)
     return _copied(self, order) if copy or order != "K" and not _has_format(self._array, order) else self

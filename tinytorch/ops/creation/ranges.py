@@ -135,6 +135,8 @@ def _checked_count(count):
 
 def _into(out, result, by_count=False):
     """`refill` for an `out` whose elements must not share places."""
+    if out is None:
+        return result
     if isinstance(out, Tensor):
         check_written(out._array)
     return refill(out, result, by_count)

@@ -16,6 +16,7 @@ from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels import expressions
 from ...kernels.expressions import expression, log_of_sum
 from ...kernels.layout import operand_order
+from ...kernels.looks import any_true
 from ...kernels.memory import WHOLE
 from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor, wrap
@@ -324,8 +325,10 @@ def xlogy(input, other):
     """
     if dt.kind(input.dtype) in dt.COMPLEX:
         raise not_implemented("xlogy_cpu", input)
-    product = input * np.log(other, dtype=input.dtype)
-    return np.where((np.asarray(input) == 0) & ~np.isnan(other), np.zeros((), input.dtype), product)
+    product, zero = input * np.log(other, dtype=input.dtype), np.asarray(input) == 0
+    if type(zero) is np.ndarray and not any_true(zero):
+        return product
+    return np.where(zero & ~np.isnan(other), np.zeros((), input.dtype), product)
 
 
 def _g_xlogy(input, other):

@@ -333,4 +333,5 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
     shape, places = [common[:dim] + [n] + common[dim + 1:] for n in (shape[dim], places[dim])]
     if input._array.shape[dim]:                 # in torch an index beyond the end counts from the start again
         indices = wrap(indices._array % input._array.shape[dim])
-    return gather(expand(input, shape), dim, expand(indices, places), out=out)
+    input, indices = expand(input, shape), expand(indices, places)
+    return gather(input, dim, indices) if out is None else gather(input, dim, indices, out=out)

@@ -72,8 +72,10 @@ def summed_norm(input, p, dim, keepdim):
         return summed_norm(input.astype(np.float32), p, dim, keepdim).astype(np.float16)
     if p == 2:
         if input.dtype == np.float32 and input.size and (rows := runs(input, dim)) is not None:
-            return norm_of_rows(rows).reshape([1 if i in dim else m for i, m in enumerate(input.shape)
-                                               if keepdim or i not in dim])
+            norms, left = norm_of_rows(rows), input.ndim - len(dim)
+            if left < 2 and not keepdim:
+                return norms if left else norms.reshape(())
+            return norms.reshape([1 if i in dim else m for i, m in enumerate(input.shape) if keepdim or i not in dim])
         if input.dtype.kind not in dt.COMPLEX:
             return np.sqrt(_add(input * input, dim, keepdim)).astype(input.dtype, copy=False)
         norm = np.sqrt(_add(input.real ** 2 + input.imag ** 2, dim, keepdim))

@@ -21,6 +21,7 @@ from ...errors import not_a_tensor, not_implemented, refuse_records, type_name, 
 from ...kernels import expressions
 from ...kernels.expressions import Symbol, expression
 from ...kernels.layout import as_array, operand_order
+from ...kernels.looks import all_within
 from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor, wrap
 from ..elementwise.limits import _clamp
@@ -291,7 +292,7 @@ def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = 
 def _check_probabilities(name, array):
     if array.dtype.kind in dt.WIDENED:
         array = dt.from_bfloat16(array)
-    if array.size and not (array.min() >= 0 and array.max() <= 1):
+    if array.size and not all_within(array, 0.0, 1.0):
         raise RuntimeError(f"all elements of {name} should be between 0 and 1")
 
 

@@ -74,7 +74,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
     else:
         index = _by_rows(kernels.sort, array, dim, descending)
     index = wrap(laid_out_as(array, index))
-    return return_types.sort(_take_sort(input, index, dim), index)
+    return return_types.sort(_take_sort(input, index, dim, True), index)
 
 
 @public(method=True)
@@ -120,7 +120,7 @@ def topk(input: Tensor, k: Extent, dim: int = -1, largest: bool = True, sorted: 
         raise RuntimeError(f"{kind} dtypes on CPU")
     refuse_records("topk_cpu", input)
     index = wrap(_top(dt.widened(array), k, dim, largest, sorted))
-    return return_types.topk(_take_top(input, index, dim), index)
+    return return_types.topk(_take_top(input, index, dim, True), index)
 
 
 def _top(array, k, dim, largest, ordered):
