@@ -60,7 +60,11 @@ class _Members:
         return self._flows.get(group, [])
 
     def in_place_of(self, repeat):
-        """The tensors that come into the second turn and go out of it, in the places of those of the other turns."""
+        """The tensors that come into the second turn and go out of it, in place of the tensors of the other turns.
+
+        The first walk over the wires notes which tensor each place of the second turn reads or makes. The second walk
+        finds, for wires of any turn that come from outside the repeat or go outside, the tensor at the same place.
+        """
         turn_of = {m: k for k, turn in enumerate(repeat["turns"]) for m in turn}
         flows = self._flows_by_place(repeat)
         reads, makes, enter, leave = {}, {}, {}, {}
