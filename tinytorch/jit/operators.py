@@ -291,6 +291,10 @@ def _set_grad(on):
     set_grad_enabled(bool(on))
 
 
+def _values(x):
+    return list(x.values()) if isinstance(x, dict) else x.values()
+
+
 #: Operators on lists, dicts, texts and any other values. A tensor has no operator of these names, or one that does the
 #: same.
 _ANY: dict[str, Callable] = {
@@ -314,7 +318,7 @@ _ANY: dict[str, Callable] = {
     "Bool": lambda x: bool(_number(x)), "Int": _to_int, "Float": lambda x: float(_number(x)),
     "ScalarImplicit": _number, "IntImplicit": _to_int, "FloatImplicit": lambda x: float(_number(x)),
     "wait": lambda x: x, "is_scripting": lambda: True, "has_torch_function": lambda *a: False,
-    "values": lambda x: list(x.values()) if isinstance(x, dict) else x.values(),
+    "values": _values,
     "_get_tracing_state": lambda: None, "is_tracing": lambda: False,
 }
 #: Operators on numbers and texts. For tensors, ATen's operator of the same name is called.
