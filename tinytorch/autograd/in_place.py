@@ -180,10 +180,15 @@ def in_place(function: Callable, expanded: Callable | None = None, common: bool 
              number: int | None = None, into: Callable | None = None) -> Callable:
     """The method `f_` of a function `f`: computes, then writes the result into its first argument.
 
-    `expanded(memory, values, *args, **kwargs)` does so where elements of that lie at the same place. `common`: the
-    result has the common dtype of the operands. `number`: which of the arguments after the first is read as a number,
-    before anything is written, so that it may lie in the tensor itself. `into(array, *args, **kwargs)` writes what
-    `function` computes straight to an array without gaps, of which nothing is recorded, and says whether it has.
+    `expanded(memory, values, *args, **kwargs)` writes where several elements of the argument lie at the same place.
+    `common`: the result has the common dtype of the operands. `number`: the index of the argument after the first that
+    is read as a number before anything is written, so that it may lie in the tensor itself. `into(array, *args,
+    **kwargs)` computes what `function` does, writes it straight to a dense array, and returns whether it has done so.
+
+    A call of the method goes through these cases in order: the seam answers; `self` is no tensor; nothing is recorded
+    and `into` writes; `self` must not be written to (`check_in_place`); operands that share memory with `self` are
+    refused or copied; a large tensor is written in pieces, and a tensor whose rows overlap row by row; else `function`
+    computes and `assign` writes.
     """
     public: Any = None
     quietly = quiet()

@@ -147,7 +147,7 @@ def _lerp(x, y, weight):
 
 #: From x to y by a weight, from the nearer end.
 lerp = word("lerp", _lerp)
-#: -1, 0 or 1; 0 of NaN.
+#: -1, 0 or 1; 0 for NaN.
 sign = word("sign", lambda x: np.where(np.isnan(x), x.dtype.type(0), np.sign(x)))
 sigmoid = word("sigmoid", lambda x: 1 / (1 + np.exp(-x)))
 

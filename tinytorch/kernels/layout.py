@@ -81,10 +81,10 @@ def is_dense(array):
 
 
 def dense_copy(array):
-    """A copy without gaps, with the dimensions in memory in the order that they have in `array`."""
+    """A dense copy, with the dimensions in memory in the order of `array`."""
     if type(array) is np.ndarray and 0 in array.strides and array.size:        # expanded: NumPy has an order of its own
         return in_order(array, dense_order(array.shape, array.strides))
-    copy = array.copy("K") if device_of(array) is META else np.array(array, order="K")         # of a NumPy scalar too
+    copy = array.copy("K") if device_of(array) is META else np.array(array, order="K")         # NumPy scalars too
     return copy if copy.strides == array.strides else ordered_like(copy, array)
 
 

@@ -283,7 +283,7 @@ def whole_indices(x):
 
 
 def even_sums(x, out, kernel):
-    """The sum of each window of images (M, *size), which the windows divide."""
+    """The sum of each window of images (M, *size), where the windows have one size and cover the images."""
     if max(out) == 1:                          # of the whole images
         return add_up(x.reshape(len(x), -1), (1,)).reshape(len(x), *out)
     if len(out) < 3:

@@ -8,9 +8,9 @@ from ..kinds.record_dtypes import from_bfloat16
 from . import native
 from .rows import ones
 
-_PIECE = 16384            # elements that a thread adds up in one go
+_PIECE = 16384            # so many elements are one piece of work for a thread
 _BITS = np.dtype(np.uint16)
-_FEW = min(native.LEAST, np.getbufsize())      # elements of which it may matter where they lie
+_FEW = min(native.LEAST, np.getbufsize())      # below, the layout does not change a sum
 
 
 def add_up(x, axes, keepdims=False):
@@ -34,7 +34,7 @@ def add_up(x, axes, keepdims=False):
 
 
 def add_up_halves(x, axes, keepdims=False):
-    """The same of numbers of 16 bits, in float32: sums that are not rounded yet."""
+    """`add_up` of 16 bit numbers, in float32: the sums are not rounded to 16 bits yet."""
     if axes and x.size >= _FEW and native.level() and type(x) is np.ndarray and x.flags.c_contiguous and (
             axes == tuple(range(x.ndim - len(axes), x.ndim))):
         shape, half = x.shape, x.dtype.kind == "f"

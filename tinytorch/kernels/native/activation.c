@@ -3,7 +3,7 @@
 
 struct elements { const float *x, *g; float *out; };
 
-/* KERNEL name(x, out): `value` of v = x[i]; `out` may be x itself. */
+/* KERNEL name(x, out): out[i] = `value` for v = x[i]; `out` may be x itself. */
 #define EACH(name, value)                                                                                             \
     static void name##_part(const void *args, int64_t first, int64_t last)                                            \
     {                                                                                                                 \
@@ -168,7 +168,7 @@ void glu_backward(int64_t threads, int64_t outer, int64_t n, const float *g, con
     share(threads, outer, rows_in_piece(n), glu_backward_part, &args);
 }
 
-/* Product and difference are rounded one after the other, as NumPy does for few elements. */
+/* The product and the difference are each rounded, as in NumPy, which computes few elements. */
 #if defined(__clang__)
 #pragma clang fp contract(off)
 #elif defined(__GNUC__)

@@ -1,8 +1,8 @@
 /* The common parts of the kernels: types, visibility, and functions of one float that compilers vectorise.
 
-Every kernel takes C-contiguous arrays of native floats, whose addresses and sizes the door (__init__.py) has checked.
-The build compiles each file once for every set of instructions, so there is none but plain C here, and one instruction
-in halves.h. */
+Every kernel takes C-contiguous arrays of native floats, whose addresses and sizes the Python side (__init__.py) has
+checked. The build compiles each file once for every set of instructions, so that all files are plain C, but for one
+instruction in halves.h. */
 #ifndef TINYTORCH_COMMON_H
 #define TINYTORCH_COMMON_H
 

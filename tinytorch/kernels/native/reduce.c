@@ -1,5 +1,5 @@
-/* Sums (kernels/sums.py). How they are cut depends on the shape alone; each vector of lanes adds up some of a piece, so
-that errors grow as those of pairwise sums do. */
+/* Sums (kernels/sums.py). The pieces depend on the shape alone. In a piece each lane of a vector has a sum of its own,
+so that errors grow like those of pairwise summation. */
 #include "halves.h"
 #include "tile.h"
 

@@ -1,8 +1,9 @@
 """The three discrete Fourier transforms that all others are made of: _fft_c2c (complex to complex), _fft_r2c (real to
 complex) and _fft_c2r (complex to real).
 
-They are linear, and each one's derivative is another of the three. NumPy computes them, or C (kernels/fourier.py),
-single precision in single precision. The sums are scaled by `normalization`: NONE, ROOT (1 / sqrt(n)) or WHOLE (1 / n).
+The transforms are linear, and the derivative of each is another of the three. C computes those of single precision
+(kernels/fourier.py), NumPy all others. `normalization` scales the sums: NONE, ROOT (by 1 / sqrt(n)) or WHOLE (by
+1 / n).
 """
 from __future__ import annotations
 
