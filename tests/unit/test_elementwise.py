@@ -284,3 +284,19 @@ def test_a_refusal_of_the_forward_is_told_where_the_ufunc_fails():
     for refused in (lambda: a - a, lambda: -a, lambda: torch.neg(a), lambda: a[:1] - a):
         with pytest.raises(RuntimeError, match="operator, (with two bool|on a bool)"):
             refused()
+
+
+def test_few_numbers_are_looked_at_as_many_are():
+    """NaN, both zeros, what is no whole array, and more elements than are looked at in another way."""
+    from tinytorch.kernels import looks
+    kinds = np.array([0.0, -0.0, 1.0, 2.0, np.nan, np.inf, -np.inf], np.float32)
+    random = np.random.RandomState(0)
+    for n in (1, 2, 5, 64, 65, 200):
+        for _ in range(20):
+            x = random.choice(kinds[:random.randint(1, 8)], n)
+            for view in (x, x[::-1], x.reshape(1, n).T, x[:1].reshape(())):
+                assert looks.all_between(view, -0.5, 1.5) == bool(((view > -0.5) & (view < 1.5)).all())
+                assert looks.all_within(view, 0.0, 1.0) == bool(((view >= 0) & (view <= 1)).all())
+                bools = view > 0.5
+                assert looks.all_true(bools) == bool(bools.all()) and looks.any_true(bools) == bool(bools.any())
+    assert looks.all_between(np.float32(0.5), 0.0, 1.0) and not looks.all_between(np.float32(np.nan), 0.0, 1.0)
