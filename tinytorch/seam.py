@@ -134,9 +134,14 @@ seam = _Seam()
 _here = _Here()
 
 
+def set_cell(call: Callable, name: str, value: Any) -> None:
+    """Gives the free variable `name` of a function another value."""
+    call.__closure__[call.__code__.co_freevars.index(name)].cell_contents = value
+
+
 def known_as(call: Callable) -> Callable:
     """Makes handlers see `call` as itself, and returns it."""
-    call.__closure__[call.__code__.co_freevars.index("public")].cell_contents = call
+    set_cell(call, "public", call)
     return call
 
 

@@ -39,7 +39,7 @@ from .. import dtypes as dt
 from ..kernels import native
 from ..kernels.errstate import another, quiet
 from ..kernels.layout import operand_order
-from ..seam import UNSEEN, known_as, seam
+from ..seam import UNSEEN, known_as, seam, set_cell
 from ..tensor import Tensor, new_instance, new_tensor_state
 from ..types import Number
 from .grad_mode import all_threads, mode
@@ -515,7 +515,7 @@ def _general(o, forward):
         call: Any = _counted(o, forward, fallback, count)
         names = call.__code__.co_freevars
         call.__code__ = code(count, o.first, names)
-        call.__closure__[names.index("call")].cell_contents = of_any
+        set_cell(call, "call", of_any)
         made[count] = call
         return call
     return of_any
