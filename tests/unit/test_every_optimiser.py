@@ -36,6 +36,42 @@ def test_three_steps_in_other_dtypes(name, dtype):
     assert torch.allclose(*ends, rtol=10 * step, atol=step) or name == "Muon"      # Muon computes in bfloat16
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("name", [name for name in EVERY if "weight_decay" in parameters_of(name)])
+def test_decay_and_direction_in_half_precision(name, dtype):
+    """A step in half precision heeds the same options as one in float32: kernels/optim_half.py is a text of its own."""
+    ends = []
+    for kind in torch.float32, dtype:
+        w = torch.tensor([[1., -2., 0.5], [0.25, 3., -1.]], dtype=kind, requires_grad=True)
+        options = {"weight_decay": 0.5, "maximize": True}
+        optimizer = optimizer_of(name, [w], lr=0.0625, **{k: v for k, v in options.items() if k in parameters_of(name)})
+        w.grad = torch.ones_like(w)
+        optimizer.step()
+        ends.append(w.detach().float())
+    step = {torch.float16: 2e-3, torch.bfloat16: 2e-2}[dtype]
+    assert torch.allclose(*ends, rtol=step, atol=step / 8) or name == "Muon", (
+        f"{name}: one step with {options} in {dtype} ends elsewhere than in float32")
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if "differentiable" in parameters_of(name)])
+def test_a_step_that_autograd_records_ends_where_the_others_do(name):
+    """`_record` is a text of its own too."""
+    ends = []
+    for differentiable in False, True:
+        start = torch.tensor([[1., -2., 0.5], [0.25, 3., -1.]], requires_grad=True)
+        w = start.clone()
+        options = {"weight_decay": 0.5, "maximize": True, "differentiable": differentiable}
+        optimizer = optimizer_of(name, [w if differentiable else w.detach().requires_grad_()], lr=0.0625,
+                                 **{k: v for k, v in options.items() if k in parameters_of(name)})
+        p, = optimizer.param_groups[0]["params"]
+        for factor in 1., -0.25:
+            p.grad = torch.full((2, 3), factor)
+            optimizer.step()
+        ends.append(p.detach())
+        assert (p.grad_fn is not None) is differentiable
+    torch.testing.assert_close(*ends, msg=lambda said: f"{name}: `_update` and `_record` differ. {said}")
+
+
 @pytest.mark.parametrize("name", [name for name in EVERY if "betas" in parameters_of(name)])
 def test_betas_out_of_range(name):
     w = torch.ones(2, requires_grad=True)

@@ -3,6 +3,7 @@ import ast
 from pathlib import Path
 
 import tinytorch as torch
+from tinytorch.autograd.node import Op
 
 ROOT = Path(torch.__file__).parent
 
@@ -103,7 +104,8 @@ def test_late_bound_names_are_set_at_import():
 def test_every_layer_says_what_it_computes_and_shows_it():
     layers = [cls for cls in vars(torch.nn).values() if isinstance(cls, type) and issubclass(cls, torch.nn.Module)]
     silent = [cls.__name__ for cls in layers if ">>> " not in (vars(cls).get("__doc__") or "")]
-    assert len(layers) > 160 and not silent
+    assert not silent, f"these layers have no example (>>>) in their docstring: {silent}"
+    assert len(layers) > 160
 
 
 def test_every_optimiser_and_schedule_says_what_it_computes_and_shows_it():
@@ -112,7 +114,36 @@ def test_every_optimiser_and_schedule_says_what_it_computes_and_shows_it():
         (torch.optim, torch.optim.Optimizer), (schedules, schedules.LRScheduler)) for name in module.__all__
         if isinstance(getattr(module, name), type) and issubclass(getattr(module, name), base)
         and getattr(module, name) is not base}
-    assert len(said) > 25 and not [name for name, text in said.items() if ">>> " not in text or "=" not in text]
+    silent = [name for name, text in said.items() if ">>> " not in text or "=" not in text]
+    assert not silent, f"these docstrings have no example (>>>) or no formula (=): {silent}"
+    assert len(said) > 25
+
+
+def test_what_a_module_offers_is_in_its_all():
+    """`import *` brings it, and the tests of all optimisers read it."""
+    from tinytorch.autograd.public import TABLE
+    functions = {id(function) for function in TABLE}
+    left = {f"{module.__name__}.{name}" for module in (torch.special, torch.linalg, torch.fft, torch.optim)
+            for name, x in vars(module).items() if name[0] != "_" and name not in module.__all__
+            and (id(x) in functions or isinstance(x, type) and issubclass(x, torch.optim.Optimizer))}
+    assert not left, f"add these names to the `__all__` of their modules: {sorted(left)}"
+
+
+def test_a_derivative_rule_calls_no_operation_without_rules():
+    """Its gradient would have no gradient, and a second derivative would be wrong."""
+    from tinytorch.autograd.op import CALLS
+    found, seen = set(), 0
+    for o in (call.op for call in CALLS):
+        for argument, rule in o.rules.items():
+            code = getattr(getattr(rule, "text", rule), "__code__", None)
+            for name in code.co_names if code else ():
+                called = getattr(getattr(rule, "text", rule).__globals__.get(name), "op", None)
+                if isinstance(called, Op):
+                    seen += 1
+                    if not called.differentiable:
+                        found.add(f"the rule of {o.name} for `{argument}` calls {called.name}, which has no rules")
+    assert not found, sorted(found)
+    assert seen > 200
 
 
 #: File -> why it may list names that are public functions too.

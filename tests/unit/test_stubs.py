@@ -27,12 +27,14 @@ def written():
 @pytest.mark.parametrize("path", stubs.STUBS)
 def test_stubs_are_current(path, written):
     """Otherwise: python -m tests.stubs"""
-    assert (Path(tinytorch.__file__).parent / path).read_text(encoding="utf-8") == written[path]
+    assert (Path(tinytorch.__file__).parent / path).read_text(encoding="utf-8") == written[path], (
+        "public signatures have changed: run `python -m tests.stubs`")
 
 
 def test_the_page_of_functions_is_current(written):
     """Otherwise: python -m tests.coverage_page"""
-    assert coverage_page.PATH.read_text(encoding="utf-8") == written["page"]
+    assert coverage_page.PATH.read_text(encoding="utf-8") == written["page"], (
+        "public functions or torch's names have changed: run `python -m tests.coverage_page`")
 
 
 def test_the_typed_program_runs():
