@@ -1,63 +1,64 @@
-/* Two functions that Python calls as it calls its own: to find an address, and to pass arguments on, takes ctypes longer
-than many a kernel takes. No header of Python's or NumPy's is read, so that one build serves every version: objects.py
-tells where objects hold what is read here, and which functions make them. */
+/* Two functions that Python calls as it calls its built-in functions. ctypes takes longer than many a kernel to find the
+address of an array and to pass arguments on. No header of Python or NumPy is included, so one build serves every
+version: objects.py passes the offsets of the fields that are read here, and the addresses of the C API's functions. */
 #include "common.h"
 
 typedef void *object;
 
-/* What is told, in this order: classes, where an object's is, where an array has its address and flags, which flags must
-be set, where bytes have their content, and functions of Python's. */
+/* The classes, offsets and functions that objects.py passes, in this order: the classes ndarray, bytes and TypeError; the
+offsets of an object's class and of an array's address and flags; the flags that must be set; the offset of the content
+of bytes; and five functions of Python's C API. */
 static struct {
     object array, bytes, error;
-    int64_t of_class, data, flags, wanted, content;
-    object (*of_pointer)(void *), (*of_whole)(long long);
-    void *(*let_others)(void), (*alone)(void *), (*raise)(object, const char *);
-} known;
+    int64_t type, data, flags, wanted, content;
+    object (*from_pointer)(void *), (*from_int)(long long);
+    void *(*save_thread)(void), (*restore_thread)(void *), (*raise)(object, const char *);
+} layout;
 
-KERNEL void know(const int64_t *a)
+KERNEL void set_layout(const int64_t *a)
 {
-    known.array = (object)(intptr_t)a[0];
-    known.bytes = (object)(intptr_t)a[1];
-    known.error = (object)(intptr_t)a[2];
-    known.of_class = a[3];
-    known.data = a[4];
-    known.flags = a[5];
-    known.wanted = a[6];
-    known.content = a[7];
-    known.of_pointer = (object (*)(void *))(intptr_t)a[8];
-    known.of_whole = (object (*)(long long))(intptr_t)a[9];
-    known.let_others = (void *(*)(void))(intptr_t)a[10];
-    known.alone = (void (*)(void *))(intptr_t)a[11];
-    known.raise = (void (*)(object, const char *))(intptr_t)a[12];
+    layout.array = (object)(intptr_t)a[0];
+    layout.bytes = (object)(intptr_t)a[1];
+    layout.error = (object)(intptr_t)a[2];
+    layout.type = a[3];
+    layout.data = a[4];
+    layout.flags = a[5];
+    layout.wanted = a[6];
+    layout.content = a[7];
+    layout.from_pointer = (object (*)(void *))(intptr_t)a[8];
+    layout.from_int = (object (*)(long long))(intptr_t)a[9];
+    layout.save_thread = (void *(*)(void))(intptr_t)a[10];
+    layout.restore_thread = (void (*)(void *))(intptr_t)a[11];
+    layout.raise = (void (*)(object, const char *))(intptr_t)a[12];
 }
 
-INLINE int is_of(object x, object class)
+INLINE int has_type(object x, object class)
 {
-    return *(object *)((char *)x + known.of_class) == class;
+    return *(object *)((char *)x + layout.type) == class;
 }
 
-/* Where the memory of an array begins that is contiguous and may be written to. TypeError for all else. */
+/* The address of a contiguous and writeable array; a TypeError for every other object. */
 KERNEL object place_of(object unused, object x)
 {
     (void)unused;
-    if (is_of(x, known.array) && (*(int *)((char *)x + known.flags) & known.wanted) == known.wanted)
-        return known.of_pointer(*(void **)((char *)x + known.data));
-    known.raise(known.error, "no contiguous array that may be written to");
+    if (has_type(x, layout.array) && (*(int *)((char *)x + layout.flags) & layout.wanted) == layout.wanted)
+        return layout.from_pointer(*(void **)((char *)x + layout.data));
+    layout.raise(layout.error, "no contiguous array that may be written to");
     return NULL;
 }
 
-/* Calls the function whose address the bytes `entry` hold with the address of what the bytes `packed` hold, and lets
-other threads run meanwhile. */
+/* Calls the function whose address is the content of the bytes `entry`. Its argument is the address of the content of
+the bytes `packed`. Other threads may run meanwhile. */
 KERNEL object enter(object entry, object packed)
 {
-    if (!is_of(packed, known.bytes)) {
-        known.raise(known.error, "a kernel takes bytes");
+    if (!has_type(packed, layout.bytes)) {
+        layout.raise(layout.error, "a kernel takes bytes");
         return NULL;
     }
     int64_t (*function)(const void *);
-    memcpy(&function, (char *)entry + known.content, sizeof function);
-    void *thread = known.let_others();
-    const int64_t result = function((char *)packed + known.content);
-    known.alone(thread);
-    return known.of_whole(result);
+    memcpy(&function, (char *)entry + layout.content, sizeof function);
+    void *thread = layout.save_thread();
+    const int64_t result = function((char *)packed + layout.content);
+    layout.restore_thread(thread);
+    return layout.from_int(result);
 }
