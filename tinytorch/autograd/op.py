@@ -237,14 +237,15 @@ def _unary(o, forward, to_float, casts):
         array = input._array
         if to_float and array.dtype.kind not in plain:
             return unusual_unary(o, call, input, None)
-        if up:
-            compute = o.of_batches or forward
-        else:
-            compute = quick if array.size < least else forward
         run = quietly
         while True:
             try:
-                result = run(compute, array)
+                if up:
+                    result = run(o.of_batches or forward, array)
+                elif array.size < least:
+                    result = run(quick, array)
+                else:
+                    result = run(forward, array)
                 break
             except (TypeError, ValueError, MemoryError) as error:
                 return unusual_unary(o, call, input, error)
@@ -357,14 +358,15 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                 return write_out(out, unlike(o, call, input, other, to_float, out), input, other)
         if to_float and a.dtype.kind in dt.INTEGRAL:
             return write_out(out, call(to_default(input), to_default(other), out=CONVERTED), input, other)
-        if up:
-            compute = o.of_batches or forward
-        else:
-            compute = quick if a.size < least else forward
         run = quietly
         while True:
             try:
-                result = run(compute, a, b)
+                if up:
+                    result = run(o.of_batches or forward, a, b)
+                elif a.size < least:
+                    result = run(quick, a, b)
+                else:
+                    result = run(forward, a, b)
                 break
             except (ValueError, TypeError, OverflowError, MemoryError, NotImplementedError) as error:
                 return write_out(out, unusual_binary(o, call, input, other, error, out), input, other)
