@@ -78,8 +78,8 @@ def _set_layout(library):
     functions = [_at(ctypes.pythonapi, name) for name in (
         "PyLong_FromVoidPtr", "PyLong_FromLongLong", "PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_SetString")]
     library.set_layout.restype, library.set_layout.argtypes = None, (ctypes.c_char_p,)
-    library.set_layout(struct.pack("13q", id(np.ndarray), id(bytes), id(TypeError), head - pointer, data, flags, _WANTED,
-                             bytes.__basicsize__ - 1, *functions))
+    library.set_layout(struct.pack("13q", id(np.ndarray), id(bytes), id(TypeError), head - pointer, data, flags,
+                                   _WANTED, bytes.__basicsize__ - 1, *functions))
 
 
 def _agrees(found):

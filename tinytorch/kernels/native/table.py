@@ -43,24 +43,24 @@ KERNELS = {
     "softmax_backward": (1, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
     "log_softmax": (1, "rows width x[rows*width] >out[rows*width]"),
     "log_softmax_backward": (1, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
-    "cross_entropy": (8, "rows width .scale x[rows*width] target[rows]:i8<width >out[rows*width] >losses[rows+1]"),
-    "cross_entropy_backward": (8, "rows width .scale x[rows*width] target[rows]:i8<width >out[rows*width]"),
-    "attend": (128, "outer inner queries keys size wide causal joined grain .scale q_outer q_inner ldq k_outer "
+    "cross_entropy": (1, "rows width .scale x[rows*width] target[rows]:i8<width >out[rows*width] >losses[rows+1]"),
+    "cross_entropy_backward": (1, "rows width .scale x[rows*width] target[rows]:i8<width >out[rows*width]"),
+    "attend": (1, "outer inner queries keys size wide causal joined grain .scale q_outer q_inner ldq k_outer "
                "k_inner ldk v_outer v_inner ldv q{0,queries,size,ldq,outer,inner,q_outer,q_inner} "
                "k{0,keys,size,ldk,outer,inner,k_outer,k_inner} v{0,keys,wide,ldv,outer,inner,v_outer,v_inner} "
                ">out[outer*inner*queries*wide]"),
-    "attention_weights": (512, "rows keys queries causal divided .scale >scores[rows*keys] >total[rows]"),
-    "attention_weights_backward": (512, "rows keys .scale weights[rows*keys] dots[rows] >g[rows*keys]"),
+    "attention_weights": (1, "rows keys queries causal divided .scale >scores[rows*keys] >total[rows]"),
+    "attention_weights_backward": (1, "rows keys .scale weights[rows*keys] dots[rows] >g[rows*keys]"),
     "layer_norm": (1, "rows width .eps x[rows*width] ?weight[width] ?bias[width] >out[rows*width] >mean[rows] "
                    ">rate[rows]"),
     "layer_norm_backward": (1, "rows width grain pieces g[rows*width] x[rows*width] ?weight[width] mean[rows] "
                             "rate[rows] >g_input[rows*width] ?>sums[pieces*2*width]"),
-    "batch_norm": (2048, "images channels size .eps x[images*channels*size] ?weight[channels] ?bias[channels] "
+    "batch_norm": (1, "images channels size .eps x[images*channels*size] ?weight[channels] ?bias[channels] "
                    ">out[images*channels*size] >mean[channels] >variance[channels] >rate[channels]"),
-    "batch_norm_backward": (2048, "images channels size g[images*channels*size] x[images*channels*size] "
+    "batch_norm_backward": (1, "images channels size g[images*channels*size] x[images*channels*size] "
                             "?weight[channels] mean[channels] rate[channels] >out[images*channels*size] "
                             ">total[channels] >dot[channels]"),
-    "scale_shift": (2048, "images channels size x[images*channels*size] ?weight[channels] ?bias[channels] "
+    "scale_shift": (1, "images channels size x[images*channels*size] ?weight[channels] ?bias[channels] "
                     ">out[images*channels*size]"),
     **dict.fromkeys(("sigmoid", "silu"), (1, "n x[n] >out[n]")),
     "relu": (2048, "n x[n] >out[n]"),
@@ -78,20 +78,20 @@ KERNELS = {
     "copy": (1, "turned m n distance outer inner outer_step inner_step before after "
              "x{turned,m,n,distance,outer,inner,outer_step,inner_step} >out[outer*inner*(before+m*n+after)]"),
     "masked_fill": (2048, "n period .value x[n] mask[period]:? >out[n]"),
-    "lstm_step": (512, "batch hidden >a[4*batch*hidden] before[batch*hidden] >cells[batch*hidden] "
+    "lstm_step": (1, "batch hidden >a[4*batch*hidden] before[batch*hidden] >cells[batch*hidden] "
                   ">squashed[batch*hidden] >out[batch*hidden]"),
-    "lstm_step_backward": (512, "batch hidden a[4*batch*hidden] before[batch*hidden] squashed[batch*hidden] "
+    "lstm_step_backward": (1, "batch hidden a[4*batch*hidden] before[batch*hidden] squashed[batch*hidden] "
                            "dh[batch*hidden] >dc[batch*hidden] >d[4*batch*hidden]"),
-    "gru_step": (512, "batch hidden >a[4*batch*hidden] h[batch*hidden] >out[batch*hidden]"),
-    "gru_step_backward": (512, "batch hidden pitch offset a[4*batch*hidden] h[batch*pitch] >dh[batch*hidden] "
+    "gru_step": (1, "batch hidden >a[4*batch*hidden] h[batch*hidden] >out[batch*hidden]"),
+    "gru_step_backward": (1, "batch hidden pitch offset a[4*batch*hidden] h[batch*pitch] >dh[batch*hidden] "
                           ">d[4*batch*hidden]"),
-    "recurrent": (256, "kind steps batch rows kept narrow wide features hidden gates used pitch keep started "
+    "recurrent": (1, "kind steps batch rows kept narrow wide features hidden gates used pitch keep started "
                   "lines turns apart onward order[2*steps]:i8<rows x{0,lines,features,apart,1,turns,0,onward} "
                   "w_ih[used*hidden*features] w_hh[used*hidden*hidden] "
                   "?b_ih[used*hidden] ?b_hh[used*hidden] >joined[kept*pitch] ?>a[kept*gates*hidden] "
                   "?>cells[rows*hidden] ?>squashed[kept*hidden] >out[rows*hidden] "
                   ">h[batch*hidden] ?>c[batch*hidden]"),
-    "recurrent_backward": (256, "kind steps batch rows narrow hidden gates used pitch wanted turned "
+    "recurrent_backward": (1, "kind steps batch rows narrow hidden gates used pitch wanted turned "
                            "order[2*steps]:i8<rows ?g[rows*hidden] w_hh[used*hidden*hidden] joined[rows*pitch] "
                            "?a[rows*gates*hidden] ?cells[rows*hidden] ?squashed[rows*hidden] "
                            "?last[batch*hidden] >dh[batch*hidden] ?>dc[batch*hidden] >d[rows*gates*hidden] "
