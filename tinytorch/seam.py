@@ -91,6 +91,13 @@ class _Seam:
             reference.key = id(instance)
             self._note(reference.key, reference, True)
 
+    def is_up_for_classes_alone(self) -> bool:
+        """Whether every reason is a class that overrides functions and is not a Tensor: no mode is entered, and no
+        tensor of a subclass is alive."""
+        with self._lock:
+            reasons = list(self._reasons.values())
+        return all([reason.__class__ is _Reference and isinstance(reason(), type) for reason in reasons])
+
     def forget(self, thread: int) -> None:
         """Removes all reasons of a thread that has ended."""
         with self._lock:

@@ -12,6 +12,13 @@ import torch.distributions
 import tinytorch
 import tinytorch.distributions
 
+
+@pytest.fixture(autouse=True)
+def _arguments_are_checked():
+    """torch.compile, which other tests call, has torch's distributions check their arguments no more."""
+    torch.distributions.Distribution.set_default_validate_args(True)
+
+
 #: Distributions as expressions: T the module, D its distributions, p(...) a parameter that requires grad.
 DISTRIBUTIONS = [
     "D.Normal(p([0., 1.]), p([1., 3.]))", "D.Normal(0., 2)", "D.Normal(p([[0.], [2.]]), p([.5, 1.], T.float64))",

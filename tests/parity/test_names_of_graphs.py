@@ -74,7 +74,7 @@ def test_what_needs_a_graph_refuses_when_it_is_used():
     for call in (lambda t: t.export.unflatten(None), lambda t: t.onnx.InputObserver(),
                  lambda t: t.onnx.ops.symbolic("a::b", []), lambda t: t.jit._get_trace_graph(None),
                  lambda t: importlib.import_module(f"{t.__name__}.onnx.verification").VerificationInfo()):
-        with pytest.raises(NotImplementedError, match="not supported: .* (here|made|recorded|run)"):
+        with pytest.raises(NotImplementedError, match="not supported: .*(here|made|recorded|run|compares)"):
             call(tinytorch)
     assert isinstance(None, tinytorch.export.ExportedProgram) is False
 
@@ -107,5 +107,5 @@ def test_a_counter_that_is_not_entered():
     for t in BOTH:
         counter = part(t, "utils.flop_counter").FlopCounterMode(display=False)
         assert counter.get_total_flops() == 0 and counter.get_flop_counts() == {"Global": {}}
-    with pytest.raises(NotImplementedError, match="to count operations by"):
+    with pytest.raises(NotImplementedError, match="which counts operations"):
         counter.__enter__()

@@ -400,6 +400,22 @@ def test_a_reason_is_told_once(monkeypatch, capsys):
     assert capsys.readouterr().err.count("Graph break") == 1 and "item" in breaks[-1][1]
 
 
+def test_a_class_that_overrides_functions_and_is_no_tensor_stops_no_recording():
+    class Answer:
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            return "answered"
+    assert torch.add(torch.ones(2), Answer()) == "answered"
+    compiled = torch.compile(lambda x: x * 2 + 1)
+    for i in range(4):
+        assert compiled(torch.full((3,), float(i))).tolist() == [2 * i + 1] * 3
+    assert programs(compiled)[0].count == 2
+    assert torch.compile(lambda x: torch.add(x, Answer()))(torch.ones(2)) == "answered"
+    with torch.overrides.BaseTorchFunctionMode():      # a mode sees each call
+        compiled(torch.ones(3))
+    assert programs(compiled)[0].count == 2
+
+
 def test_fullgraph_is_an_error():
     with pytest.raises(torch._dynamo.exc.Unsupported, match="item"):
         torch.compile(lambda x: x * x.sum().item(), fullgraph=True)(torch.rand(3))

@@ -715,7 +715,7 @@ def test_a_library_of_other_sources_is_not_used(monkeypatch):
     with pytest.warns(UserWarning, match="no native kernels: the baseline library was built from other sources"):
         assert native._load() is None
     monkeypatch.setenv("TINYTORCH_NATIVE", "1")
-    with pytest.raises(ImportError, match="install tinytorch once more"):
+    with pytest.raises(ImportError, match="install tinytorch again"):
         native._load()
 
 

@@ -76,7 +76,8 @@ class Compiled:
         self.quick: list[tuple] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if here.recording is not None or seam.up or self.stopped or not settings.replays:
+        if here.recording is not None or self.stopped or not settings.replays or (
+                seam.up and not seam.is_up_for_classes_alone()):
             return self.function(*args, **kwargs)
         if not kwargs and self.age == _reset.count:
             for match, grad, default, ready in self.quick:

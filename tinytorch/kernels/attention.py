@@ -53,7 +53,7 @@ def _in_one(query, key, value, is_causal, scale):
     """The whole attention in C, whose scores never leave the cache. None where C does not take the arrays."""
     count, heads, queries, size = query.shape
     keys, wide = value.shape[2:]
-    if not NATIVE or queries < _FEW:
+    if not NATIVE or query.size < native.LEAST_OF["attend"] or queries < _FEW:
         return None
     apart = [laid_apart(x) for x in (query, key, value)]
     if None in apart:

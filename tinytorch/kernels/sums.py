@@ -4,7 +4,7 @@ from math import prod
 
 import numpy as np
 
-from ..kinds.record_dtypes import from_bfloat16
+from ..kinds.record_dtypes import BFLOAT16, from_bfloat16
 from . import native
 from .rows import ones
 
@@ -34,7 +34,10 @@ def add_up(x, axes, keepdims=False):
 
 
 def add_up_halves(x, axes, keepdims=False):
-    """`add_up` of 16 bit numbers, in float32: the sums are not rounded to 16 bits yet."""
+    """`add_up` of float16 or bfloat16, in float32: the sums are not rounded to 16 bits yet. TypeError for the other
+    dtypes that are stored as records."""
+    if x.dtype.kind != "f" and x.dtype != BFLOAT16:
+        raise TypeError(f"no sums of {x.dtype}")
     if axes and x.size >= _FEW and native.level() and type(x) is np.ndarray and x.flags.c_contiguous and (
             axes == tuple(range(x.ndim - len(axes), x.ndim))):
         shape, half = x.shape, x.dtype.kind == "f"

@@ -86,9 +86,11 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
         if len(args) == 1 and not isinstance(end, (int, float, complex)):
             raise TypeError(f"arange(): argument 'end' (position 1) must be Number, not {type(end).__name__}")
         _check_numbers("arange", start, end, step)
+    fit = whole                                # integers of 64 bits
     for x in (start, end, step):
         if isinstance(x, int) and not -LARGEST <= x <= LARGEST:
             dt.check_long(x)
+            fit = False
     on_meta = False
     if (layout is not None or device is not None or requires_grad.__class__ is not bool
             or pin_memory is not False):
@@ -102,7 +104,7 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
     if not whole:
         _check_real(start, end, step)
     _check_range(start, end, step)
-    if dtype is dt.int64 and not whole:
+    if dtype is dt.int64 and not fit:
         start, end = _whole(start), _whole(end)
         if 0 < abs(step) < 1:
             raise ValueError("step must be nonzero")
