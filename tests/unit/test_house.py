@@ -133,8 +133,8 @@ def test_a_derivative_rule_calls_no_operation_without_rules():
     """Its gradient would have no gradient, and a second derivative would be wrong."""
     from tinytorch.autograd.op import CALLS
     found, seen = set(), 0
-    for o in (call.op for call in CALLS):
-        for argument, rule in o.rules.items():
+    for o in (call.op for call in CALLS):      # not those that pages and tests have made
+        for argument, rule in o.rules.items() if o.forward.__module__.startswith("tinytorch.") else ():
             code = getattr(getattr(rule, "text", rule), "__code__", None)
             for name in code.co_names if code else ():
                 called = getattr(getattr(rule, "text", rule).__globals__.get(name), "op", None)
