@@ -140,7 +140,7 @@ def test_a_derivative_rule_calls_no_operation_without_rules():
                 called = getattr(getattr(rule, "text", rule).__globals__.get(name), "op", None)
                 if isinstance(called, Op):
                     seen += 1
-                    if not called.differentiable:
+                    if not called.differentiable and not called.name.endswith("_mask"):      # a mask is constant
                         found.add(f"the rule of {o.name} for `{argument}` calls {called.name}, which has no rules")
     assert not found, sorted(found)
     assert seen > 200
