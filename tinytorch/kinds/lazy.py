@@ -292,7 +292,9 @@ class Lazy(StandIn):
         for target, values in zip(out, fresh):
             if target is not values:
                 target[...] = values
-        return out[0] if len(out) == 1 else tuple([r if o is None else o for r, o in zip(results, out)])
+        if len(out) == 1:
+            return out[0]
+        return tuple([r if o is None else o for r, o in zip(results, out)])
 
     def __array_function__(self, function, types, args, options):
         if function in _ABOUT_MEMORY:

@@ -71,8 +71,10 @@ class ProgramTable(Table):
                 rows.append((number, call, of, "", "", 0, "", ""))
                 continue
             array = of_slot.get(slot.root)
-            memory = f"of %{slot.root}" if slot.root != slot.index or array is None else (
-                "new" if array.at is None else f"+{array.at}")
+            if slot.root != slot.index or array is None:
+                memory = f"of %{slot.root}"
+            else:
+                memory = "new" if array.at is None else f"+{array.at}"
             nbytes = slot.dtype.itemsize * prod(slot.shape)
             rows.append((number, call, of, f"%{slot.index} {'x'.join(map(str, slot.shape)) or '()'}", str(slot.dtype),
                          nbytes, memory, "the end" if array is None or array.at is None else array.last))
