@@ -1,4 +1,4 @@
-"""The walk of backward in a recording: the engine's (autograd/engine.py), with every call on arrays noted as a step."""
+"""Backward in a recording: the walk of autograd/engine.py, which notes every call on arrays as a step."""
 from __future__ import annotations
 
 from heapq import heappop, heappush
@@ -24,7 +24,7 @@ __all__ = ["Walk", "walk"]
 
 
 def walk(roots, grads, retain_graph, create_graph, inputs, accumulate, beyond):
-    """`engine._walk` while some thread records."""
+    """Takes the place of `engine._walk` while a thread records."""
     recording = here.recording
     if recording is not None and not recording.depth:
         reason = recording.watch.quietly(unrecorded, roots, create_graph, recording)
@@ -44,11 +44,11 @@ def _real(tensor):
 
 
 def unrecorded(roots: Any, create_graph: bool, recording: Any, ends: Any = ()) -> str | None:
-    """Why a backward from these roots cannot be recorded; None if it can be."""
+    """The reason why a backward from these roots cannot be recorded; None if it can be recorded."""
     if create_graph:
         return "gradients that are to be differentiated"
     if mode.steppers or early.watched or mode.graph_task.depth:
-        return "a backward that is watched, or within another"
+        return "a backward that is watched or runs within another"
     stack, seen = [edge_of(root) for root in roots], set()
     while stack:
         node = stack.pop()
@@ -56,7 +56,7 @@ def unrecorded(roots: Any, create_graph: bool, recording: Any, ends: Any = ()) -
             continue
         seen.add(id(node))
         if id(node) in recording.outside:
-            return "a backward that goes on outside of the call"
+            return "a backward that continues into a graph from outside of the call"
         if not isinstance(node, Node):
             if node._hooks or node._accumulating is not None:
                 return "a hook of a leaf"
@@ -75,7 +75,7 @@ def unrecorded(roots: Any, create_graph: bool, recording: Any, ends: Any = ()) -
 
 
 class Walk:
-    """One backward. `add_leaf` is called with each leaf and its gradient at the end."""
+    """One backward. At the end it calls `add_leaf` with each leaf and its gradient."""
 
     def __init__(self, recording: Any) -> None:
         self.recording = recording
@@ -88,7 +88,7 @@ class Walk:
         return self.finish(pending, targets, inputs, accumulate)
 
     def run_arrays(self, edges, grads, ends):
-        """The gradients of leaves, and of the nodes `ends`, go to `add_leaf`."""
+        """Walks back from `edges` and calls `add_leaf` with each leaf, and each node of `ends`, and its gradient."""
         pending = self.go(edges, grads, True, None, None, True, ends)
         for leaf in list(pending):
             self.add_leaf(leaf, pending.pop(leaf))
@@ -136,7 +136,7 @@ class Walk:
 
     # -------------------------------------------------------------- single steps
     def does(self, kind, call, args, kwargs=None, **known):
-        """A step if the recording goes on, else only the call."""
+        """The result of call(*args, **kwargs). The call is noted as a step if the recording is still open."""
         if not self.recording.open:
             return call(*args, **(kwargs or {}))
         try:
@@ -153,7 +153,7 @@ class Walk:
     def plus(self, a, b, owned):
         if a.dtype.kind == dt.WIDENED or b.dtype.kind == dt.WIDENED or type(a) is not np.ndarray or (
                 type(b) is not np.ndarray):
-            self.recording.stop("a sum of gradients of another kind")
+            self.recording.stop("a sum of gradients that are no plain arrays")
             return plus(a, b)
         if owned:
             self.does("add_", np.add, (a, b), {"out": a}, name="add_")
@@ -168,12 +168,12 @@ class Walk:
         slots[k] = g if slots[k] is None else self.plus(slots[k], g, False)
 
     def rules(self, node, g, saved, edges):
-        """The gradients of the arguments of a node."""
+        """The gradients of the arguments of a node, computed by the rules of its operation."""
         op = node.op
         arrays = g if op.multi else (g,)
         if self.recording.open and any([d is not None and (type(d) is not np.ndarray or d.dtype.kind == dt.WIDENED)
                                         for d in arrays]):
-            self.recording.stop(f"the derivative of {op.name} of arrays of another kind")
+            self.recording.stop(f"the derivative of {op.name} of something else than plain arrays")
         if not self.recording.open:
             return engine._step(node, g, edges, False)
         if op.joint is not None:
@@ -188,17 +188,23 @@ class Walk:
                 continue
             argument = op.params[op.first + i]
             rule = op.rules[argument]
-            named = [tuple(shape_of(edge)) if j is _SHAPE else saved[:ANS] if j is _ARGS else saved[j]
-                     for j in op._places(rule, 1)]
+            named = []
+            for j in op._places(rule, 1):
+                if j is _SHAPE:
+                    named.append(tuple(shape_of(edge)))
+                elif j is _ARGS:
+                    named.append(saved[:ANS])
+                else:
+                    named.append(saved[j])
             d = self.does("rule", rule, (g, *named), op=op, argument=argument, name=f"{op.name} backward")
             grads[i] = self.array(d)
         return grads
 
     def array(self, d):
-        """A gradient that a rule gives; the recording ends if it is no plain array."""
+        """The gradient `d` that a rule returned. The recording stops if it is no plain array."""
         if d is None or type(d) is np.ndarray:
             return d
-        self.recording.stop("a gradient of another kind")
+        self.recording.stop("a gradient that is no plain array")
         return np.asarray(d) if isinstance(d, np.generic) else d
 
     # -------------------------------------------------------------- the end
@@ -224,7 +230,7 @@ class Walk:
             return found
 
     def add_leaf(self, leaf, g):
-        """Adds the gradient of a leaf."""
+        """Adds the gradient `g` to the .grad of a leaf, and notes this as a step."""
         recording = self.recording
         if recording.open:
             try:
@@ -241,7 +247,7 @@ class Walk:
         if cell is not None:
             recording.own_bumps[id(cell)] = recording.own_bumps.get(id(cell), 0) + 1
         if recording.open and grad is None and leaf._grad is not None:
-            array = leaf._grad._array          # the gradient itself, or a copy
+            array = leaf._grad._array          # `g` itself or a copy
             if id(array) not in recording.ids:
                 step = recording.steps[-1]
                 step.results = recording.results(array, made := [], len(recording.steps) - 1)
@@ -255,18 +261,18 @@ class Walk:
         if id(leaf) not in recording.external:
             array = leaf._array
             if recording.ids.get(id(plain(array))) is not None:
-                raise Unrecordable("a leaf that was made in the call")
+                raise Unrecordable("a leaf that was created in the call")
             recording.know(leaf, TENSOR)
         if recording.external[id(leaf)][-1] != TENSOR:
             raise Unrecordable("the gradient of an argument is set")
         given = recording.template(g)
         grad, before = leaf._grad, recording.external[id(leaf)][4]
         if plain(leaf._array).dtype != g.dtype or g.dtype.kind == dt.WIDENED or leaf._grad_dtype != "own":
-            raise Unrecordable("a gradient of another dtype than its leaf")
+            raise Unrecordable("a gradient whose dtype differs from that of its leaf")
         reads, writes = [given.slot], ()
         if grad is not None:
             if type(plain(grad._array)) is not np.ndarray:
-                raise Unrecordable("a gradient of another kind")
+                raise Unrecordable("a gradient that is no plain array")
             if grad is before and id(leaf) not in recording.resets:
                 slot = recording.grad_of(leaf)
             else:
@@ -275,7 +281,7 @@ class Walk:
             writes = (slot,)
         elif id(leaf) not in recording.resets:
             recording.needs_none.append(leaf)
-            recording.resets.add(id(leaf))     # from here on it is the program's own
+            recording.resets.add(id(leaf))     # from here on the program has set its .grad
         recording.steps.append(Step("accumulate", accumulate_into, (leaf, given), {}, None, name="accumulate",
                                     reads=tuple(reads), writes=writes, fresh=grad is None))
         recording.effects = True
@@ -286,7 +292,7 @@ def _add(a, b):
 
 
 def accumulate_into(leaf: Tensor, g: np.ndarray) -> None:
-    """Adds a gradient to leaf.grad."""
+    """Adds the gradient `g` to leaf.grad."""
     with accumulation.lock:
         accumulate_grad(leaf, g)
 

@@ -1,4 +1,4 @@
-"""A recording made a program: checked, and compared with the recording of another call."""
+"""Turns a recording into a program: checks the recording, and compares its program with that of another call."""
 from __future__ import annotations
 
 import sys
@@ -27,14 +27,17 @@ _WORDS = (bool, int, float, complex, str, bytes, type(None))
 
 
 class _OfBackward(Recording):
-    """The recording of a backward of what another recorded: what that one made are its inputs, as they are needed."""
+    """The recording of the backward of a recorded forward.
+
+    An array that the forward made becomes an input of the backward when a step of the backward first needs it.
+    """
 
     is_of_a_call = False
 
     def __init__(self, forward: Recording) -> None:
         super().__init__()
         self.forward_recording, self.saved = forward, []
-        self.from_there: list[int] = []        # slots here of `saved`
+        self.from_there: list[int] = []        # the slots of this recording for `saved`
         self.leaves: list[tuple[Tensor, int]] = []
 
     def slot_of(self, array):
@@ -76,16 +79,19 @@ class _OfBackward(Recording):
 
 
 class _ToEdges(Walk):
-    """A walk that collects what leaves, and what lies outside, get."""
+    """A walk that collects the gradients of leaves and of the nodes at which the walk ends."""
 
     def add_leaf(self, leaf, g):
         self.recording.leaves.append((leaf, self.recording.slot_of(g)))
 
 
 def program_of(recording: Recording, inputs: list[Tensor], result: Any) -> Program:
-    """The program of a recording that has just come to its end and is still open. Unrecordable if there is none."""
+    """The program of a recording whose call has just returned and which is still open.
+
+    Raises Unrecordable if the call cannot be replayed.
+    """
     if drawn() != recording.position:
-        raise Unrecordable("random numbers that are drawn out of sight")
+        raise Unrecordable("random numbers that are drawn unseen by the recording")
     program = Program(recording.slots, recording.steps)
     slots = recording.slots
     program.inputs = [recording.ids.get(id(plain(t._array))) for t in inputs]
@@ -99,7 +105,7 @@ def program_of(recording: Recording, inputs: list[Tensor], result: Any) -> Progr
     spent = [t for t in roots if _is_spent(t)]
     if spent:
         if len(spent) < len(roots):
-            raise Unrecordable("results of which some have been differentiated")
+            raise Unrecordable("results where backward has run for some of them alone")
         program.spent = True
     elif roots:
         program.backward, program.saved, program.edges = _backward(recording, inputs, roots)
@@ -108,7 +114,7 @@ def program_of(recording: Recording, inputs: list[Tensor], result: Any) -> Progr
     _name_constants(recording)
     for slot in slots:
         if slot.origin == CONSTANT and slot.leaves:
-            raise Unrecordable("an array that was made out of sight is written to")
+            raise Unrecordable("a write to an array that was created unseen by the recording")
     for index in refs(program.outputs):
         slots[slots[index].root].leaves = slots[index].leaves = True
     for step in recording.steps:
@@ -121,8 +127,8 @@ def program_of(recording: Recording, inputs: list[Tensor], result: Any) -> Progr
 
 
 def _useful(steps):
-    """The steps without those that do nothing: a rule that hands on the gradient, a gradient that is set to None before
-    another is put there unseen, a copy of what is read."""
+    """The steps that have an effect. Two kinds of steps are left out: a rule that returns the gradient unchanged, and a
+    set_grad whose None is replaced before any step reads it."""
     found, set_again = [], set()
     for step in reversed(steps):
         if _does_nothing(step):
@@ -140,12 +146,12 @@ def _useful(steps):
 
 
 def _does_nothing(step):
-    """A rule that gives the gradient back as it is, or a step of which nobody has anything."""
+    """Whether a step is a rule or sum that makes no new array and writes to none: it returned its argument."""
     return step.kind in ("rule", "sum") and not step.makes and not step.writes
 
 
 def _is_spent(tensor):
-    """Whether a backward has gone through what led to a tensor, so that another one is an error."""
+    """Whether a backward has freed a part of the graph of a tensor, so that another backward is an error."""
     stack, seen = [tensor._node], set()
     while stack:
         node = stack.pop()
@@ -172,9 +178,9 @@ def _outputs(recording, inputs, x, found):
         slot = recording.slot_of(plain(x._array))
         root = recording.slots[recording.slots[slot].root]
         if root.origin in (INPUT, TENSOR, GRAD):
-            raise Unrecordable("a result that is a view of an argument, or of what was there before")
+            raise Unrecordable("a result that is a view of an argument or of a tensor from outside of the call")
         if x._requires_grad and x._node is None:
-            raise Unrecordable("a leaf that was made in the call")
+            raise Unrecordable("a leaf that was created in the call")
         base = _base_of(recording, slot, x, found)
         found.append(x)
         return Output(slot, base=base, requires_grad=x._requires_grad)
@@ -190,8 +196,8 @@ def _outputs(recording, inputs, x, found):
 
 
 def _base_of(recording, slot, x, found):
-    """The number of the output before in whose memory this one lies, so that what is written to one is written to the
-    other; None if there is none. Unrecordable if a replay could not make them views of each other."""
+    """The number of an earlier output that shares memory with the output `x`, or None. A write to one of them changes
+    the other. Raises Unrecordable if a replay could not make one a view of the other."""
     root = recording.slots[slot].root
     array, overlaps = plain(x._array), None
     for i, t in enumerate(found):
@@ -199,7 +205,7 @@ def _base_of(recording, slot, x, found):
         place = recording.ids[id(other)]
         if recording.slots[place].root == root and _overlap(array, other):
             if x._requires_grad or t._requires_grad or place != root and overlaps is None:
-                raise Unrecordable("results that have memory in common")
+                raise Unrecordable("results that share memory")
             overlaps = i if overlaps is None else overlaps
     return overlaps
 
@@ -209,23 +215,24 @@ def _overlap(a, b):
         return False
     try:
         return np.shares_memory(a, b, max_work=1000)
-    except Exception:                          # it takes longer to find out
+    except Exception:                          # the exact answer would take too long
         return True
 
 
 def _check_tensors(recording, inputs):
-    """What was there before is still what it was, but for its numbers and gradients."""
+    """Raises Unrecordable if the call changed more of a tensor from outside than its elements and gradient."""
     for tensor, array, node, requires_grad, grad, cell, *_ in recording.external.values():
         if plain(tensor._array) is not array:
-            raise Unrecordable("a tensor is given other memory")
+            raise Unrecordable("a tensor is given new memory")
         if tensor._node is not node or tensor._requires_grad != requires_grad or tensor._version_counter is not cell:
-            raise Unrecordable("the history of a tensor that was there before is changed")
+            raise Unrecordable("a change of the history of a tensor from outside of the call")
         if tensor._grad is not grad and id(tensor) not in recording.resets:
-            raise Unrecordable("a gradient is set in a way that is not seen")
+            raise Unrecordable("a gradient is set in a way that the recording does not see")
 
 
 def _backward(recording, inputs, roots):
-    """(the program of the gradients, the slots that it reads, the edges that get them)."""
+    """(the program that computes the gradients, the slots of the forward that it reads, the edges that get the
+    gradients)."""
     for t in inputs:
         if t._requires_grad and t._view_info is not None:
             raise Unrecordable("an argument that is a view and requires gradients")
@@ -265,7 +272,7 @@ def _backward(recording, inputs, roots):
     _name_constants(found)
     for slot in found.slots:
         if slot.origin == CONSTANT and slot.leaves:
-            raise Unrecordable("an array that was made out of sight is written to")
+            raise Unrecordable("a write to an array that was created unseen by the recording")
     for _, slot in found.leaves:
         found.slots[found.slots[slot].root].leaves = True
     return program, found.saved, edges
@@ -282,13 +289,14 @@ def _unrecorded_graph(recording, inputs, roots):
 
 
 def _name_constants(recording):
-    """Arrays of tensors that no public function was given are not constants: they may be written to between calls."""
+    """Finds the tensors whose arrays were taken for constants because no public function got the tensors. Their origin
+    becomes TENSOR, as the program may write to them between calls."""
     for index in recording.unknown:
         slot = recording.slots[index]
         if slot.origin != CONSTANT:
             continue
         array = slot.array
-        if sys.getrefcount(array) > OF_A_NAME + 3:     # `array`, `held`, the slot, the root's entry
+        if sys.getrefcount(array) > OF_A_NAME + 3:     # beside `array`: `held`, `arrays` and the slot
             owner = _tensor_of(array)
             if owner is not None:
                 slot.origin, slot.value = TENSOR, owner
@@ -300,7 +308,8 @@ def _tensor_of(array):
 
 
 def _bumps(recording, inputs):
-    """(version cell, or the number of the argument whose it is, writes that no step counts)."""
+    """For each tensor that was written to: (its version cell, or its number if it is an argument; the number of writes
+    that the steps do not count themselves)."""
     found, cells = [], {}
     for tensor, _, _, _, _, cell, version, _ in recording.external.values():
         if cell.__class__ is list:
@@ -313,29 +322,29 @@ def _bumps(recording, inputs):
     return found
 
 
-# ------------------------------------------------------------------ to compare
+# ------------------------------------------------------------------ comparison
 def difference(a: Program, b: Program) -> str | None:
-    """The first thing in which two programs differ, or None."""
+    """A description of the first difference between two programs, or None if they are the same."""
     if len(a.slots) != len(b.slots) or len(a.steps) != len(b.steps):
         return f"{len(a.steps)} steps on {len(a.slots)} arrays, and then {len(b.steps)} on {len(b.slots)}"
     for x, y in zip(a.slots, b.slots):
         if (x.origin, x.shape, x.dtype, x.strides, x.root) != (y.origin, y.shape, y.dtype, y.strides, y.root):
             return f"an array of shape {x.shape}, and then one of shape {y.shape}"
         if x.offset != y.offset or x.value is not y.value:
-            return "an array in another place"
+            return "an array at a different place in memory"
         if x.origin == CONSTANT and x.array is not y.array and not _same_numbers(x.array, y.array):
-            return f"a constant of shape {x.shape} that is another"
+            return f"a constant of shape {x.shape}, and then a different constant"
     for x, y in zip(a.steps, b.steps):
         if x.kind != y.kind or x.op is not y.op or not _same(*[
                 (s.call, s.args, s.kwargs, s.results, s.argument, s.fresh) for s in (x, y)]):
-            return f"{x.name or x.kind}, and then {y.name or y.kind}, or other arguments"
+            return f"{x.name or x.kind}, and then {y.name or y.kind}, or different arguments"
     if not _same((a.inputs, a.outputs, a.saved, a.edges), (b.inputs, b.outputs, b.saved, b.edges)):
-        return "another result"
+        return "a different result"
     if [n for _, n in a.bumps] != [n for _, n in b.bumps] or any([x is not y for (x, _), (y, _) in zip(
             a.bumps, b.bumps) if x.__class__ is not int or x != y]):
-        return "other writes"
+        return "different writes"
     if (a.backward is None) != (b.backward is None) or a.spent != b.spent:
-        return "another backward"
+        return "a different backward"
     return None if a.backward is None else difference(a.backward, b.backward)
 
 

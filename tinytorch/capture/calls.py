@@ -1,5 +1,8 @@
-"""What the steps of a program call that eager calls in other forms, and what a recording needs besides: which one goes
-on, where the stream of random numbers is, and how arrays are again what they are in eager."""
+"""Functions that the steps of a program call in place of eager's own forms, and helpers of recordings.
+
+The helpers say which recording is open in this thread and where the stream of random numbers is, and they put ndarrays
+back in place of Traced arrays when a recording ends.
+"""
 from __future__ import annotations
 
 import gc
@@ -19,18 +22,18 @@ __all__ = ["draw_again", "drawn", "here", "laid_out", "lock", "maker_of", "set_g
 
 
 class _Here(threading.local):
-    recording = None                           # the one that goes on in this thread
-    running = 0                                # how many compiled calls are at work
+    recording = None                           # the recording that is open in this thread
+    running = 0                                # number of compiled calls that are recording or checking a replay
 
 
 here = _Here()
-#: Held by the one thread that records.
+#: The thread that records holds this lock.
 lock = threading.Lock()
 
 
 # ------------------------------------------------------------------ random numbers
 def drawn():
-    """Where the stream of random numbers is."""
+    """The state of the stream of random numbers, as a value that can be compared."""
     stream = default_generator._stream
     key = stream._key
     if key is None:
@@ -39,7 +42,7 @@ def drawn():
 
 
 def draw_again(state):
-    """Has the stream be where it was."""
+    """Sets the stream of random numbers to a state that `drawn` returned."""
     stream = default_generator._stream
     if state.__class__ is tuple:
         stream._key[...] = np.frombuffer(state[0], stream._key.dtype)
@@ -51,17 +54,17 @@ def draw_again(state):
         stream.restart(state)
 
 
-# ------------------------------------------------------------------ what steps call
+# ------------------------------------------------------------------ functions of steps
 def view_of(array: np.ndarray, shape: tuple, dtype: np.dtype, offset: int, strides: tuple) -> np.ndarray:
-    """A view by its place in the memory of `array`."""
+    """A view that starts `offset` bytes after the first element of `array`, in the memory of its root."""
     memory = root_of(array)
-    if not memory.flags.forc:                  # dense in another order of dimensions: NumPy makes views of rows alone
+    if not memory.flags.forc:                  # dense in a permuted order: NumPy takes contiguous buffers alone
         memory = memory_of(array)
     return np.ndarray(shape, dtype, memory, offset + address_of(array) - address_of(memory), strides)
 
 
 def laid_out(shape: tuple, dtype: np.dtype, strides: tuple) -> np.ndarray:
-    """A new array with these strides, without gaps."""
+    """A new dense array whose dimensions lie in memory in the order of these strides."""
     order = sorted(range(len(shape)), key=lambda i: -strides[i])
     made = np.empty([shape[i] for i in order], dtype)
     return made.transpose(np.argsort(order)) if order else made
@@ -73,7 +76,7 @@ def set_grad(leaf: Tensor, value: None) -> None:
 
 
 class maker_of:
-    """A public function whose result is seen as an array."""
+    """Wraps a public function: a call returns the array of the tensor that the function returns."""
 
     __slots__ = ("function",)
 
@@ -91,7 +94,7 @@ class maker_of:
 
 # ------------------------------------------------------------------ back to eager
 def unwrap_tensor(tensor, seen):
-    """Gives a tensor, what it is a view of, and the nodes that lead to it their arrays back."""
+    """Puts ndarrays back in place of Traced arrays in a tensor, its gradient, its base and the nodes of its graph."""
     stack = [tensor]
     while stack:
         x = stack.pop()
@@ -110,7 +113,8 @@ def unwrap_tensor(tensor, seen):
 
 
 def unwrap_held_by_others(alive):
-    """The same of those that are held in ways that no public function has told of."""
+    """Puts ndarrays back for the Traced arrays `alive`, which objects hold that no public function passed on. The
+    garbage collector finds these objects."""
     for traced in alive:
         for holder in gc.get_referrers(traced):
             if isinstance(holder, Tensor) and holder._array is traced:

@@ -1,8 +1,8 @@
 """`torch.compile`: a callable that records its first calls and replays the others.
 
 The calls of one signature (structure of the arguments, layouts of their tensors, grad mode ...) are recorded until two
-of them are the same program; then it is replayed (ready.py) wherever its guards hold. What cannot be recorded is run
-eagerly.
+recordings are the same program. From then on the program is replayed (ready.py) whenever its guards hold. A call that
+cannot be recorded runs eagerly.
 """
 from __future__ import annotations
 
@@ -34,37 +34,39 @@ from .traced import Unrecordable
 
 __all__ = ["Compiled", "reset", "settings"]
 
-#: The replays of a program that are compared with eager.
+#: The numbers of the replays of a program that are compared with eager execution.
 CHECKED = frozenset((1, 10, 100, 1000))
-#: How many recordings that differ there may be of a signature.
+#: A signature without a program is given up after this many recordings that differ; each program allows one more.
 _TRIES = 4
 _VALUES = frozenset((int, float, bool, str, type(None), complex, bytes))
 
 
 class Eager(Exception):
-    """Raised where a call is to be run eagerly."""
+    """Raised when a call must run eagerly."""
 
 
 class _Entry:
-    """What is known of the calls of one signature."""
+    """The programs and pending recordings of the calls of one signature."""
 
     def __init__(self, held):
-        self.held, self.reason = held, None    # `held`: what the ids in the key are of
+        # `held` keeps the objects alive whose ids are in the key. `reason`: why no call is recorded any more, or None.
+        self.held, self.reason = held, None
         self.watch: Watch | None = None
         self.programs: list[Ready] = []
-        self.pending: list[tuple[Program, bool]] = []          # and whether its functions were watched
-        self.look = False                      # whether those of the next recording are to be watched
+        #: Programs that were recorded once, and whether the functions of the call were watched.
+        self.pending: list[tuple[Program, bool]] = []
+        self.look = False                      # whether the functions of the next recording must be watched
 
 
 def _alone():
-    """Whether no other living thread has used the library."""
-    if not Leaving.threads <= {get_ident()}:   # an interrupt may have kept one from saying that it ended
+    """Whether this is the only running thread that has used the library."""
+    if not Leaving.threads <= {get_ident()}:   # an interrupt may have kept a thread from removing itself
         Leaving.threads.intersection_update(sys._current_frames())
     return Leaving.threads <= {get_ident()}
 
 
 class Compiled:
-    """`function`, recorded and replayed."""
+    """A callable that runs `function`, records its calls and replays their programs."""
 
     def __init__(self, function: Callable, fullgraph: bool = False, native: bool = False,
                  limit: int | None = None) -> None:
@@ -72,7 +74,7 @@ class Compiled:
         self.name, self.limit = getattr(function, "__qualname__", type(function).__name__), limit
         self.entries: dict[Any, _Entry] = {}
         self.stopped, self.count, self.age = False, 0, _reset.count
-        #: (matcher of arguments, grad mode, default dtype, program) of those whose arguments are simple.
+        #: (matcher of arguments, grad mode, default dtype, program) of each program whose arguments are simple.
         self.quick: list[tuple] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -139,14 +141,14 @@ class Compiled:
     # -------------------------------------------------------------- replay
     def _replayed(self, ready, inputs, args, kwargs):
         lock = ready.lock
-        if lock is not None and not lock.acquire(False):   # another thread is in it
+        if lock is not None and not lock.acquire(False):   # another thread replays it
             return self.function(*args, **kwargs)
         try:
             if ready.waits and ready.count >= ready.patience:
                 try:
                     ready.lower()
-                except Exception as error:     # whatever it is, there is what replays in Python
-                    breaks.append((self.name, f"it is not replayed in C: {error or repr(error)}"))
+                except Exception as error:     # the replay in Python still works
+                    breaks.append((self.name, f"its program is not replayed in C: {error or repr(error)}"))
             ready.count = count = ready.count + 1
             if count - ready.since in CHECKED and settings.self_check:
                 from .selfcheck import checked
@@ -164,20 +166,28 @@ class Compiled:
 
     # -------------------------------------------------------------- recording
     def _recorded(self, key, entry, inputs, args, kwargs):
-        # Another thread that is at work would meet the arrays of a recording in the tensors that both know.
+        # A recording puts Traced arrays into tensors that other threads may use: so it runs while there is one thread.
         if sys.getprofile() is not None or not _alone() or not lock.acquire(False):
             return self.function(*args, **kwargs)
         try:
             if self.count >= (self.limit or settings.cache_size_limit) and (entry is None or not entry.pending):
                 self.stopped = True
-                warn(f"torch.compile: {self.name} has {self.count} programs, one for each kind of arguments: from now "
-                     "on it is run as it is written (torch._dynamo.config.cache_size_limit)")
+                warn(f"torch.compile: {self.name} has {self.count} programs, one for each kind of arguments. From "
+                     "now on it runs as it is written (torch._dynamo.config.cache_size_limit)")
                 return self.function(*args, **kwargs)
             return self._record(key, entry, inputs, args, kwargs)
         finally:
             lock.release()
 
     def _record(self, key, entry, inputs, args, kwargs):
+        # The call runs in one of two ways:
+        #   again      without a profile hook, if a recording is pending, `look` is not set, and the guards reach the
+        #              same functions as at the last watched call
+        #   watched    else, for example at the first call of a signature: a hook shows the functions of the program
+        # The first case that applies decides on the signature:
+        #   reason     the recording stopped, or it is no program, or the call had side effects: eager from now on
+        #   same       a watched pending recording is the same program, and `reads` guards it: the program is Ready
+        #   different  the program becomes pending, or with _TRIES pending programs: eager from now on
         recording = Recording()
         watch = reads = None
         if entry is not None and entry.watch is not None:
@@ -209,7 +219,7 @@ class Compiled:
             if recording.open:
                 try:
                     program = program_of(recording, inputs, result)
-                except Exception as error:     # whatever it is, the call itself is done
+                except Exception as error:     # the call itself has succeeded
                     reason = str(error) or repr(error)
                 if program is not None:
                     reason = watch.reason or watch.changed(result) or _settings_changed(before)
@@ -242,9 +252,9 @@ class Compiled:
                     self._ready(entry, program, ready, other)
                 return result
         entry.pending.append((program, not again))
-        entry.look = again                     # what another way does is to be watched
+        entry.look = again                     # a different program of an unwatched call: watch the next call
         if len(entry.pending) >= _TRIES + len(entry.programs):
-            self._break(entry, f"what was recorded of each call is another program: {last}")
+            self._break(entry, f"each recorded call is a different program: {last}")
         return result
 
     def _match(self, ready, args, kwargs):
@@ -262,7 +272,7 @@ class Compiled:
         entry.reason, entry.pending = reason, []
         breaks.append((self.name, reason))
         if "graph_breaks" in os.environ.get("TORCH_LOGS", ""):
-            print(f"Graph break in {self.name}: {reason}. It is run as it is written for arguments of this kind.",
+            print(f"Graph break in {self.name}: {reason}. It runs as it is written for arguments of this kind.",
                   file=sys.stderr)
         if self.fullgraph:
             from .._dynamo.exc import Unsupported
@@ -279,7 +289,7 @@ def _settings_changed(before):
     return None if before == _settings_of_library() else "a setting of the library is changed"
 
 
-#: (what was compiled, why it could not be recorded) of this process, the last ones.
+#: (name of a compiled callable, reason why it runs eagerly or is not lowered to C), since the last reset.
 breaks: list[tuple[str, str]] = []
 
 
@@ -334,6 +344,6 @@ _reset = _Reset()
 
 
 def reset() -> None:
-    """Everything that was compiled forgets its programs."""
+    """Has every compiled callable forget its programs at its next call."""
     _reset.count += 1
     breaks.clear()

@@ -1,8 +1,8 @@
-"""What Python does beside computing while a call is recorded: a program would not do it again.
+"""Finds side effects of a recorded call in Python. A replay would not repeat them, so such a call is not recorded.
 
-The functions of a program that the call runs are looked at: their code may not write to attributes, globals or items
-that something else holds, nor call functions of C that may do more than compute. Functions of the library are known,
-but for those of parts of it that keep accounts in Python (schedules, averages).
+A profile hook shows the functions of the program that the call runs. Their code must not write to attributes, globals
+or items that outlive the call, and must not call C functions that may do more than compute. Functions of the library
+are trusted, except those of the parts that keep state in Python (schedulers, averages).
 """
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["UNWATCHED", "Watch", "holds", "is_own"]
 
 _PACKAGE = __name__.partition(".")[0]
 _SIDE = {"STORE_GLOBAL", "DELETE_GLOBAL", "DELETE_ATTR", "DELETE_SUBSCR", "IMPORT_STAR"}
-#: Functions of C that only compute, by the module that they say they are of.
+#: The values of __module__ of C functions that only compute.
 _PURE = {"math", "cmath", "_operator", "operator", "itertools", "_functools", "_abc", "typing", "_collections", None}
 _IMPURE = {"print", "input", "open", "exec", "eval", "setattr", "delattr", "compile", "__import__", "breakpoint",
            "vars", "globals", "locals"}
@@ -44,17 +44,17 @@ _CONTAINERS = (list, dict, set)
 _VALUES = (str, bytes, int, float, complex, tuple, frozenset, range, type(None), bool)
 
 
-#: Beginnings of instructions that compute what is on the stack.
+#: Prefixes of the names of instructions that compute a new value from the stack.
 _MAKING = "BINARY", "FORMAT", "BUILD"
-#: What reads attributes whose names need not stand in the code.
+#: Names of functions and attributes that give access to attributes whose names need not be in the code.
 _READERS = frozenset(("__dict__", "vars", "copy", "deepcopy", "asdict", "astuple", "replace", "fields", "getmembers",
                       "attrgetter", "methodcaller"))
 
 
 @functools.lru_cache(maxsize=4096)
 def _scanned(code: CodeType) -> tuple[str | None, tuple[str, ...], bool]:
-    """(what a function's code writes to beside its own variables, the globals that it reads, whether it may read
-    attributes by names that it makes)."""
+    """Three facts about a function's code: a description of its first write to a variable outside of the function, or
+    None; the globals that it reads; whether it may read attributes by names that it computes."""
     reason, read, dynamic, asked = None, [], False, None
     for instruction in dis.get_instructions(code):
         name = instruction.opname
@@ -68,7 +68,7 @@ def _scanned(code: CodeType) -> tuple[str | None, tuple[str, ...], bool]:
             if instruction.argval in ("getattr", "hasattr"):
                 asked = []
                 continue
-        if asked is not None:                  # what it is given, until the call: an object and a name as it stands
+        if asked is not None:                  # the arguments of getattr up to its call: an object and a constant name
             if name.startswith("CALL") or name.startswith(_MAKING):
                 stands = len(asked) in (2, 3) and asked[1].__class__ is str and instruction.arg == len(asked)
                 dynamic, asked = dynamic or name.startswith(_MAKING) or not stands, None
@@ -77,30 +77,30 @@ def _scanned(code: CodeType) -> tuple[str | None, tuple[str, ...], bool]:
     return reason, tuple(dict.fromkeys(read)), dynamic
 
 
-#: By which a schedule knows that the optimiser has taken a step.
+#: Attributes by which a scheduler knows that the optimiser has taken a step.
 _MARKS = frozenset(("_opt_called",))
 
 
 @functools.lru_cache(maxsize=4096)
 def _stores(code: CodeType) -> bool:
-    """Whether a function's code writes to attributes or items, but for marks that stay once they are set."""
+    """Whether a function's code writes to attributes or items other than _MARKS, which are set once and then stay."""
     return any([i.opname == "STORE_SUBSCR" or i.opname == "STORE_ATTR" and i.argval not in _MARKS
                 for i in dis.get_instructions(code)])
 
 
 class Watch:
-    """Watches the functions that run in a `with`.
+    """Watches the functions that run in a `with` statement.
 
-    reason   what they do beside computing, or None
-    globals  (dict, name, value) of what they read
-    objects  {id: (object, its attributes before)} of those that their arguments are, modules among them
-    names    the names in their code, by which they read attributes; None if they may read any
+    reason   their first side effect, or None
+    globals  (dict, name, value) of each global that they read
+    objects  {id: (object, its attributes before)} of objects that they get as arguments or read, modules among them
+    names    the names in their code, by which they read attributes; None if they may read any attribute
 
-    To be told of each call of the library's own takes several times as long as those calls. So what records says where
-    no function of the program can run: `quietly`, and within that, `aloud`.
+    A profile hook that sees each call within the library takes several times as long as these calls. So the recording
+    turns the hook off where no function of the program can run (`quietly`), and on again where one can (`aloud`).
     """
 
-    _hook: Callable | None = None              # what is told of calls, while functions are watched
+    _hook: Callable | None = None              # the profile hook, while functions are watched
     _quiet = False
 
     def __init__(self) -> None:
@@ -110,7 +110,7 @@ class Watch:
         self.containers: dict[int, tuple[Any, Any]] = {}
         self.names: set[str] | None = set()
         self.modules: list[Module] = []
-        self.reached: set[CodeType] = set()    # functions that the guards of the first recording have met
+        self.reached: set[CodeType] = set()    # functions that the guards of the first recording reached
         self._codes: set[CodeType] = set()
 
     def __enter__(self) -> Watch:
@@ -125,7 +125,7 @@ class Watch:
         self._hook = None
 
     def quietly(self, function: Callable, /, *args: Any, **kwargs: Any) -> Any:
-        """function(*args, **kwargs), of which only what runs `aloud` is watched."""
+        """function(*args, **kwargs), with the hook off except in calls of `aloud`."""
         hook = self._hook
         if hook is None or self._quiet or sys.getprofile() is not hook:
             return function(*args, **kwargs)
@@ -138,7 +138,7 @@ class Watch:
             sys.setprofile(hook)
 
     def aloud(self, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """function(*args, **kwargs), watched again within `quietly`."""
+        """function(*args, **kwargs), with the hook on again within `quietly`."""
         if not self._quiet:
             return function(*args, **kwargs)
         self._quiet = False
@@ -160,7 +160,7 @@ class Watch:
                 self.modules.append(module)
                 self.notice(module)
             elif kind is _KEEPS:
-                self.reason = self.reason or f"{code.co_name} of {frame.f_globals['__name__']}, which keeps accounts"
+                self.reason = self.reason or f"{code.co_name} of {frame.f_globals['__name__']}, which keeps state"
             elif _is_of_program(kind, frame):
                 if code not in self._codes:
                     self._codes.add(code)
@@ -172,7 +172,7 @@ class Watch:
             self._call(argument)
 
     def notice(self, value: Any) -> None:
-        """Something that a function of the program is given, or reads."""
+        """Keeps the attributes and items of an object that a function of the program gets as an argument or reads."""
         if value.__class__ in _VALUES or isinstance(value, Tensor):
             return
         if value.__class__ in _CONTAINERS:
@@ -182,7 +182,7 @@ class Watch:
                 id(value) not in self.objects):
             found = dict(vars(value))
             self.objects[id(value)] = value, found
-            if not isinstance(value, Module):  # whose own are looked at by the guards
+            if not isinstance(value, Module):  # a module's own dicts are compared by the guards
                 for x in found.values():
                     if x.__class__ in _CONTAINERS and id(x) not in self.containers:
                         self.containers[id(x)] = x, x.copy()
@@ -192,7 +192,7 @@ class Watch:
                         self.containers[id(x)] = x, x.copy()
 
     def once_more(self) -> Watch:
-        """What is known, with the values of now: for a call of which no functions are watched."""
+        """A new Watch of the same objects and globals, with their current values, for a call that is not watched."""
         found = Watch()
         for value, _ in self.objects.values():
             found.notice(value)
@@ -204,7 +204,7 @@ class Watch:
         return found
 
     def add(self, other: Watch) -> None:
-        """What another has seen is this one's too."""
+        """Adds the objects, globals, names, modules and functions of another Watch."""
         self.objects |= {key: x for key, x in other.objects.items() if key not in self.objects}
         self.globals += [(room, name, room.get(name)) for room, name, _ in other.globals]
         self.names = None if self.names is None or other.names is None else self.names | other.names
@@ -212,13 +212,13 @@ class Watch:
         self._codes |= other._codes
 
     def reads(self, function: Any, args: tuple, kwargs: dict) -> Reads:
-        """Guards on what is read of Python's objects, with the values of now."""
+        """Guards on the Python objects that the functions read, with their current values."""
         starts = [function, *self.modules, *_objects_in((args, kwargs)),
                   *[x for x, _ in self.objects.values() if not isinstance(x, Optimizer)]]
         found = Reads([*starts, *[value for _, _, value in self.globals]], self.names)
         inner = {code for x in self._codes for code in x.co_consts if isinstance(code, CodeType)}
         lost = [code for code in self._codes if code.co_freevars and code not in found.codes and code not in inner]
-        if lost:                               # a function that was reached in a way that is not seen
+        if lost:                               # functions that the search from `starts` did not reach
             starts += [x for code in lost for x in gc.get_referrers(code) if isinstance(x, FunctionType)]
             found = Reads([*starts, *[value for _, _, value in self.globals]], self.names)
         known = {(id(room), name) for room, name, _ in found.places}
@@ -245,7 +245,7 @@ class Watch:
                 self.notice(value)
 
     def changed(self, result: Any) -> str | None:
-        """What was written to, or None."""
+        """A description of an object that was written to, or None."""
         for value, before in self.objects.values():
             if isinstance(value, (Optimizer, Module)) and type(value).__module__.partition(".")[0] == _PACKAGE:
                 continue
@@ -282,12 +282,12 @@ class Watch:
             self.reason = f"a call of {module}.{name}"
 
 
-#: What watches nothing.
+#: A Watch that is never entered.
 UNWATCHED = Watch()
 
 
 def is_own(function: Callable) -> bool:
-    """Whether a function on arrays is the library's or NumPy's, and calls no other that it was given."""
+    """Whether a function on arrays, and each function in its closure, is the library's or NumPy's."""
     if type(function) is not FunctionType:
         if isinstance(function, type):
             return function.__module__.partition(".")[0] in (_PACKAGE, "numpy", "builtins")
@@ -295,11 +295,11 @@ def is_own(function: Callable) -> bool:
     found = _own.get(function)
     if found is None:
         found = (function.__globals__.get("__name__") or _PACKAGE).partition(".")[0] in (_PACKAGE, "numpy")
-        _own[function] = found                 # before the cells, of which one may be the function
+        _own[function] = found                 # before the cells: one of them may hold the function itself
         for cell in function.__closure__ or ():
             try:
                 found = found and is_own(cell.cell_contents)
-            except ValueError:                 # an empty one
+            except ValueError:                 # an empty cell
                 pass
         _own[function] = found
     return found
@@ -309,7 +309,7 @@ _own: weakref.WeakKeyDictionary[FunctionType, bool] = weakref.WeakKeyDictionary(
 
 
 def _objects_in(x):
-    """The objects among nested arguments, of which no signature tells what they are."""
+    """The objects among nested arguments that a signature knows by their ids alone."""
     if isinstance(x, (tuple, list)):
         return [z for y in x for z in _objects_in(y)]
     if x.__class__ is dict:
@@ -328,7 +328,7 @@ def _same_content(a, b):
 
 
 def holds(objects: list) -> bool:
-    """Whether objects have the attributes that they had."""
+    """Whether objects still have the same attributes. `objects`: (object, its attributes before)."""
     for value, before in objects:
         if not _same(vars(value), before):
             return False
@@ -345,25 +345,25 @@ def _within(x, result, depth=0):
     return isinstance(result, dict) and any([_within(x, y, depth + 1) for y in result.values()])
 
 
-#: Parts of the library whose functions keep accounts in Python.
+#: Parts of the library whose functions keep state in Python.
 _ACCOUNTS = tuple([f"{_PACKAGE}.{name}" for name in (
     "optim.lr_scheduler", "optim.swa_utils", "amp", "utils.data", "utils.tensorboard", "monitor", "profiler", "hub")])
 
 
 _LIBRARY, _PROGRAM, _STANDARD, _MODULES, _KEEPS = range(5)
-#: Functions that tell of the stream of random numbers, or set it.
+#: Functions that read or set the state of the random number generator.
 _OF_STREAM = {f.__code__: _KEEPS for f in vars(random).values() if getattr(f, "said", {}).get("leaves")}
 _kinds: dict[CodeType, int] = dict(_OF_STREAM)
 _PLACE = os.path.dirname(os.__file__)
 
 
 def _kind(code, frame):
-    """Whose function it is: the library's, NumPy's among it, Python's own, or the program's."""
+    """The owner of a function: the library (or NumPy), Python's standard library, or the program."""
     kind = _kinds.get(code)
     if kind is None:
         module, file = frame.f_globals.get("__name__") or "", code.co_filename
         if module.partition(".")[0] in (_PACKAGE, "numpy") or not module or file.startswith("<frozen") or (
-                module.startswith("namedtuple_")):     # which does no more than to make one
+                module.startswith("namedtuple_")):     # such a function only creates a named tuple
             kind = _LIBRARY
             if code is _MODULE_CALL:
                 kind = _MODULES
@@ -381,8 +381,8 @@ def _kind(code, frame):
 
 
 def _is_of_program(kind, frame):
-    """Whether a function is the program's, or Python's own that it has called: not one that the library calls, nor
-    what runs when something is imported."""
+    """Whether a function is the program's, or is in Python's standard library and was called by the program. A function
+    that runs during an import is neither."""
     if kind is _STANDARD:
         while kind is _STANDARD:
             if frame is None or frame.f_globals.get("__name__") in _CALM:
@@ -398,14 +398,14 @@ def _is_of_program(kind, frame):
     return True
 
 
-#: The function of the library's that imports without the statement.
+#: The function of the library that runs a lazy module at its first use, without an import statement.
 _LATER = later.run.__code__
 
 
 class _Begin:
-    code = None                                # of the function that watches
+    code = None                                # the code of the function that entered the Watch
 
 
-#: Modules of Python's whose functions do no more than they are asked.
+#: Modules of Python's standard library whose functions have no side effects of their own.
 _CALM = frozenset(("contextlib", "functools", "collections", "typing", "abc", "enum", "inspect", "types", "copy",
                    "operator", "dataclasses", "numbers", "warnings"))

@@ -1,7 +1,8 @@
-"""What is exchanged while a thread records (steps.py), and is as it was while nobody does.
+"""Replaces functions of the library while a thread records (steps.py), and puts them back afterwards.
 
-Operations get a forward (`Op.of_batches`, the one that is used while the seam is up) that notes a step. The engine's
-walk over the tape is that of backward.py. An optimiser's step is noted as a whole, and so is its zero_grad.
+Operations get a forward that notes a step; it is stored as `Op.of_batches`, the forward that is used while the seam is
+up. The engine's walk over the tape is replaced by that of backward.py. A step of an optimiser becomes one step of the
+program, and zero_grad one step for each parameter.
 """
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 class _Exchanged:
-    """(operation, its forward while a thread records, its `of_batches` before) of all operations, of `made` of them."""
+    """`forwards`: (operation, its forward while a thread records, its `of_batches` before) of each operation. `made` is
+    the number of operations that existed when the list was built."""
 
     made, forwards = 0, []
 
@@ -38,7 +40,7 @@ def _wrapper_of(o):
 
 
 def install() -> None:
-    """Operations, backward and optimisers are exchanged for what a recording is told of."""
+    """Replaces operations, backward and optimisers by forms that note steps in the recording."""
     known = _Exchanged.forwards
     if _Exchanged.made != Op.made[0] or any([o.of_batches is not before for o, _, before in known[:8]]):
         known = [(o, _wrapper_of(o), o.of_batches) for o in list(Op.registry) if o.function is None]
@@ -51,7 +53,7 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """They are what they were."""
+    """Puts the replaced functions back."""
     for o, _, before in _Exchanged.forwards:
         o.of_batches = before
     engine._walk, Standing.made = eager_walk, None
@@ -68,7 +70,7 @@ _zero_grad = optimizers.Optimizer.zero_grad
 
 
 def update(optimiser: ArrayOptimizer, number: int) -> None:
-    """One step of a group of parameters."""
+    """Runs the optimiser's step for one of its parameter groups."""
     group = optimiser.param_groups[number]
     _step_group(optimiser, group)
 
@@ -91,7 +93,7 @@ def _recorded_group(self, group):
     if recording is None or recording.depth:
         return _step_group(self, group)
     if group.get("differentiable") or group.get("capturable") or type(self).__module__.partition(".")[0] != _PACKAGE:
-        recording.stop("an optimiser that records, or is of a class from elsewhere")
+        recording.stop("an optimiser that is differentiable or capturable, or whose class is not the library's")
         return _step_group(self, group)
     return recording.watch.quietly(_group_as_step, recording, self, group)
 
@@ -130,12 +132,12 @@ def _handler(function, args, kwargs):
     recording = here.recording
     if recording is not None:
         return recording.see(function, args, kwargs)
-    if lock.acquire(timeout=_LONGEST):         # another thread records: the arrays of tensors are not what they are
+    if lock.acquire(timeout=_LONGEST):         # another thread records: tensors may hold its Traced arrays
         lock.release()
     return UNSEEN
 
 
-#: Seconds that a thread waits for another that records, at most: that one may wait for it.
+#: A thread waits at most this many seconds for a thread that records, which may be waiting for the first one.
 _LONGEST = 2.0
 
 

@@ -1,10 +1,10 @@
-"""What a program reads of Python's objects, as guards: it must be the same at each replay.
+"""Guards on the Python objects that a program reads. They must be the same at each replay.
 
 A call reads more than its arguments: globals, variables around a function, attributes of objects and of their
-attributes, what is in lists and dicts. From where the functions of a program begin to read (`Watch` in effects.py says
-where), everything is looked at that can be reached through the names that stand in their code; each step of the way is
-a guard: a name in a dict, what is in a container, the numbers of an array of NumPy's. What cannot be guarded, and what
-changes as it is read, is not recorded.
+attributes, items of lists and dicts. The search starts at the objects that `Watch` in effects.py found, and visits
+everything that can be reached from them through the names in the code of the program's functions. Each step of the way
+becomes a guard: a name in a dict, the items of a container, the elements of a NumPy array. A call that reads an object
+that cannot be guarded, or that changes when it is read (an iterator), is not recorded.
 """
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ __all__ = ["Reads"]
 _PACKAGE = __name__.partition(".")[0]
 _MISSING = object()
 _PLAIN = frozenset((str, bytes, int, float, complex, range, type(None), bool, type(...), slice))
-#: How many things may be guarded, and how many of these are in one container.
+#: The most objects that may be visited, and the most items of one container.
 _MOST = 2000
 _OF_MODULES = frozenset(("_parameters", "_buffers", "_non_persistent_buffers_set"))
 
 
 class Reads:
-    """Guards on what is reached from `starts` through the attributes `names` (None: through all).
+    """Guards on the objects that are reached from `starts` through the attributes `names` (None: through any).
 
-    reason   why it cannot be guarded, or None
-    places   (dict, name, value): what it has under that name, _MISSING if nothing
+    reason   why one of them cannot be guarded, or None
+    places   (dict, name, value): the dict has this value under the name; _MISSING: it has none
     cells    (cell, value) of variables around functions
-    slots    (descriptor, object, value) of attributes that lie in slots
-    held     (container, a copy): lists, dicts, sets and queues
+    slots    (descriptor, object, value) of attributes in __slots__, and of the defaults of functions
+    held     (container, a copy) of lists, dicts, sets and queues
     arrays   (array, its bytes)
-    modules  (module, its `training`), which a counter of modules' tells of between calls
+    modules  (module, its `training`): compared at the end of a recording; between calls a counter shows its changes
     """
 
     def __init__(self, starts: list, names: set[str] | None) -> None:
@@ -57,16 +57,16 @@ class Reads:
         self.arrays: list[tuple] = []
         self.modules: list[tuple[Module, bool]] = []
         self._seen: dict[int, Any] = {}
-        self.codes: set[CodeType] = set()      # of the functions that are reached
+        self.codes: set[CodeType] = set()      # code of the functions that are reached
         self._todo = list(starts)
         while self._todo and self.reason is None:
             self._look(self._todo.pop())
             if len(self._seen) > _MOST:
-                self.reason = f"it may read more than {_MOST} objects of Python's: pass it as arguments"
+                self.reason = f"it may read more than {_MOST} Python objects: pass them as arguments"
         self._seen.clear()
 
     def __call__(self) -> bool:
-        """Whether all is as it was."""
+        """Whether all guarded objects are as they were."""
         for room, name, value in self.places:
             found = room.get(name, _MISSING)
             if found is not value and not _equal(found, value):
@@ -89,7 +89,7 @@ class Reads:
         return all([a.tobytes() == content for a, content in self.arrays])
 
     def checker(self) -> Callable[[], bool]:
-        """The same as a function of code without loops, which takes half the time."""
+        """A function that returns the same as `self()`. Its code has no loops, so that it takes half the time."""
         scope: dict[str, Any] = {"slow": self, "MISSING": _MISSING}
         tests = []
         for i, (room, name, value) in enumerate(self.places):
@@ -104,7 +104,7 @@ class Reads:
         return space["make"](**scope)
 
     def unwritten(self) -> bool:
-        """The same at the end of a call, with what the library writes to."""
+        """Whether all guards hold at the end of a call, and no module has changed its `training`."""
         return self() and all([x.training is training for x, training in self.modules])
 
     # -------------------------------------------------------------- one object
@@ -141,7 +141,7 @@ class Reads:
         elif isinstance(x, np.ndarray):
             self._array(x)
         elif isinstance(x, Iterator) and kind.__module__.partition(".")[0] != _PACKAGE:
-            self.reason = f"a {kind.__name__}, which goes on as it is read"
+            self.reason = f"a {kind.__name__}, which advances when it is read"
         elif isinstance(x, (bytearray, memoryview)) or kind.__module__ in ("array", "_ctypes", "_thread", "ctypes"):
             self.reason = f"a {kind.__name__} that is read"
         if type(x).__module__.partition(".")[0] not in (_PACKAGE, "numpy", "builtins", "collections") or isinstance(
@@ -150,7 +150,7 @@ class Reads:
 
     def _contained(self, x):
         if len(x) > _MOST:
-            self.reason = f"a {type(x).__name__} of {len(x)} that is read: pass what is needed of it as arguments"
+            self.reason = f"a {type(x).__name__} of {len(x)} items that is read: pass the needed ones as arguments"
             return
         self.held.append((x, x.copy()))
         if isinstance(x, dict):
@@ -162,7 +162,7 @@ class Reads:
     def _function(self, x):
         cells = x.__closure__ or ()
         if known_elsewhere(x.__module__ or "", x.__code__.co_filename):
-            for cell in cells:                 # what it may be around
+            for cell in cells:                 # it may wrap a function of the program
                 with suppress(ValueError):
                     if isinstance(cell.cell_contents, (FunctionType, MethodType)):
                         self._todo.append(cell.cell_contents)
@@ -185,7 +185,7 @@ class Reads:
 
     def _array(self, x):
         if x.nbytes > 4096:
-            self.reason = "an array of NumPy's that is read: pass it as a tensor"
+            self.reason = "a NumPy array of more than 4096 bytes that is read: pass it as a tensor"
         elif x.dtype.hasobject:
             self.reason = "an array of objects"
         else:
@@ -218,7 +218,11 @@ class Reads:
         return self.names is None or name in self.names
 
     def _named(self, room, kind=None):
-        """What a dict of attributes has under the names that are read; `kind`: the class that is asked else."""
+        """Guards the values of a dict of attributes whose names are read.
+
+        `kind` is the class of the object that has the dict. If the class has a name that the dict has not, a guard
+        checks that the dict still lacks it.
+        """
         names = self.names
         for name in [x for x in room if names is None or x in names]:
             value = room[name]
@@ -259,7 +263,7 @@ _PLACE = os.path.dirname(os.__file__)
 
 @functools.lru_cache(maxsize=4096)
 def known_elsewhere(module: str, file: str) -> bool:
-    """Whether a module is the library's, NumPy's or Python's own: what it has is not guarded."""
+    """Whether a module is the library's, NumPy's or Python's own. Its attributes are not guarded."""
     root = module.partition(".")[0]
     if root in (_PACKAGE, "numpy", "builtins") or file.startswith("<frozen"):
         return True
@@ -268,7 +272,7 @@ def known_elsewhere(module: str, file: str) -> bool:
 
 
 def same_content(a: Any, b: Any) -> bool:
-    """Whether containers have the very same things."""
+    """Whether two containers have the same items: the same objects, or for sets, equal ones."""
     if len(a) != len(b):
         return False
     if isinstance(a, dict):

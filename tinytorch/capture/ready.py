@@ -1,4 +1,4 @@
-"""A recorded program that is ready to be replayed: its guards, what replays it, and how its results become tensors."""
+"""A recorded program that can be replayed: its guards, its replay, and the tensors made of its results."""
 from __future__ import annotations
 
 import threading
@@ -30,20 +30,20 @@ __all__ = ["Ready", "TENSORS", "matcher", "settings"]
 
 
 class _Settings:
-    """What `torch._dynamo.config` sets."""
+    """The settings behind `torch._dynamo.config`."""
 
     __slots__ = ("cache_size_limit", "self_check", "disable", "stance", "backend", "replays", "patience",
                  "longer")
 
     def __init__(self):
-        object.__setattr__(self, "cache_size_limit", 16)       # programs of one callable
+        object.__setattr__(self, "cache_size_limit", 16)       # most programs of one callable
         object.__setattr__(self, "self_check", True)           # whether some replays are compared with eager
-        object.__setattr__(self, "disable", False)             # whether all run as they are written
+        object.__setattr__(self, "disable", False)             # whether all callables run eagerly
         object.__setattr__(self, "stance", "default")          # see torch.compiler.set_stance
-        object.__setattr__(self, "backend", "inductor")        # of torch.compile that is told none
-        object.__setattr__(self, "replays", True)              # what follows from the last two
+        object.__setattr__(self, "backend", "inductor")        # default of torch.compile
+        object.__setattr__(self, "replays", True)              # not `disable`, and the stance allows it
         object.__setattr__(self, "patience", 3)                # replays in Python before a program is lowered to C
-        # How many times as many if it keeps the bits of eager: it saves less by that.
+        # `patience` is multiplied by this if the program in C keeps the bits of eager, as it saves less time then.
         object.__setattr__(self, "longer", 5)
 
     def __setattr__(self, name, value):
@@ -52,7 +52,7 @@ class _Settings:
 
 
 settings = _Settings()
-#: Classes of the tensors that are arguments.
+#: The classes that tensors among the arguments may have.
 TENSORS = frozenset((Tensor, Parameter, Buffer))
 
 
@@ -60,7 +60,8 @@ class Ready:
     """A program, its guards and its replay."""
 
     def __init__(self, program: Program, recording: Recording, watch: Watch, reads: Reads, native: bool) -> None:
-        self.program, self.count, self.since = program, 0, 0       # replays, and how many of them before it was lowered
+        # `count`: number of replays; `since`: the value of `count` when the program was lowered.
+        self.program, self.count, self.since = program, 0, 0
         tensors = {}
         for source in (program, program.backward):
             for slot in () if source is None else source.tensors:
@@ -79,32 +80,32 @@ class Ready:
         self.contents = _contents([x for x, _ in self.modules])
         self.reads = reads
         self.epoch = changes[0]
-        # What runs as code of its own is made when it runs first: many a signature comes twice and never again.
+        # Code is generated when it first runs, because many signatures come twice and never again.
         self.holds: Callable[[], bool] = self._first_guard
-        self.matched = False                   # whether there is a matcher of its arguments
+        self.matched = False                   # whether `Compiled.quick` has been tried for its arguments
         self.results = list(dict.fromkeys(refs(program.outputs)))
         self.wanted = self.results + program.saved
         self.in_backward = any([s.kind in ("rule", "joint", "sum") for s in program.steps])
         self.run_steps: Callable = self._first_run
-        self.native = native                   # whether it is replayed in C with other last digits
-        self.lock: threading.Lock | None = None        # of what is replayed in C, in memory of its own
+        self.native = native                   # whether it may be replayed in C with other rounding
+        self.lock: threading.Lock | None = None        # held in a replay in C, which reuses one memory
         self.finish = _finisher(program, self.results)
-        # Where in `values` the result is, if it is one new tensor without a history and nothing else is to be done.
+        # The place of the result in `values`, if it is one new tensor without a history and no other work is left.
         self.single = None if program.backward is not None or program.spent or program.bumps else self.finish.single
-        self.back: list | None = None          # [what replays the backward, its results]
+        self.back: list | None = None          # [replay of the backward, slots of its results]
         if program.backward is not None:
             _attach(program, self)
         elif program.spent:
             self.finish.ways["attach"] = _attach_spent
-        self.waits = True                      # whether it is to be lowered to C, when that pays
-        self.in_c = False                      # whether it has been
-        self.direct = self.stale = None        # the replay in C, and what it raises if it is to be lowered again
+        self.waits = True                      # whether it still waits to be lowered to C
+        self.in_c = False                      # whether it was lowered with other rounding
+        self.direct = self.stale = None        # the replay in C; its exception if it must be lowered again
         self.patience = settings.patience * (1 if native else settings.longer)
         if not settings.patience:
             self.lower()
 
     def lower(self) -> None:
-        """From now on it is replayed in C, as far as it can be."""
+        """Lowers the program and its backward to C. Each of them stays in Python if it cannot be lowered."""
         self.waits = False
         try:
             from .lowered import Stale, lower
@@ -117,7 +118,7 @@ class Ready:
                 run = lower(program, wanted, not self.native)
             except NotImplementedError:
                 continue
-            self.in_c, self.since = self.native, self.count    # the first replay in C is looked at as well
+            self.in_c, self.since = self.native, self.count    # the first replay in C is checked too
             self.lock = self.lock or threading.Lock()
             if program is self.program:
                 self.run_steps = self.direct = run
@@ -135,8 +136,8 @@ class Ready:
         return holds()
 
     def _guard(self):
-        """A function that says whether all is as it was when the program was recorded: of code without loops, which
-        takes a fourth of the time."""
+        """A function that says whether everything is as it was when the program was recorded. Its code is generated
+        without loops, which takes a quarter of the time."""
         scope = {"ndarray": np.ndarray, "optimizers": optimizers, "changes": changes, "ready": self}
         known, terms = {}, []
 
@@ -166,7 +167,7 @@ class Ready:
         return room["make"](**scope)
 
     def same_modules(self) -> bool:
-        """Whether modules have the attributes and contents that they had; their writes raise a counter."""
+        """Whether modules have the same attributes and contents as before; called if `changes[0]` has increased."""
         if not holds(self.modules) or not _same_contents(self.contents):
             return False
         self.epoch = changes[0]
@@ -174,7 +175,7 @@ class Ready:
 
     # -------------------------------------------------------------- replay
     def run(self, inputs: list[Tensor]) -> Any:
-        """What a call with these tensors gives."""
+        """The result of a replay with these tensors as inputs."""
         values = self.compute([t._array for t in inputs])
         if self.single is not None:
             return wrap(values[self.single])
@@ -189,10 +190,10 @@ class Ready:
 
     def compute(self, arrays):
         direct = self.direct
-        if direct is not None and direct.plain:            # then neither NumPy nor a derivative rule runs
+        if direct is not None and direct.plain:            # neither NumPy nor a derivative rule runs in it
             try:
                 return direct.replay(arrays)
-            except self.stale:                 # nothing has been done
+            except self.stale:                 # raised before it has done anything
                 pass
         if not self.in_backward:
             begun = errstate.begin()
@@ -203,7 +204,7 @@ class Ready:
         return _as_backward(self.run_steps, arrays)
 
     def _outputs_of_node(self, values, inputs):
-        """The node that stands for the program, with its edges."""
+        """(edges, (saved arrays, version cells)) of the node that stands for the program on the tape."""
         program, edges = self.program, []
         for edge in program.edges:
             if edge.__class__ is int:
@@ -219,8 +220,11 @@ class Ready:
 
 
 def matcher(args):
-    """A function that gives the tensors of arguments of the same signature as these, and None for others; None if there
-    are others than tensors and plain values among them, or a tensor twice."""
+    """A function that returns the tensors of arguments with the same signature as `args`, and None for other arguments.
+
+    There is no such function, but None, if `args` has more than 30 elements, has the same tensor twice, or has an
+    element that is neither a simple tensor nor an int, bool, str or None.
+    """
     scope, tests, names = {"ndarray": np.ndarray, "root_of": root_of}, [f"len(args) == {len(args)}"], []
     tensors = [x for x in args if x.__class__ in TENSORS]
     if len(set(map(id, tensors))) < len(tensors) or len(args) > 30:
@@ -237,7 +241,7 @@ def matcher(args):
                          f"a.shape == s{i} and a.dtype is d{i} and a.strides == p{i} and "
                          f"x{i}._requires_grad is {x._requires_grad} and (x{i}._node is None) is {x._node is None} and "
                          f"x{i}._hooks is None and x{i}._version_counter.__class__ is list")
-            if len(tensors) > 1:               # which of them lie in the same memory
+            if len(tensors) > 1:               # whether the same tensors share memory
                 tests.append(f"((r{i} := a) if (b := a.base) is None else (r{i} := b) if type(b) is ndarray and "
                              f"b.base is None else (r{i} := root_of(a))) is not None")
                 root = root_of(array)
@@ -260,11 +264,11 @@ def matcher(args):
 
 
 def _as_backward(run, arrays):
-    """run(arrays) as the engine runs derivative rules."""
+    """run(arrays) in the state in which the engine runs derivative rules."""
     before, begun = mode.graph_task, None
     try:
         begun = errstate.begin()
-        mode.graph_task = _TASK                # derivative rules call operations with arrays, no tensor that records
+        mode.graph_task = _TASK                # has operations that derivative rules call work on arrays
         return run(arrays)
     finally:
         mode.graph_task = before
@@ -325,7 +329,7 @@ def _finisher(program, results):
 
 
 def _attach_spent(made):
-    """Results of a graph that a backward has gone through."""
+    """Gives results the node of a graph that a backward has already freed."""
     for tensor in made:
         tensor._requires_grad = True
         tensor._node = new_node(_SPENT, (), None, FREED, tensor._array.shape)
@@ -335,7 +339,7 @@ _SPENT = Op(lambda: None, name="compiled_function", backward_name="CompiledFunct
 
 
 def _attach(program, ready):
-    """The one node that stands for a program with a backward."""
+    """Makes the function that gives results the node that stands for a program with a backward."""
     backward = program.backward
     results = list(dict.fromkeys(refs(backward.outputs)))
 
@@ -362,10 +366,10 @@ def _attach(program, ready):
                     f"[{list(shape)}] is at version {cell[0]}; expected version {version} instead. Hint: enable "
                     "anomaly detection to find the operation that failed to compute its gradient, with "
                     "torch.autograd.set_detect_anomaly(True).")
-        grads = [np.zeros(shape, dtype) if d is None else d
-                 for d, (shape, dtype) in zip(g if many else (g,), layouts)]
+        given = g if many else (g,)
+        grads = [np.zeros(shape, dtype) if d is None else d for d, (shape, dtype) in zip(given, layouts)]
         grads = [d if d.flags.c_contiguous else np.ascontiguousarray(d).reshape(d.shape) for d in grads]
-        # What is lowered has one memory: another thread that is in it leaves this one the replay in Python.
+        # A lowered backward has one memory. While another thread runs it, this thread replays in Python.
         alone = lock.acquire(False)
         try:
             run = back[0] if alone else replay.python(backward, results)

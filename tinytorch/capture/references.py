@@ -1,4 +1,4 @@
-"""How many references there are to an object, as `sys.getrefcount` counts them."""
+"""The count that `sys.getrefcount` gives for an object with a single reference."""
 from sys import getrefcount
 
 __all__ = ["OF_A_NAME"]
@@ -9,6 +9,6 @@ def _of_a_name():
     return getrefcount(held)
 
 
-#: What getrefcount(name) counts of an object that nothing but this name of the function holds: 2, the name and the
-#: call; 1 from Python 3.14 on, where a call borrows the reference of the name.
+#: getrefcount(name) of an object that this local variable alone holds. It is 2 up to Python 3.13, for the variable and
+#: the argument of the call, and 1 from Python 3.14 on, where a call borrows the reference of the variable.
 OF_A_NAME = _of_a_name()

@@ -1,4 +1,4 @@
-"""A program run again in Python: straight-line code that calls what eager calls, on the arrays of this call."""
+"""Replays a program in Python: generated straight-line code calls the functions that eager calls."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -17,12 +17,14 @@ __all__ = ["Changed", "python"]
 
 
 class Changed(Exception):
-    """Raised where a truth value that the program relies on is another: nothing has been done yet."""
+    """Raised if a truth value on which the program relies has changed. The replay has had no side effects by then."""
 
 
 def python(program: Program, wanted: list[int], observe: Callable | None = None) -> Callable[[list], tuple]:
-    """function(arrays of the inputs) -> the arrays of the slots `wanted`. `observe(number, values)` is called after
-    each step with what it gave."""
+    """function(arrays of the inputs) -> the arrays of the slots `wanted`.
+
+    After each step, `observe(number, made, written)` is called with the arrays that the step made and wrote to.
+    """
     writer = _Writer(program, wanted)
     return writer.function(observe)
 
@@ -35,7 +37,7 @@ class _Writer:
 
     # -------------------------------------------------------------- values
     def constant(self, value: Any, hint: str = "c") -> str:
-        """The name of something that is the same at each call."""
+        """The name in the generated code of a value that is the same at each call."""
         key = id(value)
         if key not in self.names:
             name = f"{hint}{len(self.names)}"
@@ -49,7 +51,7 @@ class _Writer:
         return f"v{index}"
 
     def text(self, x: Any) -> str:
-        """An argument."""
+        """The text of an argument in the generated code."""
         kind = x.__class__
         if kind is Ref:
             return self.slot(x.slot)
@@ -69,7 +71,7 @@ class _Writer:
         return self.fresh(x)
 
     def fresh(self, x: Any) -> str:
-        """An argument without arrays. A list is written out: a rule may write to it."""
+        """The text of an argument without arrays. A list is written out, because a rule may write to it."""
         if x.__class__ is list and all([y is None or y.__class__ in (bool, int) for y in x]):
             return repr(x)
         return self.constant(x)
@@ -95,7 +97,7 @@ class _Writer:
         return lines
 
     def target(self, results: Any, step: Step) -> str:
-        """What the result is assigned to: nothing for what is there already."""
+        """The text to which the result of a step is assigned: "" if the step makes no new array."""
         made = set(step.makes)
         if results.__class__ is Ref:
             return self.slot(results.slot) if results.slot in made else ""
@@ -135,7 +137,7 @@ class _Writer:
         last = program.last_reads()
         self.shared = {slot.root for slot in self.slots if slot.origin == MADE and slot.root != slot.index}
         counts: dict[int, int] = {}
-        for step in program.steps:             # one array that goes to two leaves is taken over by none
+        for step in program.steps:             # no leaf may own an array that goes to two leaves
             if step.kind == "accumulate":
                 counts[step.args[1].slot] = counts.get(step.args[1].slot, 0) + 1
         self.shared |= {slot for slot, n in counts.items() if n > 1}
@@ -179,7 +181,7 @@ def _is_large(slot: Slot) -> bool:
 
 
 def copy_to_grad(leaf: Tensor, g: np.ndarray) -> None:
-    """leaf.grad is a copy of a gradient that something else may hold."""
+    """Sets leaf.grad to a copy of the gradient `g`, which other objects may hold."""
     fresh = np.empty_like(leaf._array)
     fresh[...] = g
     leaf._grad = wrap(fresh)

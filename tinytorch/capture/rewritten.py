@@ -1,6 +1,7 @@
-"""Functions of nn.functional whose operator takes other arguments: which it is, and with what.
+"""The operators of functions of nn.functional that take other arguments than the function.
 
-Each takes the arguments by name and gives (operator, form, its arguments in order), or None where there is no operator.
+Each entry of REWRITTEN takes the arguments of the function by name. It returns (operator, overload, the operator's
+arguments in order), or None if there is no operator for these arguments.
 """
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A replay compared with eager: from the same state, what each leaves behind must be the same, bit for bit."""
+"""Compares a replay with eager execution: both start from the same state and must leave the same bits behind."""
 from __future__ import annotations
 
 from typing import Any
@@ -13,7 +13,7 @@ __all__ = ["checked"]
 
 
 class _State:
-    """The numbers of all that a program may write to, and what would have to be put back."""
+    """A copy of everything that a program may write to, from which it can be restored."""
 
     def __init__(self, ready: Any, inputs: list[Tensor]) -> None:
         self.tensors = list({id(t): t for t in (*ready.tensors, *inputs)}.values())
@@ -28,7 +28,7 @@ class _State:
         self.versions = [(t._version_counter, t._version_counter[0]) for t in self.tensors]
 
     def put_back(self) -> None:
-        """All is again what it was."""
+        """Restores the state."""
         for t, before in zip(self.tensors, self.arrays):
             if t._array.flags.writeable and t._array.tobytes() != before.tobytes():
                 t._array[...] = before
@@ -54,7 +54,7 @@ class _State:
             cell[0] = version
 
     def numbers(self) -> list[tuple[str, bytes | None]]:
-        """What there is now: (what it is, its bits)."""
+        """The current state as (description, bits) of each part."""
         found = [(f"a tensor of shape {list(t._array.shape)}", _bits(t._array)) for t in self.tensors]
         found += [(f"the gradient of a tensor of shape {list(t._array.shape)}",
                    None if t._grad is None else _bits(t._grad._array)) for t in self.leaves]
@@ -71,13 +71,13 @@ def _bits(array):
 
 
 def checked(compiled: Any, ready: Any, inputs: list[Tensor], args: tuple, kwargs: dict) -> Any:
-    """What eager gives of a call, after it was compared with what the program gives. RuntimeError if they differ."""
+    """The result of a call in eager execution, after a replay was compared with it. RuntimeError if they differ."""
     state = _State(ready, inputs)
     outputs = [_bits(t._array) for t in _tensors(ready.run(inputs))]
     replayed = state.numbers()
     state.put_back()
     result = compiled.function(*args, **kwargs)
-    if ready.in_c:                             # whose last digits may be others
+    if ready.in_c:                             # C code may round differently
         return result
     found = [_bits(t._array) for t in _tensors(result)]
     for i, (a, b) in enumerate(zip(outputs, found)):
@@ -95,7 +95,7 @@ def _words(compiled, ready, what, number):
     names = [step.name or step.kind for step in ready.program.steps]
     said = f", which {names[made]} (step {made}) gives" if made is not None and made < len(names) else ""
     return (f"torch.compile: the program of {compiled.name} gives other numbers than eager for {what}{said}. This is a "
-            "fault of tinytorch's; torch._dynamo.config.disable = True runs everything as it is written")
+            "bug in tinytorch. With torch._dynamo.config.disable = True everything runs as it is written")
 
 
 def _tensors(x):

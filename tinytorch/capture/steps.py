@@ -1,12 +1,13 @@
-"""Recording of a call as a program (program.py), while it runs eagerly.
+"""Records a call as a program (program.py) while it runs eagerly.
 
-Three things are watched in the thread that records, and in none while nobody does. The seam shows the calls of public
-functions: the tensors among their arguments get arrays that tell (traced.py), so that what a function does to them
-outside of operations is seen too. Operations run a forward (`Op.of_batches`, the one that is used while the seam is up)
-that notes a step. Backward walks the tape here (backward.py), optimisers' steps are noted as a whole.
+A recording watches three things, in its own thread and only while it is open. The seam shows the calls of public
+functions: the tensors among their arguments get Traced arrays (traced.py), so that the recording also sees NumPy calls
+outside of operations. Operations run a forward that notes a step (`Op.of_batches`, which is used while the seam is up).
+Backward walks the tape by backward.py, and a step of an optimiser is noted as a whole.
 
-A recording never changes what the call does. Where it meets something that it does not understand it ends: all arrays
-are again what they were, the public function that was at work runs once more, and the rest of the call is eager.
+A recording never changes the result of the call. It stops when it meets something that it does not understand: all
+tensors get their ndarrays back, the public function that was running is called again, and the rest of the call is
+eager.
 """
 from __future__ import annotations
 
@@ -43,15 +44,15 @@ from .traced import Traced, Unrecordable, plain
 __all__ = ["Recording", "here"]
 
 
-#: Properties of a tensor whose writing ends a recording.
+#: Properties of a tensor whose assignment ends a recording.
 _WRITTEN = {"data", "requires_grad", "names", "imag", "real"}
 _LITERALS = (bool, int, float, complex, str, bytes, type(None), type(...), np.dtype, type, np.generic, dt.dtype)
 
 
 class Recording:
-    """One call that is recorded. `reason`: why it could not be, or None."""
+    """The recording of one call. `reason`: why the call could not be recorded, or None."""
 
-    is_of_a_call = True                        # not of a backward that is tried out beside it
+    is_of_a_call = True                        # False for the recording of a backward in build.py
 
     def __init__(self) -> None:
         self.slots: list[Slot] = []
@@ -61,24 +62,24 @@ class Recording:
         self.roots: dict[int, int] = {}        # id of an array that owns memory -> its slot
         self.starts: dict[int, int] = {}       # slot of a root -> where its first element lies
         self.arrays: dict[int, np.ndarray] = {}
-        self.held: list[Any] = []              # what has these ids, so that nothing else gets them
-        self.external: dict[int, tuple] = {}   # id of a tensor -> what it was: see `know`
+        self.held: list[Any] = []              # the objects with these ids, kept alive
+        self.external: dict[int, tuple] = {}   # id of a tensor -> its state before: see `know`
         self.traced: list[weakref.ref] = []
-        self.living: list[weakref.ref] = []    # tensors that public functions gave
-        self.unknown: list[int] = []           # constants of which it is not known whose array they are
-        self.effects = False                   # whether a step had one that eager cannot have once more
+        self.living: list[weakref.ref] = []    # tensors that public functions got or returned
+        self.unknown: list[int] = []           # constants that may be the array of an unseen tensor
+        self.effects = False                   # whether a step had an effect that cannot be repeated
         self.resets: set[int] = set()          # ids of leaves whose .grad was set in the call
-        self.undo: list[tuple] = []            # (array, its content before) that the function at work wrote to
-        self.position = None                   # of the stream of random numbers after the last public function
-        self.needs_none: list[Tensor] = []     # leaves that had no .grad at entry when the first gradient came
+        self.undo: list[tuple] = []            # (array, its content before) of writes of the running function
+        self.position = None                   # in the random stream after the last public function
+        self.needs_none: list[Tensor] = []     # leaves whose .grad was None at entry
         self.outside: set[int] = set()         # ids of nodes of arguments
-        self.own_bumps: dict[int, int] = {}    # id of a version cell -> how many writes steps count themselves
-        self.grads: dict[int, int] = {}        # id of a leaf -> the slot of the gradient that it had at entry
-        self.watch = UNWATCHED                 # of the functions of the program that run
+        self.own_bumps: dict[int, int] = {}    # id of a version cell -> writes that steps count themselves
+        self.grads: dict[int, int] = {}        # id of a leaf -> slot of its gradient at entry
+        self.watch = UNWATCHED                 # the Watch of the functions of the program
 
     # -------------------------------------------------------------- from beginning to end
     def here(self) -> bool:
-        """Whether it is at work in this thread, and not within a step."""
+        """Whether the recording is open in this thread and no step is running."""
         return self.open and not self.depth and here.recording is self
 
     def begin(self) -> None:
@@ -87,7 +88,7 @@ class Recording:
         seam.watch("recording", True)
 
     def end(self) -> None:
-        """All arrays are again what they are in eager."""
+        """Closes the recording. All tensors get their ndarrays back."""
         if self.open:
             self.open = False
             here.recording = None
@@ -96,14 +97,14 @@ class Recording:
             self._unwrap()
 
     def stop(self, reason: str) -> None:
-        """The call cannot be recorded."""
+        """Closes the recording because the call cannot be recorded."""
         if self.open:
             self.reason = reason
             self.end()
 
     def ends(self, reason: str) -> None:
-        """What goes on cannot be recorded: Unrecordable within a public function, which then runs once more; else the
-        recording is over, and whoever asked goes on with what eager has."""
+        """Ends the recording. Within a public function it raises Unrecordable, and the function is then called again.
+        Otherwise it closes the recording, and the caller continues with ndarrays."""
         if self.inside or not self.is_of_a_call:
             raise Unrecordable(reason)
         self.stop(reason)
@@ -125,7 +126,7 @@ class Recording:
 
     # -------------------------------------------------------------- slots
     def enter(self, array: np.ndarray, origin: str, /, **known: Any) -> int:
-        """A new slot for an array."""
+        """Adds a slot for an array."""
         index = len(self.slots)
         root = root_of(array)
         owner = self.roots.get(id(root))
@@ -145,12 +146,12 @@ class Recording:
         return index
 
     def slot_of(self, array: np.ndarray) -> int:
-        """The slot of an array."""
+        """The slot of an array. An array of unknown origin becomes a view of a known root, or a constant."""
         found = self.ids.get(id(array))
         if found is not None:
             return found
         if type(array) is not np.ndarray:
-            raise Unrecordable(f"an array of another kind ({type(array).__name__})")
+            raise Unrecordable(f"an array of class {type(array).__name__}")
         root = root_of(array)
         owner = self.roots.get(id(root))
         if owner is not None and self.slots[owner].origin != CONSTANT:
@@ -160,7 +161,7 @@ class Recording:
         return index
 
     def _view(self, array, root, owner):
-        """The slot of a view that was made out of sight."""
+        """The slot of a view that was created unseen by the recording. A step that makes it is added."""
         base, offset = owner, address_of(array) - self.starts[owner]
         index = self.enter(array, MADE, made=len(self.steps))
         self.steps.append(Step("view", view_of, (Ref(base), array.shape, array.dtype, offset, array.strides), {},
@@ -168,7 +169,7 @@ class Recording:
         return index
 
     def standing(self, array: np.ndarray) -> Traced:
-        """What stands for an array that has a slot, or is a view of one."""
+        """A Traced array in place of `array`, which gets a slot."""
         if not self.open:
             return array
         self.slot_of(array)
@@ -180,7 +181,7 @@ class Recording:
         return made
 
     def template(self, x: Any) -> Any:
-        """Nested arguments with Refs in the place of arrays."""
+        """Nested arguments with Refs in place of arrays."""
         kind = type(x)
         if kind is Traced:
             return Ref(self.slot_of(x.value))
@@ -198,7 +199,7 @@ class Recording:
         if kind is slice:
             return slice(self.template(x.start), self.template(x.stop), self.template(x.step))
         if isinstance(x, StandIn):
-            raise Unrecordable(f"an array of another kind ({kind.__name__})")
+            raise Unrecordable(f"an array of class {kind.__name__}")
         if isinstance(x, tuple):
             return kind(*[self.template(y) for y in x]) if hasattr(x, "_fields") else kind(
                 [self.template(y) for y in x])
@@ -207,7 +208,7 @@ class Recording:
         return x
 
     def results(self, x: Any, made: list[int], number: int) -> Any:
-        """The template of a result, whose arrays get slots."""
+        """The template of a result. Its new arrays get slots, which are added to `made`."""
         if type(x) is np.ndarray:
             if id(x) not in self.ids:
                 made.append(self.enter(x, MADE, made=number))
@@ -219,7 +220,7 @@ class Recording:
             if not any([y is not None for y in parts]) and not any([isinstance(y, float) for y in x]):
                 return None
             return parts
-        if id(x) not in self.ids:              # an object that a rule will get
+        if id(x) not in self.ids:              # an object that is passed to a rule
             index = len(self.slots)
             self.slots.append(Slot(index, MADE, made=number, root=index))
             self.ids[id(x)] = index
@@ -229,7 +230,7 @@ class Recording:
 
     # -------------------------------------------------------------- steps
     def step(self, kind: str, call: Callable, args: tuple, kwargs: dict[str, Any], **known: Any) -> Any:
-        """call(*args, **kwargs), noted as a step; the result with Traced in the place of arrays."""
+        """call(*args, **kwargs), noted as a step. The result has Traced in place of arrays."""
         if not self.here():
             result = call(*plain(args), **plain(kwargs))
             return result
@@ -247,12 +248,12 @@ class Recording:
 
     def run(self, kind: str, call: Callable, args: tuple, kwargs: dict[str, Any], writes: tuple[int, ...] | None = None,
             **known: Any) -> Any:
-        """The same with ndarrays."""
+        """Like `step`, but the result has ndarrays."""
         return self.watch.quietly(self._run, kind, call, args, kwargs, writes, known)
 
     def _run(self, kind, call, args, kwargs, writes, known):
         args, kwargs = plain(args), plain(kwargs)
-        # Slots first: that of a view which was made out of sight is a step before this one.
+        # Slots come first, because an unseen view among the arguments adds a step before this one.
         given, named = self.template(tuple(args)), self.template(kwargs)
         read = tuple(dict.fromkeys(refs((given, named))))
         before = None
@@ -269,7 +270,7 @@ class Recording:
                 result = call(*args, **kwargs)
         finally:
             self.depth -= 1
-        if not self.open:                      # the call ended it
+        if not self.open:                      # the call closed the recording
             return result
         if target:
             writes = tuple([self.slot_of(x) for x in target])
@@ -280,10 +281,10 @@ class Recording:
         scalar = isinstance(result, np.generic)
         if scalar:
             result = np.asarray(result)
-        elif isinstance(result, tuple) and type(result) is not tuple:          # a named one of NumPy's
+        elif isinstance(result, tuple) and type(result) is not tuple:          # a named tuple of NumPy
             result = tuple(result)
         if isinstance(result, (bool, int, float)) and kind in ("numpy", "method"):
-            raise Unrecordable(f"a number that {getattr(call, '__name__', call)} of NumPy's gives")
+            raise Unrecordable(f"a number that NumPy's {getattr(call, '__name__', call)} returns")
         if "out" in kwargs:
             template = None
         else:
@@ -295,7 +296,7 @@ class Recording:
         for slot in writes or ():
             root = self.slots[self.slots[slot].root]
             if root.origin == CONSTANT:
-                self.slots[root.index].leaves = True           # it is not one: see `checked_constants`
+                self.slots[root.index].leaves = True           # `program_of` refuses it
             elif root.origin != MADE:
                 self.effects = True
         if known.get("draws"):
@@ -314,25 +315,27 @@ class Recording:
         return tuple([index for index, content in before.items() if self.array(index).tobytes() != content])
 
     def array(self, index: int) -> np.ndarray | None:
-        """The array of a slot."""
+        """The array of a slot, or None if the slot holds another object."""
         return self.arrays.get(index)
 
     def fresh(self, array: np.ndarray) -> Traced:
-        """What stands for a new array, whose numbers are still to come."""
+        """A Traced array in place of a new array whose elements are not set yet."""
         if not self.here():
             return array
-        dense = array.flags.c_contiguous
-        return self.trace(self.run("numpy", np.empty if dense else laid_out, (array.shape, array.dtype) + (
-            () if dense else (array.strides,)), {}))
+        if array.flags.c_contiguous:
+            made = self.run("numpy", np.empty, (array.shape, array.dtype), {})
+        else:
+            made = self.run("numpy", laid_out, (array.shape, array.dtype, array.strides), {})
+        return self.trace(made)
 
     def forward(self, o: Op, inner: Callable, args: tuple) -> Any:
-        """The forward of an operation."""
+        """Runs the forward of an operation and notes it as a step."""
         state = None
         if not self.effects:
             state = drawn()
         call = inner
         if o.ufunc is not None and type(plain(args[0])) is np.ndarray and args[0].size < native.LEAST:
-            call = o.ufunc                     # as eager does
+            call = o.ufunc                     # as in eager
         result = self.run("forward", call, args, {}, op=o, name=o.name)
         if not self.open:
             return result
@@ -344,7 +347,8 @@ class Recording:
         return self._seen(result)
 
     def checked(self, traced: Traced) -> bool:
-        """Whether the truth of an array can be looked at once more at each replay; called by the library alone."""
+        """Notes a check of the truth value of an array, for code of the library. False if a replay could not check it,
+        because steps before it have effects."""
         if self.effects:
             return False
         index = self.slot_of(traced.value)
@@ -353,7 +357,7 @@ class Recording:
 
     # -------------------------------------------------------------- tensors
     def wrap(self, x: Any) -> None:
-        """Has the arrays of the tensors among nested arguments tell what is done to them."""
+        """Puts Traced arrays into the tensors among nested arguments."""
         if isinstance(x, Tensor):
             self.wrap_tensor(x)
         elif isinstance(x, (tuple, list)):
@@ -378,10 +382,10 @@ class Recording:
         self.living.append(weakref.ref(tensor))
 
     def know(self, tensor: Tensor, origin: str) -> int:
-        """The slot of a tensor that was there before."""
+        """The slot of a tensor from outside of the call. Its state before the call is stored in `external`."""
         array = _array_of(tensor)
         if type(array) is not np.ndarray:
-            raise Unrecordable("a tensor that is known already")
+            raise Unrecordable("a tensor whose array is traced already")
         self.external[id(tensor)] = (tensor, array, tensor._node, tensor._requires_grad, tensor._grad,
                                      tensor._version_counter,
                                      tensor._version_counter.__class__ is list and tensor._version_counter[0], origin)
@@ -394,8 +398,8 @@ class Recording:
         found = self.ids.get(id(array))
         if found is not None:
             return found
-        return self.enter(array, origin, value=None if origin == INPUT else tensor,
-                          array=array if origin == TENSOR else None)
+        value = None if origin == INPUT else tensor
+        return self.enter(array, origin, value=value, array=array if origin == TENSOR else None)
 
     def grad_of(self, leaf: Tensor) -> int:
         """The slot of the gradient that a leaf had at entry."""
@@ -404,7 +408,7 @@ class Recording:
             array = plain(grad._array)
             if id(array) in self.ids:
                 slot = self.slots[self.ids[id(array)]]
-                if slot.origin == TENSOR:      # it was met as a tensor before: it is what the leaf has
+                if slot.origin == TENSOR:      # the call has used it as a tensor before
                     slot.origin, slot.value, slot.array = GRAD, leaf, None
                 self.grads[id(leaf)] = slot.index
             else:
@@ -412,7 +416,7 @@ class Recording:
         return self.grads[id(leaf)]
 
     def note(self, result: Any) -> None:
-        """A public function gave this."""
+        """Adds the tensors that a public function returned to `living`."""
         if isinstance(result, Tensor):
             self.living.append(weakref.ref(result))
         elif isinstance(result, (tuple, list)):
@@ -428,7 +432,7 @@ class Recording:
 
     # -------------------------------------------------------------- calls of public functions
     def see(self, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """What the seam asks of a call in this thread."""
+        """The answer to the seam for a call of a public function in this thread."""
         return self.watch.quietly(self._see, function, args, kwargs)
 
     def _see(self, function, args, kwargs):
@@ -447,7 +451,7 @@ class Recording:
             return UNSEEN
         state = drawn()
         if self.position is not None and state != self.position:
-            self.stop("random numbers that are drawn out of sight")
+            self.stop("random numbers that are drawn unseen by the recording")
             return UNSEEN
         name = _name_of(function)
         if _leaves(function) and _has_tensors(args):
@@ -479,14 +483,14 @@ class Recording:
             if not self.open and not isinstance(error, Unrecordable):
                 raise
             self.stop(f"{name}: {error}")
-            for t, array in given:             # which may have been given another shape
+            for t, array in given:             # the function may have resized it
                 t._array = plain(array)
             for array, content in reversed(self.undo):
                 array[...] = content if type(content) is np.ndarray else np.frombuffer(
                     content, array.dtype).reshape(array.shape)
             if drawn() != state:
                 draw_again(state)
-            return self.watch.aloud(function, args, kwargs)    # which raises it again, if it is the program's own
+            return self.watch.aloud(function, args, kwargs)    # raises again if it is the program's own error
         except BaseException:
             self.depth -= maker
             self.inside -= 1
@@ -506,11 +510,15 @@ class Recording:
         return result
 
     def _made(self, function, name, args, kwargs, result, state):
-        """A public function without tensors made this."""
+        """Notes a step for the tensor that a public function made without tensors among its arguments."""
         if result is None and name.startswith(("set_", "use_")):
             raise Unrecordable(f"a call of {name}")
-        tensors = [result] if isinstance(result, Tensor) else [
-            x for x in result if isinstance(x, Tensor)] if isinstance(result, (tuple, list)) else []
+        if isinstance(result, Tensor):
+            tensors = [result]
+        elif isinstance(result, (tuple, list)):
+            tensors = [x for x in result if isinstance(x, Tensor)]
+        else:
+            tensors = []
         if not tensors:
             return
         if len(tensors) > 1 or not isinstance(result, Tensor):
@@ -527,7 +535,7 @@ class Recording:
         result._array = self.trace(array)
 
     def _set(self, name, args):
-        """A property of a tensor is set."""
+        """Handles an assignment to a property of a tensor: only .grad = None can be recorded."""
         what = name.split(".")[-2]
         tensor, value = args[0], args[1] if len(args) > 1 else None
         if what == "grad" and value is None:
@@ -537,7 +545,7 @@ class Recording:
         return UNSEEN
 
     def reset(self, leaf: Tensor) -> None:
-        """The gradient of a leaf is set to None."""
+        """Notes that the gradient of a leaf is set to None."""
         if id(leaf) not in self.external:
             if type(_array_of(leaf)) is not np.ndarray:
                 return
@@ -561,17 +569,17 @@ def _name_of(function):
 
 
 def _leaves(function):
-    """Whether a public function is said to be a way out of what can be recorded of tensors."""
+    """Whether a public function is declared (`leaves`) to use tensors in a way that cannot be recorded."""
     return getattr(function, "said", {}).get("leaves") or getattr(getattr(function, "record", None), "leaves", False)
 
 
 def _array_of(tensor):
-    """The array of a tensor; Unrecordable of what is no plain one, among it those that have no array yet."""
+    """The array of a tensor. Raises Unrecordable for a tensor of another class, or without a plain array."""
     if type(tensor) not in _PLAIN:
         raise Unrecordable(f"a tensor of class {type(tensor).__name__}")
     array = tensor._array
     if type(array) is not np.ndarray and type(array) is not Traced:
-        raise Unrecordable(f"a tensor of another kind ({type(array).__name__})")
+        raise Unrecordable(f"a tensor whose array is of class {type(array).__name__}")
     return array
 
 
@@ -584,7 +592,7 @@ def _has_tensors(x):
 
 
 def _target(kind, call, args, kwargs):
-    """The arrays that a call of NumPy's writes to."""
+    """The arrays that a NumPy call writes to."""
     if kind in _WRITERS or "out" in kwargs or call in _WRITING:
         out = kwargs.get("out")
         target = out if out is not None else args[0]
@@ -601,5 +609,5 @@ _PLAIN = {Tensor, Parameter, Buffer}
 
 
 def plain_class(kind: type) -> None:
-    """Tensors of this class, too, are recorded."""
+    """Has tensors of this class recorded like plain tensors."""
     _PLAIN.add(kind)
