@@ -1,4 +1,4 @@
-"""Backward in a recording: the walk of autograd/engine.py, which notes every call on arrays as a step."""
+"""Backward in a recording: the walk of autograd/engine.py again, but with every call on arrays noted as a step."""
 from __future__ import annotations
 
 from heapq import heappop, heappush

@@ -166,7 +166,7 @@ class Compiled:
 
     # -------------------------------------------------------------- recording
     def _recorded(self, key, entry, inputs, args, kwargs):
-        # A recording puts Traced arrays into tensors that other threads may use: so it runs while there is one thread.
+        # A recording puts Traced arrays into tensors that other threads may use, so it needs to be the only thread.
         if sys.getprofile() is not None or not _alone() or not lock.acquire(False):
             return self.function(*args, **kwargs)
         try:

@@ -222,7 +222,7 @@ class Ready:
 def matcher(args):
     """A function that returns the tensors of arguments with the same signature as `args`, and None for other arguments.
 
-    There is no such function, but None, if `args` has more than 30 elements, has the same tensor twice, or has an
+    Returns None instead of a function if `args` has more than 30 elements, has the same tensor twice, or has an
     element that is neither a simple tensor nor an int, bool, str or None.
     """
     scope, tests, names = {"ndarray": np.ndarray, "root_of": root_of}, [f"len(args) == {len(args)}"], []
@@ -268,7 +268,7 @@ def _as_backward(run, arrays):
     before, begun = mode.graph_task, None
     try:
         begun = errstate.begin()
-        mode.graph_task = _TASK                # has operations that derivative rules call work on arrays
+        mode.graph_task = _TASK                # operations in derivative rules then work on arrays
         return run(arrays)
     finally:
         mode.graph_task = before
@@ -329,7 +329,7 @@ def _finisher(program, results):
 
 
 def _attach_spent(made):
-    """Gives results the node of a graph that a backward has already freed."""
+    """Gives each result a node whose graph has been freed by a backward."""
     for tensor in made:
         tensor._requires_grad = True
         tensor._node = new_node(_SPENT, (), None, FREED, tensor._array.shape)
