@@ -16,7 +16,7 @@ from ..tensor import Tensor
 from . import steps
 from .backward import Walk, unrecorded
 from .calls import drawn, here
-from .program import CONSTANT, GRAD, INPUT, MADE, TENSOR, Earlier, Output, Program, Ref, Slot, refs
+from .program import CONSTANT, GRAD, INPUT, TENSOR, Earlier, Output, Program, Slot, refs
 from .references import OF_A_NAME
 from .steps import Recording
 from .traced import Unrecordable, plain
@@ -373,6 +373,3 @@ def _same(a, b):
         return bool(a == b)
     except Exception:
         return False
-
-
-_ = MADE, Ref

@@ -11,7 +11,7 @@ from ..autograd.accumulate import (
     lock as _lock,  # noqa: F401
 )
 from ..tensor import Tensor, wrap
-from .program import CONSTANT, GRAD, INPUT, MADE, TENSOR, Program, Ref, Slot, Step, refs
+from .program import CONSTANT, MADE, TENSOR, Program, Ref, Slot, Step, refs
 
 __all__ = ["Changed", "python"]
 
@@ -185,6 +185,3 @@ def copy_to_grad(leaf: Tensor, g: np.ndarray) -> None:
     fresh = np.empty_like(leaf._array)
     fresh[...] = g
     leaf._grad = wrap(fresh)
-
-
-_ = GRAD, INPUT

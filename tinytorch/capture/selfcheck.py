@@ -3,8 +3,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..random import default_generator
 from ..tensor import Tensor
 from .program import refs
@@ -104,6 +102,3 @@ def _tensors(x):
     if isinstance(x, (list, tuple)):
         return [t for y in x for t in _tensors(y)]
     return [t for y in x.values() for t in _tensors(y)] if isinstance(x, dict) else []
-
-
-_ = np

@@ -43,9 +43,6 @@ from .traced import Traced, Unrecordable, plain
 
 __all__ = ["Recording", "here"]
 
-
-#: Properties of a tensor whose assignment ends a recording.
-_WRITTEN = {"data", "requires_grad", "names", "imag", "real"}
 _LITERALS = (bool, int, float, complex, str, bytes, type(None), type(...), np.dtype, type, np.generic, dt.dtype)
 
 
