@@ -338,5 +338,5 @@ def test_a_function_that_does_something_out_of_sight_is_left_to_python(function,
     program = Program([Slot(0, INPUT, (3,), f4, (4,), 0), Slot(1, MADE, (3,), f4, (4,), 1, leaves=True)],
                       [Step("forward", function, (Ref(0),), {}, Ref(1), reads=(0,), makes=(1,))], [0])
     replay = Lowered(program, [1])
-    assert len(replay.python) == 1 and "out of sight" in replay.why[0]
+    assert len(replay.python) == 1 and "without the tape" in replay.why[0]
     assert replay([np.array([1, 2, 3], f4)])[0].tolist() == wanted

@@ -1,10 +1,12 @@
-"""A program in C: its steps lowered to calls of the native kernels, walked by one call each run of them.
+"""Replay of a recorded program in C. The program's steps are lowered to calls of the native kernels, and one call from
+Python executes a whole sequence of them.
 
-The functions that the steps call are run once on arrays that hold nothing (arrays.py), in a world where NumPy and the
-door to the kernels write down what is done (world.py, tape.py). What that gives is a list of calls, which becomes words
-of a program for native/replay.c (emit.py). A step that cannot be lowered is called in Python between two runs in C, so
-that every program is complete. Last digits may differ from eager: runs of operations on elements are computed by
-elementwise.c whatever their size, and sums and products by our own kernels.
+Lowering runs the functions of the steps on arrays with placeholder contents (arrays.py). The functions see replacements
+for NumPy and for the entry points of the kernels, and these record each operation on a tape (world.py, tape.py). The
+recorded calls are then encoded as a program for native/replay.c (emit.py). A step that cannot be lowered is called in
+Python between two sequences in C, so every program can be replayed completely. Unless the bits of eager are required,
+the last digits may differ from it: elementwise.c then computes elementwise operations of any size, and our own kernels
+compute sums and products.
 """
 from .maker import Lowered, lower
 from .text import Stale

@@ -1,8 +1,8 @@
-"""Arrays that stand in for those of a program while it is lowered: what is done to them is written down.
+"""Arrays that stand in for the arrays of a program while it is lowered, so that every operation on them is recorded.
 
-A `Traced` is an ndarray whose memory holds nothing in particular: its shape, its strides and where it lies in which
-memory are those that the program will see, and views of it are views. What computes with it goes to the tape (tape.py);
-what would look at its numbers, or would compute past the tape, raises NotLowered.
+A `Traced` is an ndarray with placeholder contents. Its shape, its strides and its place in memory are the ones that the
+replayed program will have, and a view of it is a view of the same memory. A computation with it is recorded on the tape
+(tape.py). Code that would read its values, or that would compute without the tape, gets NotLowered.
 """
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ __all__ = ["NotLowered", "Place", "Reading", "Root", "Traced"]
 
 
 class NotLowered(NotImplementedError):
-    """There is no way to do this in C: the step is left to Python."""
+    """This cannot be done in C, so Python runs the step."""
 
 
 class Root:
-    """Memory of a program.
+    """A block of memory of a program.
 
-    kind    "made": by the program, which plans its place; "fresh": new at each call, for it leaves; "given": of an
-            argument, or made by a step in Python, somewhere else at each call; "kept": an array that stays, as those
-            of parameters; "constant": an array that nobody writes to
-    array   the owner of the memory while tracing: bytes
-    real    the array of "kept" and "constant"
-    seed    of the numbers that it holds while tracing
+    kind    "made": the program allocates it within its planned block
+            "fresh": it leaves the program, so each call allocates it anew
+            "given": it belongs to an argument or to the result of a step in Python, and its address changes per call
+            "kept": it belongs to an array that keeps its address, such as a parameter
+            "constant": it belongs to an array that nothing writes to
+    array   the array of bytes that owns the memory during tracing
+    real    the actual array if the kind is "kept" or "constant"
+    seed    the seed of its placeholder contents during tracing
     """
 
     __slots__ = ("kind", "array", "real", "number", "slot", "seed", "within")
@@ -40,7 +42,7 @@ class Root:
 
 
 class Place(NamedTuple):
-    """An array in the memory of a root: `offset` in bytes, as `strides`."""
+    """The location and layout of an array in the memory of a root. `offset` and `strides` are in bytes."""
 
     root: Root
     offset: int
@@ -69,7 +71,7 @@ class Place(NamedTuple):
         return True
 
     def reach(self) -> tuple[int, int]:
-        """The bytes of the root's memory that it lies within: first, last + 1."""
+        """The range of bytes that the array spans in the memory of its root: (first, last + 1)."""
         if not self.size:
             return self.offset, self.offset
         ends = [(n - 1) * s for n, s in zip(self.shape, self.strides)]
@@ -78,8 +80,8 @@ class Place(NamedTuple):
 
 
 class Reading(float):
-    """A number that is read at each call of the program: `text` computes it. What is decided by it is noted in
-    `decided`, as (text, outcome), and holds for as long as it comes out the same."""
+    """A number that each call of the program reads anew by evaluating the expression `text`. A decision that depends on
+    it is appended to `decided` as (text, outcome), and the program is valid while the outcome stays the same."""
 
     __slots__ = ("text", "decided")
 
@@ -99,7 +101,7 @@ class Reading(float):
         return float.__hash__(self)
 
     def exactly(self) -> Reading:
-        """float(self), which would be no reading."""
+        """float(self), but as a Reading."""
         return Reading(float.__add__(self, 0.0), f"float({self.text})", self.decided)
 
 
@@ -144,11 +146,11 @@ for _word, _sign in (("lt", "<"), ("le", "<="), ("gt", ">"), ("ge", ">="), ("eq"
 
 
 class Traced(np.ndarray):
-    """See above. `tape`: what it writes to."""
+    """An array whose operations are recorded on `tape`: see the docstring of the module."""
 
     def __new__(cls, shape, dtype=float, buffer=None, offset=0, strides=None):
         if not isinstance(buffer, Traced):
-            raise NotLowered("an array of other memory")
+            raise NotLowered("an array of memory outside the program")
         made = np.ndarray.__new__(cls, shape, dtype, buffer, offset, strides)
         made.tape = buffer.tape
         return made
@@ -162,7 +164,7 @@ class Traced(np.ndarray):
     def __array_function__(self, function, types, args, kwargs):
         return self.tape.function(function, args, kwargs)
 
-    # views are those of ndarrays: slices, transpose, swapaxes, squeeze, view, diagonal
+    # ndarray itself makes views: slices, transpose, swapaxes, squeeze, view, diagonal
     def __getitem__(self, index):
         self.tape.check_index(index)
         found = np.ndarray.__getitem__(self, index)
@@ -259,7 +261,8 @@ def _refused(name):
     return refuse
 
 
-#: Methods that give views; those above see to themselves. Any other computes past the tape, or looks at numbers.
+#: Methods that return views, apart from those that Traced overrides. Every other method would compute without the
+#: tape or would read values, so it is refused.
 _VIEWS = {"transpose", "swapaxes", "squeeze", "diagonal", "setflags"}
 for _name, _method in vars(np.ndarray).items():
     if callable(_method) and _name[0] != "_" and _name not in vars(Traced) and _name not in _VIEWS:
@@ -272,7 +275,7 @@ def _hidden(name):
     return property(lambda self: (_ for _ in ()).throw(NotLowered(f"ndarray.{name}")))
 
 
-#: Ways to the memory itself.
+#: Attributes that expose the memory itself.
 for _name in ("flat", "data", "ctypes"):
     setattr(Traced, _name, _hidden(_name))
 
@@ -287,6 +290,6 @@ def _of_constant(name):
     return look
 
 
-#: What looks at numbers, which those of constants alone are known.
+#: Methods that read values. Only the values of constants are known while tracing.
 for _name in ("item", "tolist", "__bool__", "__int__", "__float__", "__index__"):
     setattr(Traced, _name, _of_constant(_name))

@@ -1,5 +1,7 @@
-"""Calls as words of a program for native/replay.c: runs of operations on elements become one call each, memory is
-planned by when it is used, and what is somewhere else at each call is put in by `fixes`.
+"""Encodes recorded calls as the words of a program for native/replay.c.
+
+A sequence of elementwise operations is fused into one call. The memory plan lets arrays share memory if they are never
+needed at the same time. Addresses and numbers that change from call to call are patched into the words by `fixes`.
 """
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from .tape import Call, Each, Element, _apart, _together
 
 __all__ = ["Words", "fused", "plan"]
 
-#: What elementwise.c has room for.
+#: Limits of elementwise.c.
 _REGISTERS, _OPERANDS, _RESULTS, _FLAGS, _NUMBERS, _STEPS, _DIMENSIONS = 12, 12, 12, 2, 12, 64, 8
 _FLAG = 4
 _OPERANDS_AT, _RESULTS_AT, _NUMBERS_AT = _REGISTERS, _REGISTERS + _OPERANDS, _REGISTERS + _OPERANDS + _RESULTS
@@ -24,12 +26,12 @@ _ARITHMETIC = {name: f"{name}_each" for name in ("add", "sub", "mul", "div")}
 
 
 class Fused:
-    """Several Eaches as one call."""
+    """Several elementwise operations (`Each`) as one call."""
 
     __slots__ = ("eaches", "inside", "name")
 
     def __init__(self, eaches, inside):
-        self.eaches, self.inside = eaches, inside      # inside: roots that nobody else needs
+        self.eaches, self.inside = eaches, inside      # inside: roots that no other call uses
         self.name = "fused"
 
     def _places(self, of):
@@ -54,7 +56,7 @@ def _steps_of(place):
 
 
 def _wide(each):
-    """The type of numbers that an Each computes with."""
+    """The dtype that an Each computes in."""
     found = {x.dtype for x in each.places()} - {_BOOL}
     return found.pop() if found else _FLOAT
 
@@ -65,11 +67,16 @@ def _same(a, b):
 
 
 class _Group:
+    """Consecutive elementwise operations that are fused into one call."""
+
     def __init__(self):
         self.eaches, self.key, self.read, self.written = [], None, [], []
 
     def takes(self, each):
-        """Whether one more goes with them."""
+        """Whether `each` can join the group. An empty group takes any operation."""
+        # Reasons against it, in this order: another shape, layout or dtype; too many operations; an operand or a
+        # result that overlaps an array of the group without being the same; more arrays or numbers than elementwise.c
+        # has room for
         key = each.out.shape, _steps_of(each.out), _wide(each)
         if not self.eaches:
             self.key = key
@@ -107,7 +114,7 @@ class _Group:
 
 
 def fused(calls: list[Any], wanted: set[Root]) -> list[Any]:
-    """The calls with runs of Eaches as one each. `wanted`: roots that are needed otherwise."""
+    """The calls, with each sequence of Eaches fused. `wanted`: roots that are also needed outside of the calls."""
     uses: dict[Root, int] = {}
     for call in calls:
         for x in call.places():
@@ -121,7 +128,7 @@ def fused(calls: list[Any], wanted: set[Root]) -> list[Any]:
                 for x in each.places():
                     own[x.root] = own.get(x.root, 0) + 1
             inside = {root for root, n in own.items() if root.kind == "made" and n == uses[root] and root not in wanted}
-            # only what is written before it is read, and seen in one way alone
+            # a root stays in registers only if it is written before it is read and always has the same layout
             first, seen = {}, {}
             for each in group.eaches:
                 for x in each.places():
@@ -148,8 +155,8 @@ def fused(calls: list[Any], wanted: set[Root]) -> list[Any]:
 
 
 def plan(calls: list[Any], roots: list[Root], kept_to_end: set[Root]) -> int:
-    """Gives each root of kind "made" its place within one block (`root.within`), so that two have the same place only
-    if they are never needed at once. Returns the size of the block."""
+    """Assigns each root of kind "made" an offset within one block (`root.within`). Two roots share memory only if they
+    are never needed at the same time. Returns the size of the block."""
     first, last = {}, {}
     for i, call in enumerate(calls):
         for root in call.reads | call.writes:
@@ -163,7 +170,7 @@ def plan(calls: list[Any], roots: list[Root], kept_to_end: set[Root]) -> int:
     for root, i in first.items():
         if root.kind == "made":
             begins.setdefault(i, []).append(root)
-    free, size = [], 0                         # free: [start, stop], in order
+    free, size = [], 0                         # free: [start, stop] of the gaps, sorted
     for i in range(len(calls)):
         for root in sorted(begins.get(i, ()), key=lambda r: -r.nbytes):
             need = -(-root.nbytes // 64) * 64
@@ -196,8 +203,13 @@ def plan(calls: list[Any], roots: list[Root], kept_to_end: set[Root]) -> int:
 
 
 class Words:
-    """The words of a program. `addresses`: of roots that stay where they are; `bases`: the numbers of the others, and
-    of Readings by their text."""
+    """The words of a program.
+
+    addresses   the addresses of the roots that keep theirs
+    bases       the index, in the array of values that each call fills in, of every other root and of every Reading (by
+                its text)
+    fixes       (index of a word, index of its base, offset): the word is the base plus the offset
+    """
 
     def __init__(self, addresses: dict[Root, int]) -> None:
         self.addresses, self.words, self.fixes, self.calls = addresses, [], [], 0
@@ -225,11 +237,11 @@ class Words:
             self.words.append(int(x))
 
     def add(self, call: Any) -> None:
-        """One more call."""
+        """Appends a call."""
         name, words = (call.name, call.words) if call.__class__ is Call else _packed(call)
         pending: list[tuple[int, int]] = []
         for at, x in enumerate(words):
-            if x.__class__ is Element:         # put in by a call before: this one's words begin behind that one's
+            if x.__class__ is Element:         # a preceding call of "number" copies the element into this call's word
                 self._begin("number", 2)
                 self._word(x.place)
                 self.fixes.append((len(self.words), self.base("program"), 0))
@@ -248,6 +260,14 @@ class Words:
 
 def _packed(call):
     """(name, words) of a Fused."""
+    # The cases, in this order:
+    #   one addition, subtraction, multiplication or division of float32 that `_plain` takes: its own kernel
+    #   nothing leaves the registers: a call of "zero" with no bytes, which does nothing
+    #   anything else: a call of the machine of elementwise.c. An operand of its code is a register (a root of
+    #   `inside`), an earlier result, an array that is read, or a number. A step writes to a register or to an array.
+    # Words of the machine: the counts, the sizes of the dimensions, then (kind, array, strides) of each operand,
+    # (kind, array) of each result, the numbers, the code. Kinds: 0 has the strides of the result, 1 is a single
+    # element, 2 has strides of its own; _FLAG is added for bools.
     eaches, inside = call.eaches, call.inside
     if len(eaches) == 1 and not inside:
         plain = _plain(eaches[0])
@@ -293,7 +313,7 @@ def _packed(call):
             if each.out.root not in registers:
                 registers[each.out.root] = free.pop()
             to = registers[each.out.root]
-            if last.get(each.out.root, -1) < i:        # nobody reads it
+            if last.get(each.out.root, -1) < i:        # nothing reads it
                 free.append(registers.pop(each.out.root))
         else:
             k = next((k for k, y in enumerate(results) if _same(each.out, y)), None)
@@ -303,7 +323,7 @@ def _packed(call):
             to = _RESULTS_AT + k
         sources += sources[:1] * (4 - len(sources))
         code.append(sum([x << 8 * k for k, x in enumerate((names.index(each.name), to, *sources))]))
-    if not results:                            # nobody needs any of it
+    if not results:                            # nothing needs any of the results
         return "zero", [0, None]
     out = results[0]
     dims = _together(out.shape, *[_steps_of(x) for x in operands], _steps_of(out))
@@ -314,7 +334,10 @@ def _packed(call):
     own = [d[-1] for d in dims]
     for k, x in enumerate(operands):
         strides = [d[1 + k] for d in dims]
-        kind = 1 if not any(strides) else 0 if strides == own else 2
+        if not any(strides):
+            kind = 1
+        else:
+            kind = 0 if strides == own else 2
         words += [kind | (_FLAG if x.dtype == _BOOL and wide != _BOOL else 0), x, *strides]
     for x in results:
         words += [_FLAG if x.dtype == _BOOL else 0, x]
@@ -323,7 +346,7 @@ def _packed(call):
 
 
 def _plain(each):
-    """(name, words) of one that a kernel of arithmetic does."""
+    """(name, words) of an Each that a kernel of plain arithmetic computes, else None."""
     kernel = _ARITHMETIC.get(each.name)
     if kernel is None or each.out.dtype != _FLOAT:
         return None

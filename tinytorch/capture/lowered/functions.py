@@ -1,4 +1,4 @@
-"""NumPy's functions that are none of elements, as a tape has them."""
+"""How a tape records NumPy's functions that are not elementwise."""
 from __future__ import annotations
 
 import numpy as np

@@ -22,36 +22,42 @@ __all__ = ["Lowered", "lower"]
 
 
 def lower(program: Program, wanted: list[int], bits: bool = False) -> Callable[[list], tuple]:
-    """function(arrays of the inputs) -> the arrays of the slots `wanted`, as replay.python. NotImplementedError without
-    native kernels, or where no step of the program can be lowered. `bits`: with the bits of eager, so with NumPy where
-    C would give other ones."""
+    """function(arrays of the inputs) -> the arrays of the slots `wanted`, as replay.python returns. With `bits`, the
+    results have the bits of eager, so NumPy computes what C would round differently. Raises NotImplementedError if
+    there are no native kernels or if the program cannot be lowered."""
     return Lowered(program, wanted, bits)
 
 
-#: How often a program with the bits of eager is lowered again before it is left to Python for good, and bytes of arrays
-#: from which on Python is not what it costs.
+#: A program with the bits of eager is lowered again at most this often. After that, Python replays it for good.
+#: Above this many bytes of arrays, such a program is not lowered, because the calls from Python are a small part of its
+#: cost.
 _AGAIN, _LARGE = 5, 1 << 23
 
 
 class Lowered:
-    """A program, and what replays it in C. `python`: the steps that are left to Python; `sizes`: bytes of the block
-    that its arrays share, and of them one by one; `calls`: how many calls of C there are."""
+    """A program and the function that replays it in C.
+
+    python   the steps that are left to Python
+    sizes    (bytes of the block that the arrays share, sum of the bytes of these arrays)
+    calls    the number of calls of C functions
+    why      the reasons why steps are left to Python
+    """
 
     def __init__(self, program: Program, wanted: list[int], bits: bool = False) -> None:
         if native.level() is None:
             raise NotImplementedError("there are no native kernels")
         if bits and sum([slot.dtype.itemsize * prod(slot.shape) for slot in program.slots
                          if slot.shape is not None and slot.root == slot.index and slot.origin == MADE]) > _LARGE:
-            raise NotImplementedError("its arrays are so large that Python is not what they cost")
+            raise NotImplementedError("the arrays are so large that replay in C would save little")
         self.program, self.wanted, self.bits, self.again = program, wanted, bits, 0
         self._lower()
 
     def build(self) -> None:
-        """Lowers it once more when what it relies on has changed."""
+        """Lowers the program again after something that the lowering relied on has changed."""
         self.again += 1
         try:
             if self.bits and self.again > _AGAIN:
-                raise NotImplementedError("it has been lowered too often")
+                raise NotImplementedError("the program has been lowered too often")
             self._lower()
         except Exception as error:
             if not self.bits:
@@ -64,7 +70,7 @@ class Lowered:
         maker = _Maker(self.program, self.wanted, self.bits)
         self.replay, self.text = maker.function()
         self.python, self.sizes, self.calls, self.why = maker.python, maker.sizes, maker.count, maker.why
-        self.plain = not maker.python and not maker.in_numpy       # whether all is done in C
+        self.plain = not maker.python and not maker.in_numpy       # whether C computes everything
 
     def __call__(self, inputs: list) -> tuple:
         try:
@@ -82,11 +88,11 @@ def _has_traced(values):
 
 
 class OtherForm(NotLowered):
-    """A result has other parts than in eager."""
+    """A result does not have the parts that it has in eager."""
 
 
 class _Held:
-    """In the place of a tensor of an optimiser's state."""
+    """Stands in for a tensor of an optimiser's state."""
 
     __slots__ = ("_array",)
 
@@ -95,7 +101,7 @@ class _Held:
 
 
 class _Count:
-    """In the place of the array of a step count."""
+    """Stands in for the array of a step count."""
 
     ndim = 0
 
@@ -104,7 +110,7 @@ class _Count:
 
     def __iadd__(self, n):
         if n != 1:
-            raise NotLowered("a count by more than one")
+            raise NotLowered("a step count that grows by more than one")
         self.ahead += 1
         place = self.maker.kept_place(self.array)
         self.maker.tape.each("add", [place, 1.0], place)
@@ -122,7 +128,7 @@ class _Maker:
         self.tape = Tape()
         self.tape.bits = self.tape.exact = bits
         self.values: list[Any] = [None] * len(self.slots)
-        self.scope: dict[str, Any] = {}        # names of the text -> what they are
+        self.scope: dict[str, Any] = {}        # names in the generated source -> their values
         self.names: dict[int, str] = {}
         self.decided: list = []
         self.trying = 0
@@ -142,21 +148,21 @@ class _Maker:
 
     # -------------------------------------------------------------- values
     def name(self, value: Any, hint: str = "c") -> str:
-        """The name of a value in the text."""
+        """The name of a value in the generated source."""
         if id(value) not in self.names:
             self.names[id(value)] = f"{hint}{len(self.names)}"
             self.scope[self.names[id(value)]] = value
         return self.names[id(value)]
 
     def _enter(self):
-        """Roots and arrays of what is there before."""
+        """Creates roots and arrays for all slots that exist before the program runs."""
         roots: dict[int, Root] = {}
         ends: dict[int, int] = {}
         for slot in self.slots:
             if slot.origin != MADE and slot.shape is not None:
                 reach = Place(None, slot.offset, slot.shape, slot.strides, slot.dtype).reach()
                 if reach[0] < 0:
-                    raise NotImplementedError("an array with steps backwards")
+                    raise NotImplementedError("an array with negative strides")
                 ends[slot.root] = max(ends.get(slot.root, 0), reach[1])
         for slot in self.slots:
             if slot.origin == MADE or slot.shape is None:
@@ -177,12 +183,12 @@ class _Maker:
                 self.grads[id(slot.value)] = self.values[slot.index]
 
     def kept_place(self, array: np.ndarray) -> Place:
-        """The place of an array that stays, of an optimiser's state."""
+        """The place of an array of an optimiser's state, which keeps its address."""
         return self.tape.place(self.kept_array(array))
 
     def kept_array(self, array: np.ndarray) -> Traced:
         if type(array) is not np.ndarray or array.dtype.kind not in "fi":
-            raise NotLowered("state of another kind")
+            raise NotLowered("state that is not an array of floats or integers")
         if id(array) not in self.kept:
             place = Place(None, 0, array.shape, array.strides, array.dtype)
             root = self.tape.root("kept", place.reach()[1], array)
@@ -191,7 +197,8 @@ class _Maker:
 
     # -------------------------------------------------------------- the world
     def _worlds(self):
-        """Two worlds: where kernels take as few elements as there are, and as in eager."""
+        """Two worlds: kernels take any number of elements in the first, and at least as many as in eager in the second.
+        """
         tape = self.tape
 
         def constant(x):
@@ -256,11 +263,11 @@ class _Maker:
 
     # -------------------------------------------------------------- steps
     def _filled(self, x):
-        """Arguments of a step as the world has them."""
+        """The arguments of a step, with references replaced by traced arrays and functions by their copies."""
         if x.__class__ is Ref:
             value = self.values[x.slot]
             if value.__class__ is Opaque:
-                raise NotLowered("it reads what a step in Python made")
+                raise NotLowered("it reads a value that a step in Python made")
             return value
         if x.__class__ is tuple or x.__class__ is list:
             return x.__class__([self._filled(y) for y in x])
@@ -277,7 +284,7 @@ class _Maker:
     def _number_of_threads(self):
         if not self.bits:
             return 1
-        n = threads.number()                   # by which a function decides how to compute
+        n = threads.number()                   # functions choose their algorithm by it
         self.checks.append(f"team.size == {n}")
         return n
 
@@ -291,7 +298,7 @@ class _Maker:
                 return
             try:
                 self._twice(step, before)
-            except OtherForm:                  # as in eager, of few elements there is something else to keep
+            except OtherForm:                  # eager keeps other parts for few elements: trace as eager does
                 if self.bits:
                     raise
                 self.world, self.tape.exact = self.worlds[1], True
@@ -299,7 +306,7 @@ class _Maker:
                     self._twice(step, before)
                 finally:
                     self.world, self.tape.exact = self.worlds[0], False
-        except Exception as error:             # whatever it is: the step is called in Python
+        except Exception as error:             # after any failure the step is called in Python
             if step.kind in ("accumulate", "set_grad"):
                 raise
             self._restore(before)
@@ -307,9 +314,9 @@ class _Maker:
             self._in_python(step)
 
     def _twice(self, step, before):
-        """Runs it in the world, with other numbers: what looks at them gives something else."""
-        found, self.begun = [], before[6]      # from that number on roots are those of this step
-        if self.bits:                          # kernels of optimisers round as NumPy does, of however few elements
+        """Traces the step twice with different placeholder contents. A step that reads them records different calls."""
+        found, self.begun = [], before[6]      # roots with this number or a higher one belong to this step
+        if self.bits:                          # kernels of optimisers round as NumPy does for any number of elements
             self.world, self.tape.exact = self.worlds[step.kind != "update"], step.kind != "update"
         for seed in (1, 0):
             self._restore(before)
@@ -324,12 +331,12 @@ class _Maker:
             described = self.tape.described
             roots = {x.root for call in self.tape.calls[before[0]:] for x in call.places()}
             if not all(map(self.tape.untouched, roots)):
-                raise NotLowered("memory is written to out of sight")
+                raise NotLowered("memory is written to without the tape")
             found.append([[described(x) for x in self.tape.calls[before[0]:]],
                           [described(self.values[i]) for i in step.makes],
                           self.decided[before[2]:], self.checks[before[3]:]])
         if found[0] != found[1]:
-            raise NotLowered("numbers are looked at out of sight")
+            raise NotLowered("numbers are read without the tape")
 
     def _state(self):
         return (len(self.tape.calls), list(self.values), len(self.decided), len(self.checks), list(self.effects),
@@ -373,7 +380,7 @@ class _Maker:
         return call(*args, **kwargs)
 
     def _results(self, step, wanted, found):
-        """Has the slots of a result be what was found."""
+        """Assigns what was traced, `found`, to the slots of a result."""
         if wanted.__class__ is Ref:
             slot = self.slots[wanted.slot]
             if slot.index not in step.makes:
@@ -386,16 +393,17 @@ class _Maker:
             if type(found) is np.ndarray:
                 found = self.tape.constant(found)
             if type(found) is not Traced:
-                raise OtherForm("a result that is no array")
+                raise OtherForm("a result that is not an array")
             self.values[slot.index] = self._fitting(step, slot, found)
         elif isinstance(wanted, (tuple, list)):
             if not isinstance(found, (tuple, list)) or len(found) != len(wanted):
-                raise OtherForm("a result of another form")
+                raise OtherForm("a result with other parts")
             for x, y in zip(wanted, found):
                 self._results(step, x, y)
 
     def _fitting(self, step, slot, found):
-        """What was found as the array of a slot: with its strides, and in memory of its own if it has that."""
+        """The traced array `found` as the array of a slot. It is copied if it lacks the slot's strides or shares memory
+        that the slot does not."""
         if type(found) is not Traced or found.shape != slot.shape or found.dtype != slot.dtype:
             raise NotLowered(f"a result of shape {getattr(found, 'shape', None)} for {slot.shape}")
         root = self.tape.owner(found)
@@ -413,20 +421,20 @@ class _Maker:
         return new
 
     def _is_elsewhere(self, step, slot, root):
-        """Whether a slot that is no view of this one lies in the same memory."""
+        """Whether the memory also belongs to a slot that is not a view of this one."""
         candidates = step.makes if root.number >= self.begun else range(len(self.values))
         return any([isinstance(x, Traced) and self.tape.owner(x) is root and self.slots[i].root != slot.index
                     for i in candidates if i != slot.index and (x := self.values[i]) is not None])
 
     def _exactly(self, found, slot):
-        """The same array with the strides of its slot where they do not count."""
+        """The same array with the exact strides of its slot, which may differ along dimensions of size 1."""
         if found.strides == slot.strides:
             return found
         return self.tape.array(self.tape.owner(found), slot.shape, slot.dtype, self.tape.place(found).offset,
                                slot.strides)
 
     def _in_python(self, step):
-        """Leaves a step to Python."""
+        """Records that Python runs a step."""
         values, tape = {}, self.tape
         for index in [*refs(step.args), *refs(step.kwargs)]:
             values[index] = self._runtime(self.values[index])
@@ -456,7 +464,7 @@ class _Maker:
         tape.calls.append(made)
 
     def _runtime(self, value):
-        """What is traced, in terms of places."""
+        """The value with its traced arrays replaced by their places."""
         if isinstance(value, Traced):
             return self.tape.place(value)
         if isinstance(value, (tuple, list)):
@@ -500,7 +508,7 @@ class _Maker:
         optimiser, number = step.args
         group = optimiser.param_groups[number]
         if any([group.get(x) for x in ("differentiable", "capturable", "fused")]):
-            raise NotLowered("an optimiser that is no function on arrays")
+            raise NotLowered("a differentiable, capturable or fused optimiser")
         own = self.name(group, "g")
         o = self.name(optimiser, "o")
         self.checks.append(f"{o}.param_groups[{number}] is {own}")
@@ -515,7 +523,7 @@ class _Maker:
             state = optimiser.state.get(p) or {}
             array = next((self.values[s.index] for s in self.slots if s.origin == TENSOR and s.value is p), None)
             if array is None:
-                raise NotLowered("a parameter that is not known")
+                raise NotLowered("a parameter that the program does not know")
             held = self._state_of(optimiser, o, p, state, counts)
             before = set(held)
             update(optimiser, options, options["lr"], array, g, held)
@@ -524,31 +532,31 @@ class _Maker:
             self.effects.append(("written", p, None))
 
     def _option(self, value, text):
-        if type(value) in (float, int):            # with another number at first, by which it shows if it was baked in
+        if type(value) in (float, int):        # the first trace has another number, which shows if it is baked in
             return Reading(value * 0.98 if self.trying else value, text, self.decided)
         if type(value) is tuple:
             return tuple([self._option(x, f"{text}[{i}]") for i, x in enumerate(value)])
         if value is None or type(value) in (bool, str):
             self.checks.append(f"{text} == {value!r}" if type(value) is str else f"{text} is {value!r}")
             return value
-        raise NotLowered("an option that is no number")
+        raise NotLowered("an option that is not a number")
 
     def _state_of(self, optimiser, o, p, state, counts):
         made = {}
         if not state:
             try:
                 new = optimiser._new_state(optimiser.param_groups[0], p._array)
-            except NotImplementedError:        # it has none
+            except NotImplementedError:        # the optimiser has no state
                 new = None
             if new:
-                raise NotLowered("no state yet")
+                raise NotLowered("an optimiser without state yet")
             self.checks.append(f"not {o}.state.get({self.name(p, 'p')})")
             return made
         d = self.name(state, "d")
         self.checks.append(f"{o}.state.get({self.name(p, 'p')}) is {d}")
         for key, tensor in state.items():
             if not isinstance(tensor, Tensor) or type(tensor._array) is not np.ndarray:
-                raise NotLowered("state that is no array")
+                raise NotLowered("state that is not an array")
             array = tensor._array
             self.checks.append(f"{d}[{key!r}]._array is {self.name(array, 'a')}")
             if key in optimiser._NUMBERS:
@@ -567,10 +575,10 @@ class _Maker:
 
     # -------------------------------------------------------------- the end
     def _leave(self):
-        """What leaves is in new memory."""
+        """Gives new memory to the results that leave the program."""
         for index in self.wanted:
             if self.slots[index].origin == INPUT and self.slots[index].shape is None:
-                raise NotImplementedError("an object leaves as it came")
+                raise NotImplementedError("an input that is not a tensor is returned")
             self.values[index] = self._leaving(self.values[index], self.slots[index].origin)
 
     def _leaving(self, value, origin):
@@ -588,7 +596,7 @@ class _Maker:
         return value
 
     def function(self):
-        """(function(inputs), its text)."""
+        """(function(inputs), its source)."""
         tape = self.tape
         calls = fused(tape.calls, set())
         size = plan(calls, tape.roots, set())
@@ -600,7 +608,7 @@ class _Maker:
         self.count = len([call for call in calls if call.__class__ not in (InPython, InNumpy)])
         self.in_numpy = any([call.__class__ is InNumpy for call in calls])
         if self.bits and not self.count:
-            raise NotImplementedError("nothing of it is computed in C")
+            raise NotImplementedError("C computes nothing of the program")
         self.held = [block]
         addresses = {}
         for root in used:

@@ -1,4 +1,4 @@
-"""Sums, extremes and products of the arrays of a tape."""
+"""Reductions (sums, maxima, minima) and matrix products of the arrays of a tape."""
 from __future__ import annotations
 
 import functools
@@ -10,13 +10,13 @@ import numpy as np
 from .arrays import NotLowered, Place, Reading, Traced
 
 _FLOAT, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-#: Multiplications from which panels pay, and elements that are added up in one go (kernels/sums.py).
+#: Packing into panels pays above this many multiplications; elements that are summed in one piece (kernels/sums.py).
 _SMALL, _PIECE_OF_SUM = 1 << 13, 16384
 
 
 class InNumpy:
-    """A call of NumPy's between two runs in C, which gives the bits that it gives in eager: `args` with Places in the
-    place of arrays, and `out`, the one that it writes to."""
+    """A call of a NumPy function between two sequences in C. It gives the bits that it gives in eager. `args` has
+    Places instead of arrays, and `out` is the place that the call writes to."""
 
     __slots__ = ("call", "args", "kwargs", "out", "reads", "writes")
 
@@ -29,7 +29,7 @@ class InNumpy:
 
 
 class Sums:
-    """What a tape does with whole arrays."""
+    """The part of a tape that records reductions and products."""
 
     new: Any
     call: Any
@@ -45,15 +45,16 @@ class Sums:
     array: Any
 
     def in_numpy(self, call, args, kwargs, shown, out=None):
-        """What NumPy's `call` gives, whose result has the form of `shown`; written to `out` if that is given."""
+        """Records a call of a NumPy function, `call`. Its result has the shape, dtype and strides of `shown`, and is
+        written to `out` if that is given."""
         if any([x.__class__ is Reading or isinstance(x, (list, tuple)) for x in args]):
-            raise NotLowered(f"{call.__name__} of a number that is read")
+            raise NotLowered(f"{call.__name__} of a list or of a number that changes")
         if shown.dtype.kind not in "fbiu":
             raise NotLowered(f"arrays of {shown.dtype}")
         if out is None:
             out = self.array(self.root("made", shown.nbytes), shown.shape, shown.dtype, 0, shown.strides)
         elif type(out) is not Traced or out.shape != shown.shape or out.dtype != shown.dtype:
-            raise NotLowered("a result of another form is written to an array")
+            raise NotLowered("out has another shape or dtype than the result")
         places = [self.place(x) if isinstance(x, np.ndarray) else x for x in args]
         to = self.place(out)
         if to.root.kind == "constant":
@@ -63,6 +64,10 @@ class Sums:
 
     def reduce(self, ufunc, x, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=True):
         """ufunc.reduce"""
+        # The cases, in this order:
+        #   the bits of eager are required: NumPy
+        #   all axes have size 1: a copy
+        #   a sum of float32: `_sum`; a maximum or a minimum of float32: `_extreme`
         name = ufunc.__name__
         if self.bits:
             if initial is not None or where is not True or dtype is not None:
@@ -74,11 +79,14 @@ class Sums:
         if dtype is not None or initial is not None or where is not True or (
                 name not in ("add", "maximum", "minimum") or x.dtype != _FLOAT or not x.size):
             raise NotLowered(f"{name}.reduce of {x.dtype}")
-        axes = tuple(range(x.ndim)) if axis is None else axis if type(axis) is tuple else (axis,)
+        if axis is None:
+            axes = tuple(range(x.ndim))
+        else:
+            axes = axis if type(axis) is tuple else (axis,)
         axes = tuple(sorted([int(i) % x.ndim for i in axes])) if x.ndim else ()
         shape = tuple([1 if i in axes else n for i, n in enumerate(x.shape) if keepdims or i not in axes])
         if out is not None and (type(out) is not Traced or out.shape != shape or out.dtype != _FLOAT):
-            raise NotLowered("a sum is written to another array")
+            raise NotLowered("out has another shape or dtype than the sum")
         real = tuple([i for i in axes if x.shape[i] != 1])
         if not real:
             made = self.moved(x).reshape(shape)
@@ -95,8 +103,13 @@ class Sums:
         return x if x.flags.c_contiguous else self.moved(x)
 
     def _sum(self, x, axes, kept):
+        # The cases, in this order:
+        #   x has gaps or another order than C: the sum of its transpose if that is contiguous, else of a copy
+        #   the last dimension is summed: sums of rows, then the sum of these over the remaining axes
+        #   the axes are not the leading dimensions: the sum of a copy that has them last
+        #   else: sums of columns
         n = x.ndim
-        if not x.flags.c_contiguous:           # as it lies in memory, if that has no gaps
+        if not x.flags.c_contiguous:           # in the order of memory, if it has no gaps
             order = sorted(range(n), key=lambda i: (-x.strides[i], i))
             turned = x.transpose(order)
             if turned.flags.c_contiguous:
@@ -158,7 +171,7 @@ class Sums:
         elif a.ndim <= 2 and b.ndim <= 2:
             found = self.matmul(a, b)
         else:
-            raise NotLowered("a product of arrays")
+            raise NotLowered("a product of arrays with more than two dimensions")
         if out is not None:
             self.move(found, out)
             return out
@@ -192,7 +205,7 @@ class Sums:
         a, b = (x if isinstance(x, np.ndarray) else np.asarray(x) for x in (a, b))
         few = [np.empty([min(n, 1) for n in x.shape], x.dtype) for x in (a, b)]
         if a.dtype != b.dtype or not a.ndim or not b.ndim:
-            raise NotLowered("a product of other arrays")
+            raise NotLowered("a product of different dtypes or of numbers")
         if a.size * b.size < 4096:
             shape = call(np.zeros(a.shape, a.dtype), np.zeros(b.shape, b.dtype)).shape
         elif call is np.matmul:
@@ -202,7 +215,8 @@ class Sums:
         return self.in_numpy(call, [a, b], {}, np.empty(shape, call(*few).dtype), out)
 
     def _stored(self, x):
-        """(whether it lies across, the array, how far apart its rows lie) of a matrix whose rows are runs of memory."""
+        """(whether it is stored transposed, array, leading dimension) of a matrix. A matrix is copied if neither its
+        rows nor its columns are contiguous."""
         (m, n), (row, step) = x.shape, x.strides
         if (step == 4 or n == 1) and (row >= 4 * n and row % 4 == 0 or m == 1):
             return 0, x, row // 4 if m > 1 else n

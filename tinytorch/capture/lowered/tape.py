@@ -1,7 +1,7 @@
-"""What is done to the arrays of a program, as calls of kernels in C.
+"""Records operations on the arrays of a program as calls of kernels in C.
 
-Functions of NumPy's, methods of arrays and calls of kernels come here (arrays.py, world.py), and become `Call`s and
-`Each`es of places in memory. What there is no kernel for raises NotLowered.
+The tape receives NumPy functions, methods of arrays and calls of kernels (arrays.py, world.py). It records them as
+`Call`s and `Each`es of places in memory. An operation without a kernel raises NotLowered.
 """
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _FLOAT, _DOUBLE, _BOOL, _LONG = map(np.dtype, (np.float32, np.float64, np.bool_,
 
 
 class Call:
-    """A call of a kernel or a step: its words are numbers, Readings, Places and None. `reads` and `writes`: roots."""
+    """A call of a kernel or of a step of native/replay.c. Its words are numbers, Readings, Elements, Places and None.
+    `reads` and `writes` are sets of roots."""
 
     __slots__ = ("name", "words", "reads", "writes")
 
@@ -36,7 +37,7 @@ class Call:
 
 
 class Element:
-    """A number of a call that is the one element of a place."""
+    """A number argument of a call that is the only element of a place."""
 
     __slots__ = ("place",)
 
@@ -45,8 +46,8 @@ class Element:
 
 
 class Each:
-    """An operation of the machine of elementwise.c on elements of one shape: operands are Places (broadcast to the
-    shape by strides of 0) and numbers."""
+    """An elementwise operation of the machine of elementwise.c. Its operands are numbers and Places of the shape of
+    `out`, where strides of 0 broadcast."""
 
     __slots__ = ("name", "operands", "out")
 
@@ -65,7 +66,8 @@ class Each:
         return [*[x for x in self.operands if x.__class__ is Place], self.out]
 
 
-#: NumPy's functions that are an operation of the machine, or made of some: of the operands, numbered.
+#: NumPy's functions as operations of the machine: {function: operation}, or {function: (operation, *operands)}, where
+#: an int is the index of an input and a float is a number.
 _EACH = {np.add: "add", np.subtract: "sub", np.multiply: "mul", np.divide: "div", np.negative: "neg", np.less: "lt",
          np.less_equal: "le", np.greater: "gt", np.greater_equal: "ge", np.equal: "eq", np.not_equal: "ne",
          np.absolute: "abs", np.fabs: "abs"}
@@ -74,18 +76,18 @@ _MADE_OF = {np.square: ("mul", 0, 0), np.reciprocal: ("div", 1.0, 0), np.isnan: 
 _LOGICAL = {np.logical_and: ("mul", 0, 1), np.bitwise_and: ("mul", 0, 1), np.logical_or: ("maximum", 0, 1),
             np.bitwise_or: ("maximum", 0, 1), np.logical_not: ("eq", 0, 0.0), np.invert: ("eq", 0, 0.0),
             np.logical_xor: ("ne", 0, 1), np.bitwise_xor: ("ne", 0, 1)}
-#: Those that give the same bits by whatever they are computed.
+#: Functions whose results are rounded correctly, so NumPy and C give the same bits.
 _ROUNDED = {np.add, np.subtract, np.multiply, np.divide, np.negative, np.less, np.less_equal, np.greater, np.sqrt,
             np.greater_equal, np.equal, np.not_equal, np.absolute, np.fabs, np.square, np.reciprocal, np.isnan,
             *_LOGICAL}
-#: Operations of the machine that give other numbers than NumPy's function of that name.
+#: Operations of the machine that give other values than NumPy's function of the same name.
 _OTHERS = {"sign"}
-#: Functions of NumPy's that are none of elements -> function(tape, ...): see functions.py.
+#: NumPy functions that are not elementwise -> function(tape, ...): see functions.py.
 FUNCTIONS: dict[Any, Any] = {}
 
 
 class Tape(Sums):
-    """What a program does, in order: `calls` of Call, Each and whatever the driver puts between."""
+    """The operations of a program in order: `calls` has Call, Each, InNumpy and the steps in Python (InPython)."""
 
     def __init__(self) -> None:
         self.calls: list[Any] = []
@@ -94,37 +96,37 @@ class Tape(Sums):
         self._constants: dict[int, tuple] = {}
         self._held: list[Root] = []
         self.seed = 0
-        self.exact = False                     # whether kernels take as few elements only as they do in eager
-        self.bits = False                      # whether all that is computed is to have the bits of eager
+        self.exact = False                     # whether kernels need as many elements as in eager
+        self.bits = False                      # whether results must have the bits of eager
         self.operations = {_FLOAT: native.operations("4"), _DOUBLE: native.operations("8")}
 
     # ------------------------------------------------------------- memory
     def root(self, kind: str, nbytes: int, real: np.ndarray | None = None) -> Root:
-        """New memory."""
+        """Allocates memory and registers it."""
         memory = np.empty(max(nbytes, 1), np.uint8)
-        constant = kind == "constant"          # which are found once, and so have no number
+        constant = kind == "constant"          # constants are registered once and have no number
         root = Root(kind, memory, -1 if constant else len(self.roots), real)
         self.fill(root)
-        self._held.append(root)                # so that no other memory has the same id
+        self._held.append(root)                # so that its id is not used again
         if not constant:
             self.roots.append(root)
         self._of_memory[id(memory)] = root
         return root
 
     def fill(self, root: Root) -> None:
-        """Puts numbers into it that depend on `seed`: what has looked at them shows by it."""
+        """Fills memory with numbers that depend on `seed`, which reveals code that reads them."""
         memory, pattern, root.seed = root.array, _patterns(self.seed), self.seed
-        part = memory[:len(pattern)]           # what computes with an array computes with its beginning
+        part = memory[:len(pattern)]           # code that reads an array reads its beginning
         part[:] = pattern[:len(part)]
 
     def untouched(self, root: Root) -> bool:
-        """Whether it holds those numbers still: nothing has written to it past the tape."""
+        """Whether memory still has the contents of `fill`. If not, it was written to without the tape."""
         pattern = _patterns(root.seed)
         part = root.array[:len(pattern)]
         return root.kind == "constant" or bool((part == pattern[:len(part)]).all())
 
     def described(self, x: Any) -> Any:
-        """What a call or a value is, in a form in which it compares with that of another time."""
+        """A description of a call or a value, which is equal for equal calls of two traces."""
         if isinstance(x, Traced):
             x = self.place(x)
         if x.__class__ is Place:
@@ -147,13 +149,13 @@ class Tape(Sums):
         return repr(x) if isinstance(x, (float, np.generic)) else x
 
     def array(self, root: Root, shape: Any, dtype: np.dtype, offset: int = 0, strides: Any = None) -> Traced:
-        """An array in it."""
+        """An array in the memory of a root."""
         made = np.ndarray.__new__(Traced, shape, dtype, root.array, offset, strides)
         made.tape = self
         return made
 
     def new(self, shape: Any, dtype: Any = _FLOAT, zeros: bool = False) -> Traced:
-        """A new array of a program's memory."""
+        """A new array in memory that the program allocates."""
         shape, dtype = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape), np.dtype(dtype)
         if dtype.kind not in "fbiu":
             raise NotLowered(f"arrays of {dtype}")
@@ -164,7 +166,7 @@ class Tape(Sums):
         return self.array(root, shape, dtype)
 
     def constant(self, array: np.ndarray) -> Traced:
-        """An array of numbers that are there."""
+        """A traced array with the values of an actual array, which are constant."""
         if id(array) in self._constants:
             return self._constants[id(array)][1]
         if type(array) is not np.ndarray or array.dtype.kind not in "fbiu":
@@ -177,17 +179,17 @@ class Tape(Sums):
         return made
 
     def owner(self, array: np.ndarray) -> Root:
-        """The memory that an array lies in. NotLowered for one that is none of the program's."""
+        """The root whose memory an array is in. NotLowered for an array in memory outside the program."""
         base = array
         while isinstance(base, np.ndarray):
             found = self._of_memory.get(id(base))
             if found is not None:
                 return found
             base = base.base
-        raise NotLowered("an array that came from somewhere else")
+        raise NotLowered("an array of memory outside the program")
 
     def known(self, array: np.ndarray) -> bool:
-        """Whether it lies in memory of the program's."""
+        """Whether an array is in memory of the program."""
         try:
             self.owner(array)
             return True
@@ -195,7 +197,7 @@ class Tape(Sums):
             return False
 
     def place(self, array: np.ndarray) -> Place:
-        """Where an array is."""
+        """The place of an array."""
         if type(array) is np.ndarray:
             array = self.constant(array)
         root = self.owner(array)
@@ -208,11 +210,11 @@ class Tape(Sums):
         self.calls.append(Call(name, words, reads, writes))
 
     def _written(self, root):
-        if root.kind == "constant":            # a copy of it is made at each call, before it is first read
+        if root.kind == "constant":            # its contents have to be the same at each call
             raise NotLowered("a constant is written to")
 
     def each(self, name: str, operands: list, out: Place) -> None:
-        """An operation on elements: operands as Places of out's shape, or numbers."""
+        """Records an elementwise operation. Operands are numbers and Places that broadcast to the shape of `out`."""
         operands = [x if x.__class__ is not Place else _spread(x, out.shape) for x in operands]
         self._written(out.root)
         if not out.size:
@@ -226,7 +228,7 @@ class Tape(Sums):
         self.calls.append(Each(name, operands, out))
 
     def copy_place(self, source: Place, to: Place) -> None:
-        """Elements from one place to another of its shape and dtype."""
+        """Records a copy between two places of one dtype. The shape of `source` broadcasts to that of `to`."""
         source = _spread(source, to.shape)
         self._written(to.root)
         if not to.size:
@@ -250,20 +252,20 @@ class Tape(Sums):
                                {to.root}))
 
     def move(self, value: Any, to: Traced) -> None:
-        """to[...] = value."""
+        """Records to[...] = value."""
         if not isinstance(to, np.ndarray):
-            raise NotLowered("an element is set")
+            raise NotLowered("an element is assigned")
         if type(value) in (int, float, bool, Reading) or isinstance(value, np.generic):
             if value.__class__ is not Reading:
                 value = np.asarray(value, to.dtype)
             else:
-                raise NotLowered("a reading is set")
+                raise NotLowered("a number that changes is assigned")
         elif isinstance(value, (list, tuple)):
-            raise NotLowered("a list is set")
+            raise NotLowered("a list is assigned")
         if value.dtype != to.dtype:
             if value.dtype == _BOOL and to.dtype in self.operations:
                 return self.each("mul", [self.place(value), 1.0], self.place(to))
-            raise NotLowered(f"{value.dtype} is set to {to.dtype}")
+            raise NotLowered(f"{value.dtype} is assigned to {to.dtype}")
         np.broadcast_shapes(value.shape, to.shape)
         while value.ndim > to.ndim and value.shape[0] == 1:
             value = value[0]
@@ -292,7 +294,7 @@ class Tape(Sums):
 
     # ------------------------------------------------------------- NumPy
     def ufunc(self, ufunc, method, inputs, kwargs):
-        """A call of a function of NumPy's that works by elements."""
+        """Records a call of a ufunc."""
         out, = kwargs.pop("out", None) or (None,)
         inputs = [self.constant(np.asarray(x)) if isinstance(x, np.generic) or type(x) is np.ndarray else x
                   for x in inputs]
@@ -315,8 +317,7 @@ class Tape(Sums):
             return np.add.reduce(a * b, axis=-1)
         if name == "clip" and not self.bits:
             return self.clip(*inputs, out)
-        plain = [np.ndarray.view(x, np.ndarray) if isinstance(x, np.ndarray) else
-                 float.__add__(x, 0.0) if x.__class__ is Reading else x for x in inputs]
+        plain = [_plain(x) for x in inputs]
         with np.errstate(all="ignore"):
             shown = np.asarray(ufunc(*plain))
         if out is None and self.are_constant(inputs):
@@ -324,19 +325,23 @@ class Tape(Sums):
         return self.computed(ufunc, inputs, shown, out)
 
     def are_constant(self, inputs):
-        """Whether all arrays among them are constants, whose numbers are known."""
+        """Whether all inputs are known: the arrays are constants, and no number is a Reading."""
         return all([self.owner(x).kind == "constant" for x in inputs if isinstance(x, np.ndarray)]) and not any(
             [x.__class__ is Reading for x in inputs])
 
     def computed(self, ufunc, inputs, shown, out):
-        """What a function by elements makes of the inputs, whose result NumPy gives the form of `shown`."""
+        """Records a ufunc of the inputs. Its result has the shape, dtype and strides of `shown`."""
+        # The cases, in this order:
+        #   the bits of eager are required, and C rounds otherwise: relu has a kernel, NumPy computes anything else
+        #   a count of int64 plus or minus an int: the kernel "count"
+        #   a logical or bitwise function of bools; a power; a function of one dtype of floats: elementwise operations
         name = ufunc.__name__
         dtypes = {x.dtype for x in inputs if isinstance(x, np.ndarray)}
         floats = dtypes - {_BOOL}
         if self.bits and ufunc not in _ROUNDED:
             if ufunc is np.maximum and out is None and shown.size and self._is_relu(*inputs, shown):
                 return self.result("relu", shown.shape, shown.size, inputs[1])
-            if not shown.ndim:                 # of NumPy's scalars, which eager may have, other functions compute
+            if not shown.ndim:                 # eager may have a NumPy scalar, which other functions compute
                 raise NotLowered(f"{name} of a number")
             return self.in_numpy(ufunc, inputs, {}, shown, out)
         if dtypes == {_LONG} and name in ("add", "subtract") and type(inputs[1]) is int and out is None:
@@ -362,23 +367,22 @@ class Tape(Sums):
         return self._each_of(name, operands, shown, out)
 
     def _each_of(self, name, operands, shown, out):
-        operands = [self.place(x) if isinstance(x, np.ndarray) else x if x.__class__ is Reading else float(x)
-                    for x in operands]
+        operands = [self.place(x) if isinstance(x, np.ndarray) else _number(x) for x in operands]
         if out is None:
             out = self.array(self.root("made", shown.nbytes), shown.shape, shown.dtype, 0, shown.strides)
         else:
             if type(out) is not Traced:
-                raise NotLowered("an array from somewhere else is written to")
+                raise NotLowered("an array of memory outside the program is written to")
             if out.dtype != shown.dtype:
                 if shown.dtype != _BOOL or out.dtype not in self.operations:
                     raise NotLowered(f"{shown.dtype} is written to {out.dtype}")
             if out.shape != shown.shape:
-                raise NotLowered("a result is repeated")
+                raise NotLowered("out has another shape than the result")
         self.each(name, operands, self.place(out))
         return out
 
     def _is_relu(self, zero, x, shown):
-        """Whether it is max(0, x), of which the kernel gives NumPy's bits."""
+        """Whether this is max(0, x) of float32, for which the kernel gives NumPy's bits."""
         return isinstance(zero, np.ndarray) and isinstance(x, np.ndarray) and zero.size == 1 and (
             self.owner(zero).kind == "constant" and not np.ndarray.view(zero, np.ndarray).any()) and (
                 x.dtype == zero.dtype == _FLOAT and x.flags.c_contiguous and x.shape == shown.shape)
@@ -393,7 +397,7 @@ class Tape(Sums):
 
     def clip(self, x, low, high, out):
         if self.bits:
-            raise NotLowered("a clip, of which zeros may have another sign")
+            raise NotLowered("a clip, which may give zeros another sign")
         result = x
         if low is not None:
             result = np.maximum(result, low, out=out)
@@ -416,7 +420,7 @@ class Tape(Sums):
                 if isinstance(value, np.ndarray):
                     words.append(self._number(value, marks, reads))
                     continue
-                words.append((value if value.__class__ is Reading else float(value)) if marks else int(value))
+                words.append(_number(value) if marks else int(value))
                 continue
             if value is None:
                 if "?" not in marks:
@@ -436,12 +440,12 @@ class Tape(Sums):
             reads.add(place.root)
             if ">" in marks:
                 if type(value) is not Traced:
-                    raise NotLowered("an array from somewhere else is written to")
+                    raise NotLowered("an array of memory outside the program is written to")
                 writes.add(place.root)
         self.call(name, words, reads, writes)
 
     def _number(self, array, marks, reads):
-        """A number of a kernel that is the element of an array."""
+        """A number argument of a kernel that is given as an array of one element."""
         if array.size != 1 or not marks:
             raise NotLowered("a number in an array")
         if self.owner(array).kind == "constant":
@@ -491,19 +495,19 @@ class Tape(Sums):
         return self.result(name, shape, *args) if self.fits(name, args) else None
 
     def any_nan(self, x: Traced) -> bool:
-        """Whether there is a NaN: no, for if there is one the program does not hold."""
+        """Always False, because the program is not valid for arrays with a NaN: the recorded call then fails."""
         x = self._contiguous(x)
         if self.bits and not all([self.is_inside(call) for call in self.calls]):
-            raise NotLowered("something was written to before")
+            raise NotLowered("a check for NaN after a write to memory that the program does not allocate")
         self.call("no_nan", [x.size, self.place(x)], {self.owner(x)}, set())
         return False
 
     def is_inside(self, call: Any) -> bool:
-        """Whether a call does nothing but fill memory of the program's own."""
+        """Whether a call writes only to memory that the program allocates."""
         return call.__class__ in (Call, Each, InNumpy) and all([root.kind == "made" for root in call.writes])
 
     def take_rows(self, array: Traced, index: Traced) -> Traced:
-        """kernels.scatter.take_rows, whatever is the faster one."""
+        """kernels.scatter.take_rows, always with the kernel."""
         if array.dtype != _FLOAT or index.dtype != _LONG:
             raise NotLowered(f"rows of {array.dtype}")
         array, index = self._contiguous(array), self._contiguous(index)
@@ -511,14 +515,14 @@ class Tape(Sums):
                            array, index)
 
     def any_outside(self, index: Traced, n: int) -> bool:
-        """kernels.scatter.any_outside: no, for the call fails if there is one."""
+        """kernels.scatter.any_outside. Always False, because the recorded call fails if an index is outside."""
         if index.dtype != _LONG:
             raise NotLowered(f"an index of {index.dtype}")
         self.kernel("in_range", index.size, n, self._contiguous(index))
         return False
 
     def by_element(self, name, twin):
-        """What stands for a function that native.by_element made."""
+        """The replacement for a function that native.by_element made."""
         def compute(*arrays):
             first = arrays[0]
             if self.bits and not all([isinstance(x, np.ndarray) and x.flags.c_contiguous for x in arrays]):
@@ -533,8 +537,10 @@ class Tape(Sums):
         return compute
 
     def expression(self, function):
-        """What stands for a function that kernels/expressions.py made."""
+        """The replacement for a function that kernels/expressions.py made."""
         def compute(*operands):
+            # Each step of the expression becomes an elementwise operation. Its operands are results of earlier steps
+            # (int), constants (float), arrays ("given") and numbers of the call
             given, numbers = list(operands[:function.arrays]), operands[function.arrays:]
             dtypes = {x.dtype for x in given if isinstance(x, np.ndarray)} - {_BOOL}
             if len(dtypes) != 1 or not dtypes <= set(self.operations):
@@ -547,14 +553,21 @@ class Tape(Sums):
             shape = np.broadcast_shapes(*[x.shape for x in given])
             if self.bits and not all([x.dtype == dtype and x.flags.c_contiguous and x.size and x.shape in (shape, ())
                                       for x in given]):
-                raise NotLowered("an expression that eager computes in another way")
+                raise NotLowered("an expression that eager does not compute with a kernel")
             alike = next((x for x in given if x.shape == shape), None)
             strides = None if alike is None else np.empty_like(np.ndarray.view(alike, np.ndarray)).strides
             found = []
             for name, at in steps:
-                parts = [found[x] if x.__class__ is int else x if x.__class__ is float else
-                         self.place(given[x[1]]) if x[0] == "given" else numbers[x[1]] for x in at]
-                parts = [x if x.__class__ in (Place, Reading) else float(x) for x in parts]
+                parts = []
+                for x in at:
+                    if x.__class__ is int:
+                        parts.append(found[x])
+                    elif x.__class__ is float:
+                        parts.append(x)
+                    elif x[0] == "given":
+                        parts.append(self.place(given[x[1]]))
+                    else:
+                        parts.append(_number(numbers[x[1]]))
                 out = self.place(self.array(self.root("made", prod(shape) * dtype.itemsize), shape, dtype, 0, strides))
                 self.each(name, parts, out)
                 found.append(out)
@@ -564,7 +577,7 @@ class Tape(Sums):
 
     # ------------------------------------------------------------- NumPy's other functions
     def function(self, function, args, kwargs):
-        """A function of NumPy's that is none of elements."""
+        """Records a NumPy function that is not a ufunc."""
         made = FUNCTIONS.get(function)
         if made is None:
             raise NotLowered(f"np.{function.__name__}")
@@ -573,36 +586,48 @@ class Tape(Sums):
 
 @functools.cache
 def _patterns(seed):
-    """Floats of about 1, as bytes."""
+    """Random floats between 1 and 2, as bytes."""
     return (1 + np.random.RandomState(seed).rand(1 << 14).astype(np.float32)).view(np.uint8)
 
 
+def _plain(x):
+    """An input of a ufunc without tape: an array as an ndarray, a Reading as a float."""
+    if isinstance(x, np.ndarray):
+        return np.ndarray.view(x, np.ndarray)
+    return float.__add__(x, 0.0) if x.__class__ is Reading else x
+
+
+def _number(x):
+    """A number as a float, or the Reading itself."""
+    return x if x.__class__ is Reading else float(x)
+
+
 def offset_in(array: np.ndarray, root: Root) -> int:
-    """Of the first element of an array in the memory that it lies in, in bytes."""
+    """The offset of an array's first element in the memory of its root, in bytes."""
     if not array.size:
         return 0
     return array.__array_interface__["data"][0] - root.array.__array_interface__["data"][0]
 
 
 def _spread(place, shape):
-    """A place as one of a shape that it is broadcast to."""
+    """A place broadcast to a shape."""
     if place.shape == shape:
         return place
     if len(place.shape) > len(shape):
         if set(place.shape[:len(place.shape) - len(shape)]) != {1}:
-            raise NotLowered("a shape that is not broadcast")
+            raise NotLowered("shapes that do not broadcast")
         return _spread(place._replace(shape=place.shape[1:], strides=place.strides[1:]), shape)
     ahead = len(shape) - len(place.shape)
     strides = []
     for n, m, s in zip(shape[ahead:], place.shape, place.strides):
         if m != n and m != 1:
-            raise NotLowered("a shape that is not broadcast")
+            raise NotLowered("shapes that do not broadcast")
         strides.append(0 if m != n else s)
     return place._replace(shape=shape, strides=(0,) * ahead + tuple(strides))
 
 
 def _dense(place):
-    """Whether its elements fill their stretch of memory."""
+    """Whether the elements of a place fill a range of memory without gaps."""
     step = place.dtype.itemsize
     for stride, n in sorted((s, n) for s, n in zip(place.strides, place.shape) if n != 1):
         if stride != step:
@@ -612,7 +637,7 @@ def _dense(place):
 
 
 def _apart(a, b):
-    """Of two places in one root: True if they do not meet, None if they are the same elements in order, else False."""
+    """For two places in one root: True if they do not overlap, None if they are identical, else False."""
     if a.offset == b.offset and a.strides == b.strides and a.shape == b.shape and a.dtype == b.dtype:
         return None
     (first, last), (start, stop) = a.reach(), b.reach()
@@ -620,8 +645,8 @@ def _apart(a, b):
 
 
 def _together(shape, *strides):
-    """[(size, step of each ...)] of dimensions, those as one that are walked through in equal steps by all; the last
-    one is the one with the smallest step of the last of them."""
+    """[(size, stride of each array ...)] of the dimensions. They are sorted by the strides of the last array, largest
+    first, and adjacent dimensions are merged where all arrays allow it. Dimensions of size 1 are dropped."""
     dims = [(n, *steps) for n, *steps in zip(shape, *strides) if n != 1]
     dims.sort(key=lambda d: -abs(d[-1]))
     found = []

@@ -1,4 +1,4 @@
-"""The function that replays a program in C: its text, and the words of its calls."""
+"""The source of the Python function that replays a program in C, and the words of its calls."""
 from __future__ import annotations
 
 import struct
@@ -21,11 +21,11 @@ __all__ = ["InPython", "Opaque", "Stale", "Text", "as_it_lies", "owner_of"]
 
 
 class Stale(Exception):
-    """What the lowering has relied on is another: options or state of an optimiser. Nothing has been done yet."""
+    """Options or state of an optimiser have changed since the lowering. Raised before the replay has any effect."""
 
 
 class Opaque:
-    """In the place of a value that a step in Python made and hands to another."""
+    """Stands in for a value that one step in Python makes and another one reads."""
 
     __slots__ = ("slot",)
 
@@ -34,8 +34,12 @@ class Opaque:
 
 
 class InPython:
-    """A step in Python between two runs in C. `given`: values of the slots that it reads; `effects`: what is to be done
-    before it."""
+    """A step in Python between two sequences in C.
+
+    values    the values of the slots that it reads
+    results   the places of the arrays that it makes
+    effects   the effects (see `Text._effects`) that come before it
+    """
 
     def __init__(self, step, values, results, effects):
         self.step, self.values, self.results, self.effects = step, values, results, effects
@@ -64,26 +68,28 @@ def owner_of(array):
 
 
 def address(array: np.ndarray) -> int:
-    """Where an array lies."""
+    """The address of an array's first element."""
     try:
         return native._place_of(array)
-    except (TypeError, ValueError):            # it has gaps, is empty or may not be written to
+    except (TypeError, ValueError):            # it is not contiguous, empty or read-only
         return array.__array_interface__["data"][0]
 
 
 class Text:
-    """The text of the function that replays a program."""
+    """Writes the source of the function that replays a program, and builds the function."""
 
     def __init__(self, maker, calls, addresses):
         self.maker, self.calls, self.addresses = maker, calls, addresses
         self.lines, self.scope, self.name = [], maker.scope, maker.name
         self.words = Words(addresses)
-        self.at: dict[Root, str] = {}          # text of where it lies, if that is known already
-        self.known: dict[Root, str] = {}       # text of the array that has a root's memory at this call
+        self.at: dict[Root, str] = {}          # the source of a root's address, if a name holds it already
+        self.known: dict[Root, str] = {}       # the source of the array whose memory is that of a root
         self.views: dict = {}
-        self.kept: dict[int, str | None] = {}  # of gradients that are made once: see `_kept_gradient`
+        self.kept: dict[int, str | None] = {}  # id of a leaf -> the result of `_kept_gradient`
 
     def function(self):
+        # The lines, in this order: the arrays of the inputs; the checks; new memory (put in by `_assembled`); the
+        # calls, where an entry into C alternates with calls of Python and NumPy; the effects; the results
         maker, lines = self.maker, self.lines
         segments, at = [], []
         for call in self.calls:
@@ -99,7 +105,7 @@ class Text:
             lines.append(f"if not ({check}): raise Stale")
         fresh = len(lines)
         effects = [x for call in self.calls if call.__class__ is InPython for x in call.effects] + maker.effects
-        for kind, leaf, place in effects:      # before calls name their arrays
+        for kind, leaf, place in effects:      # before the calls refer to these arrays
             if kind == "grad" and not any([slot.value is leaf for slot in maker.program.grads]):
                 self.kept[id(leaf)] = self._kept_gradient(self.name(leaf, "t"), place)
         packed = []
@@ -136,7 +142,7 @@ class Text:
             self.known[root] = f"r{root.number}"
 
     def _root(self, root):
-        """The text of the array whose memory is that of a root at this call."""
+        """The source of the array whose memory is that of a root at this call."""
         if root in self.known:
             return self.known[root]
         if root.kind == "fresh":
@@ -149,7 +155,11 @@ class Text:
         return self.known[root]
 
     def _array(self, place):
-        """The text of an array."""
+        """The source of the array at a place."""
+        # The cases, in this order:
+        #   the address never changes: a view that is made now; a kept slot's own array
+        #   a new array that is the whole of its root: np.empty
+        #   the array of a slot as it is given; otherwise, a view of it
         root = place.root
         key = root, place.offset, place.shape, place.strides, place.dtype
         if key in self.views:
@@ -251,9 +261,13 @@ class Text:
         if results.__class__ is Ref:
             return f"x{results.slot}" if results.slot in made else ""
         if isinstance(results, (tuple, list)) and any([i in made for i in refs(results)]):
-            return "".join([(self._target(x, step) if x.__class__ is Ref else
-                             f"({self._target(x, step)})" if self._target(x, step) else "") + ", "
-                            if self._target(x, step) else "_, " for x in results])
+            parts = []
+            for x in results:
+                part = self._target(x, step)
+                if part and x.__class__ is not Ref:
+                    part = f"({part})"
+                parts.append(f"{part or '_'}, ")
+            return "".join(parts)
         return ""
 
     def _effects(self, effects):
@@ -270,9 +284,10 @@ class Text:
                 self.lines.append(f"{t}._version_counter[0] += 1")
 
     def _kept_gradient(self, t, place):
-        """The name of [tensor, array, where it lies] of a gradient that is made once, and then again only if anybody
-        else has it: so nobody sees it change, and to make an array of many pages takes longer than to fill it. None
-        where it is not a whole array of the usual form."""
+        """The name of a list [tensor, array, address] for a gradient whose memory is reused by the next call. A call
+        makes a new array only if something else refers to the old one, so no one sees it change. Reuse is worthwhile
+        because allocating an array of many pages takes longer than filling it. None if the gradient is not a whole,
+        contiguous array."""
         root = place.root
         whole = place.size and not place.offset and place.nbytes == root.nbytes
         if root.kind != "fresh" or root in self.known or not whole or place.strides != _usual_strides(place):
@@ -281,7 +296,7 @@ class Text:
         self.scope[kept] = [None, None, 0]
         shape, dtype = self.name(place.shape, "s"), self.name(place.dtype, "d")
         self.fresh_lines += [
-            f"one = {kept}[0]",                # held by this name, by the list, and by the leaf
+            f"one = {kept}[0]",                # references: this name, the list, and the leaf
             f"if one is None or one._requires_grad or counted(one) != {OF_A_NAME + 1} + ({t}._grad is one) "
             f"or counted({kept}[1]) != 3:",
             f"    one = wrap(empty({shape}, {dtype}))",
@@ -291,7 +306,10 @@ class Text:
         return kept
 
     def _assembled(self, packed, fresh):
-        """The function, of all lines."""
+        """(function, source) from all lines."""
+        # First the values that each call writes to `bases`, with their struct format (layout). Then the lines: a str
+        # is source, ("base", ...) sets a base after a step in Python, ("enter", ...) calls C. At the end `fresh_lines`
+        # and the line that fills `bases` are inserted at index `fresh`, and the source is compiled
         words, maker = self.words, self.maker
         program = np.array(words.words + [0], np.int64)
         fix = np.array(words.fixes or [(0, 0, 0)], np.int64)
@@ -300,17 +318,19 @@ class Text:
         at = [x.__array_interface__["data"][0] for x in (program, fix, base)]
         enter = native.entering("enter_replay")
         pack = struct.Struct("9q").pack
-        # what is somewhere else at each call, and what is read: put in before the first run
-        values, layout, usual = [], "", []     # `usual`: those of arrays that lie as most do
+        # addresses and numbers that change from call to call: they are written to `bases` before the first call in C.
+        # place_of is faster than address, but raises for arrays that are not contiguous, empty or read-only:
+        # `fast` uses it wherever it is likely to succeed, and the source falls back on `values`
+        values, layout, fast = [], "", []
         for key in words.bases:
             if key == "program":
                 text = str(at[0])
                 layout += "q"
             elif key.__class__ is Root:
                 if key.kind == "given" and key.slot is not None and maker.slots[key.slot].origin == MADE:
-                    text = "0"                 # by a step in Python
+                    text = "0"                 # a step in Python sets it later
                 else:
-                    self._root(key)            # which makes it, if it is to be made
+                    self._root(key)            # this adds the line that allocates it, if it is fresh
                     of_fresh = "place_of({})" if key.kind == "fresh" and key.nbytes > 1 else "address({})"
                     text = self.at.get(key) or of_fresh.format(self.known[key])
                     slot = maker.slots[key.slot] if key.slot is not None else None
@@ -322,7 +342,7 @@ class Text:
                 layout += "d"
             values.append(text)
             near = key.__class__ is Root and text == f"address({self.known.get(key)})" and key.nbytes > 0
-            usual.append(f"place_of({self.known[key]})" if near else text)
+            fast.append(f"place_of({self.known[key]})" if near else text)
         scope = {**self.scope, "address": address, "Stale": Stale, "Changed": Changed, "wrap": wrap, "empty": np.empty,
                  "counted": sys.getrefcount, "place_of": native._place_of,
                  "bytes_": np.dtype(np.uint8), "asarray": np.asarray, "part": _part, "fitting": _fitting, "bases": base,
@@ -346,7 +366,7 @@ class Text:
                             f"failed(code, names{line[1]}, {written})")
                 written = True
         if layout:
-            puts = [f"put(bases, 0, {', '.join(x)})" for x in (usual, values)]
+            puts = [f"put(bases, 0, {', '.join(x)})" for x in (fast, values)]
             text[fresh:fresh] = [*self.fresh_lines, *(puts[:1] if puts[0] == puts[1] else [
                 f"try: {puts[0]}", f"except (TypeError, ValueError): {puts[1]}"])]
         else:
@@ -357,12 +377,12 @@ class Text:
         room: dict[str, Any] = {}
         exec(compile(source, "<program in C>", "exec"), room)
         made = room["make"](**scope)
-        made.held = maker.held                 # the memory that its words name
+        made.held = maker.held                 # the memory whose addresses are in the words
         return made, source
 
 
 def _usual_strides(place):
-    """Those of np.empty."""
+    """The strides that np.empty gives an array of this shape and dtype."""
     strides, step = [], place.dtype.itemsize
     for n in place.shape[::-1]:
         strides.insert(0, step)
@@ -377,14 +397,14 @@ def _has_place(x):
 
 
 def as_it_lies(owner):
-    """An array that owns its memory, with its dimensions in the order in which they lie."""
+    """A view of a dense array with its dimensions sorted by their strides, so that the view is C-contiguous."""
     if owner.flags.c_contiguous:
         return owner
     return owner.transpose(sorted(range(owner.ndim), key=lambda i: -owner.strides[i]))
 
 
 def _part(memory, shape, dtype, offset, strides):
-    """A view of the memory of an array."""
+    """A view of the memory of an array. `offset` counts from the first element of the array."""
     if not memory.flags.c_contiguous:
         owner = owner_of(memory)
         offset += address(memory) - address(owner)
@@ -393,7 +413,7 @@ def _part(memory, shape, dtype, offset, strides):
 
 
 def _fitting(found, shape, dtype, strides):
-    """What a step in Python gave, with the strides that it had."""
+    """A copy of the result of a step in Python, with the strides that it had when the program was recorded."""
     if found.shape != shape or found.dtype != dtype:
         raise Changed
     n = Place(None, 0, shape, strides, dtype).reach()[1]
@@ -403,7 +423,7 @@ def _fitting(found, shape, dtype, strides):
 
 
 def _failed(code, names, written):
-    """Raises what a kernel failed with."""
+    """Raises the error for the result of a call in C that failed."""
     call, why = divmod(code, 4)
     name = names[min(call, len(names) - 1)]
     if why == 1:

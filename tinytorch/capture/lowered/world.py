@@ -1,9 +1,9 @@
-"""Functions on arrays as they are, with another NumPy and other kernels beneath them.
+"""Copies of functions that see replacements for NumPy and for the kernels.
 
-A function of this package that computes with ndarrays finds NumPy, the door to the kernels in C (kernels/native) and
-its like by names in its module and its closure. `World.function` makes a copy of it whose names find what the world has
-in the place of those, and copies of this kind for what else it calls: so the text of a kernel is what is traced, and
-nothing that others use is exchanged.
+A function of this package that computes with ndarrays looks up NumPy, the entry points of the kernels in C
+(kernels/native) and other functions by names of its module and its closure. `World.function` copies such a function.
+The names of the copy resolve to the replacements of the world, and to copies of the other functions that it calls. So
+the unchanged code of the kernels is traced, and no module is patched.
 """
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 class _Globals(dict):
-    """The names of a module, as the world has them."""
+    """The globals of a module, resolved by the world."""
 
     def __init__(self, world, names):
         super().__init__(__builtins__=names.get("__builtins__", __builtins__), __name__=names.get("__name__"))
         self.world, self.names = world, names
-        if ".optim" in names.get("__name__", ""):      # where it is called alone, never compared
+        if ".optim" in names.get("__name__", ""):      # optimisers call float(x), and never use float as a type
             self["float"] = _exactly
 
     def __missing__(self, name):
@@ -33,12 +33,12 @@ class _Globals(dict):
 
 
 def _exactly(x):
-    """float(x), which would read a number that is read at each call."""
+    """float(x), but a Reading stays a Reading."""
     return x.exactly() if x.__class__ is Reading else float(x)
 
 
 class _Module:
-    """A module, the same."""
+    """A module whose attributes are resolved by the world."""
 
     def __init__(self, world, module):
         self._world, self._module = world, module
@@ -48,10 +48,13 @@ class _Module:
 
 
 class World:
-    """replaced   {id of a value: what stands in its place}
-    made       made(function) -> what stands for a function of this package instead of its copy, or None
-    array      array(ndarray) -> what stands for an array that is found by a name
-    called     called(function) -> what stands for a function of others, NumPy's among them
+    """Replacements for the values that the functions of this package look up.
+
+    replaced   {id of a value: its replacement}
+    named      {(module, name): the replacement for the value of this name}
+    made       made(function) -> the replacement for a function of this package, or None to copy the function
+    array      array(ndarray) -> the replacement for an array that is looked up by name
+    called     called(function) -> the replacement for any other function, such as one of NumPy
     """
 
     def __init__(self, replaced: dict[int, Any], named: dict[tuple[str, str], Any], made: Callable,
@@ -60,13 +63,13 @@ class World:
         self._known, self._held, self._names, self._inside = {}, [], {}, set()
 
     def found(self, module: str, name: str, x: Any) -> Any:
-        """What stands for the value of a name in a module."""
+        """The replacement for the value `x` of a name in a module."""
         if (module, name) in self.named:
             return self.named[module, name]
         return self.value(x)
 
     def value(self, x: Any) -> Any:
-        """What stands for a value."""
+        """The replacement for a value, or the value itself."""
         kind = type(x)
         if kind in (int, float, str, bool, type(None)):
             return x
@@ -81,7 +84,7 @@ class World:
     def _found(self, x, kind):
         if kind is np.ndarray:
             return self.array(x)
-        if isinstance(x, ModuleType):          # one that runs later is of a kind of its own
+        if isinstance(x, ModuleType):          # a lazy module is an instance of a subclass
             ours = x.__name__.partition(".")[0] == _PACKAGE
             return _Module(self, x) if ours or x is np else x
         if kind in (dict, list, tuple):
@@ -100,7 +103,7 @@ class World:
         return self.called(x) if callable(x) and not isinstance(x, type) else x
 
     def _within(self, x, kind):
-        """A table, a copy of it if it has what stands otherwise."""
+        """A dict, list or tuple with its values replaced; the original if no value is."""
         made = {key: self.value(y) for key, y in x.items()} if kind is dict else [self.value(y) for y in x]
         same = all([made[key] is y for key, y in (x.items() if kind is dict else enumerate(x))])
         return x if same else kind(made)
@@ -115,11 +118,11 @@ class World:
         cells = function.__closure__ and tuple([CellType() for _ in function.__closure__])
         copy = FunctionType(function.__code__, self._names[id(names)], function.__name__, function.__defaults__, cells)
         copy.__kwdefaults__ = function.__kwdefaults__
-        self._known[id(function)] = copy       # before the cells, of which one may be the function
+        self._known[id(function)] = copy       # before its cells are filled: one may hold the function itself
         self._held.append(function)
         for cell, own in zip(cells or (), function.__closure__ or ()):
             try:
                 cell.cell_contents = self.value(own.cell_contents)
-            except ValueError:                 # an empty one
+            except ValueError:                 # an empty cell
                 pass
         return copy
