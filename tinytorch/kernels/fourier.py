@@ -1,5 +1,5 @@
-"""Discrete Fourier transforms along one axis: NumPy's, and of single precision those of native/fourier.c, of lengths
-that have no factors but 2, 3 and 5."""
+"""Discrete Fourier transforms along one axis. native/fourier.c computes those of single precision whose length has no
+prime factors except 2, 3 and 5, and NumPy computes the others."""
 from functools import lru_cache
 from math import prod
 
@@ -8,13 +8,13 @@ import numpy as np
 from . import native
 
 _FLOAT, _COMPLEX = np.dtype(np.float32), np.dtype(np.complex64)
-#: Of these lengths NumPy has its own way as quickly, and the tables of roots would take long to make.
+#: Above this length NumPy is as fast, and the table of roots would take long to compute.
 _LONGEST = 1 << 20
 
 
 @lru_cache(32)
 def _roots(n):
-    """exp(-2 pi i k / n) as floats; None if C does not know transforms of that length."""
+    """exp(-2 pi i k / n) as pairs of floats; None if C has no transform of this length."""
     left = n
     for factor in (2, 3, 5):
         while left and left % factor == 0:
@@ -23,19 +23,19 @@ def _roots(n):
         return None
     angles = np.arange(n) * (-2 * np.pi / n)
     roots = np.stack([np.cos(angles), np.sin(angles)], 1)
-    roots[np.abs(roots) < 1e-12] = 0           # what is nothing: else zeros would come out as something
+    roots[np.abs(roots) < 1e-12] = 0           # exact zeros, so that transforms have exact zeros too
     return roots.astype(_FLOAT).reshape(-1)
 
 
 def _scale(n, norm, forward):
-    """What NumPy multiplies by, as it is called."""
+    """The factor that NumPy multiplies the transform by for this `norm` and direction."""
     if norm == "ortho":
         return n ** -0.5
     return 1.0 if (norm == "backward") == forward else 1.0 / n
 
 
 def along(x, axis, forward, norm, out):
-    """Writes to `out` the transform of complex numbers along an axis; `out` may be `x`. `norm` as for NumPy."""
+    """Writes the transform of complex numbers along an axis to `out`, which may be `x`. `norm` is as in NumPy."""
     n = x.shape[axis]
     if (native.many("transform", x.size) and x.dtype == out.dtype == _COMPLEX and type(x) is type(out) is np.ndarray
             and out.flags.c_contiguous and (roots := _roots(n)) is not None):
@@ -48,7 +48,7 @@ def along(x, axis, forward, norm, out):
 
 
 def of_real(x, onesided, norm, out):
-    """Writes to `out` the transform of real numbers along the last axis, all of it or the part that is `onesided`."""
+    """Writes the transform of real numbers along the last axis to `out`: all of it, or half of it if `onesided`."""
     n = x.shape[-1]
     if native.many("transform_real", x.size) and x.dtype == _FLOAT and out.dtype == _COMPLEX and (
             type(x) is type(out) is np.ndarray and out.flags.c_contiguous and (roots := _roots(n)) is not None):

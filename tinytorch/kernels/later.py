@@ -1,5 +1,5 @@
-"""Modules of kernels that run when something of theirs is first asked for. Where there is no bytecode, as on a file
-system that is read-only, to compile those that a program does not use took a fifth of the import."""
+"""Modules of kernels that run when one of their attributes is first used. Without bytecode files, as on a read-only
+file system, compiling the modules that a program does not use took a fifth of the time of the import."""
 import sys
 from collections.abc import Callable
 from threading import RLock
@@ -9,8 +9,9 @@ __all__ = ["Later", "namespace", "run"]
 
 
 class Later(ModuleType):
-    """A module that has not run. Any attribute that Python's import does not ask for makes it run, in one thread, and
-    it is an ordinary module from then on: what it costs is nothing after that. If it raises, so does who asked."""
+    """A module that has not run yet. It runs, in one thread, when an attribute is used that Python's import system does
+    not use itself. From then on it is an ordinary module and has no overhead. If the module raises, so does the use of
+    the attribute."""
 
     def __getattribute__(self, name):
         if name[:2] != "__" or name in ("__all__", "__doc__", "__file__"):
@@ -18,18 +19,18 @@ class Later(ModuleType):
         return ModuleType.__getattribute__(self, name)
 
     def __setattr__(self, name, value):
-        if name[:2] != "__":                   # it would be set anew by what runs
+        if name[:2] != "__":                   # otherwise the module's code would overwrite the value when it runs
             run(self)
         ModuleType.__setattr__(self, name, value)
 
 
 def run(module: ModuleType) -> None:
-    """Has a module run that is `Later`, if it has not."""
+    """Runs a `Later` module if it has not run yet."""
     found = ModuleType.__getattribute__(module, "__dict__")
     name = found["__name__"]
     with found.setdefault("__lock__", RLock()):
         if type(module) is not Later or found["__spec__"] is not None:
-            return                             # another thread has run it; or it asks for something of its own
+            return                             # another thread has run it, or it is running and uses its own attribute
         path = sys.modules[name.rpartition(".")[0]].__path__
         spec = next(filter(None, (finder.find_spec(name, path) for finder in sys.meta_path)))
         found.update(__spec__=spec, __loader__=spec.loader, __package__=spec.parent, __file__=spec.origin)

@@ -1,8 +1,8 @@
-"""Whether the numbers of an array are such. Few are looked at in other ways than by NumPy's reductions, which take
-several times as long."""
+"""Checks of all elements of an array. For small arrays they avoid NumPy's reductions, which take several times as
+long."""
 import numpy as np
 
-#: Fewer elements are looked at without reductions.
+#: Arrays with fewer elements are checked without reductions.
 _FEW = 65
 
 
@@ -14,14 +14,14 @@ def all_true(x):
 
 
 def any_true(x):
-    """Whether one of the elements of an array of bools is."""
+    """Whether any element of an array of bools is true."""
     if type(x) is np.ndarray and x.size < _FEW and x.dtype.char == "?":
         return x.tobytes().count(0) < x.size
     return bool(x.any())
 
 
 def extremes_of(x):
-    """The smallest and the largest number of an array that is not empty; NaN if there is one."""
+    """The minimum and the maximum of an array that is not empty; NaN if it has a NaN."""
     if isinstance(x, np.generic):
         return x.item(), x.item()
     if x.size < _FEW and type(x) is np.ndarray:
@@ -30,12 +30,12 @@ def extremes_of(x):
 
 
 def all_between(x, low, high):
-    """Whether all of an array's real numbers are above `low` and below `high`: no NaN is."""
+    """Whether low < x < high for all elements of an array of real numbers; False if there is a NaN."""
     least, most = extremes_of(x)
     return bool(low < least and most < high)
 
 
 def all_within(x, low, high):
-    """The same, of numbers that may be `low` or `high`."""
+    """Whether low <= x <= high for all elements of an array of real numbers; False if there is a NaN."""
     least, most = extremes_of(x)
     return bool(low <= least and most <= high)
