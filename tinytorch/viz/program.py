@@ -1,4 +1,4 @@
-"""`viz.program`: what torch.compile has recorded of a function, and where the memory of its replays lies."""
+"""`viz.program`: the program that torch.compile has recorded of a function, and the memory plan of its replays."""
 from __future__ import annotations
 
 import os
@@ -20,8 +20,9 @@ _STYLE = "tinytorch-timeline"
 
 
 class Array(NamedTuple):
-    """Memory that a program makes: the number of its slot, its bytes, the steps that make it and that need it last, and
-    where it lies in the planned block; None for what leaves, whose memory is new at each call."""
+    """An array that a program makes: the number of its slot, its bytes, the first and the last step that use it, and
+    its offset in the planned block. The offset is None for an array that leaves the program, because its memory is new
+    at each call."""
 
     slot: int
     nbytes: int
@@ -34,13 +35,14 @@ class ProgramTable(Table):
     """A program as a table: a row for each step.
 
     program   the recorded Program (capture/program.py)
-    arrays    the Arrays that it makes, views not among them
-    block     the bytes of the block that those share which do not leave
-    leaving   the bytes of those that leave: results, gradients
-    alone     the bytes of all of them, each in memory of its own
-    peak      the most bytes that a call allocates that runs as it is written; None if it was not measured
-    lowered   how many of the steps' calls are made in C, or None if it is replayed by Python alone
-    backward  the same of the program of the gradients, if there is one of its own
+    arrays    the Arrays that it makes, without views
+    block     the bytes of the block that the arrays share which do not leave the program
+    leaving   the bytes of the arrays that leave the program: results and gradients
+    alone     the sum of the bytes of all arrays
+    peak      the peak of the bytes that a call allocates when the function runs as it is written; None if it was not
+              measured
+    lowered   the number of calls in C; None if Python replays the whole program
+    backward  the table of the program of the backward; None if the backward has no separate program
     """
 
     def __init__(self, name: str, program: Program, lowered: int | None, peak: int | None) -> None:
@@ -81,9 +83,9 @@ class ProgramTable(Table):
         return rows
 
     def picture(self, theme: str | None = None) -> str:
-        """The memory plan as an SVG picture: steps from left to right, addresses upwards, an array from where it is
-        made to where it is needed last. What leaves is red and lies above the block. A dashed line is at the bytes that
-        a call allocates that runs as it is written, if they were measured.
+        """The memory plan as an SVG picture: steps from left to right, addresses upwards. Each array extends from the
+        step that makes it to the last step that needs it. Arrays that leave the program are red and above the block. A
+        dashed line marks the peak of the bytes that the function allocates as it is written, if that was measured.
 
         theme     "light" or "dark"; None: the preference of the reader's system
 
@@ -97,8 +99,8 @@ class ProgramTable(Table):
         return drawn(self, theme or "any", f"<style>{themed(theme, _STYLE, common, rules)}</style>")
 
     def save(self, path: str | os.PathLike, theme: str | None = None) -> None:
-        """Writes the picture, .svg or .png by the suffix of `path`, or .html: the picture and the table. ValueError for
-        another suffix."""
+        """Writes the picture (.svg or .png) or a page with the picture and the table (.html), by the suffix of `path`.
+        ValueError for another suffix."""
         save(os.fspath(path), {".svg": lambda: self.picture(theme), ".html": lambda: self._page(theme),
                                ".png": lambda: png(self.picture(theme or "light"))})
 
@@ -113,7 +115,7 @@ class ProgramTable(Table):
 
 
 class _Memory:
-    """A root of a program, as the planner wants it."""
+    """A block of memory with the attributes of a Root that `plan` uses."""
 
     kind = "made"
 
@@ -122,12 +124,14 @@ class _Memory:
 
 
 class _Use:
+    """A step with the attributes of a Call that `plan` uses."""
+
     def __init__(self, reads, writes):
         self.reads, self.writes = reads, writes
 
 
 def planned(program: Program) -> tuple[int, list[Array]]:
-    """(bytes of the block, the Arrays) of a program: those that do not leave share places by when they are needed."""
+    """(bytes of the block, the Arrays) of a program. Arrays in the block that are never needed at once share memory."""
     last, first, leaves = {}, {}, set()
     made = [slot for slot in program.slots if slot.shape is not None and program.slots[slot.root].origin == MADE]
     roots = {slot.index: slot.root for slot in made}
@@ -151,7 +155,7 @@ def planned(program: Program) -> tuple[int, list[Array]]:
 
 
 def drawn(table: ProgramTable, theme: str = "", style: str = "") -> str:
-    """The SVG, with `style`, or without it for a page that has the style."""
+    """The SVG of a program's memory plan. `style` may be empty if the page has the style already."""
     count, right = max(len(table.program.steps), 1), WIDTH - RIGHT
     top = max(table.block + table.leaving, table.peak or 0, 1)
     width, height = right - LEFT, HEIGHT - TOP - BOTTOM
@@ -189,15 +193,15 @@ def drawn(table: ProgramTable, theme: str = "", style: str = "") -> str:
 
 
 def program(compiled: Callable, *args: Any, number: int = -1) -> ProgramTable:
-    """The program that torch.compile has of a function or a module: its steps, how long what they make is needed, and
-    how the memory of what does not leave is shared.
+    """The program that torch.compile has recorded of a function or a module: its steps, how long their results are
+    needed, and how the arrays that do not leave the program share memory.
 
-    args      arguments of a call: it is run once as it is written, to measure the most bytes that it allocates; what it
-              writes to (parameters, gradients) stays written. Without them nothing runs
-    number    which of its programs, in the order in which they were made; by default the last one
+    args      arguments of a call. With them, the function runs once as it is written, to measure the peak of the bytes
+              that it allocates. Its effects on parameters and gradients remain. Without them nothing runs
+    number    the index of the program, in the order in which they were recorded; by default the last one
 
-    TypeError for what torch.compile has not made. ValueError if it has no such program yet: there is one after the
-    second call, and none of what runs as it is written.
+    TypeError if `compiled` is not a result of torch.compile. ValueError if there is no such program: the first one is
+    recorded by the second call, and a function that runs as it is written has none.
 
     >>> import tinytorch as torch
     >>> f = torch.compile(lambda x: (x.exp() * 2).sin())
@@ -214,7 +218,7 @@ def program(compiled: Callable, *args: Any, number: int = -1) -> ProgramTable:
     known = getattr(compiled, "_compiled", None)
     entries = getattr(known, "entries", None)
     if known is None or entries is None:
-        raise TypeError(f"torch.compile makes what has a program, not {type(compiled).__name__}")
+        raise TypeError(f"program expects a result of torch.compile, not {type(compiled).__name__}")
     ready = [x for entry in entries.values() for x in entry.programs]
     if not -len(ready) <= number < len(ready):
         reasons = [entry.reason for entry in entries.values() if entry.reason]
