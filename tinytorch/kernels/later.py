@@ -43,7 +43,7 @@ def run(module: ModuleType) -> None:
 
 
 def namespace(package: str, names: str) -> Callable[[str], ModuleType]:
-    """The `__getattr__` of a package whose modules `names`, divided by spaces, are `Later`."""
+    """The `__getattr__` of a package that makes its modules `names`, a string separated by spaces, `Later`."""
     later = frozenset(names.split())
 
     def __getattr__(name):

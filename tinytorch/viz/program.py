@@ -200,8 +200,8 @@ def program(compiled: Callable, *args: Any, number: int = -1) -> ProgramTable:
               that it allocates. Its effects on parameters and gradients remain. Without them nothing runs
     number    the index of the program, in the order in which they were recorded; by default the last one
 
-    TypeError if `compiled` is not a result of torch.compile. ValueError if there is no such program: the first one is
-    recorded by the second call, and a function that runs as it is written has none.
+    TypeError if `compiled` is not a result of torch.compile. ValueError if it has no such program: there is one after
+    the second call, and a function that runs as it is written has none.
 
     >>> import tinytorch as torch
     >>> f = torch.compile(lambda x: (x.exp() * 2).sin())

@@ -191,7 +191,7 @@ class Traced(np.ndarray):
             raise NotLowered("reshape in another order")
         found = np.ndarray.reshape(self, *shape)
         if asked is False and not self.tape.known(found):
-            raise ValueError("it would be a copy")
+            raise ValueError("reshape would copy")
         return found if self.tape.known(found) else self.tape.moved(self).reshape(*shape)
 
     def ravel(self, order="C"):

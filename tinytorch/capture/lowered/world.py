@@ -25,7 +25,7 @@ class _Globals(dict):
     def __init__(self, world, names):
         super().__init__(__builtins__=names.get("__builtins__", __builtins__), __name__=names.get("__name__"))
         self.world, self.names = world, names
-        if ".optim" in names.get("__name__", ""):      # optimisers call float(x), and never use float as a type
+        if ".optim" in names.get("__name__", ""):      # what is traced there only calls float(x)
             self["float"] = _exactly
 
     def __missing__(self, name):
