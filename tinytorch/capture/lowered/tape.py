@@ -558,7 +558,7 @@ class Tape(Sums):
             strides = None if alike is None else np.empty_like(np.ndarray.view(alike, np.ndarray)).strides
             found = []
             for name, at in steps:
-                parts = []
+                parts: list[Any] = []
                 for x in at:
                     if x.__class__ is int:
                         parts.append(found[x])
