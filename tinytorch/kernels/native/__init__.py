@@ -144,6 +144,13 @@ def _made(name):
                   "address": _address, "matrix": _matrix, "place_of": _place_of, "ndarray": _NDARRAY, "_least": _least,
                   "looked_at": _looked_at, "_empty": np.empty, "_float": _FLOAT, "made_anyhow": _made_anyhow,
                   "result_anyhow": _result_anyhow})
+    otherwise = f"""try:
+        {quick}
+        _fits = {fits}
+    except (AttributeError, TypeError, ValueError):
+        _fits = False
+    if not _fits:
+        return"""
     exec(f"""
 def {name}({parameters}):
     try:
@@ -157,13 +164,7 @@ def {name}({parameters}):
 def done({parameters}):
     if {few}:
         return False
-    try:
-        {quick}
-        _fits = {fits}
-    except (AttributeError, TypeError, ValueError):
-        _fits = False
-    if not _fits:
-        return looked_at("{name}", {parameters})
+    {otherwise} looked_at("{name}", {parameters})
     {call}
     return True
 
@@ -171,25 +172,13 @@ def made({read}):
     if {few}:
         return None
     {last} = _empty(_shape, _float)
-    try:
-        {quick}
-        _fits = {fits}
-    except (AttributeError, TypeError, ValueError):
-        _fits = False
-    if not _fits:
-        return made_anyhow("{name}", {read})
+    {otherwise} made_anyhow("{name}", {read})
     {call}
     return {last}
 
 def result({read}):
     {last} = _empty(_shape, _float)
-    try:
-        {quick}
-        _fits = {fits}
-    except (AttributeError, TypeError, ValueError):
-        _fits = False
-    if not _fits:
-        return result_anyhow("{name}", {read})
+    {otherwise} result_anyhow("{name}", {read})
     {call}
     return {last}
 """, scope)
