@@ -416,6 +416,27 @@ def test_a_class_that_overrides_functions_and_is_no_tensor_stops_no_recording():
     assert programs(compiled)[0].count == 2
 
 
+def test_callbacks_of_the_garbage_collector_are_not_the_functions():
+    ran = []
+
+    def callback(phase, info):
+        ran.append(phase)
+
+    def step(x):
+        parts = [[x * k] for k in range(50)]
+        return sum([part for part, in parts])
+    compiled, before = torch.compile(step, fullgraph=True), gc.get_threshold()
+    gc.callbacks.append(callback)
+    gc.set_threshold(2)
+    try:
+        for i in range(4):
+            assert compiled(torch.full((2,), float(i))).tolist() == [1225. * i] * 2
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(callback)
+    assert ran and programs(compiled)[0].count == 2
+
+
 def test_fullgraph_is_an_error():
     with pytest.raises(torch._dynamo.exc.Unsupported, match="item"):
         torch.compile(lambda x: x * x.sum().item(), fullgraph=True)(torch.rand(3))

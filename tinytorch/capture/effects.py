@@ -161,14 +161,15 @@ class Watch:
                 self.notice(module)
             elif kind is _KEEPS:
                 self.reason = self.reason or f"{code.co_name} of {frame.f_globals['__name__']}, which keeps state"
-            elif _is_of_program(kind, frame):
+            elif _is_of_program(kind, frame) and not _is_of_collector(frame):
                 if code not in self._codes:
                     self._codes.add(code)
                     self._look(code, frame)
                 for name, value in frame.f_locals.items():
                     if not (name == "self" and code.co_name == "__init__"):
                         self.notice(value)
-        elif event == "c_call" and self.reason is None and _is_of_program(kind, frame):
+        elif event == "c_call" and self.reason is None and _is_of_program(kind, frame) and (
+                not _is_of_collector(frame)):
             self._call(argument)
 
     def notice(self, value: Any) -> None:
@@ -378,6 +379,16 @@ def _kind(code, frame):
             _kinds.update(_OF_STREAM)
         _kinds[code] = kind
     return kind
+
+
+def _is_of_collector(frame):
+    """Whether a callback of the garbage collector runs, which may happen in the middle of any function."""
+    codes = [getattr(callback, "__code__", None) for callback in gc.callbacks]
+    while codes and frame is not None:
+        if frame.f_code in codes:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _is_of_program(kind, frame):
