@@ -142,8 +142,8 @@ def _made(name):
     read = ", ".join(["_shape", *read])
     scope.update({"enter": entering("enter_" + name), "pack": struct.Struct(layout).pack, "free": free, "team": team,
                   "address": _address, "matrix": _matrix, "place_of": _place_of, "ndarray": _NDARRAY, "_least": _least,
-                  "looked_at": _looked_at, "_empty": np.empty, "_float": _FLOAT, "made_anyhow": _made_anyhow,
-                  "result_anyhow": _result_anyhow})
+                  "looked_at": _looked_at, "_empty": np.empty, "_float": _FLOAT, "made_fallback": _made_fallback,
+                  "result_fallback": _result_fallback})
     otherwise = f"""try:
         {quick}
         _fits = {fits}
@@ -172,13 +172,13 @@ def made({read}):
     if {few}:
         return None
     {last} = _empty(_shape, _float)
-    {otherwise} made_anyhow("{name}", {read})
+    {otherwise} made_fallback("{name}", {read})
     {call}
     return {last}
 
 def result({read}):
     {last} = _empty(_shape, _float)
-    {otherwise} result_anyhow("{name}", {read})
+    {otherwise} result_fallback("{name}", {read})
     {call}
     return {last}
 """, scope)
@@ -481,9 +481,9 @@ def made(name, shape, *args):
     return _makers[name](shape, *args) if _loaded else None
 
 
-def _made_anyhow(name, shape, *args):
+def _made_fallback(name, shape, *args):
     """`made` for arrays that the quick check does not take."""
-    return _result_anyhow(name, shape, *args) if _fit(name, args, _given[name]) else None
+    return _result_fallback(name, shape, *args) if _fit(name, args, _given[name]) else None
 
 
 def result(name, shape, *args):
@@ -491,7 +491,7 @@ def result(name, shape, *args):
     return _results[name](shape, *args)
 
 
-def _result_anyhow(name, shape, *args):
+def _result_fallback(name, shape, *args):
     """`result` for arrays that the quick check does not take."""
     out = np.empty(shape, _FLOAT)
     run(name, *args, out)
