@@ -107,8 +107,8 @@ def replayed(monkeypatch):
                 counted[name, parameter] += i in wanted
     monkeypatch.setattr(native, "run", replay)
     monkeypatch.setattr(native, "done", native._looked_at)             # which calls `run`
-    monkeypatch.setattr(native, "made", native._made_anyhow)
-    monkeypatch.setattr(native, "result", native._result_anyhow)
+    monkeypatch.setattr(native, "made", native._made_fallback)
+    monkeypatch.setattr(native, "result", native._result_fallback)
     monkeypatch.setattr(halves, "_converter", lambda name: lambda array, out: False)
     monkeypatch.setattr(random, "_ONE_PIECE", 0)                       # draws of many call it too
     monkeypatch.setattr(copies, "_FEW", 0)

@@ -31,8 +31,8 @@ def any_size(monkeypatch):
         return run
     for call in (native.run, native.done):
         monkeypatch.setattr(native, call.__name__, noted(call))
-    monkeypatch.setattr(native, "made", native._made_anyhow)           # which call `run`
-    monkeypatch.setattr(native, "result", native._result_anyhow)
+    monkeypatch.setattr(native, "made", native._made_fallback)           # which call `run`
+    monkeypatch.setattr(native, "result", native._result_fallback)
     before = torch.get_num_threads()
     yield ran
     torch.set_num_threads(before)

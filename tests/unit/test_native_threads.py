@@ -66,8 +66,8 @@ def recorded(monkeypatch):
     plain = native.run
     monkeypatch.setattr(native, "run", run)
     monkeypatch.setattr(native, "done", native._looked_at)             # which calls `run`
-    monkeypatch.setattr(native, "made", native._made_anyhow)
-    monkeypatch.setattr(native, "result", native._result_anyhow)
+    monkeypatch.setattr(native, "made", native._made_fallback)
+    monkeypatch.setattr(native, "result", native._result_fallback)
     monkeypatch.setattr(halves, "_converter", lambda name: lambda array, out: False)
     monkeypatch.setattr(random, "_ONE_PIECE", 0)                       # as draws of many do
     before = torch.get_num_threads()
