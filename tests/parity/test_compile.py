@@ -15,7 +15,7 @@ BOTH = torch, tinytorch
 
 @pytest.fixture(autouse=True)
 def frames_as_before():
-    """Gives the interpreter its own function that runs frames again. After an error torch's compiler leaves another one,
+    """Gives the interpreter its own function that runs frames again. After an error torch's compiler leaves another,
     under which calls hold more references, so that tinytorch copies every gradient for the rest of the process."""
     yield
     python = ctypes.pythonapi
