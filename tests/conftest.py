@@ -22,11 +22,21 @@ def pytest_configure(config):
         multiprocessing.set_start_method("fork", force=True)
 
 
-def pytest_collection_finish(session):
-    """Leaves what the collected tests consist of, and torch, out of every collection of garbage: some million
-    objects."""
+def _freeze():
+    """Leaves all objects that there are, some million with torch's, out of collections of garbage and of searches for
+    who holds an object. Tests make hundreds of both."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_collection_finish(session):
+    _freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item, nextitem):
+    if nextitem is None or nextitem.path != item.path:
+        _freeze()
 
 
 def pytest_sessionfinish(session):

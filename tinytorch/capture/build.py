@@ -1,6 +1,7 @@
 """Turns a recording into a program: checks the recording, and compares its program with that of another call."""
 from __future__ import annotations
 
+import gc
 import sys
 from typing import Any
 
@@ -291,20 +292,16 @@ def _unrecorded_graph(recording, inputs, roots):
 def _name_constants(recording):
     """Finds the tensors whose arrays were taken for constants because no public function got the tensors. Their origin
     becomes TENSOR, as the program may write to them between calls."""
+    shared = {}                                # id of an array: its slot
     for index in recording.unknown:
         slot = recording.slots[index]
-        if slot.origin != CONSTANT:
-            continue
         array = slot.array
-        if sys.getrefcount(array) > OF_A_NAME + 3:     # beside `array`: `held`, `arrays` and the slot
-            owner = _tensor_of(array)
-            if owner is not None:
+        if slot.origin == CONSTANT and sys.getrefcount(array) > OF_A_NAME + 3:     # `array`, `held`, `arrays`, the slot
+            shared[id(array)] = slot
+    if shared:                                 # one search for all: it looks at every object of the process
+        for owner in gc.get_referrers(*[slot.array for slot in shared.values()]):
+            if isinstance(owner, Tensor) and (slot := shared.pop(id(owner._array), None)) is not None:
                 slot.origin, slot.value = TENSOR, owner
-
-
-def _tensor_of(array):
-    import gc
-    return next((x for x in gc.get_referrers(array) if isinstance(x, Tensor)), None)
 
 
 def _bumps(recording, inputs):

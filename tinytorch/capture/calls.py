@@ -114,20 +114,21 @@ def unwrap_tensor(tensor, seen):
 
 def unwrap_held_by_others(alive):
     """Puts ndarrays back for the Traced arrays `alive`, which objects hold that no public function passed on. The
-    garbage collector finds these objects."""
-    for traced in alive:
-        for holder in gc.get_referrers(traced):
-            if isinstance(holder, Tensor) and holder._array is traced:
-                holder._array = traced.value
-            elif isinstance(holder, Node) and holder.saved is not None:
-                holder.saved = plain(holder.saved)
-            elif type(holder) is list and holder is not alive:
-                holder[:] = [traced.value if x is traced else x for x in holder]
-            elif type(holder) is dict:
-                for key, x in list(holder.items()):
-                    if x is traced:
-                        holder[key] = traced.value
-            elif type(holder) is tuple:
-                for node in gc.get_referrers(holder):
-                    if isinstance(node, Node) and node.saved is holder:
-                        node.saved = plain(holder)
+    garbage collector finds these objects. It looks at every object of the process, so it is asked once for all."""
+    known, tuples = {id(traced) for traced in alive}, []
+    for holder in gc.get_referrers(*alive):
+        if isinstance(holder, Tensor) and id(holder._array) in known:
+            holder._array = holder._array.value
+        elif isinstance(holder, Node) and holder.saved is not None:
+            holder.saved = plain(holder.saved)
+        elif type(holder) is list and holder is not alive:
+            holder[:] = [x.value if id(x) in known else x for x in holder]
+        elif type(holder) is dict:
+            for key, x in list(holder.items()):
+                if id(x) in known:
+                    holder[key] = x.value
+        elif type(holder) is tuple:
+            tuples.append(holder)
+    for node in gc.get_referrers(*tuples) if tuples else ():
+        if isinstance(node, Node) and node.saved is not None:
+            node.saved = plain(node.saved)
