@@ -1,4 +1,5 @@
 """What the suite says at its end, also when several processes share it (pytest-xdist)."""
+import builtins
 import gc
 import multiprocessing
 import os
@@ -31,6 +32,11 @@ def _freeze():
 
 def pytest_collection_finish(session):
     _freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    vars(builtins).pop("_", None)              # the last result that a docstring's example showed
 
 
 @pytest.hookimpl(trylast=True)
