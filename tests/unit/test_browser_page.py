@@ -42,8 +42,9 @@ export async function loadPyodide({ indexURL }) {
 """
 
 
-def loaded(name):
-    spec = importlib.util.spec_from_file_location(f"browser_{name}", FOLDER / f"{name}.py")
+def loaded(name, folder=FOLDER):
+    """A module of its own. That of another test may have been made for torch."""
+    spec = importlib.util.spec_from_file_location(f"browser_{name}", folder / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -80,7 +81,7 @@ def test_its_network_is_that_of_the_other_example(monkeypatch):
     pytest.importorskip("tqdm", reason="the examples show their progress by tqdm")
     monkeypatch.syspath_prepend(str(FOLDER.parent))
     states = []
-    for net in loaded("train").Net, importlib.import_module("mnist_rnn").Net:
+    for net in loaded("train").Net, loaded("mnist_rnn", FOLDER.parent).Net:
         torch.manual_seed(0)
         states.append(net().state_dict())
     for name, value in states[0].items():
