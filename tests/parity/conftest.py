@@ -13,11 +13,19 @@ except ImportError:
 else:
     from torch.testing._internal import common_utils
 
+    import tinytorch
+
     torch.set_num_threads(1)
     # Each seeding notes down for GPUs that may yet be used, and each making of samples looks for a unittest: both walk
     # the whole stack, which took half of the time of the tables.
     torch.cuda.manual_seed_all = torch.xpu.manual_seed_all = torch.mtia.manual_seed_all = lambda seed: None
     common_utils.extract_test_fn = lambda: None
+
+
+def pytest_runtest_setup(item):
+    """Both streams of random numbers begin anew, so that no test depends on what ran before it."""
+    torch.manual_seed(0)
+    tinytorch.manual_seed(0)
 
 
 def pytest_configure(config):
