@@ -1,4 +1,5 @@
 """Arrays at addresses that are no multiple of their elements, as arguments of every native kernel and of OpenBLAS."""
+import re
 import struct
 import sys
 from collections import Counter
@@ -109,7 +110,7 @@ def replayed(monkeypatch):
     monkeypatch.setattr(native, "done", native._looked_at)             # which calls `run`
     monkeypatch.setattr(native, "made", native._made_fallback)
     monkeypatch.setattr(native, "result", native._result_fallback)
-    monkeypatch.setattr(halves, "_converter", lambda name: lambda array, out: False)
+    monkeypatch.setattr(halves, "_converter", lambda name: lambda *args: -1)
     monkeypatch.setattr(random, "_ONE_PIECE", 0)                       # draws of many call it too
     monkeypatch.setattr(copies, "_FEW", 0)
     monkeypatch.setattr(copies, "_SHORT", sys.maxsize)
@@ -186,7 +187,7 @@ def test_addresses_are_found_with_and_without_ctypes(monkeypatch):
     library, fixed = native._loaded[1], np.arange(6.0)
     fixed.flags.writeable = False
     whole = draws(0, 4, 6)
-    for find, enter in (objects.doors(library), (objects._place_of, partial(objects._entered, library))):
+    for find, enter, *_ in (objects.doors(library), (objects._place_of, partial(objects._entered, library))):
         for array in (whole, whole[1:], whole[0], whole.astype(np.int8), np.zeros(())):
             assert find(array) == array.ctypes.data
         for other in (whole[:, 1:], whole.T, fixed, None, 3, "text", torch.zeros(3)):
@@ -198,7 +199,7 @@ def test_addresses_are_found_with_and_without_ctypes(monkeypatch):
     with pytest.raises(TypeError):
         native.entering("enter_row_norms")(3)
     assert type(native._place_of) is type(len) or sys.implementation.name != "cpython"
-    monkeypatch.setattr(objects, "_agrees", lambda place_of: False)
+    monkeypatch.setattr(objects, "_agrees", lambda library, place_of: False)
     assert objects.doors(library)[0] is objects._place_of
 
 
@@ -218,6 +219,53 @@ def test_conversions_of_what_lies_anywhere():
             wide = halves.convert(again, single)
             if wide is not None:
                 np.testing.assert_array_equal(wide, narrow.astype(single))
-    convert, out = native.converter("float_to_half"), np.empty((6, 8), half)
-    assert convert(whole, out) and not convert(copied(whole, 1), out) and not convert(whole[:5], out)
-    assert not convert(whole.T, out) and not convert(fixed, out) and not convert(whole[:0], out[:0])
+    convert, out = native.converter("float_to_half", single, half), np.empty((6, 8), half)
+    for x, to, fits in ((whole, out, True), (fixed, out, True), (copied(whole, 1), out, False), (whole[:5], out, False),
+                        (whole.T, out, False), (whole, out.T, False), (whole, copied(out, 1), False),
+                        (whole.astype(np.float64), out, False), (whole.view(np.uint32), out, False)):
+        assert convert(1, whole.size, x, to) == (0 if fits else -1)
+
+
+def fitting(name):
+    """Arguments that fit the declaration of a kernel."""
+    declared = list(parsed(KERNELS[name][1]))
+    numbers = {x: 5 + i % 3 for i, (_, x, kind, *_) in enumerate(declared) if not kind}
+    numbers.update(dict.fromkeys({"turned", "ta", "tb"} & {*numbers}, 1))
+    numbers.update({x: 40 for x in numbers if x[:2] == "ld" or x == "distance" or x[:5] == "apart"})
+    for marks, x, kind, inside, dtype, _ in declared:
+        sizes = eval(f"({inside},)", {}, numbers) if kind else ()
+        if not kind:
+            yield numbers[x] + 0.5 if marks else numbers[x]
+        elif kind == "[":
+            yield np.zeros(sizes, "u4" if dtype == "twister" else dtype or np.float32)
+        else:
+            turned, rows, columns, apart, *several = sizes
+            shape, steps = (columns, rows) if turned else (rows, columns), (apart, 1)
+            yield np.lib.stride_tricks.as_strided(
+                np.zeros(9999, np.float32), (*several[:2], *shape), [4 * n for n in (*several[2:], *steps)])
+
+
+@needs_library
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_library_takes_no_argument_that_python_would_refuse(name):
+    """An array of another dtype, size or layout, at an odd address, or that may not be written to; no array; a number
+    that is none, or of which the size of an array does not follow."""
+    declared, args = list(parsed(KERNELS[name][1])), list(fitting(name))
+    takes = native._checking("enter_nothing", declared)
+    assert takes(1, *args) == 0 and takes(*args) == takes(1, *args, 1) == takes() == -1
+    sizes = " ".join([inside for *_, inside, _, _ in declared])
+    for i, ((marks, x, kind, *_), given) in enumerate(zip(declared, args)):
+        others = []
+        if kind:
+            fixed = given.view()
+            fixed.flags.writeable = False
+            assert takes(1, *args[:i], fixed, *args[i + 1:]) == -(">" in marks)
+            assert takes(1, *args[:i], None, *args[i + 1:]) == ("?" in marks) - 1
+            others = [given[..., :-1], np.repeat(given, 2, -1)[..., ::2], given.astype(np.int16), torch.tensor(0), 3,
+                      given.view(type("Other", (np.ndarray,), {}))] + [copied(given, 1)] * (given.itemsize > 1)
+        else:
+            others = ["5", None, np.zeros(2)] + [0.5, 1 << 70] * (not marks)
+            if given != 1 and "max" not in sizes and re.search(rf"\b{x}\b", sizes):
+                others += [given + 1, -given]
+        for other in others:
+            assert takes(1, *args[:i], other, *args[i + 1:]) == -1, (x, other)

@@ -56,7 +56,7 @@ def converted(array: ndarray, dtype: np.dtype) -> ndarray | None:
     """The result of the first function in `convert` that converts the array; None if none does."""
     for function in convert:
         if (result := function(array, dtype)) is not None:
-            return stepping_as(array, result)
+            return result if result.ndim < 3 else stepping_as(array, result)
     return None
 
 

@@ -7,9 +7,10 @@ A twin begins with `if native.done("adam", ...): return`, or returns the result 
 the dtype and the least number of elements in the table (table.py). Where C and NumPy round alike, NumPy is faster below
 that number. Where they do not, it is 1, so that an element depends neither on the number of elements nor on the layout.
 
-Addresses reach C in three ways: from `run`, which checks class, dtype, byte order, layout, size and writability of
-every array, whatever `done`, `made` and `takes` have found; from `done` and the functions of `walker` and `by_element`,
-which check the same; and from NumPy, which calls inner loops in C (`_ufunc`) as it calls its own.
+Addresses reach C in three ways: from `run`, `done`, `made` and `result`, in which C or Python checks class, dtype,
+byte order, layout, size and writability of every array (`_made`), whatever `takes` has found; from the functions of
+`walker` and `by_element`, which check the same; and from NumPy, which calls inner loops in C (`_ufunc`) as it calls its
+own.
 
 Environment: TINYTORCH_NATIVE=0 uses no kernels; with TINYTORCH_NATIVE=1 a missing library is an ImportError.
 TINYTORCH_NATIVE_LEVEL selects baseline, avx2 or avx512; the default is the highest level that the machine supports.
@@ -102,84 +103,70 @@ def _matrix(array, turned, rows, columns, distance, *several):
 def _made(name):
     """The functions of a kernel for `run`, `done`, `made` and `result`, which check its arguments and call it.
 
-    They are compiled from text, which has no loops, lookups and calls, because the checks take as long as many kernels
-    do. First come the marks of each argument in the table: a number, a matrix, or an array with its quick check
-    (`fits`) and its slow one (`_address`, which says what does not fit). Then comes the call, and its error if the
-    kernel can fail.
+    A built-in function of C checks the arguments and calls the kernel if they fit (`checked`). Otherwise `_address` and
+    `_matrix` look at each array: they say what does not fit, or find that only C did not know. The functions are
+    compiled from text without loops. At its end comes the error of the kernel, if it can fail.
     """
-    declared = KERNELS[name][1]
-    parameters, given, layout, scope, arrays, sizes = [], [], "q", {}, {}, []
-    for marks, x, kind, inside, dtype, _ in parsed(declared):
+    declared = list(parsed(KERNELS[name][1]))
+    parameters, given, layout, scope = [], [], "q", {}
+    for marks, x, kind, inside, dtype, _ in declared:
         parameters.append(x)
         layout += "d" if marks and not kind else "q"
         if kind == "[":
             dtype = np.dtype("u4" if dtype == "twister" else dtype or np.float32)
             scope[dtype.name] = dtype
-            absent = f"0 if {x} is None else " if "?" in marks else ""
-            fits = f"type({x}) is ndarray and {x}.dtype is {dtype.name} and {x}.size == {inside}"
-            if absent:
-                fits = f"({x} is None or {fits})"
-            arrays[x] = absent, fits, f"address({x}, {inside}, {dtype.name}{', True' if '>' in marks else ''})"
-            given.append(f"at_{x}")
-            if dtype.itemsize > 1:
-                sizes.append((dtype.itemsize, x))
+            absent = f"0 if {x} is None else " * ("?" in marks)
+            given.append(f"{absent}address({x}, {inside}, {dtype.name}{', True' * ('>' in marks)})")
         else:
             given.append(f"matrix({x}, {inside.replace(',', ', ')})" if kind else x)
-    quick = "; ".join([f"at_{x} = {absent}place_of({x})" for x, (absent, _, _) in arrays.items()])
-    slow = "; ".join([f"at_{x} = {absent}{call}" for x, (absent, _, call) in arrays.items()])
-    fits = [fit for _, fit, _ in arrays.values()]
-    for itemsize in {itemsize for itemsize, _ in sizes}:
-        fits.append(f"not ({' | '.join([f'at_{x}' for size, x in sizes if size == itemsize])}) % {itemsize}")
-    fits = " and ".join(fits)
-    fails_at = failing(name)
-    call = f"enter(pack(1 if team.size == 1 else free(), {', '.join(given)}))"
+    failed, fails_at = "raise MemoryError('no memory for a kernel')", failing(name)
     if fails_at is not None:
-        call = (f"failed = {call}\n    if failed:\n        raise MemoryError('no memory for a kernel') if failed == 1 "
-                f"else {_OUTSIDE[fails_at]}")
+        failed = f"""if failed == 1:
+            raise MemoryError('no memory for a kernel')
+        raise {_OUTSIDE[fails_at]}"""
     counted = [parameters[place] for place, _ in _given[name][:1]]     # empty where all are matrices
-    few, parameters = f"{counted[0]}.size < _least['{name}']" if counted else "True", ", ".join(parameters)
-    *read, last = [x for _, x, *_ in parsed(declared)]
-    read = ", ".join(["_shape", *read])
-    scope.update({"enter": entering("enter_" + name), "pack": struct.Struct(layout).pack, "free": free, "team": team,
-                  "address": _address, "matrix": _matrix, "place_of": _place_of, "ndarray": _NDARRAY, "_least": _least,
-                  "looked_at": _looked_at, "_empty": np.empty, "_float": _FLOAT, "made_fallback": _made_fallback,
-                  "result_fallback": _result_fallback})
-    otherwise = f"""try:
-        {quick}
-        _fits = {fits}
-    except (AttributeError, TypeError, ValueError):
-        _fits = False
-    if not _fits:
-        return"""
+    few = f"{counted[0]}.size < _least['{name}']" if counted else "True"
+    *read, last = parameters
+    parameters, read = ", ".join(parameters), ", ".join(["_shape", *read])
+    threads = "1 if team.size == 1 else free()"
+    scope.update({"enter": entering("enter_" + name), "checked": _checking("enter_" + name, declared),
+                  "pack": struct.Struct(layout).pack, "free": free, "team": team, "address": _address,
+                  "matrix": _matrix, "_least": _least, "looked_at": _looked_at, "_empty": np.empty, "_float": _FLOAT,
+                  "made_fallback": _made_fallback, "result_fallback": _result_fallback})
     exec(f"""
 def {name}({parameters}):
-    try:
-        {quick}
-        if not ({fits}):
-            raise TypeError
-    except (AttributeError, TypeError, ValueError):
-        {slow}
-    {call}
+    if failed := checked({threads}, {parameters}):
+        if failed < 0:
+            failed = enter(pack({threads}, {", ".join(given)}))
+            if not failed:
+                return
+        {failed}
 
 def done({parameters}):
     if {few}:
         return False
-    {otherwise} looked_at("{name}", {parameters})
-    {call}
+    if failed := checked({threads}, {parameters}):
+        if failed < 0:
+            return looked_at("{name}", {parameters})
+        {failed}
     return True
 
 def made({read}):
     if {few}:
         return None
     {last} = _empty(_shape, _float)
-    {otherwise} made_fallback("{name}", {read})
-    {call}
+    if failed := checked({threads}, {parameters}):
+        if failed < 0:
+            return made_fallback("{name}", {read})
+        {failed}
     return {last}
 
 def result({read}):
     {last} = _empty(_shape, _float)
-    {otherwise} result_fallback("{name}", {read})
-    {call}
+    if failed := checked({threads}, {parameters}):
+        if failed < 0:
+            return result_fallback("{name}", {read})
+        {failed}
     return {last}
 """, scope)
     return [scope[door] for door in (name, "done", "made", "result")]
@@ -278,8 +265,9 @@ def _arrays(declared):
 
 
 _loaded = _load()
-#: The function that finds the address of an array, and the one that makes a function that calls one of the library's.
-_place_of, entering = doors(_loaded[1]) if _loaded else (None, None)
+#: The function that finds the address of an array, and those that make a function that calls one of the library's,
+#: and one that checks its arguments too.
+_place_of, entering, _checking = doors(_loaded[1]) if _loaded else (None, None, None)
 #: Name -> the function that checks the arguments of a kernel and calls it, and those of `done`, `made` and `result`.
 _known, _done, _makers, _results = [
     {name: partial(_first_call, which, name) for name in KERNELS} if _loaded else {} for which in range(4)]
@@ -530,22 +518,13 @@ def run(name, *args):
                 x[...] = copy
 
 
-def converter(name):
-    """The function that has a kernel convert an array into another one and says whether it did. They are of the
-    kernel's dtypes, by whatever name: NumPy has none for some of 16 bits. It does if both are contiguous, aligned, of
-    one size and not empty, and may be written to."""
-    enter, pack, place_of = entering("enter_" + name), struct.Struct("4q").pack, _place_of
-
-    def convert(array, out):
-        try:
-            n, at, to = array.size, place_of(array), place_of(out)
-        except (TypeError, ValueError):
-            return False
-        if not n or out.size != n or at % array.itemsize or to % out.itemsize:
-            return False
-        enter(pack(1 if team.size == 1 else free(), n, at, to))
-        return True
-    return convert
+def converter(name, source, target):
+    """A function of the number of threads, the number of elements, an array of the dtype `source` and one of the dtype
+    `target`. It has a kernel convert the first array into the second one and returns 0. It returns -1 if it does not
+    know that both are contiguous and aligned and have so many elements. The kernel knows the dtypes by other names,
+    because NumPy has none for some of 16 bits."""
+    return _checking("enter_" + name, [("", "n", "", "", "", ""), ("", "x", "[", "n", source, ""),
+                                       (">", "out", "[", "n", target, "")])
 
 
 def _aligned(array):

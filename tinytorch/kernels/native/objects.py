@@ -1,12 +1,13 @@
-"""Makes built-in functions of two functions of the library (objects.c), where C can find its way in Python's objects.
-Elsewhere ctypes does the same work in several times the time.
+"""Makes built-in functions of three functions of the library (objects.c), where C can find its way in Python's
+objects. Elsewhere ctypes and Python do the same work in several times the time.
 
-NumPy's headers fix where an array keeps its address and its flags, because extensions read them there. The sizes of
-Python's classes say where bytes keep their content and objects their class. The addresses that C finds in a few arrays
-are compared with those that NumPy gives, before the functions are used.
+NumPy's headers fix where an array keeps its address, shape, strides, dtype and flags, because extensions read them
+there. The sizes of Python's classes say where bytes keep their content and objects their class. What C finds in a few
+arrays is compared with what NumPy says, before the functions are used.
 """
+import ast
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
@@ -17,24 +18,39 @@ except ImportError:                            # as in browsers: no library can 
 
 __all__ = ["doors"]
 
-#: Flags of arrays: contiguous in the order of C, and one that may be written to.
-_WANTED = 0x0001 | 0x0400
-#: Method definitions. The built-in functions read theirs for as long as they live.
-_definitions = []
+#: The words of a signature, as in objects.c: how an argument is given, how a size is calculated from the arguments, and
+#: what is said of an array.
+_WHOLE, _REAL, _ARRAY, _MATRIX = range(4)
+_END, _CONSTANT, _ARGUMENT, _TIMES, _PLUS, _LARGER = range(6)
+_WRITTEN, _OPTIONAL = 1, 2
+#: The largest number of arguments, the number of threads included.
+_MOST_ARGUMENTS = 48
+#: Method definitions, and the dtypes whose addresses are in signatures. The built-in functions read them for as long as
+#: they live.
+_kept: list = []
 
 
-def doors(library: "ctypes.CDLL") -> tuple[Callable[[np.ndarray], int], Callable[[str], Callable[[bytes], int]]]:
-    """Two functions. The first gives the address of a contiguous and writeable array, and raises TypeError or
+def doors(library: "ctypes.CDLL") -> tuple[Callable[[np.ndarray], int], Callable[[str], Callable[[bytes], int]],
+                                           Callable[[str, Iterable[tuple]], Callable[..., int]]]:
+    """Three functions. The first gives the address of a contiguous and writeable array, and raises TypeError or
     ValueError for every other object. The second takes the name of a function of the library and gives a function of
-    bytes, which calls it with the address of their content."""
+    bytes, which calls it with the address of their content. The third takes the name of a function and its arguments
+    as `parsed` of table.py yields them. It gives a function of the number of threads and these arguments, which checks
+    them and calls the function of the library. That returns -1 and calls nothing if the arguments do not fit, or if it
+    does not know whether they do."""
     try:
         _set_layout(library)
         place_of = _builtin(library.place_of, b"place_of", None)
-        if _agrees(place_of):
-            return place_of, lambda name: _builtin(library.enter, b"enter", struct.pack("P", _at(library, name)))
+        if _agrees(library, place_of):
+            return (place_of, lambda name: _builtin(library.enter, b"enter", struct.pack("P", _at(library, name))),
+                    lambda name, declared: _checked(library, name, declared))
     except (AttributeError, OSError, TypeError, ValueError):       # another Python than CPython
         pass
-    return _place_of, lambda name: _entered(library, name)
+    return _place_of, lambda name: _entered(library, name), lambda name, declared: _undecided
+
+
+def _undecided(*args):
+    return -1
 
 
 def _place_of(array):
@@ -58,40 +74,94 @@ class _Method(ctypes.Structure if ctypes else object):
                 ("doc", ctypes.c_char_p)] if ctypes else []
 
 
-_ONE_ARGUMENT = 0x0008                         # METH_O
+_ONE_ARGUMENT, _ARGUMENTS = 0x0008, 0x0080     # METH_O and METH_FASTCALL
 
 
-def _builtin(function, name, bound):
-    """A built-in function of one argument. C gets `bound` first and then the argument."""
-    method = _Method(name, ctypes.cast(function, ctypes.c_void_p).value, _ONE_ARGUMENT, None)
+def _builtin(function, name, bound, flags=_ONE_ARGUMENT):
+    """A built-in function of one argument, or of several. C gets `bound` first and then the argument, or the address
+    of the arguments and their number."""
+    method = _Method(name, ctypes.cast(function, ctypes.c_void_p).value, flags, None)
     make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    _definitions.append(method)
+    _kept.append(method)
     return make(("PyCFunction_NewEx", ctypes.pythonapi))(ctypes.addressof(method), bound, None)
+
+
+def _checked(library, name, declared):
+    """The built-in function that checks the arguments of a function of the library and calls it."""
+    return _builtin(library.call_checked, name.encode(), _signature(_at(library, name), list(declared)), _ARGUMENTS)
+
+
+def _signature(function, declared):
+    """The address of a function and its arguments as bytes: the kinds of all arguments, and then the dtype, the marks
+    and the size of each array, and the dtype and the sizes and steps of each matrix."""
+    kinds, rest = [_WHOLE], []
+    places = {x: place for place, (_, x, *_) in enumerate(declared, 1)}
+    for marks, _, kind, inside, dtype, _ in declared:
+        if not kind:
+            kinds.append(_REAL if marks else _WHOLE)
+            continue
+        kinds.append(_ARRAY if kind == "[" else _MATRIX)
+        if not isinstance(dtype, np.dtype):
+            dtype = np.dtype("u4" if dtype == "twister" else dtype or np.float32)
+        _kept.append(dtype)
+        sizes = ast.parse(f"({inside},)", mode="eval").body.elts
+        rest.append(id(dtype))
+        if kind == "[":
+            rest += [dtype.itemsize, _WRITTEN * (">" in marks) | _OPTIONAL * ("?" in marks)]
+        else:
+            rest.append(len(sizes))
+        for size in sizes:
+            rest += [*_calculation(size, places), _END]
+    if len(kinds) > _MOST_ARGUMENTS:
+        raise ValueError("too many arguments for a built-in function")
+    return struct.pack(f"{2 + len(kinds) + len(rest)}q", function, len(kinds), *kinds, *rest)
+
+
+def _calculation(node, places):
+    """The words that calculate a size: operands first, then the operator."""
+    if isinstance(node, ast.Constant):
+        return [_CONSTANT, node.value]
+    if isinstance(node, ast.Name):
+        return [_ARGUMENT, places[node.id]]
+    if isinstance(node, ast.BinOp):
+        operands, operator = (node.left, node.right), _TIMES if isinstance(node.op, ast.Mult) else _PLUS
+    else:                                      # max(a, b)
+        operands, operator = node.args, _LARGER
+    return [*_calculation(operands[0], places), *_calculation(operands[1], places), operator, 0]
 
 
 def _set_layout(library):
     """Passes the offsets of fields and the functions of Python's C API to objects.c."""
     pointer, head = struct.calcsize("P"), object.__basicsize__
-    data, flags = head, head + 6 * pointer     # between: ndim, shape, strides, base, dtype
+    data, ndim, shape, strides, _, dtype, flags = [head + i * pointer for i in range(7)]
     if np.ndarray.__basicsize__ < flags + 4:
         raise TypeError("NumPy's arrays have another layout")
     functions = [_at(ctypes.pythonapi, name) for name in (
-        "PyLong_FromVoidPtr", "PyLong_FromLongLong", "PyEval_SaveThread", "PyEval_RestoreThread", "PyErr_SetString")]
+        "PyLong_FromVoidPtr", "PyLong_FromLongLong", "PyLong_AsLongLong", "PyFloat_AsDouble", "PyEval_SaveThread",
+        "PyEval_RestoreThread", "PyErr_SetString", "PyErr_Occurred", "PyErr_Clear")]
+    classes = [id(x) for x in (np.ndarray, bytes, TypeError, None)]
     library.set_layout.restype, library.set_layout.argtypes = None, (ctypes.c_char_p,)
-    library.set_layout(struct.pack("13q", id(np.ndarray), id(bytes), id(TypeError), head - pointer, data, flags,
-                                   _WANTED, bytes.__basicsize__ - 1, *functions))
+    library.set_layout(struct.pack("21q", *classes, head - pointer, data, ndim, shape, strides, dtype, flags,
+                                   bytes.__basicsize__ - 1, *functions))
 
 
-def _agrees(found):
-    """Whether C finds the same addresses in arrays as NumPy."""
+def _agrees(library, place_of):
+    """Whether C finds the same addresses, shapes, strides and dtypes in arrays as NumPy."""
     whole, fixed = np.zeros((3, 4, 5)), np.zeros(7, np.int8)
     fixed.flags.writeable = False
     for array in (whole, whole[1], whole[:, :, 1:], whole.T, whole[1:2, 2, 3:4], fixed, fixed[1:], np.zeros(())):
         flags = array.flags
         try:
-            at = found(array)
+            at = place_of(array)
         except TypeError:
             at = None
         if at != (array.__array_interface__["data"][0] if flags.c_contiguous and flags.writeable else None):
             return False
-    return True
+    takes = _checked(library, "enter_nothing", [("", "n", "", "", "", ""), ("", "x", "[", "2*n", "f8", "")])
+    takes_matrix = _checked(library, "enter_nothing", [*[("", x, "", "", "", "") for x in "mnd"],
+                                                       ("", "x", "{", "0,m,n,d", "", "")])
+    matrix = np.zeros((3, 4), np.float32)[:, :2]
+    return (takes(1, 30, whole), takes(1, 29, whole), takes(1, 10, whole[1]), takes(1, 2, whole[1, :, 1]),
+            takes(1, 6, np.zeros(12)), takes(1, 6, np.zeros(12, np.int64)), takes(1, 0.5, np.zeros(1)), takes(1, 6),
+            takes_matrix(1, 3, 2, 4, matrix), takes_matrix(1, 2, 3, 4, matrix), takes_matrix(1, 3, 2, 3, matrix)
+            ) == (0, -1, 0, -1, 0, -1, -1, -1, 0, -1, -1)
