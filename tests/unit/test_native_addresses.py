@@ -3,7 +3,6 @@ import re
 import struct
 import sys
 from collections import Counter
-from functools import partial
 
 import numpy as np
 import pytest
@@ -187,20 +186,30 @@ def test_addresses_are_found_with_and_without_ctypes(monkeypatch):
     library, fixed = native._loaded[1], np.arange(6.0)
     fixed.flags.writeable = False
     whole = draws(0, 4, 6)
-    for find, enter, *_ in (objects.doors(library), (objects._place_of, partial(objects._entered, library))):
+    built_in = objects.Doors(library)
+    monkeypatch.setattr(objects, "_agrees", lambda doors: False)
+    by_ctypes = objects.Doors(library)
+    declared = list(parsed(KERNELS["row_norms"][1]))
+    for doors, status in ((built_in, 0), (by_ctypes, -1)):
         for array in (whole, whole[1:], whole[0], whole.astype(np.int8), np.zeros(())):
-            assert find(array) == array.ctypes.data
+            assert doors.place_of(array) == array.ctypes.data
         for other in (whole[:, 1:], whole.T, fixed, None, 3, "text", torch.zeros(3)):
             with pytest.raises((TypeError, ValueError)):
-                find(other)
-        out = np.empty(4, np.float32)
-        enter("enter_row_norms")(struct.pack("5q", 1, 4, 6, whole.ctypes.data, out.ctypes.data))
+                doors.place_of(other)
+        out, again = np.zeros((2, 4), np.float32)
+        doors.entering("enter_row_norms")(struct.pack("5q", 1, 4, 6, whole.ctypes.data, out.ctypes.data))
         np.testing.assert_allclose(out, np.linalg.norm(whole, axis=1), rtol=1e-6)
+        assert doors.checking("enter_row_norms", declared)(1, 4, 6, whole, again) == status
+        made = doors.checking("enter_row_norms", declared, True)(1, (2, 2), 4, 6, whole)
+        np.testing.assert_array_equal(again, np.zeros(4) if status else out)
+        np.testing.assert_array_equal(made, status if status else out.reshape(2, 2))
+        assert doors.naming("of", {"sum": lambda *x: sum(x)})("sum", 1, 2, 3) == 6
     with pytest.raises(TypeError):
-        native.entering("enter_row_norms")(3)
+        built_in.entering("enter_row_norms")(3)
+    with pytest.raises(TypeError):
+        native.run("no such kernel")
     assert type(native._place_of) is type(len) or sys.implementation.name != "cpython"
-    monkeypatch.setattr(objects, "_agrees", lambda library, place_of: False)
-    assert objects.doors(library)[0] is objects._place_of
+    assert by_ctypes.place_of is objects._place_of
 
 
 @needs_library
@@ -253,6 +262,11 @@ def test_the_library_takes_no_argument_that_python_would_refuse(name):
     declared, args = list(parsed(KERNELS[name][1])), list(fitting(name))
     takes = native._checking("enter_nothing", declared)
     assert takes(1, *args) == 0 and takes(*args) == takes(1, *args, 1) == takes() == -1
+    makes, (*read, out) = native._checking("enter_nothing", declared, True), args
+    made = makes(1, out.shape, *read)
+    assert (made.shape, made.dtype, made.flags.carray) == (out.shape, out.dtype, True)
+    for shape in ([*out.shape], None, (*out.shape, 2), (-out.size, -1), ("5",), (1,) * 33 + out.shape):
+        assert makes(1, shape, *read) == -1
     sizes = " ".join([inside for *_, inside, _, _ in declared])
     for i, ((marks, x, kind, *_), given) in enumerate(zip(declared, args)):
         others = []

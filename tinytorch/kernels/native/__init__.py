@@ -25,7 +25,7 @@ import numpy as np
 
 from ...errors import warn
 from ..threads import free, team
-from .objects import doors
+from .objects import Doors, capi
 from .table import KERNELS, drawn, failing, fingerprint, parsed
 
 try:
@@ -101,11 +101,12 @@ def _matrix(array, turned, rows, columns, distance, *several):
 
 
 def _made(name):
-    """The functions of a kernel for `run`, `done`, `made` and `result`, which check its arguments and call it.
+    """The functions of a kernel for `run`, `done`, `made` and `result`, and that for what C does not take.
 
-    A built-in function of C checks the arguments and calls the kernel if they fit (`checked`). Otherwise `_address` and
-    `_matrix` look at each array: they say what does not fit, or find that only C did not know. The functions are
-    compiled from text without loops. At its end comes the error of the kernel, if it can fail.
+    A built-in function of C checks the arguments and calls the kernel if they fit. `made` and `result` use another one,
+    which makes the result too. If the arguments do not fit, or only Python can tell, `look` looks at each array by
+    `_address` and `_matrix`, which say what does not fit. The functions are compiled from text without loops. The error
+    of a kernel that can fail comes last in each of them.
     """
     declared = list(parsed(KERNELS[name][1]))
     parameters, given, layout, scope = [], [], "q", {}
@@ -119,57 +120,56 @@ def _made(name):
             given.append(f"{absent}address({x}, {inside}, {dtype.name}{', True' * ('>' in marks)})")
         else:
             given.append(f"matrix({x}, {inside.replace(',', ', ')})" if kind else x)
-    failed, fails_at = "raise MemoryError('no memory for a kernel')", failing(name)
+    fails_at, raised = failing(name), "raise MemoryError('no memory for a kernel')"
     if fails_at is not None:
-        failed = f"""if failed == 1:
-            raise MemoryError('no memory for a kernel')
-        raise {_OUTSIDE[fails_at]}"""
+        raised = f"{raised} if failed == 1 else {_OUTSIDE[fails_at]}"
     counted = [parameters[place] for place, _ in _given[name][:1]]     # empty where all are matrices
     few = f"{counted[0]}.size < _least['{name}']" if counted else "True"
-    *read, last = parameters
-    parameters, read = ", ".join(parameters), ", ".join(["_shape", *read])
-    threads = "1 if team.size == 1 else free()"
-    scope.update({"enter": entering("enter_" + name), "checked": _checking("enter_" + name, declared),
-                  "pack": struct.Struct(layout).pack, "free": free, "team": team, "address": _address,
-                  "matrix": _matrix, "_least": _least, "looked_at": _looked_at, "_empty": np.empty, "_float": _FLOAT,
-                  "made_fallback": _made_fallback, "result_fallback": _result_fallback})
+    read, parameters = ", ".join(["_shape", *parameters[:-1]]), ", ".join(parameters)
+    threads, enter = "1 if team.size == 1 else free()", "enter_" + name
+    scope.update({"enter": entering(enter), "check": _checking(enter, declared),
+                  "make": _checking(enter, declared, True), "pack": struct.Struct(layout).pack, "free": free,
+                  "team": team, "address": _address, "matrix": _matrix, "_least": _least, "run_fallback": _run_fallback,
+                  "done_fallback": _looked_at, "made_fallback": _made_fallback, "result_fallback": _result_fallback})
     exec(f"""
 def {name}({parameters}):
-    if failed := checked({threads}, {parameters}):
+    if failed := check({threads}, {parameters}):
         if failed < 0:
-            failed = enter(pack({threads}, {", ".join(given)}))
-            if not failed:
-                return
-        {failed}
+            return run_fallback("{name}", {parameters})
+        {raised}
 
 def done({parameters}):
     if {few}:
         return False
-    if failed := checked({threads}, {parameters}):
+    if failed := check({threads}, {parameters}):
         if failed < 0:
-            return looked_at("{name}", {parameters})
-        {failed}
+            return done_fallback("{name}", {parameters})
+        {raised}
     return True
 
 def made({read}):
     if {few}:
         return None
-    {last} = _empty(_shape, _float)
-    if failed := checked({threads}, {parameters}):
-        if failed < 0:
-            return made_fallback("{name}", {read})
-        {failed}
-    return {last}
+    failed = make({threads}, {read})
+    if failed.__class__ is not int:
+        return failed                          # the array
+    if failed < 0:
+        return made_fallback("{name}", {read})
+    {raised}
 
 def result({read}):
-    {last} = _empty(_shape, _float)
-    if failed := checked({threads}, {parameters}):
-        if failed < 0:
-            return result_fallback("{name}", {read})
-        {failed}
-    return {last}
+    failed = make({threads}, {read})
+    if failed.__class__ is not int:
+        return failed
+    if failed < 0:
+        return result_fallback("{name}", {read})
+    {raised}
+
+def look({parameters}):
+    if failed := enter(pack({threads}, {", ".join(given)})):
+        {raised}
 """, scope)
-    return [scope[door] for door in (name, "done", "made", "result")]
+    return [scope[door] for door in (name, "done", "made", "result", "look")]
 
 
 def _path(name):
@@ -253,7 +253,7 @@ def _first_call(which, name, *args):
     """Calls a kernel for the first time. Its functions are made now, because making all of them would take a fifth of
     the time of the package's import."""
     made = _made(name)
-    for functions, function in zip((_known, _done, _makers, _results), made):
+    for functions, function in zip((_known, _done, _makers, _results, _looks), made):
         functions[name] = function
     return made[which](*args)
 
@@ -265,12 +265,11 @@ def _arrays(declared):
 
 
 _loaded = _load()
-#: The function that finds the address of an array, and those that make a function that calls one of the library's,
-#: and one that checks its arguments too.
-_place_of, entering, _checking = doors(_loaded[1]) if _loaded else (None, None, None)
-#: Name -> the function that checks the arguments of a kernel and calls it, and those of `done`, `made` and `result`.
-_known, _done, _makers, _results = [
-    {name: partial(_first_call, which, name) for name in KERNELS} if _loaded else {} for which in range(4)]
+_doors = Doors(_loaded[1]) if _loaded else None
+_place_of, entering, _checking = (_doors.place_of, _doors.entering, _doors.checking) if _doors else (None, None, None)
+#: Name -> the function of a kernel for `run`, `done`, `made`, `result` and `_run_fallback`.
+_known, _done, _makers, _results, _looks = [
+    {name: partial(_first_call, which, name) for name in KERNELS} if _loaded else {} for which in range(5)]
 #: Name -> the least number of elements for a kernel; sys.maxsize without a library.
 LEAST_OF = _least = {name: least if name in _known else sys.maxsize for name, (least, _) in KERNELS.items()}
 _given = {name: _arrays(declared) for name, (_, declared) in KERNELS.items()}
@@ -419,13 +418,9 @@ class Draws(dict):
 
 @lru_cache
 def _maker_of_ufuncs():
-    """PyUFunc_FromFuncAndData, from the second place of the table in which extension modules find it."""
-    try:
-        table = np._core._multiarray_umath._UFUNC_API
-        find = ctypes.pythonapi.PyCapsule_GetPointer
-        find.restype, find.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-        place = ctypes.cast(find(table, None), ctypes.POINTER(ctypes.c_void_p))[1]
-    except (AttributeError, ValueError):
+    """PyUFunc_FromFuncAndData, from the second place of its table."""
+    place = capi("_UFUNC_API", 1)
+    if not place:
         return None
     pointer, text, whole = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
     made = ctypes.PYFUNCTYPE(ctypes.py_object, pointer, pointer, text, whole, whole, whole, whole, text, text, whole)
@@ -450,10 +445,23 @@ def takes(name, *arrays):
     return _fit(name, arrays, _FLOATS[len(arrays)])
 
 
-def done(name, *args):
-    """Calls a kernel if it exists, is used for the number of elements of its first array, and takes its arrays. Returns
-    whether it was called."""
-    return _done[name](*args) if _loaded else False
+def _named(door, functions, otherwise=None):
+    """A function of the name of a kernel and arguments, which calls the kernel's function in `functions`. Without a
+    library it returns `otherwise`."""
+    return _doors.naming(door, functions) if _doors else lambda name, *args: otherwise
+
+
+#: run(name, *args) calls a kernel, on as many threads as are allowed. The kernel gets aligned copies of arrays that are
+#: not aligned.
+run = _named("run", _known)
+#: done(name, *args) calls a kernel if it exists, is used for the number of elements of its first array, and takes its
+#: arrays. It returns whether the kernel was called.
+done = _named("done", _done, False)
+#: made(name, shape, *args) is `result`, or None where `done` would return False.
+made = _named("made", _makers)
+#: result(name, shape, *args) is a new float32 array of a shape that a kernel fills. `args` are the arguments of the
+#: kernel without the last one, `out`.
+result = _named("result", _results)
 
 
 def _looked_at(name, *args):
@@ -464,19 +472,9 @@ def _looked_at(name, *args):
     return True
 
 
-def made(name, shape, *args):
-    """`result`, or None where `done` would return False."""
-    return _makers[name](shape, *args) if _loaded else None
-
-
 def _made_fallback(name, shape, *args):
     """`made` for arrays that the quick check does not take."""
     return _result_fallback(name, shape, *args) if _fit(name, args, _given[name]) else None
-
-
-def result(name, shape, *args):
-    """A new float32 array of shape `shape` that a kernel fills. `args`: its arguments without `out`, the last one."""
-    return _results[name](shape, *args)
 
 
 def _result_fallback(name, shape, *args):
@@ -506,13 +504,13 @@ def _fit(name, args, given):
     return True
 
 
-def run(name, *args):
-    """Calls a kernel, on as many threads as are allowed. It gets aligned copies of arrays that are not aligned."""
+def _run_fallback(name, *args):
+    """`run` for arguments that C does not take."""
     try:
-        _known[name](*args)
+        _looks[name](*args)
     except _Unaligned:
         copies = [_aligned(x) if isinstance(x, _NDARRAY) else x for x in args]
-        _known[name](*copies)
+        _looks[name](*copies)
         for (marks, *_), x, copy in zip(parsed(KERNELS[name][1]), args, copies):
             if ">" in marks and copy is not x:
                 x[...] = copy

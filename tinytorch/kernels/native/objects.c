@@ -1,14 +1,14 @@
-/* Three functions that Python calls as it calls its built-in functions. ctypes takes longer than many a kernel to find
-the address of an array and to pass arguments on, and Python takes longer than many a kernel to check arguments. No
-header of Python or NumPy is included, so one build serves every version: objects.py passes the offsets of the fields
-that are read here, and the addresses of the C API's functions. */
+/* Functions that Python calls as it calls its built-in functions. ctypes takes longer than many a kernel to find the
+address of an array and to pass arguments on, and Python takes longer than many a kernel to check arguments. No header
+of Python or NumPy is included, so one build serves every version: objects.py passes the offsets of the fields that are
+read here, and the addresses of the functions of Python's and NumPy's C API. */
 #include "common.h"
 
 typedef void *object;
 
 /* The classes, offsets and functions that objects.py passes, in this order: the classes ndarray, bytes and TypeError and
-the object None; the offsets of an object's class, of an array's fields and of the content of bytes; and functions of
-Python's C API. */
+the object None; the offsets of an object's class, of an array's fields and of the content of bytes; functions of
+Python's C API; and PyArray_NewFromDescr of NumPy's. */
 static struct {
     object array, bytes, error, none;
     int64_t type, data, ndim, shape, strides, dtype, flags, content;
@@ -18,6 +18,11 @@ static struct {
     void *(*save_thread)(void), (*restore_thread)(void *), (*raise)(object, const char *);
     object (*raised)(void);
     void (*clear)(void);
+    intptr_t (*length)(object);
+    object (*item)(object, intptr_t), (*value)(object, object);
+    void (*hold)(object), (*drop)(object);
+    object (*call)(object, object const *, size_t, object);
+    object (*new_array)(object, object, int, const intptr_t *, const intptr_t *, void *, int, object);
 } layout;
 
 /* Flags of an array. */
@@ -46,6 +51,14 @@ KERNEL void set_layout(const int64_t *a)
     layout.raise = (void (*)(object, const char *))(intptr_t)a[18];
     layout.raised = (object (*)(void))(intptr_t)a[19];
     layout.clear = (void (*)(void))(intptr_t)a[20];
+    layout.length = (intptr_t (*)(object))(intptr_t)a[21];
+    layout.item = (object (*)(object, intptr_t))(intptr_t)a[22];
+    layout.value = (object (*)(object, object))(intptr_t)a[23];
+    layout.hold = (void (*)(object))(intptr_t)a[24];
+    layout.drop = (void (*)(object))(intptr_t)a[25];
+    layout.call = (object (*)(object, object const *, size_t, object))(intptr_t)a[26];
+    layout.new_array = (object (*)(object, object, int, const intptr_t *, const intptr_t *, void *, int, object))
+        (intptr_t)a[27];
 }
 
 #define FIELD(x, class, field) (*(class *)((char *)(x) + layout.field))
@@ -91,6 +104,7 @@ enum { READ, WRITTEN, OPTIONAL };
 #define LARGEST ((int64_t)1 << 31)
 #define DEPTH 8
 #define MOST_ARGUMENTS 48
+#define MOST_DIMENSIONS 32
 union argument { int64_t whole; double real; void *place; };
 
 /* Calculates one number from the arguments, or returns -1. Returns the word after the calculation. */
@@ -162,36 +176,97 @@ static const int64_t *matrix_at(const int64_t *words, object x, const union argu
     return (intptr_t)*found % 4 == 0 ? words : NULL;
 }
 
-/* Checks the arguments of a kernel by its signature, calls it, and returns what it returns; -1 without a call if an
-argument is not as the signature says, or if only Python can tell whether it is. All numbers are read before any array,
-because code of a class of numbers runs then. */
-KERNEL object call_checked(object signature, object const *args, intptr_t given)
+/* Reads `count` arguments of a kernel by its signature: `first` and then those from `args` on. Returns the word after
+those of these arguments; NULL if an argument is not as the signature says, or if only Python can tell whether it is. All
+numbers are read before any array, because code of a class of numbers runs then. */
+static const int64_t *fitting(const int64_t *signature, object first, object const *args, int64_t count,
+                              union argument *a)
 {
-    const int64_t *words = (const int64_t *)((char *)signature + layout.content);
-    const int64_t count = words[1];
-    int64_t (*function)(const void *) = (int64_t (*)(const void *))(intptr_t)words[0];
-    const int64_t *kinds = words + 2, *next = kinds + count;
-    union argument a[MOST_ARGUMENTS];
-    int fits = given == count;
-    for (int i = 0; fits && i < count; i++) {
+    const int64_t *kinds = signature + 2, *words = kinds + signature[1];
+    for (int64_t i = 0; i < count; i++) {
+        const object x = i ? args[i - 1] : first;
+        int doubtful = 0;                      /* -1 may be a number, or mean an error */
         if (kinds[i] == WHOLE)
-            fits = (a[i].whole = layout.to_int(args[i])) != -1 || !layout.raised();
+            doubtful = (a[i].whole = layout.to_int(x)) == -1;
         else if (kinds[i] == REAL)
-            fits = (a[i].real = layout.to_double(args[i])) != -1.0 || !layout.raised();
-        if (!fits)
+            doubtful = (a[i].real = layout.to_double(x)) == -1.0;
+        if (doubtful && layout.raised()) {
             layout.clear();
-    }
-    for (int i = 0; fits && i < count; i++)
-        if (kinds[i] == ARRAY || kinds[i] == MATRIX) {
-            next = (kinds[i] == ARRAY ? array_at : matrix_at)(next, args[i], a, &a[i].place);
-            fits = next != NULL;
+            return NULL;
         }
-    if (!fits)
-        return layout.from_int(-1);
+    }
+    for (int64_t i = 1; words && i < count; i++)
+        if (kinds[i] == ARRAY || kinds[i] == MATRIX)
+            words = (kinds[i] == ARRAY ? array_at : matrix_at)(words, args[i - 1], a, &a[i].place);
+    return words;
+}
+
+/* Calls a kernel. Other threads may run meanwhile. */
+static int64_t entered(const int64_t *signature, const union argument *a)
+{
+    int64_t (*function)(const void *) = (int64_t (*)(const void *))(intptr_t)signature[0];
     void *thread = layout.save_thread();
     const int64_t result = function(a);
     layout.restore_thread(thread);
-    return layout.from_int(result);
+    return result;
+}
+
+/* Checks the arguments of a kernel by its signature, calls it, and returns what it returns; -1 without a call if they
+do not fit. */
+KERNEL object call_checked(object signature, object const *args, intptr_t given)
+{
+    const int64_t *words = (const int64_t *)((char *)signature + layout.content);
+    union argument a[MOST_ARGUMENTS];
+    const int fits = given == words[1] && fitting(words, args[0], args + 1, given, a);
+    return layout.from_int(fits ? entered(words, a) : -1);
+}
+
+/* The same for a kernel whose last argument is an array that it fills. This array is made here. Its shape comes second
+among the arguments, and it is returned if the kernel returns 0. */
+KERNEL object make_checked(object signature, object const *args, intptr_t given)
+{
+    const int64_t *words = (const int64_t *)((char *)signature + layout.content), *last;
+    const int64_t count = words[1] - 1;
+    int64_t size, product = 1;
+    intptr_t shape[MOST_DIMENSIONS];
+    union argument a[MOST_ARGUMENTS];
+    if (given != words[1] || !(last = fitting(words, args[0], args + 2, count, a)))
+        return layout.from_int(-1);
+    calculated(last + 3, a, &size);
+    const intptr_t ndim = layout.length(args[1]);
+    for (intptr_t i = 0; product >= 0 && i < ndim && i < MOST_DIMENSIONS; i++) {
+        shape[i] = (intptr_t)layout.to_int(layout.item(args[1], i));
+        product = shape[i] < 0 || shape[i] > LARGEST || product > LARGEST ? -1 : product * shape[i];
+    }
+    if (ndim < 0 || ndim > MOST_DIMENSIONS || product < 0 || product != size) {
+        layout.clear();
+        return layout.from_int(-1);
+    }
+    object dtype = (object)(intptr_t)last[0];
+    layout.hold(dtype);                        /* the array takes this reference */
+    object out = layout.new_array(layout.array, dtype, (int)ndim, shape, NULL, NULL, 0, NULL);
+    if (!out)
+        return NULL;
+    a[count].place = FIELD(out, void *, data);
+    const int64_t failed = entered(words, a);
+    if (!failed)
+        return out;
+    layout.drop(out);
+    return layout.from_int(failed);
+}
+
+/* Calls the function that the dictionary has for the first argument, with the others. */
+KERNEL object call_named(object functions, object const *args, intptr_t given)
+{
+    object function = given ? layout.value(functions, args[0]) : NULL;
+    if (!function) {
+        layout.raise(layout.error, "there is no kernel of this name");
+        return NULL;
+    }
+    layout.hold(function);                     /* its first call puts another one in its place */
+    object result = layout.call(function, args + 1, (size_t)given - 1, NULL);
+    layout.drop(function);
+    return result;
 }
 
 /* A kernel that objects.py calls to find out whether arrays are read as NumPy reads them. */

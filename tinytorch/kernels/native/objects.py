@@ -8,6 +8,8 @@ arrays is compared with what NumPy says, before the functions are used.
 import ast
 import struct
 from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +18,7 @@ try:
 except ImportError:                            # as in browsers: no library can be loaded
     ctypes = None
 
-__all__ = ["doors"]
+__all__ = ["Doors", "capi"]
 
 #: The words of a signature, as in objects.c: how an argument is given, how a size is calculated from the arguments, and
 #: what is said of an array.
@@ -30,23 +32,49 @@ _MOST_ARGUMENTS = 48
 _kept: list = []
 
 
-def doors(library: "ctypes.CDLL") -> tuple[Callable[[np.ndarray], int], Callable[[str], Callable[[bytes], int]],
-                                           Callable[[str, Iterable[tuple]], Callable[..., int]]]:
-    """Three functions. The first gives the address of a contiguous and writeable array, and raises TypeError or
-    ValueError for every other object. The second takes the name of a function of the library and gives a function of
-    bytes, which calls it with the address of their content. The third takes the name of a function and its arguments
-    as `parsed` of table.py yields them. It gives a function of the number of threads and these arguments, which checks
-    them and calls the function of the library. That returns -1 and calls nothing if the arguments do not fit, or if it
-    does not know whether they do."""
-    try:
-        _set_layout(library)
-        place_of = _builtin(library.place_of, b"place_of", None)
-        if _agrees(library, place_of):
-            return (place_of, lambda name: _builtin(library.enter, b"enter", struct.pack("P", _at(library, name))),
-                    lambda name, declared: _checked(library, name, declared))
-    except (AttributeError, OSError, TypeError, ValueError):       # another Python than CPython
-        pass
-    return _place_of, lambda name: _entered(library, name), lambda name, declared: _undecided
+class Doors:
+    """What Python calls of a library.
+
+    place_of   a function that returns the address of a contiguous and writeable array, and raises TypeError or
+               ValueError for every other object
+    """
+
+    def __init__(self, library: "ctypes.CDLL") -> None:
+        self.library, self.built_in = library, False
+        try:
+            _set_layout(library)
+            self.place_of, self.built_in = _builtin(library.place_of, b"place_of", None), True
+            self.built_in = _agrees(self)
+        except (AttributeError, OSError, TypeError, ValueError):   # another Python than CPython
+            self.built_in = False
+        if not self.built_in:
+            self.place_of = _place_of
+
+    def entering(self, name: str) -> Callable[[bytes], int]:
+        """A function of bytes, which calls a function of the library with the address of their content."""
+        if self.built_in:
+            return _builtin(self.library.enter, b"enter", struct.pack("P", _at(self.library, name)))
+        function = getattr(self.library, name)
+        function.restype, function.argtypes = ctypes.c_int64, (ctypes.c_char_p,)
+        return function
+
+    def checking(self, name: str, declared: Iterable[tuple], makes: bool = False) -> Callable[..., Any]:
+        """A function of the number of threads and the arguments of a function of the library, as `parsed` of table.py
+        yields them. It checks the arguments, calls the function and returns what that returns. If the arguments do not
+        fit, or it does not know whether they do, it returns -1 and calls nothing. `makes`: it takes the shape of the
+        last array in place of this array, after the number of threads, and returns the new array if the function
+        returns 0."""
+        if not self.built_in or makes and not _new_array():
+            return _undecided
+        return _builtin(self.library.make_checked if makes else self.library.call_checked, name.encode(),
+                        _signature(_at(self.library, name), list(declared)), _ARGUMENTS)
+
+    def naming(self, name: str, functions: dict[str, Callable]) -> Callable[..., Any]:
+        """A function of this name, which calls the function in `functions` that its first argument names with the
+        other arguments."""
+        if self.built_in:
+            return _builtin(self.library.call_named, name.encode(), functions, _ARGUMENTS)
+        return lambda name, *args: functions[name](*args)
 
 
 def _undecided(*args):
@@ -55,12 +83,6 @@ def _undecided(*args):
 
 def _place_of(array):
     return ctypes.addressof(ctypes.c_byte.from_buffer(array))
-
-
-def _entered(library, name):
-    function = getattr(library, name)
-    function.restype, function.argtypes = ctypes.c_int64, (ctypes.c_char_p,)
-    return function
 
 
 def _at(library, name):
@@ -84,11 +106,6 @@ def _builtin(function, name, bound, flags=_ONE_ARGUMENT):
     make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     _kept.append(method)
     return make(("PyCFunction_NewEx", ctypes.pythonapi))(ctypes.addressof(method), bound, None)
-
-
-def _checked(library, name, declared):
-    """The built-in function that checks the arguments of a function of the library and calls it."""
-    return _builtin(library.call_checked, name.encode(), _signature(_at(library, name), list(declared)), _ARGUMENTS)
 
 
 def _signature(function, declared):
@@ -130,6 +147,24 @@ def _calculation(node, places):
     return [*_calculation(operands[0], places), *_calculation(operands[1], places), operator, 0]
 
 
+def capi(table: str, place: int) -> int:
+    """The address of a function in one of the two tables in which extension modules find NumPy's C interface; 0 where
+    it is not found."""
+    try:
+        find = ctypes.pythonapi.PyCapsule_GetPointer
+        find.restype, find.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+        found = find(getattr(np._core._multiarray_umath, table), None)
+        return ctypes.cast(found, ctypes.POINTER(ctypes.c_void_p))[place]
+    except (AttributeError, ValueError):
+        return 0
+
+
+@lru_cache
+def _new_array():
+    """The address of PyArray_NewFromDescr."""
+    return capi("_ARRAY_API", 94)
+
+
 def _set_layout(library):
     """Passes the offsets of fields and the functions of Python's C API to objects.c."""
     pointer, head = struct.calcsize("P"), object.__basicsize__
@@ -138,30 +173,34 @@ def _set_layout(library):
         raise TypeError("NumPy's arrays have another layout")
     functions = [_at(ctypes.pythonapi, name) for name in (
         "PyLong_FromVoidPtr", "PyLong_FromLongLong", "PyLong_AsLongLong", "PyFloat_AsDouble", "PyEval_SaveThread",
-        "PyEval_RestoreThread", "PyErr_SetString", "PyErr_Occurred", "PyErr_Clear")]
+        "PyEval_RestoreThread", "PyErr_SetString", "PyErr_Occurred", "PyErr_Clear", "PyTuple_Size", "PyTuple_GetItem",
+        "PyDict_GetItem", "Py_IncRef", "Py_DecRef", "PyObject_VectorcallDict")]
     classes = [id(x) for x in (np.ndarray, bytes, TypeError, None)]
     library.set_layout.restype, library.set_layout.argtypes = None, (ctypes.c_char_p,)
-    library.set_layout(struct.pack("21q", *classes, head - pointer, data, ndim, shape, strides, dtype, flags,
-                                   bytes.__basicsize__ - 1, *functions))
+    library.set_layout(struct.pack("28q", *classes, head - pointer, data, ndim, shape, strides, dtype, flags,
+                                   bytes.__basicsize__ - 1, *functions, _new_array()))
 
 
-def _agrees(library, place_of):
-    """Whether C finds the same addresses, shapes, strides and dtypes in arrays as NumPy."""
+def _agrees(doors):
+    """Whether C finds the same addresses, shapes, strides and dtypes in arrays as NumPy, and makes the same arrays."""
     whole, fixed = np.zeros((3, 4, 5)), np.zeros(7, np.int8)
     fixed.flags.writeable = False
     for array in (whole, whole[1], whole[:, :, 1:], whole.T, whole[1:2, 2, 3:4], fixed, fixed[1:], np.zeros(())):
         flags = array.flags
         try:
-            at = place_of(array)
+            at = doors.place_of(array)
         except TypeError:
             at = None
         if at != (array.__array_interface__["data"][0] if flags.c_contiguous and flags.writeable else None):
             return False
-    takes = _checked(library, "enter_nothing", [("", "n", "", "", "", ""), ("", "x", "[", "2*n", "f8", "")])
-    takes_matrix = _checked(library, "enter_nothing", [*[("", x, "", "", "", "") for x in "mnd"],
-                                                       ("", "x", "{", "0,m,n,d", "", "")])
+    number, array = ("", "n", "", "", "", ""), ("", "x", "[", "2*n", "f8", "")
+    takes, makes = [doors.checking("enter_nothing", [number, array], makes) for makes in (False, True)]
+    takes_matrix = doors.checking("enter_nothing", [*[("", x, "", "", "", "") for x in "mnd"],
+                                                    ("", "x", "{", "0,m,n,d", "", "")])
     matrix = np.zeros((3, 4), np.float32)[:, :2]
+    made = makes(1, (3, 1, 4), 6)
     return (takes(1, 30, whole), takes(1, 29, whole), takes(1, 10, whole[1]), takes(1, 2, whole[1, :, 1]),
             takes(1, 6, np.zeros(12)), takes(1, 6, np.zeros(12, np.int64)), takes(1, 0.5, np.zeros(1)), takes(1, 6),
             takes_matrix(1, 3, 2, 4, matrix), takes_matrix(1, 2, 3, 4, matrix), takes_matrix(1, 3, 2, 3, matrix)
-            ) == (0, -1, 0, -1, 0, -1, -1, -1, 0, -1, -1)
+            ) == (0, -1, 0, -1, 0, -1, -1, -1, 0, -1, -1) and (
+                isinstance(made, int) or (made.shape, made.dtype, made.flags.c_contiguous) == ((3, 1, 4), np.float64, True))
