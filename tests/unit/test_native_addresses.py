@@ -283,3 +283,28 @@ def test_the_library_takes_no_argument_that_python_would_refuse(name):
                 others += [given + 1, -given]
         for other in others:
             assert takes(1, *args[:i], other, *args[i + 1:]) == -1, (x, other)
+
+
+@needs_library
+def test_the_machine_takes_arrays_of_one_shape_or_one_element():
+    """Of its dtype, contiguous, aligned and not empty; everything else goes to Python, as do numbers that are none."""
+    dtype = np.dtype(np.float32)
+    expression = next(x for x in EXPRESSIONS if x.arrays == 2 and x.program_of(dtype))
+    count = expression.text.__code__.co_argcount - 2
+    walk = native._doors.walking("enter_walk4", dtype, expression.program_of(dtype).plan, 2, count)
+    x, y, numbers = draws(0, 3, 5), draws(1, 3, 5), (0.5,) * count
+    for others in (y, y[0, 0], y[:1, :1], y[0, :1]):
+        others = np.asarray(others)
+        result, wanted = walk(1, x, others, *numbers), expression(x, others, *numbers)
+        assert (result.shape, result.dtype, result.strides) == ((3, 5), dtype, (20, 4))
+        np.testing.assert_array_equal(result, wanted)
+    for a, b in ((x, y[0]), (x, y.reshape(5, 3)), (x, y.T), (x.T, y.T), (x[:, ::2], y[:, ::2]), (x[:0], y[:0]),
+                 (x, 2.0), (x, y.astype(np.float64)), (x.astype(np.float64), y), (x, y.view(np.int32)),
+                 (copied(x, 1), y), (x, copied(y, 2)), (x[0, :1], y[:1, :1]), (x, torch.tensor(y)), (x, y[0, 0]),
+                 (None, y)):
+        assert walk(1, a, b, *numbers) == -1
+    assert walk(1, x) == walk() == walk(1, x, y, *numbers, 1) == walk("1", x, y, *numbers) == -1
+    one = next(x for x in EXPRESSIONS if x.arrays == 1 and x.text.__code__.co_argcount == 2 and x.program_of(dtype))
+    walk = native._doors.walking("enter_walk4", dtype, one.program_of(dtype).plan, 1, 1)
+    assert walk(1, x, "5") == walk(1, x, None) == walk(1, x, x) == -1
+    np.testing.assert_array_equal(walk(1, x, 2), one(x, 2.0))

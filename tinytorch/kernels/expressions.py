@@ -382,8 +382,8 @@ def expression(text: Callable | None = None, arrays: int = 1) -> Callable[..., A
         program = program_of(out.dtype)
         if program is None or not out.size or not native.many(program.name, out.size):
             return False
-        if out.size <= native.ONE_PIECE and (ufunc := quick[out.dtype][-2]) is not None:
-            ufunc(out, *[np.array(x, out.dtype) for x in numbers], out=out)
+        if out.size <= native.ONE_PIECE and (ufunc := quick[out.dtype][2]) is not None:
+            ufunc(out, *[quick[out.dtype][3][x] for x in numbers], out=out)
         else:
             program._walk(program.plan, (out,), numbers + padding, out)
         return True

@@ -220,7 +220,7 @@ class _Maker:
                     return result[0] if op.aux else result
                 return call
             code = function.__code__
-            if code.co_name == "compute" and {"general", "ufunc", "name"} <= set(code.co_freevars):
+            if code.co_name == "compute" and {"general", "make", "name"} <= set(code.co_freevars):
                 cells = dict(zip(code.co_freevars, function.__closure__))
                 general = cells["general"].cell_contents
                 inside = dict(zip(general.__code__.co_freevars, general.__closure__))

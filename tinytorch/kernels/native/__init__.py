@@ -282,8 +282,6 @@ def level():
     return _loaded[0] if _loaded else None
 
 
-#: The arguments of the machine's functions: threads and sizes, numbers, addresses, each of 8 bytes.
-_pack_walk = struct.Struct("7q4d6q").pack
 #: Up to so many elements are one piece of work (GRAIN of elementwise.c), for which no other thread is asked.
 ONE_PIECE = 16384
 
@@ -294,36 +292,24 @@ def _maker_of_calls(arrays, numbers):
     where elements are few. The functions' operands are in closure cells, which are read in a tenth of the time of
     globals."""
     arrays, numbers = [f"x{i}" for i in range(arrays)], [f"number{i}" for i in range(numbers)]
-    first, given, absent = arrays[0], ", ".join(arrays + numbers), 4 - len(arrays)
+    given = ", ".join(arrays + numbers)
     few = [f"type({x}) is ndarray and {x}.dtype is dtype and {x}.flags.c_contiguous" for x in arrays]
-    fits = [f"type({first}) is ndarray", "n >= least[name]"]
-    for x in arrays[1:]:
-        alike = f"({x}.shape == shape or {x}.size == 1 and {x}.ndim <= {first}.ndim)"
-        fits += [f"type({x}) is ndarray", f"{x}.dtype == dtype", alike]
-    packed = ["n", *[f"{x}.size" for x in arrays[1:]], *["0"] * absent]
-    packed += [*numbers, *["0.0"] * (4 - len(numbers)), "plan"]
-    packed += [f"at_{x}" for x in arrays] + ["0"] * absent
     made = {}
     exec(f"""
-def make(place_of, pack, free, ndarray, empty, most, least, programs, general):
+def make(free, ndarray, most, least, programs, general):
     def call({given}):
         try:
-            dtype, n = {first}.dtype, {first}.size
-            name, itemsize, enter, size, plan, _, ufunc, singles = programs[dtype]
-            if 1 < n <= most and ufunc is not None and least[name] <= n and {" and ".join(few)}:
-                return ufunc({", ".join(arrays + [f"singles[{x}]" for x in numbers])})
-            shape = {first}.shape
-            if not ({" and ".join(fits)}):
-                return general({given})
-            {"; ".join([f"at_{x} = place_of({x})" for x in arrays])}
-            if {" or ".join([f"at_{x} % itemsize" for x in arrays])}:
-                return general({given})
-        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
-            return general({given})
-        out = empty(shape, dtype)
-        if enter(pack(1 if n <= most else free(), n, size, {", ".join(packed)}, place_of(out))):
-            raise ValueError("the plan of a kernel reaches out of its arrays")
-        return out
+            dtype, n = x0.dtype, x0.size
+            name, walk, ufunc, singles = programs[dtype]
+            if n >= least[name]:
+                result = walk(1 if n <= most else free(), {given})
+                if result.__class__ is not int:
+                    return result
+                if 1 < n <= most and ufunc is not None and {" and ".join(few)}:
+                    return ufunc({", ".join(arrays + [f"singles[{x}]" for x in numbers])})
+        except (AttributeError, KeyError, TypeError, ValueError):
+            pass
+        return general({given})
     return call
 """, made)
     return made["make"]
@@ -331,18 +317,16 @@ def make(place_of, pack, free, ndarray, empty, most, least, programs, general):
 
 def walker(arrays, numbers, programs, general):
     """A function of `arrays` arrays and `numbers` numbers. It runs the machine on contiguous arrays of one shape (those
-    after the first may have one element) and of one dtype in `programs`, to which results of `held` are added. For any
-    other arguments it calls `general`. For few elements NumPy calls the machine."""
-    return _maker_of_calls(arrays, numbers)(_place_of, _pack_walk, free, _NDARRAY, np.empty, ONE_PIECE,
-                                            _least, programs, general)
+    after the first may have one element) and of one dtype in `programs`, to which results of `held` are added. For few
+    elements of arrays that are broadcast NumPy calls the machine. For any other arguments it calls `general`."""
+    return _maker_of_calls(arrays, numbers)(free, _NDARRAY, ONE_PIECE, _least, programs, general)
 
 
 def held(name, dtype, plan, arrays, numbers):
-    """The entry of `walker`'s `programs` for a kernel and a plan. It holds a private copy of the plan and its
-    address."""
+    """The entry of `walker`'s `programs` for a kernel and a plan, of which its functions hold private copies."""
     plan = np.array(plan, np.int64)
-    place, loop = _address(plan, plan.size, plan.dtype), {"walk4": "loop4", "walk8": "loop8"}.get(name)
-    return (name, dtype.itemsize, entering("enter_" + name), plan.size, place, plan,
+    loop = {"walk4": "loop4", "walk8": "loop8"}.get(name)
+    return (name, _doors.walking("enter_" + name, dtype, plan, arrays, numbers),
             _ufunc(loop, dtype, arrays + numbers, np.array([plan.size, arrays, numbers, *plan], np.int64)) if loop
             else None, _Singles(dtype))
 
@@ -542,26 +526,20 @@ def _maker_by_element(count):
     """The maker of the functions of `count` arrays for `by_element`; see `_maker_of_calls`."""
     first, *others = arrays = [f"x{i}" for i in range(count)]
     given = ", ".join(arrays)
-    fits = [f"type({x}) is ndarray and {x}.dtype is dtype" for x in arrays]
-    fits += [f"{x}.shape == {first}.shape" for x in others]
-    few = [f"{x}.flags.c_contiguous" for x in arrays]
+    fits = " and ".join(["n >= least[name]", *[f"{x}.shape == {first}.shape" for x in others]])
     made = {}
     exec(f"""
-def make(place_of, pack, free, team, ndarray, empty, dtype, most, least, name, ufunc, enter, general):
+def make(free, team, least, name, make, general):
     def compute({given}):
         try:
             n = {first}.size
-            if 1 < n <= most and ufunc is not None and least[name] <= n and {" and ".join(fits + few)}:
-                return ufunc({given})
-            {"; ".join([f"at_{x} = place_of({x})" for x in arrays])}
-            if not (n >= least[name] and {" and ".join(fits)} and not ({" | ".join([f"at_{x}" for x in arrays])}) % 4):
-                return general({given})
+            if {fits}:
+                result = make(1 if team.size == 1 else free(), {first}.shape, n, {given})
+                if result.__class__ is not int:
+                    return result
         except (AttributeError, TypeError, ValueError):
-            return general({given})
-        out = empty({first}.shape, dtype)
-        enter(pack(1 if team.size == 1 else free(), n, {", ".join([f"at_{x}" for x in arrays])},
-                   place_of(out)))
-        return out
+            pass
+        return general({given})
     return compute
 """, made)
     return made["make"]
@@ -570,11 +548,8 @@ def make(place_of, pack, free, team, ndarray, empty, dtype, most, least, name, u
 def by_element(name):
     """Decorator of the NumPy twin of an elementwise kernel for arrays of one shape. The function that it returns calls
     the kernel or the twin."""
-    count = len(_given[name])
-    pack, enter, ufunc = struct.Struct(f"2q{count + 1}q").pack, None, None
-    if _loaded:
-        enter = entering("enter_" + name)
-        ufunc = _ufunc("loop_" + name, _FLOAT, count)
+    count, declared = len(_given[name]), parsed(KERNELS[name][1])
+    make = _checking("enter_" + name, declared, True) if _loaded else None
 
     def decorate(twin):
         def general(*arrays):
@@ -595,8 +570,7 @@ def by_element(name):
             result = np.empty(first.shape, _FLOAT)
             run(name, first.size, *arrays, result)
             return result
-        return _maker_by_element(count)(_place_of, pack, free, team, _NDARRAY, np.empty, _FLOAT,
-                                        ONE_PIECE, _least, name, ufunc, enter, general)
+        return _maker_by_element(count)(free, team, _least, name, make, general)
     return decorate
 
 

@@ -255,6 +255,68 @@ KERNEL object make_checked(object signature, object const *args, intptr_t given)
     return layout.from_int(failed);
 }
 
+/* The places of the arguments of the elementwise machine (walk4 of table.py). */
+enum { ELEMENTS = 1, PLAN_SIZE = 2, SIZES = 3, NUMBERS = 7, PLAN = 11, OPERANDS = 12, RESULT = 16, SLOTS = 17 };
+
+/* Runs the elementwise machine on arrays and then numbers, and returns the new array. The arrays after the first one
+have its shape, or one element and not more dimensions. -1 without a call if they do not fit. The words of the signature
+are the machine's function, a dtype and its size, the numbers of arrays and of numbers, and the plan. */
+KERNEL object make_walked(object signature, object const *args, intptr_t given)
+{
+    const int64_t *words = (const int64_t *)((char *)signature + layout.content);
+    const int64_t itemsize = words[2], arrays = words[3], numbers = words[4];
+    union argument a[SLOTS] = {{0}};
+    intptr_t *shape = NULL;
+    int ndim = 0, fits = given == 1 + arrays + numbers;
+    if (fits) {
+        a[0].whole = layout.to_int(args[0]);
+        for (int64_t i = 0; i < numbers; i++)
+            a[NUMBERS + i].real = layout.to_double(args[1 + arrays + i]);
+        if (layout.raised()) {
+            layout.clear();
+            fits = 0;
+        }
+    }
+    for (int64_t k = 0; fits && k < arrays; k++) {
+        const object x = args[1 + k];
+        fits = has_type(x, layout.array) && FIELD(x, object, dtype) == (object)(intptr_t)words[1]
+            && FIELD(x, int, flags) & CONTIGUOUS && FIELD(x, intptr_t, data) % itemsize == 0;
+        if (!fits)
+            break;
+        const intptr_t *of_x = FIELD(x, intptr_t *, shape);
+        const int dimensions = FIELD(x, int, ndim);
+        int64_t count = 1;
+        int alike = k && dimensions == ndim;
+        for (int i = 0; i < dimensions; i++) {
+            count *= of_x[i];
+            alike = alike && of_x[i] == shape[i];
+        }
+        if (!k) {
+            shape = FIELD(x, intptr_t *, shape);
+            ndim = dimensions;
+            a[ELEMENTS].whole = count;
+        }
+        fits = k ? alike || (count == 1 && dimensions <= ndim) : count > 0;
+        a[SIZES + k].whole = count;
+        a[OPERANDS + k].place = FIELD(x, void *, data);
+    }
+    if (!fits)
+        return layout.from_int(-1);
+    a[PLAN_SIZE].whole = words[5];
+    a[PLAN].place = (void *)(words + 6);
+    object dtype = (object)(intptr_t)words[1];
+    layout.hold(dtype);
+    object out = layout.new_array(layout.array, dtype, ndim, shape, NULL, NULL, 0, NULL);
+    if (!out)
+        return NULL;
+    a[RESULT].place = FIELD(out, void *, data);
+    const int64_t failed = entered(words, a);
+    if (!failed)
+        return out;
+    layout.drop(out);
+    return layout.from_int(failed);
+}
+
 /* Calls the function that the dictionary has for the first argument, with the others. */
 KERNEL object call_named(object functions, object const *args, intptr_t given)
 {

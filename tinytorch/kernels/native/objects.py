@@ -69,6 +69,16 @@ class Doors:
         return _builtin(self.library.make_checked if makes else self.library.call_checked, name.encode(),
                         _signature(_at(self.library, name), list(declared)), _ARGUMENTS)
 
+    def walking(self, name: str, dtype: np.dtype, plan: np.ndarray, arrays: int, numbers: int) -> Callable[..., Any]:
+        """A function of the number of threads, arrays of a dtype and numbers, which returns the array that the
+        elementwise machine makes of them by a plan. It returns -1 if they do not fit. The arrays are contiguous and
+        not empty. Those after the first one have its shape, or one element and not more dimensions."""
+        if not self.built_in or not _new_array():
+            return _undecided
+        _kept.append(dtype)
+        words = _at(self.library, name), id(dtype), dtype.itemsize, arrays, numbers, plan.size
+        return _builtin(self.library.make_walked, name.encode(), struct.pack("6q", *words) + plan.tobytes(), _ARGUMENTS)
+
     def naming(self, name: str, functions: dict[str, Callable]) -> Callable[..., Any]:
         """A function of this name, which calls the function in `functions` that its first argument names with the
         other arguments."""
@@ -199,8 +209,10 @@ def _agrees(doors):
                                                     ("", "x", "{", "0,m,n,d", "", "")])
     matrix = np.zeros((3, 4), np.float32)[:, :2]
     made = makes(1, (3, 1, 4), 6)
+    if not isinstance(made, int) and (
+            made.shape, made.dtype, made.flags.c_contiguous) != ((3, 1, 4), np.float64, True):
+        return False
     return (takes(1, 30, whole), takes(1, 29, whole), takes(1, 10, whole[1]), takes(1, 2, whole[1, :, 1]),
             takes(1, 6, np.zeros(12)), takes(1, 6, np.zeros(12, np.int64)), takes(1, 0.5, np.zeros(1)), takes(1, 6),
             takes_matrix(1, 3, 2, 4, matrix), takes_matrix(1, 2, 3, 4, matrix), takes_matrix(1, 3, 2, 3, matrix)
-            ) == (0, -1, 0, -1, 0, -1, -1, -1, 0, -1, -1) and (
-                isinstance(made, int) or (made.shape, made.dtype, made.flags.c_contiguous) == ((3, 1, 4), np.float64, True))
+            ) == (0, -1, 0, -1, 0, -1, -1, -1, 0, -1, -1)

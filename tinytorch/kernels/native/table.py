@@ -235,7 +235,8 @@ def drawn(name):
 def fingerprint():
     """A checksum of the table and of the conventions of `entries`. A library contains that of its build."""
     declarations = [(name, declared) for name, (_, declared) in KERNELS.items()]
-    return zlib.crc32(repr(("addresses", "objects", "checks", "loops of draws", "replayed", STEPS, declarations)).encode())
+    conventions = "addresses", "objects", "checks", "loops of draws", "replayed"
+    return zlib.crc32(repr((*conventions, STEPS, declarations)).encode())
 
 
 #: NumPy checks the floating-point flags after a loop, and would warn or raise for those that C has set.
