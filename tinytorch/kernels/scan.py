@@ -30,9 +30,9 @@ def products(x, axes, keepdims):
 
 def steps(start, step, count):
     """start + i * step as float32, as in torch.arange."""
-    return native.result("steps", count, count, start, step) if native.many("steps", count) else None
+    return native.result("steps", (count,), count, start, step) if native.many("steps", count) else None
 
 
 def spaced(start, last, step, count):
     """Numbers from `start` to `last`, each half computed from its own end by `step`, as in torch.linspace."""
-    return native.result("spaced", count, count, start, last, step) if native.many("spaced", count) else None
+    return native.result("spaced", (count,), count, start, last, step) if native.many("spaced", count) else None

@@ -151,36 +151,32 @@ def in_its_place(array, dim):
     return array if dim == array.ndim - 1 else np.moveaxis(array, -1, dim)
 
 
-def _along_in_c(name, array, dim, index):
-    """(outer, n, m, inner) if the kernel `name` takes `array` as (outer, n, inner) with an index (outer, m, inner),
-    else None."""
-    shape, places = array.shape, index.shape
-    if type(array) is not np.ndarray or not shape or len(places) != len(shape) or shape[:dim] != places[:dim] or (
-            shape[dim + 1:] != places[dim + 1:]) or not native.takes(name, array):
+@lru_cache(256)
+def _sizes_along(shape, dim, places):
+    """(outer, n, m, inner) if an array of `shape` is (outer, n, inner) for an index of shape `places`, (outer, m,
+    inner); else None."""
+    if not shape or len(places) != len(shape) or shape[:dim] != places[:dim] or shape[dim + 1:] != places[dim + 1:]:
         return None
     return prod(shape[:dim]), shape[dim], places[dim], prod(shape[dim + 1:])
 
 
 def gather(array, dim, index):
     """result[i][j] = array[index[i][j]][j] for dim 0, and so on. `index` is not empty, and in range."""
-    sizes = _along_in_c("gather", array, dim, index) if index.size >= native.LEAST else None
-    if sizes is None:
-        return array.reshape(-1).take(along(array.shape, dim, index))
-    return native.result("gather", index.shape, *sizes, array, np.ascontiguousarray(index, _INT64))
+    if type(array) is np.ndarray and (sizes := _sizes_along(array.shape, dim, index.shape)) is not None:
+        result = native.made("gather", index.shape, *sizes, array, np.ascontiguousarray(index, _INT64))
+        if result is not None:
+            return result
+    return array.reshape(-1).take(along(array.shape, dim, index))
 
 
 def add_along(array, dim, index, values, wide=False):
     """array[index[i][j]][j] += values[i][j] in place for dim 0, and so on, as in `gather`. `wide`: see `add_flat`."""
-    sizes = _along_in_c("add_along", array, dim, index)
-    if sizes is None or values.shape != index.shape:
-        add_flat(array, along(array.shape, dim, index), values, wide)
-        return
-    native.run("add_along", *sizes, np.ascontiguousarray(values), np.ascontiguousarray(index, _INT64), array)
-
-
-def _is_plain(index):
-    """Whether C can read an index as it is."""
-    return type(index) is np.ndarray and index.dtype == _INT64 and index.flags.c_contiguous
+    if type(array) is np.ndarray and values.shape == index.shape:
+        sizes = _sizes_along(array.shape, dim, index.shape)
+        if sizes is not None and native.done("add_along", *sizes, np.ascontiguousarray(values),
+                                             np.ascontiguousarray(index, _INT64), array):
+            return
+    add_flat(array, along(array.shape, dim, index), values, wide)
 
 
 def take_rows(array, index):
@@ -194,12 +190,12 @@ def take_rows(array, index):
 def any_outside(index, n):
     """Whether one of the integers is not in range(n)."""
     size = index.size
-    if (0 < size < native.LEAST or size >= _MANY and number() > 1) and native.level() and _is_plain(index):
+    if 0 < size < native.LEAST or size >= _MANY and number() > 1:
         try:
-            native.run("in_range", index.size, n, index)
+            if native.done("in_range", size, n, index):
+                return False
         except IndexError:
             return True
-        return False
     # As an unsigned number a negative one is large.
     if not size:
         return False

@@ -43,7 +43,7 @@ def add_up_halves(x, axes, keepdims=False):
         shape, half = x.shape, x.dtype.kind == "f"
         rows, width = prod(shape[:-len(axes)]), prod(shape[-len(axes):])
         pieces = -(-width // _PIECE) if rows == 1 else 0
-        found = native.result("half_row_sums", rows, rows, width, _PIECE, pieces, half, np.frombuffer(x, _BITS),
+        found = native.result("half_row_sums", (rows,), rows, width, _PIECE, pieces, half, np.frombuffer(x, _BITS),
                               np.empty(pieces) if pieces > 1 else None)
         return found.reshape([1 if i in axes else m for i, m in enumerate(shape) if keepdims or i not in axes])
     return add_up(x.astype(np.float32) if x.dtype.kind == "f" else from_bfloat16(x), axes, keepdims)
@@ -58,7 +58,7 @@ def of_batch(x):
 
 def _of_rows(x, rows, width):
     pieces = -(-width // _PIECE) if rows == 1 else 0
-    return native.result("row_sums", rows, rows, width, _PIECE, pieces, x, np.empty(pieces) if pieces > 1 else None)
+    return native.result("row_sums", (rows,), rows, width, _PIECE, pieces, x, np.empty(pieces) if pieces > 1 else None)
 
 
 def _of_columns(x, rows, width):
@@ -99,7 +99,7 @@ def norm_of_rows(x):
     rows, width = x.shape
     if not rows:
         return np.empty(0, x.dtype)
-    if (result := native.made("row_norms", rows, rows, width, x)) is not None:
+    if (result := native.made("row_norms", (rows,), rows, width, x)) is not None:
         return result
     squares, whole, fours = x * x, width // 8 * 8, width // 4 * 4
     sums = np.add.reduce(squares[:, :whole].reshape(rows, -1, 8), axis=1)

@@ -218,9 +218,14 @@ def _spaced(fill, start, end, steps, d, *more):
             return np.empty(0, numpy_dtype)
         ends = start, end if steps > 1 else start
         with ignored():
-            first, last = (dt.cast(stored_as(x, numpy_dtype), _wide(numpy_dtype))[()] for x in ends)
-            return dt.cast(fill(first, last, steps, d, *more), numpy_dtype)
+            first, last = [_cast(stored_as(x, numpy_dtype), _wide(numpy_dtype))[()] for x in ends]
+            return _cast(fill(first, last, steps, d, *more), numpy_dtype)
     return new_memory((steps,), d.numpy, filled)
+
+
+def _cast(array, numpy_dtype):
+    """`array` in a dtype, itself if it has this dtype."""
+    return array if array.dtype is numpy_dtype else dt.cast(array, numpy_dtype)
 
 
 def _wide(numpy_dtype):
@@ -245,9 +250,9 @@ def _from_both_ends(first, last, steps, d):
     if steps == 1:
         return first.reshape(1)
     step = rounded(rounded(np.asarray(last - first)) / work.type(steps - 1))
-    if d is dt.float32 and np.isfinite(step) and np.isfinite(first) and np.isfinite(last):
-        result = scan.spaced(float(first), float(last), float(step), steps)
-        if result is not None:
+    if d is dt.float32:
+        ends = float(first), float(last), float(step)
+        if all(map(math.isfinite, ends)) and (result := scan.spaced(*ends, steps)) is not None:
             return result
     places = np.arange(steps).astype(work)
     if not narrow:
