@@ -1,24 +1,32 @@
 """flip, triu, tril, and the gradient of resized images, for float32 arrays in C (native/arrange.c). Each function
 returns None where C does not take the arrays, and the caller uses NumPy."""
+from functools import lru_cache
 from math import prod
 
 import numpy as np
 
 from . import native
+from .rows import around
 
 _FLOAT = np.dtype(np.float32)
 
 
 def flipped(x, dim):
     """`x` with the order along `dim` reversed."""
-    return native.made("flip_rows", x.shape, prod(x.shape[:dim]), x.shape[dim], prod(x.shape[dim + 1:]), x)
+    return native.made("flip_rows", x.shape, *around(x.shape, dim), x)
 
 
 def triangle(x, diagonal, upper):
     """The lower or upper triangle of matrices from `diagonal` on, with zeros elsewhere."""
-    *outer, rows, columns = x.shape
+    return native.made("triangle", x.shape, *_sizes_of_triangle(x.shape, diagonal), upper, x)
+
+
+@lru_cache(1024)
+def _sizes_of_triangle(shape, diagonal):
+    """The numbers of matrices, rows and columns, and the diagonal, or the nearest one that is as far outside."""
+    *outer, rows, columns = shape
     limit = rows + columns + 1
-    return native.made("triangle", x.shape, prod(outer), rows, columns, max(-limit, min(diagonal, limit)), upper, x)
+    return prod(outer), rows, columns, max(-limit, min(diagonal, limit))
 
 
 def resized_back(g, axes, size):

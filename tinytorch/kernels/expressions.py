@@ -274,6 +274,10 @@ def _flat(arrays):
     return [x.ravel("K") for x in arrays], out
 
 
+#: Arrays that an expression does not have.
+_ABSENT = (None,) * _GIVEN
+
+
 class _Program:
     """The program of an expression for one dtype."""
 
@@ -295,12 +299,12 @@ class _Program:
         if alike:
             if first.size and all([x.flags.c_contiguous for x in arrays]):
                 out = empty(shape, self.dtype)
-                self._walk(self.plan, arrays, numbers, out)
+                self.walk(self.plan, arrays, numbers, out)
                 return out
             found = _flat(arrays) if first.size else None
             if found is not None:
                 flat, out = found
-                self._walk(self.plan, flat, numbers, out.ravel("K"))
+                self.walk(self.plan, flat, numbers, out.ravel("K"))
                 return out
         else:
             shape = np.broadcast_shapes(*[x.shape for x in arrays])
@@ -316,17 +320,18 @@ class _Program:
             plan = _plan(self.body, shape, tuple([x.shape for x in arrays]))
         if plan is None:
             return None
-        self._walk(plan, arrays, numbers, out)
+        self.walk(plan, arrays, numbers, out)
         return out if all([x.flags.c_contiguous for x in given]) else operand_order(out, *given)
 
-    def _walk(self, plan, arrays, numbers, out):
+    def walk(self, plan, arrays, numbers, out):
+        """Runs the machine on C-contiguous arrays and fills a new array, or one of them."""
         if not out.size:
             return
-        absent = [None] * (_GIVEN - len(arrays))
         if out.itemsize == 2:
             arrays, out = [x.view(_BITS) for x in arrays], out.view(_BITS)
-        native.run(self.name, out.size, plan.size, *[x.size for x in arrays], *[0] * len(absent), *numbers, plan,
-                   *arrays, *absent, out)
+        a, b, c, d = *arrays, *_ABSENT[len(arrays):]
+        native.run(self.name, out.size, plan.size, a.size, 0 if b is None else b.size, 0 if c is None else c.size,
+                   0 if d is None else d.size, *numbers, plan, a, b, c, d, out)
 
 
 # ------------------------------------------------------------------ the public decorator
@@ -382,10 +387,7 @@ def expression(text: Callable | None = None, arrays: int = 1) -> Callable[..., A
         program = program_of(out.dtype)
         if program is None or not out.size or not native.many(program.name, out.size):
             return False
-        if out.size <= native.ONE_PIECE and (ufunc := quick[out.dtype][2]) is not None:
-            ufunc(out, *[quick[out.dtype][3][x] for x in numbers], out=out)
-        else:
-            program._walk(program.plan, (out,), numbers + padding, out)
+        program.walk(program.plan, (out,), numbers + padding, out)
         return True
 
     call = native.walker(arrays, count, quick, general)

@@ -123,9 +123,10 @@ def check_size(size, itemsize, stride=None):
     two elements shared a place, and those of an empty array as if no dimension were 0."""
     if len(size) > DIMENSIONS:
         raise RuntimeError(f"only tensors with up to {DIMENSIONS} dims are supported")
-    if min(size, default=0) < 0:
-        raise overflow(size, stride)
-    count = math.prod([n or 1 for n in size])
+    for n in size:
+        if n < 0:
+            raise overflow(size, stride)
+    count = math.prod(size) or math.prod([n or 1 for n in size])
     if count > LARGEST:
         raise RuntimeError("numel: integer multiplication overflow")
     if count * itemsize > LARGEST:

