@@ -20,6 +20,14 @@ def any_true(x):
     return bool(x.any())
 
 
+def any_nan(x):
+    """Whether an array of floats has a NaN. A sum of squares is NaN only if an element is."""
+    if type(x) is np.ndarray and x.size < _FEW and x.ndim == 1:
+        total = x.dot(x)
+        return bool(total != total)
+    return any_true(np.isnan(x))
+
+
 def extremes_of(x):
     """The minimum and the maximum of an array that is not empty; NaN if it has a NaN."""
     if isinstance(x, np.generic):

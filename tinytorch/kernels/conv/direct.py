@@ -16,10 +16,11 @@ _PIECE = 1 << 21          # so many multiplications take longer than waking a th
 def suits(x, other, outputs, kernel, out, stride, groups, bias=None):
     """Whether C takes the arrays (an input and a weight, or an input and the gradient of the output) and is faster than
     BLAS. It is not for a few numbers, nor for many channels of small images."""
-    if groups != 1 or max(stride) != 1 or not native.takes("convolve", x, other, bias):
+    if groups != 1 or max(stride) != 1:
         return False
     each, size = outputs * x.shape[1] * prod(kernel), prod(out)
-    return each * size >= _FEW and (size >= 128 or each < 1 << 15) and x.shape[-1] > 1
+    return each * size >= _FEW and (size >= 128 or each < 1 << 15) and x.shape[-1] > 1 and (
+        native.takes("convolve", x, other, bias))
 
 
 def suits_weight(x, grad, kernel, stride, groups):

@@ -25,7 +25,10 @@ def suits(*arrays):
 
 def in_order(*arrays):
     """The arrays, or copies of them that are contiguous."""
-    return [a if a is None or a.flags.c_contiguous else np.ascontiguousarray(a) for a in arrays]
+    for a in arrays:
+        if a is not None and not a.flags.c_contiguous:
+            return [a if a is None else np.ascontiguousarray(a) for a in arrays]
+    return arrays
 
 
 def _sums(*ranges):

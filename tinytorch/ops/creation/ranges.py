@@ -28,6 +28,10 @@ def _number(x):
     return float(number) if isinstance(number, np.longdouble) else number
 
 
+#: The classes of numbers that need no conversion and no check.
+_PLAIN = (float, int)
+
+
 def _check_numbers(name, *given):
     """TypeError unless all are Python numbers."""
     if not all([isinstance(x, (int, float, complex)) for x in given]):
@@ -81,7 +85,8 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
             raise TypeError(f"arange() takes from 1 to 3 positional arguments but {len(args)} were given")
         start, end, step = (*args, *(start, end, step)[len(args):])
     whole = start.__class__ is int and end.__class__ is int and step.__class__ is int
-    if not whole:
+    plain = start.__class__ in _PLAIN and end.__class__ in _PLAIN and step.__class__ in _PLAIN
+    if not plain:
         start, end, step = map(_number, (start, end, step))
         if len(args) == 1 and not isinstance(end, (int, float, complex)):
             raise TypeError(f"arange(): argument 'end' (position 1) must be Number, not {type(end).__name__}")
@@ -101,7 +106,7 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
         whole = whole or isinstance(start, int) and isinstance(end, int) and isinstance(step, int)
         dtype = dt.int64 if whole else dt.get_default_dtype()
     _check_implemented("arange_cpu", dtype)
-    if not whole:
+    if not plain:
         _check_real(start, end, step)
     _check_range(start, end, step)
     if dtype is dt.int64 and not fit:

@@ -220,16 +220,17 @@ def _check_vectors(a, b):
 
 
 def check_batches(a, b, kernel="bmm"):
-    for name, x in (("batch1", a), ("batch2", b)):
-        if x._array.ndim != 3:
-            raise RuntimeError(f"{name} must be a 3D tensor")
-    n, _, k = a._array.shape
-    if b._array.shape[:2] != (n, k):
+    x, y = a._array, b._array
+    if x.ndim != 3 or y.ndim != 3:
+        raise RuntimeError(f"batch{1 if x.ndim != 3 else 2} must be a 3D tensor")
+    n, _, k = x.shape
+    m, rows, _ = y.shape
+    if m != n or rows != k:
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{n}, {k}] but got: "
-                           f"{list(b._array.shape[:2])}.")
-    if a._array.size and b._array.size:          # else torch does not check the dtypes
-        refuse_bools(a._array, kernel)
-        if a._array.dtype != b._array.dtype:
+                           f"[{m}, {rows}].")
+    if x.size and y.size:                      # else torch does not check the dtypes
+        refuse_bools(x, kernel)
+        if x.dtype != y.dtype:
             raise RuntimeError(f"expected scalar type {type_name(a)} but found {type_name(b)}")
 
 

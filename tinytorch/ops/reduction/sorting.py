@@ -10,7 +10,7 @@ from ...autograd.public import public
 from ...autograd.views import has_history
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name, warn_once
 from ...kernels import native, order as kernels
-from ...kernels.looks import any_true
+from ...kernels.looks import any_nan
 from ...kernels.scatter import in_its_place, in_last_place, owned, picked
 from ...kinds.lazy import StandIn
 from ...tensor import Tensor, check_dim, wrap
@@ -345,7 +345,8 @@ def _searched(sequence, values, side, sorter, out_int32, out):
     if isinstance(values, Tensor) and values._array.dtype != sequence._array.dtype:
         sequence, values = promoted(sequence, values)
     sequence, values = sequence._array, values._array if isinstance(values, Tensor) else np.asarray(values)
-    _warn_of_copies(sequence, values, sorter)
+    if not (sequence.flags.c_contiguous and values.flags.c_contiguous) or sorter is not None:
+        _warn_of_copies(sequence, values, sorter)
     kind = dt.int32 if out_int32 else dt.int64
     if out is not None and out.dtype is not kind:
         raise RuntimeError("torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or "
@@ -362,7 +363,7 @@ def _searched(sequence, values, side, sorter, out_int32, out):
         sequence = dt.from_bfloat16(sequence)
     if values.dtype == dt.BFLOAT16:
         values = dt.from_bfloat16(values)
-    if sequence.dtype.kind in dt.NATIVE and any_true(np.isnan(sequence)):
+    if sequence.dtype.kind in dt.NATIVE and any_nan(sequence):
         search = _searched_with_nan
     elif type(sequence) is np.ndarray:
         search = np.ndarray.searchsorted
