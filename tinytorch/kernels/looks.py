@@ -33,6 +33,8 @@ def extremes_of(x):
     if isinstance(x, np.generic):
         return x.item(), x.item()
     if x.size < _FEW and type(x) is np.ndarray:
+        if x.size == 1:
+            return (x.item(),) * 2
         return x.item(x.argmin()), x.item(x.argmax())
     return x.min(), x.max()
 

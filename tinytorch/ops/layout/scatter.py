@@ -223,13 +223,17 @@ def _first_outside(array, n):
     return array[(array < 0) | (array >= n)].reshape(-1)[0]
 
 
+#: The dtypes of an index.
+_INDEX = (np.dtype(np.int64), np.dtype(np.int32))
+
+
 def _check_ranks(input, index, dim, name):
     """The dimension counted from the front, after the checks of gather and scatter."""
     shape, places = input._array.shape, index._array.shape
     dim = check_dim(dim, len(shape))
-    if index._array.size and index._array.dtype not in (np.int64, np.int32):
+    if index._array.dtype not in _INDEX and index._array.size:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
-    if index._array.size and max(len(shape), 1) != max(len(places), 1):
+    if len(shape) != len(places) and index._array.size and max(len(shape), 1) != max(len(places), 1):
         raise RuntimeError("Index tensor must have the same number of dimensions as input tensor"
                            if name == "gather" else "Index tensor must have the same number of dimensions as self "
                                                     "tensor")
