@@ -384,8 +384,8 @@ def expression(text: Callable | None = None, arrays: int = 1) -> Callable[..., A
     def into(out, *numbers):
         """Writes the value of an expression of one array to that array itself, whose memory has no gaps, and says
         whether it has."""
-        program = program_of(out.dtype)
-        if program is None or not out.size or not native.many(program.name, out.size):
+        program = programs.get(out.dtype) or program_of(out.dtype)
+        if program is None or not out.size or out.size < native.LEAST_OF[program.name]:
             return False
         program.walk(program.plan, (out,), numbers + padding, out)
         return True

@@ -339,6 +339,10 @@ def searchsorted(sorted_sequence: Tensor, input: Tensor | Number, *, out_int32: 
     return _searched(sorted_sequence, input, side, sorter, out_int32, out)
 
 
+#: The kinds of NumPy's dtypes whose numbers have an order.
+_ORDERED = dt.INTEGER + dt.NATIVE
+
+
 def _searched(sequence, values, side, sorter, out_int32, out):
     if isinstance(values, complex):
         raise not_implemented("searchsorted_out_cpu", dt.default_complex())
@@ -357,7 +361,7 @@ def _searched(sequence, values, side, sorter, out_int32, out):
     if not sequence.ndim:
         raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
                            "dimension")
-    if dt.kind(sequence.dtype) not in dt.INTEGER + dt.FLOATING and values.size:
+    if sequence.dtype.kind not in _ORDERED and dt.kind(sequence.dtype) not in dt.FLOATING and values.size:
         raise not_implemented("searchsorted_out_cpu", sequence)
     if sequence.dtype == dt.BFLOAT16:
         sequence = dt.from_bfloat16(sequence)
