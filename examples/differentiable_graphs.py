@@ -147,7 +147,7 @@ def times_of_grus(args, images, labels, units):
 
 def compare_grus(args, train_data, test_data):
     """A row for each form of the GRU: time of a training step at two sizes, kept bytes, accuracy."""
-    images, labels = train_data[0][:BATCH], train_data[1][:BATCH]
+    images, labels = common.floats(train_data[0][:BATCH]), train_data[1][:BATCH]
     times, small = [times_of_grus(args, images[:batch], labels[:batch], units)
                     for batch, units in ((BATCH, UNITS), SMALL)]
     rows = []
@@ -229,7 +229,7 @@ def claims(rows):
 def main(argv=None):
     args = common.arguments(__doc__.split("\n")[0], 2, argv, out=("", "folder for the pictures and the page"))
     train_data, test_data = common.mnist(args)
-    images, labels = train_data[0][:BATCH], train_data[1][:BATCH]
+    images, labels = common.floats(train_data[0][:BATCH]), train_data[1][:BATCH]
     rows = compare_grus(args, train_data, test_data)
     grus = table_of_grus(rows)
     checkpoints = common.table(checkpointing.HEAD, checkpointing.measure(images, labels, args.seed, (14, 7, 4)))

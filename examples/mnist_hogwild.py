@@ -31,7 +31,7 @@ def train(rank, model, images, labels, args):
         loader: torch.utils.data.DataLoader = torch.utils.data.DataLoader(dataset, args.batch, shuffle=True)
         for x, y in loader:
             optimizer.zero_grad()
-            loss = F.cross_entropy(model(x), y)
+            loss = F.cross_entropy(model(common.floats(x)), y)
             loss.backward()
             optimizer.step()
             total += loss.item()

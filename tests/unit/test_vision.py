@@ -174,6 +174,13 @@ def test_drawn_digits_are_the_same_each_time():
     assert a.data.max() > 150 and a.data[:, 0].max() < 128
 
 
+def test_drawn_digits_are_the_same_drawn_together_or_in_parts(monkeypatch):
+    images, labels = draw_digits(450, 3)
+    monkeypatch.setattr("tinytorch.vision.digits._TOGETHER", 1000)
+    whole, names = draw_digits(450, 3)
+    assert np.array_equal(images, whole) and np.array_equal(labels, names)
+
+
 def test_totensor_refuses():
     with pytest.raises(TypeError, match="pic should be PIL Image or ndarray"):
         transforms.ToTensor()([1, 2])

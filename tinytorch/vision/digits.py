@@ -5,6 +5,7 @@ import numpy as np
 
 _SIDE = 28
 _POINTS = 64                      # ink blots along the strokes of a digit
+_TOGETHER = 200                   # digits drawn at once; the points of 60,000 would take 61 MB
 
 
 def _arc(cx, cy, rx, ry, start, end, n=12):
@@ -50,14 +51,15 @@ def draw_digits(count, seed):
     """
     random = np.random.RandomState(seed)
     labels = random.randint(0, 10, count)
-    points = np.stack([_evenly(s) for s in _STROKES])[labels] - 0.5          # (count, _POINTS, 2)
-    points = _warp(points, random)
-    images = np.empty((count, _SIDE, _SIDE), np.uint8)
+    moves = _moves(count, random)
     width = random.uniform(0.55, 1.05, count)
     strength = random.uniform(0.75, 1.0, count)
-    for i in range(0, count, 1000):
-        part = slice(i, i + 1000)
-        ink = _blot(points[part]) * (_SIDE / _POINTS)
+    strokes = np.stack([_evenly(s) for s in _STROKES]) - 0.5                 # (10, _POINTS, 2)
+    images = np.empty((count, _SIDE, _SIDE), np.uint8)
+    for i in range(0, count, _TOGETHER):
+        part = slice(i, i + _TOGETHER)
+        points = _warp(strokes[labels[part]], *[move[part] for move in moves])
+        ink = _blot(points) * (_SIDE / _POINTS)
         ink = _blur(ink, width[part])
         ink = np.minimum(ink * 3, 1) * strength[part, None, None]
         ink += random.normal(0, 0.04, ink.shape) * (ink > 0.02)
@@ -65,16 +67,19 @@ def draw_digits(count, seed):
     return images, labels.astype(np.int64)
 
 
-def _warp(points, random):
-    """Random rotation, shear, scale, shift and wobble; the result in pixels."""
-    count = len(points)
+def _moves(count, random):
+    """The random angles, shears, scales, shifts and two wobbles of `count` digits."""
     angle, shear = random.normal(0, 0.17, count), random.normal(0, 0.16, count)
     scale = random.uniform(0.75, 1.05, (count, 2)) * 21
     shift = random.normal(0, 1.2, (count, 2)) + (_SIDE - 1) / 2
-    wobble = random.normal(0, 0.022, (2, count, 2, 3))
+    return angle, shear, scale, shift, *random.normal(0, 0.022, (2, count, 2, 3))
+
+
+def _warp(points, angle, shear, scale, shift, sines, cosines):
+    """The points after these moves, in pixels."""
     along = np.linspace(0, math.pi, _POINTS)[:, None] * np.arange(1, 4)       # slow waves along the stroke
-    points = points + (np.einsum("ncw,pw->npc", wobble[0], np.sin(along))
-                       + np.einsum("ncw,pw->npc", wobble[1], np.cos(along)))
+    points = points + (np.einsum("ncw,pw->npc", sines, np.sin(along))
+                       + np.einsum("ncw,pw->npc", cosines, np.cos(along)))
     points[..., 0] += shear[:, None] * -points[..., 1]
     cos, sin = np.cos(angle)[:, None], np.sin(angle)[:, None]
     x, y = points[..., 0], points[..., 1]
