@@ -427,7 +427,18 @@ def test_a_fork_while_another_thread_draws_and_accumulates():
 @pytest.mark.parametrize("said, cores", [
     ({"cpu.max": "150000 100000"}, 2), ({"cpu.max": "max 100000"}, 4), ({"cpu.max": "900000 100000"}, 4),
     ({"cpu/cpu.cfs_quota_us": "50000", "cpu/cpu.cfs_period_us": "100000"}, 1),
-    ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 4), ({}, 4), ({"cpu.max": ""}, 4)])
+    ({"cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000"}, 4), ({}, 4), ({"cpu.max": ""}, 4),
+    ({"cpu.max": "0 0"}, 4),
+    # The group of the process, and one that contains it. The process's own group says more, or the other one does.
+    ({"/proc/self/cgroup": "0::/a.slice/b.service\n", "a.slice/b.service/cpu.max": "50000 100000\n",
+      "a.slice/cpu.max": "200000 100000\n"}, 1),
+    ({"/proc/self/cgroup": "0::/a.slice/b.service\n", "a.slice/b.service/cpu.max": "max 100000\n",
+      "a.slice/cpu.max": "200000 100000\n"}, 2),
+    ({"/proc/self/cgroup": "2:cpu,cpuacct:/a/b\n1:cpuset:/c\n0::/\n", "cpu/a/b/cpu.cfs_quota_us": "250000\n",
+      "cpu/a/b/cpu.cfs_period_us": "100000\n", "cpu/c/cpu.cfs_quota_us": "1", "cpu/c/cpu.cfs_period_us": "1"}, 3),
+    # A container that sees its group as the root of the hierarchy, and is told the path outside.
+    ({"/proc/self/cgroup": "2:cpu:/docker/abc\n", "cpu/cpu.cfs_quota_us": "50000\n",
+      "cpu/cpu.cfs_period_us": "100000\n"}, 1)])
 def test_cores_of_a_control_group(said, cores, monkeypatch):
     def opened(path):
         try:

@@ -30,21 +30,40 @@ def _allowed_at_first(setting, cores):
     return min(int(setting.split(",")[0]), cores)
 
 
-def _cores():
-    """The number of cores that the process may run on, or that its control group may use at once, if that is less."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    for path in ("/sys/fs/cgroup/cpu.max", "/sys/fs/cgroup/cpu/cpu.cfs_quota_us"):
-        try:
-            with open(path) as file:
-                quota, *period = file.read().split()
-            if not period:
-                with open("/sys/fs/cgroup/cpu/cpu.cfs_period_us") as file:
-                    period = [file.read()]
-            if quota.lstrip("-").isdigit() and int(quota) > 0:
-                return max(1, min(cores, -(-int(quota) // int(period[0]))))
-        except (OSError, ValueError):          # another system, or no limit is known
+def _read(path):
+    """The text of a file; nothing if it cannot be read, as on other systems."""
+    try:
+        with open(path) as file:
+            return file.read()
+    except (OSError, ValueError):
+        return ""
+
+
+def _groups():
+    """The folders of the process's control groups: of its own and of those that contain it. In a container the mount
+    may begin with the container's group, so that the path that the process is told does not exist."""
+    for line in (_read("/proc/self/cgroup") or "0::/\n1:cpu:/").splitlines():
+        controllers, _, group = line.partition(":")[2].partition(":")
+        if controllers and "cpu" not in controllers.split(","):
             continue
-    return cores
+        folder = "/sys/fs/cgroup/cpu" if controllers else "/sys/fs/cgroup"
+        group = group.rstrip("/")
+        while group:
+            yield folder + group
+            group = group.rpartition("/")[0]
+        yield folder
+
+
+def _cores():
+    """The number of cores that the process may run on, or that its control groups may use at once, if that is less."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for folder in _groups():
+        said = _read(f"{folder}/cpu.max") or " ".join([_read(f"{folder}/cpu.cfs_{name}_us")
+                                                       for name in ("quota", "period")])
+        quota, period = [*said.split(), "", ""][:2]
+        if quota.isdigit() and period.isdigit() and int(period):
+            cores = min(cores, -(-int(quota) // int(period)))
+    return max(1, cores)
 
 
 class _Team:
