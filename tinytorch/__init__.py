@@ -50,7 +50,6 @@ from .ops.creation.legacy import *
 from .missing import namespace as _namespace
 from .memory_format import (channels_last, channels_last_3d, contiguous_format, layout, memory_format, preserve_format,
                             sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided)
-from .ops.nn.adaptive_pool import adaptive_avg_pool1d, adaptive_max_pool1d_with_indices as adaptive_max_pool1d
 from .ops.nn.activation import *
 from .ops.elementwise.arithmetic import *
 from .ops.elementwise.ternary import *
@@ -60,7 +59,6 @@ from .ops.layout.broadcast import *
 from .ops.elementwise.compare import *
 from .ops.elementwise.complex import *
 from .ops.elementwise.complex import _conj, _neg_view
-from .ops.nn.conv import *
 from .ops.creation.factories import *
 from .ops.creation.buffers import *
 from .ops.creation.dlpack import *
@@ -84,13 +82,7 @@ from .ops.linalg.lu import *
 from .ops.layout.masked import *
 from .ops.elementwise.math import *
 from .ops.linalg.functions import *
-from .ops.nn.native_dropout import *
-from .ops.nn.group_norm import *
-from .ops.nn.norm import *
-from .ops.nn.packing import *
 from .ops.nn.pad import *
-from .ops.nn.pixel_shuffle import *
-from .ops.nn.pool import *
 from .ops.elementwise.power import *
 from .ops.linalg.contractions import *
 from .ops.random.factories import *
@@ -107,7 +99,6 @@ from .ops.layout.slices import *
 from .ops.layout.shape import *
 from .ops.nn.elu import *
 from .ops.nn.relu import *
-from .ops.nn.similarity import *
 from .ops.nn.softmax import *
 from .ops.reduction.sorting import *
 from .ops.elementwise.special import *
@@ -165,14 +156,25 @@ _OF = {"compile": "_dynamo", "export_c": "c_export",
        "GradScaler": "amp", "autocast": "amp", "install": "environment.finder", "uninstall": "environment.finder",
        "Stream": "cpu", "Event": "cpu", "precise_tails": "func.tails",
        **dict.fromkeys(("eig", "lstsq", "matrix_rank", "solve", "symeig"), "_removed"),
-       **dict.fromkeys("""addmv_ as_strided_ batch_norm binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss
-           embedding frobenius_norm hinge_embedding_loss instance_norm kl_div margin_ranking_loss norm_except_dim
-           poisson_nll_loss triplet_margin_loss""".split(), "ops.nn.native_calls"),
+       **dict.fromkeys("""adaptive_max_pool1d addmv_ as_strided_ batch_norm binary_cross_entropy_with_logits
+           cosine_embedding_loss ctc_loss embedding frobenius_norm hinge_embedding_loss instance_norm kl_div
+           margin_ranking_loss norm_except_dim poisson_nll_loss triplet_margin_loss""".split(), "ops.nn.native_calls"),
        **dict.fromkeys(("fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine"),
                        "ops.nn.fake_quantize"),
        **dict.fromkeys("""alias_copy as_strided_copy detach_copy diagonal_copy expand_copy permute_copy select_copy
            slice_copy split_copy split_with_sizes_copy squeeze_copy t_copy transpose_copy unbind_copy unfold_copy
            unsqueeze_copy view_as_complex_copy view_as_real_copy view_copy""".split(), "ops.layout.view_copies"),
+       **dict.fromkeys("""conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d
+           convolution""".split(), "ops.nn.conv"),
+       **dict.fromkeys("""avg_pool1d max_pool1d max_pool1d_with_indices max_pool2d
+           max_pool3d""".split(), "ops.nn.pool"),
+       "adaptive_avg_pool1d": "ops.nn.adaptive_pool", "group_norm": "ops.nn.group_norm",
+       **dict.fromkeys(("layer_norm", "rms_norm"), "ops.nn.norm"),
+       **dict.fromkeys(("channel_shuffle", "pixel_shuffle", "pixel_unshuffle"), "ops.nn.pixel_shuffle"),
+       **dict.fromkeys("""alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout feature_alpha_dropout_
+           feature_dropout feature_dropout_ native_dropout""".split(), "ops.nn.native_dropout"),
+       **dict.fromkeys(("cosine_similarity", "pairwise_distance", "pdist"), "ops.nn.similarity"),
+       **dict.fromkeys(("_pack_padded_sequence", "_pad_packed_sequence"), "ops.nn.packing"),
        "einsum": "ops.linalg.einsum", "gradient": "ops.layout.gradient", "bilinear": "ops.nn.bilinear",
        **dict.fromkeys(("_segment_reduce", "segment_reduce"), "ops.reduction.segments"),
        **dict.fromkeys(("bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"),

@@ -2,4 +2,5 @@
 from .later import namespace as _namespace
 
 __getattr__ = _namespace(
-    __name__, "fourier grid_sample incomplete_gamma modified_bessel norm norm_steps order pool softmax")
+    __name__, "arrange erf fourier gamma grid_sample halves incomplete_gamma modified_bessel norm norm_steps order pool"
+              " scan softmax")

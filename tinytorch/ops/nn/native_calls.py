@@ -9,11 +9,11 @@ from ...errors import warn_once
 from ...tensor import Tensor
 from ...types import Ints, Number
 from ..linalg.norms import vector_norm
-from . import ctc, embedding as embeddings, loss as losses, margin_loss as margins, norm as norms
+from . import adaptive_pool, ctc, embedding as embeddings, loss as losses, margin_loss as margins, norm as norms
 from .cross_entropy import REDUCTIONS
 
-__all__ = ["addmv_", "as_strided_", "batch_norm", "binary_cross_entropy_with_logits", "cosine_embedding_loss",
-           "ctc_loss", "embedding", "frobenius_norm", "hinge_embedding_loss", "instance_norm",
+__all__ = ["adaptive_max_pool1d", "addmv_", "as_strided_", "batch_norm", "binary_cross_entropy_with_logits",
+           "cosine_embedding_loss", "ctc_loss", "embedding", "frobenius_norm", "hinge_embedding_loss", "instance_norm",
            "kl_div", "margin_ranking_loss", "norm_except_dim", "poisson_nll_loss", "triplet_margin_loss"]
 
 
@@ -73,6 +73,13 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     if dim not in (0, ndim - 1):
         return norm_except_dim(v.transpose(0, dim), pow, 0).transpose(0, dim)
     return vector_norm(v, pow, [d for d in range(ndim) if d != dim], True)
+
+
+# ------------------------------------------------------------------ pooling
+@public()
+def adaptive_max_pool1d(input: Tensor, output_size: int | Ints) -> tuple[Tensor, Tensor]:
+    """torch.nn.functional.adaptive_max_pool1d, and the positions of the maxima (int64)."""
+    return adaptive_pool.adaptive_max_pool1d_with_indices(input, output_size)
 
 
 # ------------------------------------------------------------------ embeddings
