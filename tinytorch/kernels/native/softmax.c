@@ -3,11 +3,19 @@
 
 struct rows { int64_t width, safe; float *out; const float *x, *y; };
 
+/* Clang begins such a reduction with FLT_MAX instead of infinity, so that rows of -INFINITY alone had another largest
+number. It does not vectorise the loop either way. */
+#ifdef __clang__
+#define EXTREMES
+#else
+#define EXTREMES _Pragma("omp simd reduction(max : top) reduction(min : low)")
+#endif
+
 /* The largest number of a row; the least one goes to `least`. */
 INLINE float largest(const float *x, int64_t width, float *least)
 {
     float top = x[0], low = x[0];
-    _Pragma("omp simd reduction(max : top) reduction(min : low)")
+    EXTREMES
     for (int64_t i = 0; i < width; i++) {
         top = x[i] > top ? x[i] : top;
         low = x[i] < low ? x[i] : low;
