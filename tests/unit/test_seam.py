@@ -105,6 +105,26 @@ print(seam.up)
 """).split() == ["True", "torch.float32", "True", "False"]
 
 
+def test_it_stays_up_when_a_handler_enters_a_mode():
+    """While a mode's handler runs, the mode is out of the list of modes, and another one may come and go."""
+    assert run("""
+import tinytorch as torch
+from tinytorch.seam import seam
+class Deep(torch.overrides.TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        print(func.__name__)
+        with self, torch.device("meta"):
+            pass
+        return func(*args, **(kwargs or {}))
+with Deep():
+    torch.ones(1)
+    torch.zeros(1)
+    torch.set_default_device("meta")
+    torch.set_default_device(None)
+print(seam.up)
+""").split() == ["ones", "zeros", "set_default_device", "set_default_device", "False"]
+
+
 def test_instances_of_a_class_that_overrides_are_counted_one_by_one():
     assert run("""
 import tinytorch as torch

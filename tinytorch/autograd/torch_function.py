@@ -28,6 +28,7 @@ _PACKAGE = __name__.partition(".")[0]
 class _State(threading.local):
     disabled = 0                               # 1: classes are not asked, 2: nor are modes
     skips = False                              # whether the next function does not look for overrides
+    handling = 0                               # how many handlers of modes run; each one's mode is out of `modes`
 
     def __init__(self):
         self.modes = []
@@ -55,8 +56,8 @@ class _Switch:
 
 
 def note_modes() -> None:
-    """Notify the seam, after a change, whether this thread has active modes."""
-    seam.watch("modes", bool(state.modes))
+    """Notify the seam, after a change, whether this thread has active modes, now or when a running handler ends."""
+    seam.watch("modes", bool(state.modes or state.handling))
 
 
 def enabled(modes: bool = False) -> bool:
@@ -189,10 +190,12 @@ def dispatch(func: Callable, found: list, args: tuple, kwargs: dict[str, Any], i
     mode = None
     if state.modes and state.disabled < 2:
         mode = state.modes.pop()
+        state.handling += 1
         try:
             result = mode.__torch_function__(*given)
         finally:
             state.modes.append(mode)
+            state.handling -= 1
         if result is not NotImplemented:
             return result
     for x in found:
