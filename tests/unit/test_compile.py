@@ -634,8 +634,8 @@ def test_sharing_counts_however_arguments_lie():
         assert bits(compiled(own, own.detach())) == bits(f(twin, twin.detach()))
         assert bits(compiled(rows[0][0], rows[0][0])) == bits(f(twins[0][0], twins[0][0]))
         assert bits(*rows) == bits(*twins)
-    patterns = [[match((a, b)) is not None for a, b in ((torch.ones(3), rows[0][1]), (own, own.detach()))]
-                for match, *_ in compiled._compiled.quick]
+    patterns = [[way.match((a, b)) is not None for a, b in ((torch.ones(3), rows[0][1]), (own, own.detach()))]
+                for way in compiled._compiled.quick]
     assert [True, False] in patterns and [False, True] in patterns
 
 

@@ -25,7 +25,7 @@ FLOORS = [
     "optim distributed.optim distributed.algorithms._checkpoint utils export jit onnx _jit_internal serialization "
     "checkpoint _weights_only_unpickler hub profiler multiprocessing _vmap_internals func.tails "
     "capture.exchanged capture.steps capture.calls capture.backward capture.build capture.reads capture.effects "
-    "capture.ready capture.compiled "
+    "capture.ready capture.quick capture.compiled "
     "capture.selfcheck capture.lowered",
     "compiler _dynamo c_export distributions vision viz debug autograd.profiler autograd.profiler_util",
 ]

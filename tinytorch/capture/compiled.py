@@ -27,15 +27,14 @@ from .build import difference, program_of
 from .calls import here, lock
 from .effects import Watch
 from .program import INPUT, Program
-from .ready import TENSORS, Ready, matcher, settings
+from .quick import MISSED, Quick, matcher
+from .ready import TENSORS, Ready, settings
 from .replay import Changed
 from .steps import Recording
 from .traced import Unrecordable
 
 __all__ = ["Compiled", "reset", "settings"]
 
-#: The numbers of the replays of a program that are compared with eager execution.
-CHECKED = frozenset((1, 10, 100, 1000))
 #: A signature without a program is given up after this many recordings that differ; each program allows one more.
 _TRIES = 4
 _VALUES = frozenset((int, float, bool, str, type(None), complex, bytes))
@@ -73,26 +72,25 @@ class Compiled:
         self.function, self.fullgraph, self.native = function, fullgraph, native
         self.name, self.limit = getattr(function, "__qualname__", type(function).__name__), limit
         self.entries: dict[Any, _Entry] = {}
-        self.stopped, self.count, self.age = False, 0, _reset.count
-        #: (matcher of arguments, grad mode, default dtype, program) of each program whose arguments are simple.
-        self.quick: list[tuple] = []
+        self.stopped, self.count, self.age = False, 0, settings.resets
+        #: A way to each program whose arguments are simple. The list itself stays: callers keep it.
+        self.quick: list[Quick] = []
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if here.recording is not None or self.stopped or not settings.replays or (
                 seam.up and not seam.is_up_for_classes_alone()):
             return self.function(*args, **kwargs)
-        if not kwargs and self.age == _reset.count:
-            for match, grad, default, ready in self.quick:
-                if mode.grad_now is grad and (inputs := match(args)) is not None and ready.holds() and (
-                        dt.get_default_dtype() is default) and not mode.inference:
-                    return self._replayed(ready, inputs, args, kwargs)
+        if not kwargs:
+            for way in self.quick:
+                if (result := way.run(self, args)) is not MISSED:
+                    return result
         return self._looked_up(args, kwargs)
 
     def _looked_up(self, args, kwargs):
         if here.running or mode.steppers:
             return self.function(*args, **kwargs)
         inputs: list[Tensor] = []
-        if self.age != _reset.count:
+        if self.age != settings.resets:
             self.forget()                      # torch._dynamo.reset() was called
         try:
             key = self._key(args, kwargs, inputs)
@@ -105,7 +103,7 @@ class Compiled:
                     if not ready.matched:
                         ready.matched = True
                         self._match(ready, args, kwargs)
-                    return self._replayed(ready, inputs, args, kwargs)
+                    return self.replayed(ready, inputs, args, kwargs)
             if entry.reason is not None:
                 return self.function(*args, **kwargs)
         if settings.stance != "default":
@@ -117,7 +115,8 @@ class Compiled:
 
     def forget(self) -> None:
         """Drops all programs."""
-        self.entries, self.quick, self.stopped, self.count, self.age = {}, [], False, 0, _reset.count
+        self.entries, self.stopped, self.count, self.age = {}, False, 0, settings.resets
+        self.quick.clear()
 
     # -------------------------------------------------------------- signature
     def _key(self, args, kwargs, inputs):
@@ -139,7 +138,8 @@ class Compiled:
         return tuple(parts)
 
     # -------------------------------------------------------------- replay
-    def _replayed(self, ready, inputs, args, kwargs):
+    def replayed(self, ready: Ready, inputs: list[Tensor], args: tuple, kwargs: dict) -> Any:
+        """The result of a call whose program holds."""
         lock = ready.lock
         if lock is not None and not lock.acquire(False):   # another thread replays it
             return self.function(*args, **kwargs)
@@ -149,8 +149,14 @@ class Compiled:
                     ready.lower()
                 except Exception as error:     # the replay in Python still works
                     breaks.append((self.name, f"its program is not replayed in C: {error or repr(error)}"))
+                for way in self.quick:
+                    if way.ready is ready:
+                        way.settle()
             ready.count = count = ready.count + 1
-            if count - ready.since in CHECKED and settings.self_check:
+            special = count >= ready.special
+            if special:
+                ready.look_again()
+            if special and settings.self_check:
                 from .selfcheck import checked
                 here.running += 1
                 try:
@@ -172,6 +178,7 @@ class Compiled:
         try:
             if self.count >= (self.limit or settings.cache_size_limit) and (entry is None or not entry.pending):
                 self.stopped = True
+                self.quick.clear()
                 warn(f"torch.compile: {self.name} has {self.count} programs, one for each kind of arguments. From "
                      "now on it runs as it is written (torch._dynamo.config.cache_size_limit)")
                 return self.function(*args, **kwargs)
@@ -260,7 +267,7 @@ class Compiled:
     def _match(self, ready, args, kwargs):
         match = None if kwargs or mode.inference else matcher(args)
         if match is not None:
-            self.quick.append((match, mode.grad_now, dt.get_default_dtype(), ready))
+            self.quick.append(Quick(match, ready))
 
     def _ready(self, entry, program, ready, other):
         entry.programs.append(ready)
@@ -336,14 +343,7 @@ def _sign(x, parts, inputs):
         parts += ("object", id(x))
 
 
-class _Reset:
-    count = 0
-
-
-_reset = _Reset()
-
-
 def reset() -> None:
     """Has every compiled callable forget its programs at its next call."""
-    _reset.count += 1
+    settings.resets += 1
     breaks.clear()

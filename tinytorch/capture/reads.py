@@ -14,7 +14,7 @@ import os
 import sys
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -88,20 +88,18 @@ class Reads:
                 return False
         return all([a.tobytes() == content for a, content in self.arrays])
 
-    def checker(self) -> Callable[[], bool]:
-        """A function that returns the same as `self()`. Its code has no loops, so that it takes half the time."""
-        scope: dict[str, Any] = {"slow": self, "MISSING": _MISSING}
+    def condition(self, scope: dict[str, Any]) -> str:
+        """The source of a condition that is true if `self()` is. It has no loops, so that it takes half the time. Its
+        names are added to `scope`."""
+        scope.update(slow_reads=self, MISSING=_MISSING)
         tests = []
         for i, (room, name, value) in enumerate(self.places):
-            scope[f"r{i}"], scope[f"v{i}"] = room.get, value
-            tests.append(f"r{i}({name!r}, MISSING) is v{i}")
+            scope[f"room{i}"], scope[f"value{i}"] = room.get, value
+            tests.append(f"room{i}({name!r}, MISSING) is value{i}")
         if self.cells or self.slots or self.held or self.arrays:
-            scope["others"] = self._others_hold
-            tests.append("others()")
-        text = " and ".join(tests) or "True"
-        space: dict[str, Any] = {}
-        exec(f"def make({', '.join(scope)}):\n    return lambda: {text} or slow()", space)
-        return space["make"](**scope)
+            scope["other_reads"] = self._others_hold
+            tests.append("other_reads()")
+        return f"({' and '.join(tests)} or slow_reads())" if tests else "True"
 
     def unwritten(self) -> bool:
         """Whether all guards hold at the end of a call, and no module has changed its `training`."""

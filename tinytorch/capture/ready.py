@@ -1,9 +1,10 @@
 """A recorded program that can be replayed: its guards, its replay, and the tensors made of its results."""
 from __future__ import annotations
 
+import sys
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from operator import is_
 from typing import Any
 
@@ -14,7 +15,6 @@ from ..autograd.grad_mode import mode
 from ..autograd.node import FREED, SELECT, Op, new_node
 from ..autograd.views import refresh, track_view
 from ..kernels import errstate
-from ..kinds.lazy import root_of
 from ..nn import Module
 from ..nn.modules.hooks import changes
 from ..nn.parameter import Buffer, Parameter
@@ -26,14 +26,14 @@ from .program import TENSOR, Earlier, Output, Program, refs
 from .reads import Reads
 from .steps import Recording
 
-__all__ = ["Ready", "TENSORS", "matcher", "settings"]
+__all__ = ["Ready", "TENSORS", "attach_spent", "settings"]
 
 
 class _Settings:
     """The settings behind `torch._dynamo.config`."""
 
     __slots__ = ("cache_size_limit", "self_check", "disable", "stance", "backend", "replays", "patience",
-                 "longer")
+                 "longer", "resets")
 
     def __init__(self):
         object.__setattr__(self, "cache_size_limit", 16)       # most programs of one callable
@@ -43,6 +43,7 @@ class _Settings:
         object.__setattr__(self, "backend", "inductor")        # default of torch.compile
         object.__setattr__(self, "replays", True)              # not `disable`, and the stance allows it
         object.__setattr__(self, "patience", 3)                # replays in Python before a program is lowered to C
+        object.__setattr__(self, "resets", 0)                  # number of calls of torch._dynamo.reset()
         # `patience` is multiplied by this if the program in C keeps the bits of eager, as it saves less time then.
         object.__setattr__(self, "longer", 5)
 
@@ -52,6 +53,8 @@ class _Settings:
 
 
 settings = _Settings()
+#: The numbers of the replays of a program that are compared with eager execution.
+CHECKED = 1, 10, 100, 1000
 #: The classes that tensors among the arguments may have.
 TENSORS = frozenset((Tensor, Parameter, Buffer))
 
@@ -60,8 +63,9 @@ class Ready:
     """A program, its guards and its replay."""
 
     def __init__(self, program: Program, recording: Recording, watch: Watch, reads: Reads, native: bool) -> None:
-        # `count`: number of replays; `since`: the value of `count` when the program was lowered.
-        self.program, self.count, self.since = program, 0, 0
+        # `count`: number of replays; `since`: the value of `count` when the program was
+        # lowered; `special`: the number of the next replay that is checked.
+        self.program, self.count, self.since, self.special = program, 0, 0, 1
         tensors = {}
         for source in (program, program.backward):
             for slot in () if source is None else source.tensors:
@@ -96,7 +100,7 @@ class Ready:
         if program.backward is not None:
             _attach(program, self)
         elif program.spent:
-            self.finish.ways["attach"] = _attach_spent
+            self.finish.ways["attach"] = attach_spent
         self.waits = True                      # whether it still waits to be lowered to C
         self.in_c = False                      # whether it was lowered with other rounding
         self.direct = self.stale = None        # the replay in C; its exception if it must be lowered again
@@ -119,12 +123,17 @@ class Ready:
             except NotImplementedError:
                 continue
             self.in_c, self.since = self.native, self.count    # the first replay in C is checked too
+            self.look_again()
             self.lock = self.lock or threading.Lock()
             if program is self.program:
                 self.run_steps = self.direct = run
                 self.stale = Stale
             else:
                 self.back[0] = run
+
+    def look_again(self) -> None:
+        """Sets the number of the next replay that is checked."""
+        self.special = min([self.since + n for n in CHECKED if self.since + n > self.count], default=sys.maxsize)
 
     def _first_run(self, arrays):
         self.run_steps = run = replay.python(self.program, self.wanted)
@@ -138,6 +147,15 @@ class Ready:
     def _guard(self):
         """A function that says whether everything is as it was when the program was recorded. Its code is generated
         without loops, which takes a quarter of the time."""
+        scope, terms = self.guards()
+        scope["ready"] = weakref.proxy(self)   # the function is an attribute of this object
+        room = {}
+        exec(f"def make({', '.join(scope)}):\n    return lambda: {' and '.join(terms)}", room)
+        return room["make"](**scope)
+
+    def guards(self) -> tuple[dict[str, Any], list[str]]:
+        """The guards as conditions in Python, and the values of their names. The name `ready` stands for this
+        object."""
         scope = {"ndarray": np.ndarray, "optimizers": optimizers, "changes": changes, "ready": self}
         known, terms = {}, []
 
@@ -158,13 +176,11 @@ class Ready:
             terms.append(f"len(groups := {o}.param_groups) == {len(counts)}")
             terms += [f"len(groups[{i}]['params']) == {count}" for i, count in enumerate(counts)]
             terms.append(f"not {o}._optimizer_step_pre_hooks and not {o}._optimizer_step_post_hooks")
-        terms.append("not optimizers._global_optimizer_pre_hooks and not optimizers._global_optimizer_post_hooks")
-        terms.append("(ready().epoch == changes[0] or ready().same_modules())")
-        terms.append(f"{name(self.reads.checker())}()")
-        scope.update(ready=weakref.ref(self))
-        room = {}
-        exec(f"def make({', '.join(scope)}):\n    return lambda: {' and '.join(terms)}", room)
-        return room["make"](**scope)
+        if self.groups:
+            terms.append("not optimizers._global_optimizer_pre_hooks and not optimizers._global_optimizer_post_hooks")
+        terms.append("(ready.epoch == changes[0] or ready.same_modules())")
+        terms.append(self.reads.condition(scope))
+        return scope, terms
 
     def same_modules(self) -> bool:
         """Whether modules have the same attributes and contents as before; called if `changes[0]` has increased."""
@@ -217,50 +233,6 @@ class Ready:
         cells = [(t._version_counter, t._version_counter[0], t._array.shape) for t in self.tensors] + [
             (t._version_counter, t._version_counter[0], t._array.shape) for t in inputs]
         return edges, (saved, cells)
-
-
-def matcher(args):
-    """A function that returns the tensors of arguments with the same signature as `args`, and None for other arguments.
-
-    Returns None instead of a function if `args` has more than 30 elements, has the same tensor twice, or has an
-    element that is neither a simple tensor nor an int, bool, str or None.
-    """
-    scope, tests, names = {"ndarray": np.ndarray, "root_of": root_of}, [f"len(args) == {len(args)}"], []
-    tensors = [x for x in args if x.__class__ in TENSORS]
-    if len(set(map(id, tensors))) < len(tensors) or len(args) > 30:
-        return None
-    lines, roots = [], []
-    for i, x in enumerate(args):
-        if x.__class__ in TENSORS:
-            array = x._array
-            if type(array) is not np.ndarray or x._version_counter.__class__ is not list or x._hooks is not None:
-                return None
-            scope.update({f"c{i}": x.__class__, f"s{i}": array.shape, f"d{i}": array.dtype, f"p{i}": array.strides})
-            names.append(f"x{i}")
-            tests.append(f"x{i}.__class__ is c{i} and type(a := x{i}._array) is ndarray and "
-                         f"a.shape == s{i} and a.dtype is d{i} and a.strides == p{i} and "
-                         f"x{i}._requires_grad is {x._requires_grad} and (x{i}._node is None) is {x._node is None} and "
-                         f"x{i}._hooks is None and x{i}._version_counter.__class__ is list")
-            if len(tensors) > 1:               # whether the same tensors share memory
-                tests.append(f"((r{i} := a) if (b := a.base) is None else (r{i} := b) if type(b) is ndarray and "
-                             f"b.base is None else (r{i} := root_of(a))) is not None")
-                root = root_of(array)
-                tests += [f"r{i} is {'' if root is other else 'not '}r{j}" for j, other in roots]
-                roots.append((i, root))
-        elif x.__class__ in (int, bool, str, type(None)):
-            scope[f"c{i}"], scope[f"s{i}"] = x.__class__, x
-            tests.append(f"x{i}.__class__ is c{i} and x{i} == s{i}")
-        else:
-            return None
-    for i, a in enumerate(names):
-        tests += [f"{a} is not {b}" for b in names[:i]]
-    if args:
-        lines.append("        " + ", ".join([f"x{i}" for i in range(len(args))]) + ", = args")
-    room = {}
-    exec(f"def make({', '.join(scope)}):\n    def match(args):\n        if {tests[0]}:\n    " + "\n    ".join(lines) +
-         f"\n            if {' and '.join(tests[1:]) or 'True'}:\n                return [{', '.join(names)}]\n"
-         "        return None\n    return match", room)
-    return room["make"](**scope)
 
 
 def _as_backward(run, arrays):
@@ -328,7 +300,7 @@ def _finisher(program, results):
     return finish
 
 
-def _attach_spent(made):
+def attach_spent(made: Iterable[Tensor]) -> None:
     """Gives each result a node whose graph has been freed by a backward."""
     for tensor in made:
         tensor._requires_grad = True
