@@ -85,21 +85,39 @@ def test_moves(dtype, shape, order, threads):
 def test_small_products(m, n, k, ta, tb, threads):
     a, b, bias = numbers(*((k, m) if ta else (m, k))), numbers(*((n, k) if tb else (k, n))), numbers(n)
     c, d = np.zeros((m, n), np.float32), np.zeros((m, n), np.float32)
-    words = [ta, tb, m, n, k, a.shape[1], b.shape[1], a, b]
+    words = [ta, tb, m, n, k, a.shape[1], b.shape[1], 0, a, b]
     assert run([call("small", *words, bias, c), call("small", *words, None, d)], threads) == 0
     wanted = (a.T if ta else a).astype(float) @ (b.T if tb else b)
     assert np.abs(c - wanted - bias).max() < 1e-5 * k and np.abs(d - wanted).max() < 1e-5 * k
 
 
-@pytest.mark.parametrize("n, k", [(1, 1), (10, 784), (256, 300)])
+@pytest.mark.parametrize("n, k", [(1, 1), (10, 784), (256, 300), (7, 128), (5, 143), (3, 1030)])
 def test_rows(n, k):
+    """Whatever the threads, and wherever the matrix lies, the bits are the same."""
     a, b, bias, found = numbers(k), numbers(n, k), numbers(n), []
-    for threads in (1, 2, 4):
-        c = np.zeros(n, np.float32)
-        assert run([call("row", n, k, k, a, b, bias, c)], threads) == 0
-        found.append(c.tobytes())
-        assert np.abs(c - (b.astype(float) @ a + bias)).max() < 1e-5 * k
-    assert len(set(found)) == 1
+    wanted = b.astype(float) @ a + bias
+    for threads, ahead in [(1, 0), (2, 0), (4, 0), *[(1, ahead) for ahead in range(1, 17)]]:
+        memory = np.full(n * k + 40, np.inf, np.float32)       # what lies around the matrix is no part of the result
+        start = -memory.ctypes.data // 4 % 16 + ahead
+        moved = memory[start:start + n * k].reshape(n, k)
+        moved[...] = b
+        for relu in 0, 1:
+            c = np.zeros(n, np.float32)
+            assert run([call("row", n, k, k, relu, a, moved, bias, c)], threads) == 0
+            assert np.abs(c - (wanted.clip(0) if relu else wanted)).max() < 1e-5 * k
+            found.append((relu, c.tobytes()))
+    assert len(set(found)) == 2
+
+
+def test_rows_of_numbers_that_are_not_finite():
+    for where in (0, 5, 400, 783):
+        for value in (np.nan, np.inf, -np.inf):
+            for row, column in ((where, 784), (784, where), (where, where)):
+                a, b, c = np.ones(785, np.float32), np.ones((2, 785), np.float32), np.zeros(2, np.float32)
+                a[row] *= -1
+                b[1, column] = value
+                assert run([call("row", 2, 784, 785, 0, a, b, None, c)]) == 0
+                assert np.isfinite(c[0]) and np.array_equal(c[1:], b[1:, :784] @ a[:784], equal_nan=True)
 
 
 def test_an_element_as_a_number():

@@ -14,6 +14,7 @@ from ..replay import python
 from . import functions  # noqa: F401
 from .arrays import NotLowered, Place, Reading, Root, Traced
 from .emit import fused, plan
+from .epilogue import merged
 from .tape import FUNCTIONS, InNumpy, Tape
 from .text import InPython, Opaque, Stale, Text, as_it_lies, owner_of
 from .world import World
@@ -101,7 +102,7 @@ class _Held:
 
 
 class _Count:
-    """Stands in for the array of a step count."""
+    """Stands in for the array of a step count. `text` is the name of its value before the call."""
 
     ndim = 0
 
@@ -118,7 +119,7 @@ class _Count:
 
     def item(self):
         value = self.array.item() + self.ahead + self.maker.trying
-        return Reading(value, f"({self.text}.item() + {self.ahead})", self.maker.decided)
+        return Reading(value, f"({self.text} + {self.ahead})", self.maker.decided)
 
 
 class _Maker:
@@ -133,6 +134,7 @@ class _Maker:
         self.decided: list = []
         self.trying = 0
         self.checks: list[str] = []
+        self.read: dict[str, str] = {}         # source that is evaluated once per call -> the name of its value
         self.effects: list = []
         self.grads: dict[int, Any] = {}        # id of a leaf -> its gradient
         self.kept: dict[int, tuple] = {}
@@ -153,6 +155,10 @@ class _Maker:
             self.names[id(value)] = f"{hint}{len(self.names)}"
             self.scope[self.names[id(value)]] = value
         return self.names[id(value)]
+
+    def once(self, text: str) -> str:
+        """The name of the value of this source, which each call evaluates once, before the checks."""
+        return self.read.setdefault(text, f"v{len(self.read)}")
 
     def _enter(self):
         """Creates roots and arrays for all slots that exist before the program runs."""
@@ -550,10 +556,10 @@ class _Maker:
                 new = None
             if new:
                 raise NotLowered("an optimiser without state yet")
-            self.checks.append(f"not {o}.state.get({self.name(p, 'p')})")
+            self.checks.append(f"not {self.once(f'{o}.state.get')}({self.name(p, 'p')})")
             return made
         d = self.name(state, "d")
-        self.checks.append(f"{o}.state.get({self.name(p, 'p')}) is {d}")
+        self.checks.append(f"{self.once(f'{o}.state.get')}({self.name(p, 'p')}) is {d}")
         for key, tensor in state.items():
             if not isinstance(tensor, Tensor) or type(tensor._array) is not np.ndarray:
                 raise NotLowered("state that is not an array")
@@ -563,10 +569,12 @@ class _Maker:
                 if key != "step" or array.size != 1:
                     raise NotLowered("state that is another number")
                 value = array.item()
+                number = f"{self.name(array, 'a')}.item()"
                 if value in counts:
-                    self.checks.append(f"{self.name(array, 'a')}.item() == {counts[value]}.item()")
-                text = counts.setdefault(value, self.name(array, "a"))
-                made[key] = _Held(_Count(self, array, text))
+                    self.checks.append(f"{number} == {counts[value]}")
+                else:
+                    counts[value] = self.once(number)
+                made[key] = _Held(_Count(self, array, counts[value]))
             else:
                 if array.shape != p._array.shape or not array.flags.writeable:
                     raise NotLowered("state of another shape")
@@ -598,7 +606,7 @@ class _Maker:
     def function(self):
         """(function(inputs), its source)."""
         tape = self.tape
-        calls = fused(tape.calls, set())
+        calls = fused(tape.calls if self.bits else merged(tape.calls), set())
         size = plan(calls, tape.roots, set())
         used = {root for call in calls for root in call.reads | call.writes}
         self.sizes = size, sum([root.nbytes for root in used if root.kind == "made"])

@@ -235,9 +235,9 @@ class Sums:
         a, b, c = self.place(a), self.place(b), self.place(made)
         in_a_row = not ta if m > 1 else not ta or lda == 1
         if m == 1 and tb and (in_a_row or k == 1):
-            self.call("row", [n, k, ldb, a, b, None, c], reads, {c.root})
+            self.call("row", [n, k, ldb, 0, a, b, None, c], reads, {c.root})
         elif m * n * k <= _SMALL or min(m, n) < 8 or k < 4:
-            self.call("small", [ta, tb, m, n, k, lda, ldb, a, b, None, c], reads, {c.root})
+            self.call("small", [ta, tb, m, n, k, lda, ldb, 0, a, b, None, c], reads, {c.root})
         else:
             turned = tb and 4 * m <= n
             self.call("product", [ta, tb, m, n, k, lda, ldb, turned, m > 16 or k > 1024, 128,

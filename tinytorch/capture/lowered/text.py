@@ -100,6 +100,7 @@ class Text:
                 at.append(call)
         segments.append(at)
         self._given()
+        lines += [f"{name} = {text}" for text, name in maker.read.items()]
         for check in dict.fromkeys([*maker.checks, *[f"{text} is {outcome}" if outcome in (True, False) else
                                                      f"{text} == {outcome!r}" for text, outcome in maker.decided]]):
             lines.append(f"if not ({check}): raise Stale")

@@ -182,8 +182,8 @@ int64_t step_move(const union argument *a)
 }
 
 /* Products that are too small for panels, or have few terms: c (m, n) = a (m, k) @ b (k, n) + bias, where a and b may
-be stored transposed: ta tb m n k lda ldb a b bias c. */
-struct small { int64_t ta, tb, n, k, lda, ldb; const float *a, *b, *bias; float *c; };
+be stored transposed: ta tb m n k lda ldb relu a b bias c. With `relu`, negative results become zero. */
+struct small { int64_t ta, tb, n, k, lda, ldb, relu; const float *a, *b, *bias; float *c; };
 
 #define PACKED 4096                            /* so many numbers of a matrix are transposed first */
 
@@ -267,29 +267,124 @@ static void small_rows(const void *args, int64_t first, int64_t last)
         else
             for (int64_t j = 0; j < n; j++)
                 row[j] = small_dot(k, x, by_term, s->b + j * s->ldb) + (s->bias ? s->bias[j] : 0);
+        for (int64_t j = 0; j < n && s->relu; j++)
+            row[j] = row[j] < 0 ? 0 : row[j];
     }
 }
 
 int64_t step_small(const union argument *a)
 {
-    const struct small s = {a[1].whole, a[2].whole, a[4].whole, a[5].whole, a[6].whole, a[7].whole, a[8].place, a[9].place,
-                            a[10].place, a[11].place};
+    const struct small s = {a[1].whole, a[2].whole, a[4].whole, a[5].whole, a[6].whole, a[7].whole, a[8].whole,
+                            a[9].place, a[10].place, a[11].place, a[12].place};
     const int64_t m = a[3].whole, each = s.n * s.k;
     share(a[0].whole, m, each < 1 ? m + 1 : 1 + (1 << 18) / each, small_rows, &s);
     return 0;
 }
 
-/* One row times a matrix that is stored transposed, whose rows threads share: n, k, ldb, a, b, bias, c. */
+#if LANES > 1
+typedef int32_t mask __attribute__((vector_size(4 * LANES)));
+static const int32_t first_lanes[2 * LANES] = {
+    -1, -1, -1, -1,
+#if LANES > 4
+    -1, -1, -1, -1,
+#endif
+#if LANES > 8
+    -1, -1, -1, -1, -1, -1, -1, -1,
+#endif
+};
+
+INLINE vec chosen(mask m, vec yes, vec no)
+{
+    return (vec)((m & (mask)yes) | (~m & (mask)no));
+}
+
+#define TERM(sum, j) sum += load(x + (j) * LANES) * load(y + (j) * LANES);
+
+/* The lanes of the sum of x[l] * y[l] over `count` vectors, at least 8. Vector j is added to sum (count - 1 - j) % 4. Loads
+across two lines of the cache take twice as long, so y is read in vectors that begin at addresses of whole vectors, the
+first of them before y. These have other lanes: lane i has lane i + `ahead` of one vector or, if there is none, of the next
+one. They are added to the same sums in the same order, and `total_of` gives the same for lanes that are turned. So the
+result does not depend on the address of y. `ends`: zeros, the first vector of x, the last one, zeros. */
+INLINE vec dot_of_vectors(int64_t count, const float *restrict x, const float *restrict y, const float *restrict ends)
+{
+    const int64_t ahead = (-(intptr_t)y & (sizeof(vec) - 1)) / 4, rest = count % 4;
+    vec p = {0}, q = {0}, r = {0}, t = {0};
+    mask lanes = {0};
+    if (ahead) {
+        memcpy(&lanes, first_lanes + ahead, sizeof lanes);
+        x += ahead;
+        y += ahead;
+        const vec first = load(ends + ahead) * (vec)(~lanes & (mask)load(y - LANES));
+        if (rest == 0)
+            p += first;
+        else if (rest == 1)
+            q += first;
+        else if (rest == 2)
+            r += first;
+        else
+            t += first;
+    }
+    if (rest == 3) {
+        TERM(r, 0)
+        TERM(q, 1)
+        TERM(p, 2)
+    } else if (rest == 2) {
+        TERM(q, 0)
+        TERM(p, 1)
+    } else if (rest == 1)
+        TERM(p, 0)
+    x += rest * LANES;
+    y += rest * LANES;
+    for (int64_t n = count - rest - (ahead ? 4 : 0); n > 0; n -= 4, x += 4 * LANES, y += 4 * LANES) {
+        TERM(t, 0)
+        TERM(r, 1)
+        TERM(q, 2)
+        TERM(p, 3)
+    }
+    if (!ahead)
+        return (p + q) + (r + t);
+    TERM(t, 0)
+    TERM(r, 1)
+    TERM(q, 2)
+    p += load(ends + 2 * LANES + ahead) * (vec)(lanes & (mask)load(y + 3 * LANES));
+    return chosen(lanes, (p + q) + (r + t), (q + r) + (t + p));
+}
+#endif
+
+/* One row times a matrix that is stored transposed, whose rows threads share: n, k, ldb, relu, a, b, bias, c. */
 static void some_dots(const void *args, int64_t first, int64_t last)
 {
     const struct small *s = args;
-    for (int64_t j = first; j < last; j++)
-        s->c[j] = small_dot(s->k, s->a, 1, s->b + j * s->ldb) + (s->bias ? s->bias[j] : 0);
+    const float *restrict x = s->a;
+    const int64_t k = s->k;
+#if LANES > 1
+    const int64_t count = k / LANES, whole = count * LANES;
+    ALIGNED float ends[4 * LANES] = {0};
+    if (count) {
+        store(ends + LANES, load(x));
+        store(ends + 2 * LANES, load(x + whole - LANES));
+    }
+#endif
+    for (int64_t j = first; j < last; j++) {
+        const float *restrict y = s->b + j * s->ldb;
+        float sum;
+#if LANES > 1
+        if (count >= 8) {
+            sum = total_of(dot_of_vectors(count, x, y, ends));
+            for (int64_t l = whole; l < k; l++)
+                sum += x[l] * y[l];
+        } else
+#endif
+            sum = small_dot(k, x, 1, y);
+        sum += s->bias ? s->bias[j] : 0;
+        s->c[j] = s->relu && sum < 0 ? 0 : sum;
+    }
 }
 
 int64_t step_row(const union argument *a)
 {
-    const struct small s = {0, 1, a[1].whole, a[2].whole, 0, a[3].whole, a[4].place, a[5].place, a[6].place, a[7].place};
+    const struct small s = {0, 1, a[1].whole, a[2].whole, 0, a[3].whole, a[4].whole, a[5].place, a[6].place, a[7].place,
+                            a[8].place};
     share(a[0].whole, s.n, rows_in_piece(s.k), some_dots, &s);
     return 0;
 }

@@ -188,7 +188,7 @@ _TYPES = {"": "float", "f8": "double", "u2": "uint16_t", "i8": "int64_t",
 
 
 #: The steps of programs that are not kernels (replay.c, walk.h), and their numbers of words; -k stands for k or more.
-STEPS = {"zero": 3, "run": 4, "move": -11, "small": 12, "row": 8, "number": 3, "no_nan": 3, "count": 5, "fused4": -9,
+STEPS = {"zero": 3, "run": 4, "move": -11, "small": 13, "row": 9, "number": 3, "no_nan": 3, "count": 5, "fused4": -9,
          "fused8": -9}
 
 

@@ -1,0 +1,81 @@
+"""Merges the bias and the relu after a product of matrices into the product's call."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .arrays import Place, Root
+from .tape import Call, Each
+
+__all__ = ["merged"]
+
+_FLOAT = np.dtype(np.float32)
+#: {a call of a product: the places of m, n and relu in its words (None: m is 1, or it has no relu)}. Its last two words
+#: are the bias and the result.
+_PRODUCTS = {"row": (None, 0, 3), "small": (2, 3, 7), "product": (2, 3, None)}
+
+
+def merged(calls: list[Any]) -> list[Any]:
+    """The calls, without the additions of a bias and the relus that a product's call computes as well."""
+    uses: dict[Root, int] = {}
+    for call in calls:
+        for x in call.places():
+            uses[x.root] = uses.get(x.root, 0) + 1
+    found: list[Any] = []
+    for call in calls:
+        before = found[-1] if found else None
+        if call.__class__ is Each and before.__class__ is Call and before.name in _PRODUCTS:
+            both = _both(before, call, uses)
+            if both is not None:
+                found[-1] = both
+                continue
+        found.append(call)
+    return found
+
+
+def _both(product, each, uses):
+    """A product's call with the elementwise operation that follows it, or None if they are not one call."""
+    # Reasons against it, in this order: the operation does not read the product's result; its own result has gaps or
+    # lies in memory that the product reads; something else reads the product's result; it is another operation
+    *words, bias, c = product.words
+    m, n, relu = _PRODUCTS[product.name]
+    m, n, out = 1 if m is None else words[m], words[n], each.out
+    at = [i for i, x in enumerate(each.operands) if x.__class__ is Place and x.root is c.root]
+    if len(at) != 1 or len(each.operands) != 2:
+        return None
+    x, other = each.operands[at[0]], each.operands[1 - at[0]]
+    for whole in (x, out):
+        if whole.dtype != _FLOAT or whole.size != m * n or not whole.contiguous:
+            return None
+    if x.offset != c.offset or out.root in product.reads:
+        return None
+    if out.root is c.root:
+        if out.offset != c.offset:
+            return None
+    elif c.root.kind != "made" or uses[c.root] != 2:
+        return None
+    reads = set(product.reads)
+    if each.name == "add" and bias is None and not (relu is not None and words[relu]) and _is_bias(other, n):
+        if other.root in (c.root, out.root):
+            return None
+        reads.add(other.root)
+        bias = other
+    elif each.name == "maximum" and relu is not None and _is_zero(other):
+        words[relu] = 1
+    else:
+        return None
+    return Call(product.name, [*words, bias, out], reads, {out.root})
+
+
+def _is_bias(x, n):
+    """Whether this is a row of `n` numbers that is added to each row."""
+    if x.__class__ is not Place or x.dtype != _FLOAT or not x.shape or x.shape[-1] != n:
+        return False
+    return x.strides[-1] == 4 and all([size == 1 or not step for size, step in zip(x.shape[:-1], x.strides)])
+
+
+def _is_zero(x):
+    if x.__class__ is Place:
+        return x.root.kind == "constant" and not any(x.strides) and not x.root.real.any()
+    return x.__class__ is float and x == 0
