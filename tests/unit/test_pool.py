@@ -115,3 +115,16 @@ def test_layers():
     assert nn.MaxUnpool2d(2)(y, places).sum().item() == y.sum().item()
     assert nn.LPPool2d(2, 2)(torch.ones(1, 2, 2)).item() == 2
     assert nn.AdaptiveMaxPool2d(1)(x).item() == 15
+
+
+@pytest.mark.parametrize("width", [2, 4, 14, 16, 26, 34, 66, 130])
+@pytest.mark.parametrize("height", [2, 3, 4, 26, 90])
+def test_maxima_of_two_by_two(height, width):
+    """Images whose windows fill the width are pooled in bands of rows: at every place, with and without NaN."""
+    x = np.random.RandomState(height * width).randn(3, height, width).astype(np.float32)
+    spoilt = x.copy()
+    spoilt[[0, 2, 2], [0, height - 2, 1], [1, width - 1, 0]] = np.nan
+    for images in (x, spoilt):
+        windows = images[:, :height // 2 * 2].reshape(3, height // 2, 2, width // 2, 2)
+        found = F.max_pool2d(torch.tensor(images[None]), 2)[0].numpy()
+        assert np.array_equal(found, windows.max((2, 4)), equal_nan=True)

@@ -1,5 +1,5 @@
 /* Maxima and sums of images (n, height, width) by adjacent windows of `high` x `wide` (kernels/pool.py). */
-#include "common.h"
+#include "tile.h"
 
 struct pool { int64_t height, width, high, wide, rows, columns; const float *x, *largest, *g; float *out; };
 
@@ -24,6 +24,39 @@ static void largest_of_four(const struct pool *a, const float *restrict x, const
                     || y[2 * j + 1] != y[2 * j + 1])
                 out[j] = sum;
         }
+}
+
+#define BAND 2048                              /* at most so many numbers of half an image are kept */
+
+/* The maxima of `rows` rows of windows of 2 x 2 that fill the width: first of pairs within a row, in loops that go on over
+the ends of rows, because short rows would keep vectors half empty. */
+static void largest_in_band(const struct pool *a, int64_t rows, const float *restrict x, float *restrict out)
+{
+    const int64_t columns = a->columns, pairs = 2 * rows * columns;
+    ALIGNED float halves[BAND + LANES];
+    int nan = 0;
+    TOTAL(|, nan)
+    for (int64_t i = 0; i < pairs; i++) {
+        const float p = x[2 * i], q = x[2 * i + 1];
+        halves[i] = larger(p, q);
+        nan |= (p != p) | (q != q);
+    }
+    for (int64_t r = 0; r < rows && nan; r++)
+        largest_of_four(a, x + 4 * r * columns, x + (4 * r + 2) * columns, out + r * columns);
+    for (int64_t r = 0; r < rows && !nan; r++) {
+        const float *above = halves + 2 * r * columns, *below = above + columns;
+        float *to = out + r * columns;
+        int64_t j = 0;
+#if LANES > 1
+        /* A vector may reach into the rows that come next. */
+        for (; j < columns && (rows - r) * columns - j >= LANES; j += LANES) {
+            const vec p = load(above + j), q = load(below + j);
+            store(to + j, chosen(p > q, p, q));
+        }
+#endif
+        for (; j < columns; j++)
+            to[j] = larger(above[j], below[j]);
+    }
 }
 
 /* The maxima of a row of windows. `wide` is a constant for common sizes. */
@@ -53,6 +86,15 @@ INLINE void largest_of_each(const struct pool *a, int64_t wide, const float *res
 static void max_pool_images(const void *args, int64_t first, int64_t last)
 {
     const struct pool *a = args;
+    if (a->high == 2 && a->wide == 2 && a->width == 2 * a->columns && a->width <= BAND) {
+        const int64_t most = BAND / a->width;
+        for (int64_t image = first; image < last; image++)
+            for (int64_t row = 0; row < a->rows; row += most)
+                largest_in_band(a, a->rows - row < most ? a->rows - row : most,
+                                a->x + (image * a->height + 2 * row) * a->width,
+                                a->out + (image * a->rows + row) * a->columns);
+        return;
+    }
     for (int64_t row = first * a->rows; row < last * a->rows; row++) {
         const float *x = a->x + (row / a->rows * a->height + row % a->rows * a->high) * a->width;
         float *out = a->out + row * a->columns;
