@@ -1,4 +1,5 @@
-"""Merges the bias and the relu after a product of matrices into the product's call."""
+"""Merges the bias and the relu after a product of matrices into the product's call, and moves a relu before the maxima
+of windows behind them."""
 from __future__ import annotations
 
 from typing import Any
@@ -17,7 +18,8 @@ _PRODUCTS = {"row": (None, 0, 3), "small": (2, 3, 7), "product": (2, 3, None)}
 
 
 def merged(calls: list[Any]) -> list[Any]:
-    """The calls, without the additions of a bias and the relus that a product's call computes as well."""
+    """The calls, without the additions of a bias and the relus that a product's call computes as well, and with relus
+    behind maxima of windows."""
     uses: dict[Root, int] = {}
     for call in calls:
         for x in call.places():
@@ -30,8 +32,33 @@ def merged(calls: list[Any]) -> list[Any]:
             if both is not None:
                 found[-1] = both
                 continue
+        if call.__class__ is Call and call.name == "max_pool" and before.__class__ is Each:
+            later = _later(before, call, uses)
+            if later is not None:
+                found[-1:] = later
+                continue
         found.append(call)
     return found
+
+
+def _later(relu, pool, uses):
+    """[the maxima of windows, the relu], in this order, in which the relu has fewer elements. None if it is no relu, or
+    if its result is needed elsewhere."""
+    *words, x, result = pool.words
+    numbers = [y for y in relu.operands if y.__class__ is Place and y.root.kind != "constant"]
+    zeros = [y for y in relu.operands if y not in numbers]
+    if relu.name != "maximum" or len(numbers) != 1 or not _is_zero(zeros[0]) or result.root.kind != "made":
+        return None
+    before, = numbers
+    if relu.out.root is not x.root or x.root.kind != "made" or uses[x.root] != 2 or before.dtype != _FLOAT or not (
+            before.contiguous and relu.out.contiguous and before.size == relu.out.size == x.size):
+        return None
+    if result.root is before.root:
+        return None
+    zero = zeros[0]
+    zero = 0.0 if zero.__class__ is not Place else zero._replace(shape=result.shape, strides=(0,) * len(result.shape))
+    return [Call(pool.name, [*words, before, result], {before.root}, {result.root}),
+            Each("maximum", [zero, result], result)]
 
 
 def _both(product, each, uses):

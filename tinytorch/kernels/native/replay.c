@@ -282,7 +282,6 @@ int64_t step_small(const union argument *a)
 }
 
 #if LANES > 1
-typedef int32_t mask __attribute__((vector_size(4 * LANES)));
 static const int32_t first_lanes[2 * LANES] = {
     -1, -1, -1, -1,
 #if LANES > 4
@@ -292,11 +291,6 @@ static const int32_t first_lanes[2 * LANES] = {
     -1, -1, -1, -1, -1, -1, -1, -1,
 #endif
 };
-
-INLINE vec chosen(mask m, vec yes, vec no)
-{
-    return (vec)((m & (mask)yes) | (~m & (mask)no));
-}
 
 #define TERM(sum, j) sum += load(x + (j) * LANES) * load(y + (j) * LANES);
 

@@ -44,6 +44,16 @@ INLINE void store(float *p, vec v)
     *(anywhere *)p = v;
 }
 
+#if LANES > 1
+typedef int32_t mask __attribute__((vector_size(4 * LANES)));
+
+/* The lanes of `yes` where those of `m` are -1, and those of `no` where they are 0. */
+INLINE vec chosen(mask m, vec yes, vec no)
+{
+    return (vec)((m & (mask)yes) | (~m & (mask)no));
+}
+#endif
+
 /* Keeps `v` in a register. Compilers would load it for each use, which takes longer if it is across two lines of
 memory. */
 #if defined(__x86_64__) && defined(__GNUC__)
