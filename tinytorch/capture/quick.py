@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from ..autograd.grad_mode import mode
+from ..kernels import errstate
 from ..kinds.lazy import root_of
 from ..seam import seam
 from ..tensor import wrap
@@ -128,9 +129,11 @@ class Quick:
                  "(not seam.up or seam.is_up_for_classes_alone())", "mode.grad_now is grad", "not mode.inference",
                  "default_dtype() is default"]
         scope.update(self._state, here=here, settings=settings, seam=seam, mode=mode, wrap=wrap, Changed=Changed,
-                     default_dtype=dt.get_default_dtype, compute=self.ready.compute, direct=self.ready.direct,
-                     finish=self.ready.finish, attach=attach_spent, Stale=self.ready.stale, lock=self.ready.lock)
-        lines = [f"if {' and '.join([*state, *guards])}:", *["    " + x for x in then]]
+                     default_dtype=dt.get_default_dtype, compute=self.ready.compute, quiet=errstate.quiet(),
+                     direct=self.ready.direct, finish=self.ready.finish, attach=attach_spent, Stale=self.ready.stale,
+                     lock=self.ready.lock)
+        lines = ["try:", f"    holds = {' and '.join([*state, *guards])}", "except ValueError:", "    holds = False",
+                 "if holds:", *["    " + x for x in then]]
         return self.match.function("compiled, ", lines, scope)
 
     def _replay(self):
@@ -142,7 +145,8 @@ class Quick:
         lines = ["count = ready.count + 1", "if count >= ready.special:", "    " + usual]
         call = f"compute({arrays})"
         if ready.direct is not None:
-            call = f"direct.replay({arrays}) if direct.plain else {call}"
+            ours = f"quiet(direct.replay, {arrays})" if ready.direct.in_numpy else f"direct.replay({arrays})"
+            call = f"{ours} if direct.plain else {call}"
         eagerly = ["except Changed:", "    return compiled.function(*args)"]
         if ready.lock is None:
             lines += ["try:", f"    values = {call}", *eagerly]
@@ -156,8 +160,8 @@ class Quick:
             if cell.__class__ is int:
                 lines.append(f"x{cell}._version_counter[0] += {count}")
             else:
-                self.match.scope[f"cell{id(cell)}"] = cell
-                lines.append(f"cell{id(cell)}[0] += {count}")
+                self.match.scope[f"versions{id(cell)}"] = cell
+                lines.append(f"versions{id(cell)}[0] += {count}")
         if ready.finish.single is not None:
             lines.append(f"result = wrap(values[{ready.finish.single}])")
             if program.spent and program.outputs.requires_grad:

@@ -90,15 +90,19 @@ class Reads:
 
     def condition(self, scope: dict[str, Any]) -> str:
         """The source of a condition that is true if `self()` is. It has no loops, so that it takes half the time. Its
-        names are added to `scope`."""
+        names are added to `scope`. It raises ValueError if a variable around a function has been deleted."""
         scope.update(slow_reads=self, MISSING=_MISSING)
         tests = []
         for i, (room, name, value) in enumerate(self.places):
             scope[f"room{i}"], scope[f"value{i}"] = room.get, value
             tests.append(f"room{i}({name!r}, MISSING) is value{i}")
-        if self.cells or self.slots or self.held or self.arrays:
+        if self.slots or self.held or self.arrays:
             scope["other_reads"] = self._others_hold
             tests.append("other_reads()")
+        else:
+            for i, (cell, value) in enumerate(self.cells):
+                scope[f"cell{i}"], scope[f"held{i}"] = cell, value
+                tests.append(f"cell{i}.cell_contents is held{i}")
         return f"({' and '.join(tests)} or slow_reads())" if tests else "True"
 
     def unwritten(self) -> bool:

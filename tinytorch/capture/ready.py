@@ -53,6 +53,8 @@ class _Settings:
 
 
 settings = _Settings()
+#: The kinds of steps that a backward takes.
+_IN_BACKWARD = frozenset(("rule", "joint", "sum"))
 #: The numbers of the replays of a program that are compared with eager execution.
 CHECKED = 1, 10, 100, 1000
 #: The classes that tensors among the arguments may have.
@@ -89,7 +91,7 @@ class Ready:
         self.matched = False                   # whether `Compiled.quick` has been tried for its arguments
         self.results = list(dict.fromkeys(refs(program.outputs)))
         self.wanted = self.results + program.saved
-        self.in_backward = any([s.kind in ("rule", "joint", "sum") for s in program.steps])
+        self.in_backward = any([s.kind in _IN_BACKWARD for s in program.steps])
         self.run_steps: Callable = self._first_run
         self.native = native                   # whether it may be replayed in C with other rounding
         self.lock: threading.Lock | None = None        # held in a replay in C, which reuses one memory
@@ -150,14 +152,18 @@ class Ready:
         scope, terms = self.guards()
         scope["ready"] = weakref.proxy(self)   # the function is an attribute of this object
         room = {}
-        exec(f"def make({', '.join(scope)}):\n    return lambda: {' and '.join(terms)}", room)
+        exec(f"def make({', '.join(scope)}):\n    def holds():\n        try:\n            return "
+             f"{' and '.join(terms)}\n        except ValueError:\n            return False\n    return holds", room)
         return room["make"](**scope)
 
     def guards(self) -> tuple[dict[str, Any], list[str]]:
-        """The guards as conditions in Python, and the values of their names. The name `ready` stands for this
-        object."""
+        """The guards as conditions in Python, and the values of their names. The name `ready` stands for this object. A
+        guard that raises ValueError does not hold."""
         scope = {"ndarray": np.ndarray, "optimizers": optimizers, "changes": changes, "ready": self}
         known, terms = {}, []
+        # whether hooks of leaves would run
+        hooks = self.program.backward is not None or self.in_backward or any(
+            [s.kind == "accumulate" for s in self.program.steps])
 
         def name(x):
             made = known.setdefault(id(x), f"k{len(known)}")
@@ -166,7 +172,7 @@ class Ready:
         for tensor, array, flag in zip(self.tensors, self.arrays, self.flags):
             t = name(tensor)
             terms.append(f"{t}._array is {name(array)} and {t}._requires_grad is {flag}" + (
-                f" and {t}._hooks is None and {t}._accumulating is None" if flag else ""))
+                f" and {t}._hooks is None and {t}._accumulating is None" if flag and hooks else ""))
         terms += [f"{name(leaf)}._grad is None" for leaf in self.without_grad]
         for leaf, shape, strides, dtype in self.with_grad:
             terms.append(f"(g := {name(leaf)}._grad) is not None and type(a := g._array) is ndarray and "
@@ -206,7 +212,7 @@ class Ready:
 
     def compute(self, arrays):
         direct = self.direct
-        if direct is not None and direct.plain:            # neither NumPy nor a derivative rule runs in it
+        if direct is not None and direct.plain and not direct.in_numpy:
             try:
                 return direct.replay(arrays)
             except self.stale:                 # raised before it has done anything

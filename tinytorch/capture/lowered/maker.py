@@ -71,7 +71,8 @@ class Lowered:
         maker = _Maker(self.program, self.wanted, self.bits)
         self.replay, self.text = maker.function()
         self.python, self.sizes, self.calls, self.why = maker.python, maker.sizes, maker.count, maker.why
-        self.plain = not maker.python and not maker.in_numpy       # whether C computes everything
+        # Whether C computes everything, perhaps between functions of NumPy; whether there are any
+        self.plain, self.in_numpy = not maker.python, maker.in_numpy
 
     def __call__(self, inputs: list) -> tuple:
         try:
