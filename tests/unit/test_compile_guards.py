@@ -274,3 +274,43 @@ def test_numbers_that_a_class_reads():
     fast = torch.compile(lambda x: torch.Tensor([x.sum(), True]))
     for k in range(4):
         assert fast(torch.full((2,), float(k))).tolist() == [2.0 * k, 1]
+
+
+def test_a_variable_that_is_deleted_and_set_again():
+    factor = 2.0
+
+    def by_factor(x):
+        return x * factor
+    compiled_function, x = torch.compile(by_factor), torch.ones(2)
+    for _ in range(25):
+        assert compiled_function(x).tolist() == [2.0] * 2
+    del factor
+    for _ in range(2):
+        with pytest.raises(NameError):
+            compiled_function(x)
+    factor = 3.0
+    for _ in range(4):
+        assert compiled_function(x).tolist() == [3.0] * 2
+
+
+def test_hooks_of_leaves_run_from_the_next_call_on():
+    """A program with a backward looks for them, one without need not."""
+    weight, seen = torch.ones(2, requires_grad=True), []
+
+    def step(x):
+        weight.grad = None
+        (x * weight).sum().backward()
+        return weight.grad
+
+    def predict(x):
+        with torch.no_grad():
+            return x * weight
+    stepping, predicting, x = torch.compile(step), torch.compile(predict), torch.ones(2)
+    for _ in range(25):
+        stepping(x), predicting(x)
+    hook = weight.register_hook(lambda g: seen.append(1) or g * 2)
+    for k in range(4):
+        assert stepping(x).tolist() == [2.0] * 2 and predicting(x).tolist() == [1.0] * 2
+        assert len(seen) == k + 1
+    hook.remove()
+    assert stepping(x).tolist() == [1.0] * 2 and len(seen) == 4

@@ -536,7 +536,10 @@ class Recording:
         what = name.split(".")[-2]
         tensor, value = args[0], args[1] if len(args) > 1 else None
         if what == "grad" and value is None:
-            self.reset(tensor)
+            try:
+                self.reset(tensor)
+            except Unrecordable as error:
+                self.stop(str(error))
             return UNSEEN
         self.stop(f"a tensor's .{what} is set")
         return UNSEEN
