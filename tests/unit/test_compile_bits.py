@@ -231,3 +231,55 @@ def test_backwards_of_several_threads_at_once():
     for thread in threads:
         thread.join()
     assert found == expected
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "adamw"])
+def test_several_steps_in_one_call(optimizer):
+    """The second step in a call has the next step count."""
+    def make():
+        net = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1))
+        chosen = OPTIMIZERS[optimizer](net.parameters())
+
+        def steps(x):
+            for _ in range(3):
+                chosen.zero_grad()
+                value = net(x).square().mean()
+                value.backward()
+                chosen.step()
+            return value
+        return steps, lambda: [*net.parameters(), *[s["step"] for s in chosen.state.values()]]
+    eager, replayed, ready = both(make, [(torch.rand(8, 4),) for _ in range(8)])
+    assert replayed == eager
+    assert type(ready.direct) is Lowered and not ready.direct.python
+
+
+def test_threads_that_replay_one_program():
+    """A program in C has one memory, and NumPy's calls of a program run in one context: other threads run eagerly."""
+    model = nn.Sequential(nn.Linear(300, 300), nn.ReLU(), nn.Linear(300, 10))
+    x = torch.rand(4, 300)
+
+    def predict(x):
+        with torch.no_grad():
+            return model(x)
+    function = torch.compile(predict)
+    for _ in range(6):
+        function(x)
+    assert type(ready_of(function).direct) is Lowered
+    wanted, found = predict(x).numpy().tobytes(), []
+
+    def run():
+        for _ in range(200):
+            found.append(function(x).numpy().tobytes() == wanted)
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert len(found) == 800 and all(found)
+
+
+def test_the_error_state_of_numpy_is_no_matter():
+    function = torch.compile(lambda x, w: (x @ w).relu())
+    x, w = torch.full((2, 4), 3e38), torch.full((4, 3), 3e38)
+    with np.errstate(all="raise"):
+        for _ in range(8):
+            assert function(x, w).tolist() == [[np.inf] * 3] * 2
+    assert type(ready_of(function).direct) is Lowered

@@ -103,17 +103,19 @@ class _Held:
 
 
 class _Count:
-    """Stands in for the array of a step count. `text` is the name of its value before the call."""
+    """Stands in for the array of a step count. `text` is the name of its value before the program runs, which takes
+    `ahead` steps before."""
 
     ndim = 0
 
     def __init__(self, maker, array, text):
-        self.maker, self.array, self.text, self.ahead = maker, array, text, 0
+        self.maker, self.array, self.text, self.ahead = maker, array, text, maker.ahead.get(id(array), 0)
 
     def __iadd__(self, n):
         if n != 1:
             raise NotLowered("a step count that grows by more than one")
         self.ahead += 1
+        self.maker.ahead[id(self.array)] = self.ahead
         place = self.maker.kept_place(self.array)
         self.maker.tape.each("add", [place, 1.0], place)
         return self
@@ -139,6 +141,7 @@ class _Maker:
         self.effects: list = []
         self.grads: dict[int, Any] = {}        # id of a leaf -> its gradient
         self.kept: dict[int, tuple] = {}
+        self.ahead: dict[int, int] = {}        # id of a step count's array -> the steps that were traced
         self.begun = 0
         self.python: list = []
         self.why: list[str] = []
@@ -347,12 +350,13 @@ class _Maker:
 
     def _state(self):
         return (len(self.tape.calls), list(self.values), len(self.decided), len(self.checks), list(self.effects),
-                dict(self.grads), len(self.tape.roots), dict(self.kept))
+                dict(self.grads), len(self.tape.roots), dict(self.kept), dict(self.ahead))
 
     def _restore(self, state):
-        calls, values, decided, checks, effects, grads, roots, kept = state
+        calls, values, decided, checks, effects, grads, roots, kept, ahead = state
         del self.tape.calls[calls:], self.decided[decided:], self.checks[checks:], self.tape.roots[roots:]
         self.values[:], self.effects, self.grads, self.kept = values, list(effects), dict(grads), dict(kept)
+        self.ahead = dict(ahead)
 
     def _refill(self, value):
         if isinstance(value, Traced):
@@ -569,6 +573,8 @@ class _Maker:
             if key in optimiser._NUMBERS:
                 if key != "step" or array.size != 1:
                     raise NotLowered("state that is another number")
+                if any([done.kind == "update" and done.args[0] is optimiser for done in self.python]):
+                    raise NotLowered("a step count that a step in Python has written")
                 value = array.item()
                 number = f"{self.name(array, 'a')}.item()"
                 if value in counts:
