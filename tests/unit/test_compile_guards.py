@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
-from tinytorch.capture import compiled
+from tinytorch.capture import compiled, identity, ready
+from tinytorch.capture.lowered import maker, text
 
 
 @pytest.fixture(autouse=True)
@@ -314,3 +315,59 @@ def test_hooks_of_leaves_run_from_the_next_call_on():
         assert len(seen) == k + 1
     hook.remove()
     assert stepping(x).tolist() == [1.0] * 2 and len(seen) == 4
+
+
+@pytest.mark.parametrize("in_c", [True, False])
+def test_state_that_is_replaced(in_c, monkeypatch):
+    """Whether C or Python looks at tensors, variables and the state of an optimiser, a change is seen at once."""
+    if not in_c:
+        for module in (ready, maker, text):
+            monkeypatch.setattr(module, "same", None)
+    elif identity.same is None:
+        pytest.skip("C does not find the fields of objects")
+    monkeypatch.setattr(compiled.settings, "patience", 1)
+    monkeypatch.setattr(compiled.settings, "longer", 1)
+
+    def training():
+        weights = [torch.ones(3, 2, requires_grad=True), torch.full((2,), 0.5, requires_grad=True)]
+        optimizer, factor = torch.optim.Adam(weights, lr=0.1), 2.0
+
+        def step(x):
+            optimizer.zero_grad()
+            value = (x @ weights[0] * factor + weights[1]).square().mean()
+            value.backward()
+            optimizer.step()
+            return value
+
+        def change(what):
+            nonlocal factor
+            state = optimizer.state[weights[0]]
+            if what == "a variable":
+                factor = factor + 1
+            elif what == "the array of a parameter":
+                weights[0].data = torch.full((3, 2), 0.3)
+            elif what == "a tensor of the state":
+                state["exp_avg"] = torch.full((3, 2), 0.2)
+            elif what == "the array of a tensor of the state":
+                state["exp_avg_sq"].data = torch.full((3, 2), 0.2)
+            elif what == "one step count":
+                state["step"].add_(3)
+            elif what == "the state of a parameter":
+                optimizer.state[weights[0]] = {key: x.clone() * 2 for key, x in state.items()}
+            elif what == "the whole state":
+                optimizer.load_state_dict(optimizer.state_dict())
+                optimizer.state[weights[1]]["exp_avg"].mul_(2)
+            elif what == "whether a parameter requires a gradient":
+                weights[1].requires_grad_(False)
+        return step, change, weights
+    eager, change_eager, expected = training()
+    step, change, weights = training()
+    fast = torch.compile(step)
+    for what in ("", "a variable", "the array of a parameter", "a tensor of the state", "one step count",
+                 "the array of a tensor of the state", "the state of a parameter", "the whole state",
+                 "whether a parameter requires a gradient"):
+        change(what), change_eager(what)
+        for k in range(5):
+            x = torch.full((4, 3), 0.1 * k)
+            assert fast(x).item() == eager(x).item(), (what, k)
+            assert [w.tolist() for w in weights] == [w.tolist() for w in expected], (what, k)

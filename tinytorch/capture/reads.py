@@ -24,6 +24,7 @@ import numpy as np
 from ..nn import Module
 from ..optim import Optimizer
 from ..tensor import Tensor
+from .identity import Same
 
 __all__ = ["Reads"]
 
@@ -88,9 +89,10 @@ class Reads:
                 return False
         return all([a.tobytes() == content for a, content in self.arrays])
 
-    def condition(self, scope: dict[str, Any]) -> str:
+    def condition(self, scope: dict[str, Any], same: Same | None) -> str:
         """The source of a condition that is true if `self()` is. It has no loops, so that it takes half the time. Its
-        names are added to `scope`. It raises ValueError if a variable around a function has been deleted."""
+        names are added to `scope`. It raises ValueError if a variable around a function has been deleted. Variables are
+        added to `same` instead, if that is given."""
         scope.update(slow_reads=self, MISSING=_MISSING)
         tests = []
         for i, (room, name, value) in enumerate(self.places):
@@ -101,6 +103,9 @@ class Reads:
             tests.append("other_reads()")
         else:
             for i, (cell, value) in enumerate(self.cells):
+                if same is not None:
+                    same.cell(cell, value)
+                    continue
                 scope[f"cell{i}"], scope[f"held{i}"] = cell, value
                 tests.append(f"cell{i}.cell_contents is held{i}")
         return f"({' and '.join(tests)} or slow_reads())" if tests else "True"

@@ -22,6 +22,7 @@ from ..optim import optimizer as optimizers
 from ..tensor import Tensor, wrap
 from . import replay
 from .effects import Watch, holds
+from .identity import Same, same
 from .program import TENSOR, Earlier, Output, Program, refs
 from .reads import Reads
 from .steps import Recording
@@ -160,7 +161,7 @@ class Ready:
         """The guards as conditions in Python, and the values of their names. The name `ready` stands for this object. A
         guard that raises ValueError does not hold."""
         scope = {"ndarray": np.ndarray, "optimizers": optimizers, "changes": changes, "ready": self}
-        known, terms = {}, []
+        known, terms, objects = {}, [], None if same is None else Same()
         # whether hooks of leaves would run
         hooks = self.program.backward is not None or self.in_backward or any(
             [s.kind == "accumulate" for s in self.program.steps])
@@ -171,8 +172,12 @@ class Ready:
             return made
         for tensor, array, flag in zip(self.tensors, self.arrays, self.flags):
             t = name(tensor)
-            terms.append(f"{t}._array is {name(array)} and {t}._requires_grad is {flag}" + (
-                f" and {t}._hooks is None and {t}._accumulating is None" if flag and hooks else ""))
+            if objects is not None:
+                objects.tensor(tensor, array, flag)
+            else:
+                terms.append(f"{t}._array is {name(array)} and {t}._requires_grad is {flag}")
+            if flag and hooks:
+                terms.append(f"{t}._hooks is None and {t}._accumulating is None")
         terms += [f"{name(leaf)}._grad is None" for leaf in self.without_grad]
         for leaf, shape, strides, dtype in self.with_grad:
             terms.append(f"(g := {name(leaf)}._grad) is not None and type(a := g._array) is ndarray and "
@@ -185,7 +190,10 @@ class Ready:
         if self.groups:
             terms.append("not optimizers._global_optimizer_pre_hooks and not optimizers._global_optimizer_post_hooks")
         terms.append("(ready.epoch == changes[0] or ready.same_modules())")
-        terms.append(self.reads.condition(scope))
+        terms.append(self.reads.condition(scope, objects))
+        if objects is not None:
+            scope.update(same=same, objects=objects, words=objects.packed())
+            terms.insert(0, "same(words)")
         return scope, terms
 
     def same_modules(self) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...kernels import native, pool, scatter, threads
 from ...tensor import Tensor
+from ..identity import Same, same
 from ..program import CONSTANT, GRAD, INPUT, MADE, TENSOR, Program, Ref, refs
 from ..replay import python
 from . import functions  # noqa: F401
@@ -137,6 +138,7 @@ class _Maker:
         self.decided: list = []
         self.trying = 0
         self.checks: list[str] = []
+        self.same = Same()                     # more checks, for C
         self.read: dict[str, str] = {}         # source that is evaluated once per call -> the name of its value
         self.effects: list = []
         self.grads: dict[int, Any] = {}        # id of a leaf -> its gradient
@@ -564,12 +566,19 @@ class _Maker:
             self.checks.append(f"not {self.once(f'{o}.state.get')}({self.name(p, 'p')})")
             return made
         d = self.name(state, "d")
-        self.checks.append(f"{self.once(f'{o}.state.get')}({self.name(p, 'p')}) is {d}")
+        if same is None:
+            self.checks.append(f"{self.once(f'{o}.state.get')}({self.name(p, 'p')}) is {d}")
+        else:
+            self.checks.append(f"{o}.state is {self.name(optimiser.state, 'd')}")
+            self.same.item(optimiser.state, p, state)
         for key, tensor in state.items():
             if not isinstance(tensor, Tensor) or type(tensor._array) is not np.ndarray:
                 raise NotLowered("state that is not an array")
             array = tensor._array
-            self.checks.append(f"{d}[{key!r}]._array is {self.name(array, 'a')}")
+            if same is None or type(tensor) is not Tensor:
+                self.checks.append(f"{d}[{key!r}]._array is {self.name(array, 'a')}")
+            else:
+                self.same.array_of_item(state, key, array)
             if key in optimiser._NUMBERS:
                 if key != "step" or array.size != 1:
                     raise NotLowered("state that is another number")
@@ -577,11 +586,14 @@ class _Maker:
                     raise NotLowered("a step count that a step in Python has written")
                 value = array.item()
                 number = f"{self.name(array, 'a')}.item()"
-                if value in counts:
-                    self.checks.append(f"{number} == {counts[value]}")
-                else:
-                    counts[value] = self.once(number)
-                made[key] = _Held(_Count(self, array, counts[value]))
+                if (value, array.dtype) not in counts:
+                    counts[value, array.dtype] = self.once(number), array
+                name, first = counts[value, array.dtype]
+                if first is not array and same is not None:
+                    self.same.number(array, first)
+                elif first is not array:
+                    self.checks.append(f"{number} == {name}")
+                made[key] = _Held(_Count(self, array, name))
             else:
                 if array.shape != p._array.shape or not array.flags.writeable:
                     raise NotLowered("state of another shape")

@@ -10,6 +10,7 @@ import numpy as np
 from ...kernels import native, threads
 from ...kernels.native.table import KERNELS, failing
 from ...tensor import wrap
+from ..identity import same
 from ..program import MADE, Ref, refs
 from ..references import OF_A_NAME
 from ..replay import Changed
@@ -104,6 +105,10 @@ class Text:
         for check in dict.fromkeys([*maker.checks, *[f"{text} is {outcome}" if outcome in (True, False) else
                                                      f"{text} == {outcome!r}" for text, outcome in maker.decided]]):
             lines.append(f"if not ({check}): raise Stale")
+        if maker.same.words:                   # dicts are looked into after they have been compared
+            words = self.name(maker.same.packed(), "s")
+            lines.append(f"if not {self.name(same, 'f')}({words}): raise Stale")
+            maker.scope["objects"] = maker.same
         fresh = len(lines)
         effects = [x for call in self.calls if call.__class__ is InPython for x in call.effects] + maker.effects
         for kind, leaf, place in effects:      # before the calls refer to these arrays

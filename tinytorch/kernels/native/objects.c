@@ -337,3 +337,57 @@ KERNEL int64_t enter_nothing(const union argument *a)
     (void)a;
     return 0;
 }
+
+/* For `same`, from capture/identity.py: the class of the tensors in dicts and the offset of their arrays; and two functions
+of Python's C API. */
+static struct {
+    object tensor;
+    int64_t array;
+    object (*item)(object, object), (*from_bool)(long);
+} identity;
+
+KERNEL void set_identity(const int64_t *a)
+{
+    identity.tensor = (object)(intptr_t)a[0];
+    identity.array = a[1];
+    identity.item = (object (*)(object, object))(intptr_t)a[2];
+    identity.from_bool = (object (*)(long))(intptr_t)a[3];
+}
+
+enum { AT_ADDRESS, ITEM, ARRAY_OF_ITEM, NUMBER };
+
+/* Whether objects are where they were. The bytes `packed` hold their number, and for each of them: a kind; an address or
+a dict; a key; the object. AT_ADDRESS: it is at this address. ITEM: the dict has it under this key. ARRAY_OF_ITEM: the
+dict has a tensor under this key, and it is the tensor's array. NUMBER: so many bytes (the fourth word) are the same at
+two addresses. */
+KERNEL object same(object unused, object packed)
+{
+    (void)unused;
+    if (!has_type(packed, layout.bytes)) {
+        layout.raise(layout.error, "addresses come as bytes");
+        return NULL;
+    }
+    const char *words = (char *)packed + layout.content;
+    int64_t count;
+    memcpy(&count, words, sizeof count);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t entry[4];
+        memcpy(entry, words + 8 + 32 * i, sizeof entry);
+        object found;
+        if (entry[0] == NUMBER) {
+            if (memcmp((void *)(intptr_t)entry[1], (void *)(intptr_t)entry[2], entry[3]))
+                return identity.from_bool(0);
+            continue;
+        }
+        if (entry[0] == AT_ADDRESS)
+            found = *(object *)(intptr_t)entry[1];
+        else {
+            found = identity.item((object)(intptr_t)entry[1], (object)(intptr_t)entry[2]);
+            if (entry[0] == ARRAY_OF_ITEM)
+                found = found && has_type(found, identity.tensor) ? *(object *)((char *)found + identity.array) : NULL;
+        }
+        if (found != (object)(intptr_t)entry[3])
+            return identity.from_bool(0);
+    }
+    return identity.from_bool(1);
+}

@@ -1,4 +1,4 @@
-"""Makes built-in functions of three functions of the library (objects.c), where C can find its way in Python's
+"""Makes built-in functions of functions of the library (objects.c), where C can find its way in Python's
 objects. Elsewhere ctypes and Python do the same work in several times the time.
 
 NumPy's headers fix where an array keeps its address, shape, strides, dtype and flags, because extensions read them
@@ -18,7 +18,7 @@ try:
 except ImportError:                            # as in browsers: no library can be loaded
     ctypes = None
 
-__all__ = ["Doors", "capi"]
+__all__ = ["Doors", "builtin_of_library", "capi"]
 
 #: The words of a signature, as in objects.c: how an argument is given, how a size is calculated from the arguments, and
 #: what is said of an array.
@@ -89,6 +89,11 @@ class Doors:
 
 def _undecided(*args):
     return -1
+
+
+def builtin_of_library(library: "ctypes.CDLL", name: str) -> Callable:
+    """A built-in function of one argument, of the function of the library that has this name."""
+    return _builtin(getattr(library, name), name.encode(), None)
 
 
 def _place_of(array):
