@@ -1,5 +1,9 @@
 """What NumPy would warn of, or raise for, is inf or NaN as in torch, whatever the caller had it do."""
+import contextvars
 import math
+import os
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -7,6 +11,7 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
+from tinytorch.kernels import errstate
 
 WIDE = [math.inf, -math.inf, math.nan, 0.0, 3e38, 1e-45, -1.0]
 
@@ -73,3 +78,71 @@ def test_a_tensor_of_larger_numbers_is_assigned_in_silence():
     x[0] = torch.tensor(1e300, dtype=torch.float64)
     y[1:] = torch.tensor([1e6])
     assert x.tolist() == [math.inf, 0.] and y.tolist() == [0., math.inf]
+
+
+def test_operations_at_once_in_threads():
+    """A free-threaded Python lets two threads enter one context, and fails when the second leaves it."""
+    def work():
+        together.wait()
+        for _ in range(4000):
+            x + x
+            x.exp()
+            x.add_(0)
+        found.append(x.item())
+    found, x, together = [], torch.zeros(1), threading.Barrier(4)
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [0.0] * 4
+
+
+WARNS = """
+import warnings
+import tinytorch as torch
+
+
+def warns():
+    torch.vmap(lambda row: row.put(torch.tensor([0]), torch.zeros(1)))(torch.zeros(4, 3))
+
+
+for _ in range(2):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warns()
+    assert ["aten::put" in str(w.message) for w in caught] == [True], caught
+with warnings.catch_warnings():
+    warnings.simplefilter("error")
+    try:
+        warns()
+    except UserWarning:
+        print("raised")
+"""
+
+
+@pytest.mark.parametrize("option", [[], ["-X", "context_aware_warnings=1"]])
+def test_filters_of_warnings_reach_what_an_operation_gives(option):
+    """Pythons from 3.14 on can keep the filters in a context variable; earlier ones take no notice of the option."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TINYTORCH_")}
+    environment["PYTHONPATH"] = os.pathsep.join(sys.path)
+    run = subprocess.run([sys.executable, *option, "-c", WARNS], capture_output=True, text=True, env=environment)
+    assert run.returncode == 0 and run.stdout == "raised\n", run.stderr
+
+
+def test_in_the_callers_context(monkeypatch):
+    monkeypatch.setattr(errstate, "_OWN_CONTEXTS", False)
+    variable = contextvars.ContextVar("variable", default=0)
+    variable.set(7)
+
+    def compute(x):
+        assert np.geterr()["divide"] == "ignore"
+        assert errstate.quiet()(variable.get) == 7           # within another
+        if x is None:
+            raise KeyError
+        return x / 0
+    run, before = errstate.quiet(), np.geterr()
+    assert run(compute, np.ones(1))[0] == math.inf and np.geterr() == before
+    with pytest.raises(KeyError):
+        run(compute, None)
+    assert np.geterr() == before

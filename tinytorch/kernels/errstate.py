@@ -3,11 +3,12 @@ set outside. torch has no such state: an overflow is inf, and an undefined resul
 
 NumPy keeps its state in a context variable (`contextvars`). Setting it and resetting it around an addition takes half
 as long as the addition; running the addition in a context where it was set once takes a twentieth. So single operations
-run in contexts of their own (`quiet`), and callers of many operations (backward, an optimizer step) set the variable
-(`ignored`). """
+run in contexts of their own (`quiet`, except on some Pythons), and callers of many operations (backward, an optimizer
+step) set the variable (`ignored`). """
 from __future__ import annotations
 
 import contextvars
+import sys
 import threading
 from collections.abc import Callable
 from types import TracebackType
@@ -36,13 +37,31 @@ class _Outside(threading.local):
 outside = _Outside()
 
 
+# Free-threaded Pythons enter a context from two threads at once, and then fail on leaving it. From 3.14 on they keep
+# the filters of `warnings.catch_warnings` in a context variable, as others do with `-X context_aware_warnings=1`: a
+# warning that is given in a context of its own escapes them.
+_OWN_CONTEXTS = not getattr(sys.flags, "context_aware_warnings", False) and "t" not in getattr(sys, "abiflags", "")
+
+
+def _in_callers_context(function, *args):
+    """function(*args), where NumPy ignores errors."""
+    if _STATE.get() is _IGNORE:
+        return function(*args)
+    begun = _STATE.set(_IGNORE)
+    try:
+        return function(*args)
+    finally:
+        _STATE.reset(begun)
+
+
 def quiet() -> Callable[..., Any]:
     """A function run(function, *args) that calls `function` where NumPy ignores errors.
 
     It is for functions on arrays that call no function of a user, because they do not see the caller's context
-    variables. RuntimeError if it is running already: see `another`.
+    variables. RuntimeError if it is running already: see `another`. Where `_OWN_CONTEXTS` is false it sets and resets
+    the variable instead, in the caller's context.
     """
-    return _QUIET.copy().run
+    return _QUIET.copy().run if _OWN_CONTEXTS else _in_callers_context
 
 
 def another(error: RuntimeError) -> Callable[..., Any]:
