@@ -174,7 +174,8 @@ def _refuse_pickling(self):
 def _deepcopy(self, memo):
     if id(self) not in memo:
         memo[id(self)] = twin = type(self).__new__(type(self))
-        twin.__dict__ = copy.deepcopy(self.__dict__, memo)
+        # Not another dict in its place: a free-threaded Python would leave the twin's first one to the collector.
+        twin.__dict__.update(copy.deepcopy(self.__dict__, memo))
     return memo[id(self)]
 
 
