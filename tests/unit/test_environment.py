@@ -262,7 +262,8 @@ def made(folder, numpy=True):
     """(Python, folder of packages) of a new environment, which has NumPy, too."""
     venv.create(folder, symlinks=True)
     python = folder / "bin" / "python"
-    packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)}))
+    # posix_prefix: Debian's Python has another scheme outside of environments.
+    packages = Path(sysconfig.get_path("purelib", "posix_prefix", {"base": str(folder), "platbase": str(folder)}))
     if numpy:
         for path in Path(np.__file__).parents[1].glob("numpy*"):
             (packages / path.name).symlink_to(path)
