@@ -81,7 +81,7 @@ def test_unique_integers(dtype, span):
     """By a table or by sorting, as the range of the numbers is."""
     if span > 100 and dtype != torch.int64:
         span = 100
-    numbers = np.random.RandomState(0).randint(0, span, (20, 30)) + 27
+    numbers = np.random.RandomState(0).randint(0, span, (20, 30), np.int64) + 27
     values, inverse, counts = torch.unique(torch.tensor(numbers).to(dtype), return_inverse=True, return_counts=True)
     assert values.dtype == dtype and values.tolist() == sorted(set(numbers.reshape(-1).tolist()))
     assert values[inverse].tolist() == numbers.tolist()
