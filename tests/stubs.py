@@ -140,6 +140,8 @@ def tensor_stub():
     lines += ["new_instance: Any", "new_tensor_state: Any"]      # what else others import from there
     lines += ["", "", "class Size(tuple[_int, ...]):", "    def numel(self) -> _int: ...", "", "", "class Tensor:"]
     for name, value in sorted({**vars(tensor._Slots), **vars(tensor.Tensor)}.items()):
+        if name in tensor._Slots.__slots__:    # `_array` is a property on 32-bit machines
+            value = None
         lines += _member(name, value)
     return _with_imports("\n".join(lines) + "\n")
 

@@ -101,6 +101,7 @@ if dt.NARROW:                                  # every array that becomes a tens
     def _put(tensor, array, place=_slots._array.__set__):
         place(tensor, dt.counted(array))
     _slots._array = property(_slots._array.__get__, _put)
+    del _put                                   # the stub names the file's functions
 
 
 def _copied_span(array):
