@@ -16,6 +16,8 @@ from .table import Table
 from .tape import ACTIVATION
 from .timeline import timeline
 
+_FEW = 1024                # bytes of objects that Python makes and drops between events
+
 
 class Memory(Table):
     """The measurements of one run of a step, as a table. "from" and "to" are numbers of events.
@@ -23,7 +25,8 @@ class Memory(Table):
     events      the operations that ran, with the bytes allocated since the start of the run (see meter.Event)
     lives       the storages that lived from forward to backward (see meter.Life); the rows are those of activations
     kept        the bytes of the activations among the lives
-    peak        the largest number of allocated bytes; `at_peak` is the event at that time
+    peak        the largest number of allocated bytes; `at_peak` is the event at that time. The event after it begins
+                with what it leaves, and Python's own objects may make that a few bytes more: they do not count.
     again       the number of operations whose forward ran in backward, because of checkpoints
     by_row      the lives of each row; equal modules share a row
     measured    the table of `checkpoints()`, if that was called
@@ -35,7 +38,8 @@ class Memory(Table):
         self.lives: list[Life] = [life for life in meter.lives if life.storage.kind == ACTIVATION]
         self.again = meter.again
         self.kept = sum([life.storage.nbytes for life in self.lives])
-        self.at_peak = max(self.events, key=lambda event: event.most)
+        most = max([event.most for event in self.events])
+        self.at_peak = next(event for event in self.events if event.most >= most - _FEW)
         self.peak = self.at_peak.most
         self.measured: Checkpoints | None = None
         rows = _rows(self.lives)
