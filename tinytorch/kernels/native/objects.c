@@ -235,8 +235,9 @@ KERNEL object make_checked(object signature, object const *args, intptr_t given)
     calculated(last + 3, a, &size);
     const intptr_t ndim = layout.length(args[1]);
     for (intptr_t i = 0; product >= 0 && i < ndim && i < MOST_DIMENSIONS; i++) {
-        shape[i] = (intptr_t)layout.to_int(layout.item(args[1], i));
-        product = shape[i] < 0 || shape[i] > LARGEST || product > LARGEST ? -1 : product * shape[i];
+        const int64_t extent = layout.to_int(layout.item(args[1], i));
+        shape[i] = (intptr_t)extent;
+        product = extent < 0 || extent > LARGEST || product > LARGEST ? -1 : product * extent;
     }
     if (ndim < 0 || ndim > MOST_DIMENSIONS || product < 0 || product != size) {
         layout.clear();
