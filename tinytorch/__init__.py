@@ -127,7 +127,6 @@ import sys as _sys
 from .autograd.overridable import complete as _complete, complete_tensor as _complete_tensor
 
 _complete("", _sys.modules[__name__])
-_complete("autograd", autograd)
 _complete_tensor()
 
 from . import overrides, return_types, utils, version
@@ -211,6 +210,7 @@ _OF = {"compile": "_dynamo", "export_c": "c_export",
                         "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
                         "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype"), "autograd.casts")}
 del globals()["ops"]                           # our package of operations; torch.ops holds operators by name
+_complete("autograd", autograd)
 _late_bound.later.update(custom="tinytorch.func", vmap="tinytorch.func")
 
 __getattr__ = _namespace(__name__, _LATER, _OF)

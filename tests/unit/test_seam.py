@@ -105,6 +105,21 @@ print(seam.up)
 """).split() == ["True", "torch.float32", "True", "False"]
 
 
+def test_functions_are_seen_whichever_way_they_came():
+    """Functions that the package loads when torch.<name> is read: a layer may have brought them before."""
+    assert run("""
+import tinytorch as torch
+from tinytorch.overrides import TorchFunctionMode, resolve_name
+class Log(TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        print(resolve_name(func))
+        return func(*args, **(kwargs or {}))
+layers, x = (torch.nn.GRU(1, 1), torch.nn.Conv1d(1, 1, 1), torch.nn.MaxPool1d(1)), torch.ones(1, 1, 1)
+with Log():
+    [layer(x) for layer in layers]
+""").split()[-3:] == ["torch.gru", "torch.nn.functional.conv1d", "torch.nn.functional.max_pool1d"]
+
+
 def test_it_stays_up_when_a_handler_enters_a_mode():
     """While a mode's handler runs, the mode is out of the list of modes, and another one may come and go."""
     assert run("""

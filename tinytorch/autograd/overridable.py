@@ -304,6 +304,8 @@ def complete(space: str, module: Any) -> None:
         if not (is_door(function) if record is None else record.seen):
             continue
         place = known.get("place")
+        if place is None and space and (place := _place_in_torch(key, function)) is not None:
+            function.place = place
         in_python = space == "nn.functional" and _is_in_python(space, record)
         if place is not None and place[1] == key and (space == "functional" or space == "nn.functional"
                                                       and not in_python):
@@ -344,11 +346,15 @@ def _place_of(function):
     record = function.__dict__.get("record")
     if not is_door(function) or function.__name__[0] == "_" or record is not None and not record.seen:
         return None, None
-    for space in _SPACES:
-        module: Any = sys.modules.get(f"{_PACKAGE}.{space}".rstrip("."))
-        if module is not None and vars(module).get(function.__name__) is function:
-            return space, function.__name__
-    return None, None
+    return _place_in_torch(function.__name__, function) or (None, None)
+
+
+def _place_in_torch(name, function):
+    """("", name) of a function that the package loads when torch.<name> is read. It may have come here another way:
+    torch.conv2d by nn.functional, torch.gru by nn.GRU."""
+    part = vars(sys.modules[_PACKAGE])["_OF"].get(name)
+    module = sys.modules.get(f"{_PACKAGE}.{part}")
+    return ("", name) if module is not None and vars(module).get(name) is function else None
 
 
 def _about_function(space, name, record, function):
