@@ -21,10 +21,10 @@ def any_true(x):
 
 
 def any_nan(x):
-    """Whether an array of floats has a NaN. A sum of squares is NaN only if an element is."""
-    if type(x) is np.ndarray and x.size < _FEW and x.ndim == 1:
-        total = x.dot(x)
-        return bool(total != total)
+    """Whether an array of floats has a NaN, which NumPy then gives as the maximum."""
+    if type(x) is np.ndarray and 0 < x.size < _FEW:
+        most = x.item(x.argmax())
+        return most != most
     return any_true(np.isnan(x))
 
 
