@@ -298,10 +298,12 @@ static const int32_t first_lanes[2 * LANES] = {
 across two lines of the cache take twice as long, so y is read in vectors that begin at addresses of whole vectors, the
 first of them before y. These have other lanes: lane i has lane i + `ahead` of one vector or, if there is none, of the next
 one. They are added to the same sums in the same order, and `total_of` gives the same for lanes that are turned. So the
-result does not depend on the address of y. `ends`: zeros, the first vector of x, the last one, zeros. */
-INLINE vec dot_of_vectors(int64_t count, const float *restrict x, const float *restrict y, const float *restrict ends)
+result does not depend on the address of y, and `ahead` may be 0 for any address. `ends`: zeros, the first vector of x,
+the last one, zeros. */
+INLINE vec dot_of_vectors(int64_t count, const float *restrict x, const float *restrict y, int64_t ahead,
+                          const float *restrict ends)
 {
-    const int64_t ahead = (-(intptr_t)y & (sizeof(vec) - 1)) / 4, rest = count % 4;
+    const int64_t rest = count % 4;
     vec p = {0}, q = {0}, r = {0}, t = {0};
     mask lanes = {0};
     if (ahead) {
@@ -364,7 +366,10 @@ static void some_dots(const void *args, int64_t first, int64_t last)
         float sum;
 #if LANES > 1
         if (count >= 8) {
-            sum = total_of(dot_of_vectors(count, x, y, ends));
+            /* whole vectors of the first and the last row would reach out of the matrix */
+            const int inner = j > 0 && j < s->n - 1 && s->ldb >= LANES;
+            const int64_t ahead = inner ? (int64_t)(-(intptr_t)y & (sizeof(vec) - 1)) / 4 : 0;
+            sum = total_of(dot_of_vectors(count, x, y, ahead, ends));
             for (int64_t l = whole; l < k; l++)
                 sum += x[l] * y[l];
         } else
