@@ -221,6 +221,23 @@ KERNEL object call_checked(object signature, object const *args, intptr_t given)
     return layout.from_int(fits ? entered(words, a) : -1);
 }
 
+/* A new array that the kernel fills, whose address goes to `result` among the arguments; what the kernel returned if it
+failed. */
+static object filled(const int64_t *words, union argument *a, union argument *result, object dtype, int ndim,
+                     const intptr_t *shape)
+{
+    layout.hold(dtype);                        /* the array takes this reference */
+    object out = layout.new_array(layout.array, dtype, ndim, shape, NULL, NULL, 0, NULL);
+    if (!out)
+        return NULL;
+    result->place = FIELD(out, void *, data);
+    const int64_t failed = entered(words, a);
+    if (!failed)
+        return out;
+    layout.drop(out);
+    return layout.from_int(failed);
+}
+
 /* The same for a kernel whose last argument is an array that it fills. This array is made here. Its shape comes second
 among the arguments, and it is returned if the kernel returns 0. */
 KERNEL object make_checked(object signature, object const *args, intptr_t given)
@@ -243,17 +260,7 @@ KERNEL object make_checked(object signature, object const *args, intptr_t given)
         layout.clear();
         return layout.from_int(-1);
     }
-    object dtype = (object)(intptr_t)last[0];
-    layout.hold(dtype);                        /* the array takes this reference */
-    object out = layout.new_array(layout.array, dtype, (int)ndim, shape, NULL, NULL, 0, NULL);
-    if (!out)
-        return NULL;
-    a[count].place = FIELD(out, void *, data);
-    const int64_t failed = entered(words, a);
-    if (!failed)
-        return out;
-    layout.drop(out);
-    return layout.from_int(failed);
+    return filled(words, a, &a[count], (object)(intptr_t)last[0], (int)ndim, shape);
 }
 
 /* The places of the arguments of the elementwise machine (walk4 of table.py). */
@@ -305,17 +312,7 @@ KERNEL object make_walked(object signature, object const *args, intptr_t given)
         return layout.from_int(-1);
     a[PLAN_SIZE].whole = words[5];
     a[PLAN].place = (void *)(words + 6);
-    object dtype = (object)(intptr_t)words[1];
-    layout.hold(dtype);
-    object out = layout.new_array(layout.array, dtype, ndim, shape, NULL, NULL, 0, NULL);
-    if (!out)
-        return NULL;
-    a[RESULT].place = FIELD(out, void *, data);
-    const int64_t failed = entered(words, a);
-    if (!failed)
-        return out;
-    layout.drop(out);
-    return layout.from_int(failed);
+    return filled(words, a, &a[RESULT], (object)(intptr_t)words[1], ndim, shape);
 }
 
 /* Calls the function that the dictionary has for the first argument, with the others. */
