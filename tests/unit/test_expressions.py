@@ -258,3 +258,56 @@ def test_without_the_kernels_it_is_the_twin():
     with kernels(False):
         twins = f(torch.from_numpy(x)).numpy()
     np.testing.assert_allclose(twins, f(torch.from_numpy(x)).numpy(), 1e-5)
+
+
+#: The intervals in which functions are tried that do not take all numbers.
+INTERVALS = {"log": (0, 100), "log2": (0, 100), "log10": (0, 100), "arcsin": (-1, 1), "arccos": (-1, 1),
+             "arctanh": (-1, 1), "tanh": (-10, 10), "exp": (-104, 89), "exp2": (-150, 128), "sinh": (-90, 90),
+             "cosh": (-90, 90)}
+
+
+@needs_library
+@pytest.mark.parametrize("fine, ufunc", expressions.FINE, ids=[ufunc.__name__ for _, ufunc in expressions.FINE])
+def test_functions_of_one_float_are_rounded_nearly_correctly(fine, ufunc):
+    least, most = INTERVALS.get(ufunc.__name__, (-3e5, 3e5))
+    random = np.random.RandomState(0)
+    small = np.exp(random.uniform(np.log(1e-30), np.log(most), 20000)) * (random.choice([-1, 1], 20000) if least else 1)
+    x = np.concatenate([random.uniform(least, most, 20000), small]).astype(np.float32)
+    with np.errstate(all="ignore"):
+        true, found = ufunc(x.astype(np.float64)), fine(x)
+        rounded = true.astype(np.float32)
+        error = np.abs(found - true) / np.spacing(np.abs(rounded)).astype(np.float64)
+        normal = (np.abs(rounded) > 1.2e-38) & np.isfinite(rounded)
+        assert found.dtype == np.float32 and (error[normal] < 0.61).all() and (error[np.isfinite(error)] < 0.8).all()
+        assert np.array_equal(np.isfinite(found), np.isfinite(rounded)) and np.mean(found == rounded) > 0.98
+        special = SPECIAL.astype(np.float32)
+        expected, found = ufunc(special.astype(np.float64)).astype(np.float32), fine(special)
+    exact = ~np.isfinite(expected) | (expected == 0)
+    assert np.array_equal(found[exact], expected[exact], equal_nan=True)
+    number = ~np.isnan(expected)
+    assert np.array_equal(np.signbit(found[number]), np.signbit(expected[number]))
+
+
+@needs_library
+@pytest.mark.parametrize("fine, ufunc", expressions.FINE, ids=[ufunc.__name__ for _, ufunc in expressions.FINE])
+def test_the_bits_of_functions_of_one_float_do_not_depend_on_what_is_around_it(fine, ufunc):
+    x = np.concatenate([np.random.RandomState(1).uniform(-1, 1, 3001), SPECIAL, [1e6, -1e8]]).astype(np.float32)
+    with np.errstate(all="ignore"):
+        whole = fine(x)
+        for i in range(0, len(x), 97):
+            assert fine(x[i:i + 1]).tobytes() == whole[i:i + 1].tobytes()
+        assert fine(x[::3]).tobytes() == whole[::3].copy().tobytes()
+        assert fine(x[::-1]).tobytes() == whole[::-1].copy().tobytes()
+        assert fine(x[:0]).size == 0 and fine(np.asarray(x[5])).tobytes() == whole[5].tobytes()
+        out = x.copy()
+        assert fine(out, out).tobytes() == whole.tobytes()
+
+
+@needs_library
+@pytest.mark.parametrize("fine, ufunc", expressions.FINE, ids=[ufunc.__name__ for _, ufunc in expressions.FINE])
+def test_functions_of_one_float_are_numpys_for_other_dtypes(fine, ufunc):
+    with np.errstate(all="ignore"):
+        for dtype in (np.float16, np.float64, np.complex64, np.complex128, np.int64, np.bool_):
+            x = SPECIAL[:3].astype(dtype)
+            assert np.array_equal(fine(x), ufunc(x), equal_nan=True) and fine(x).dtype == ufunc(x).dtype
+    assert fine.types == ufunc.types and fine.__name__ == ufunc.__name__ and fine.__doc__

@@ -25,7 +25,8 @@ import numpy as np
 
 from ...errors import warn
 from ..threads import free, team
-from .objects import Doors, capi
+from . import ufuncs
+from .objects import Doors
 from .table import KERNELS, drawn, failing, fingerprint, parsed
 
 try:
@@ -33,8 +34,8 @@ try:
 except ImportError:                            # as in browsers: no library can be loaded
     ctypes = None
 
-__all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "converter", "done", "entering", "held", "level",
-           "made", "many", "operations", "result", "run", "takes", "walker"]
+__all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "converter", "done", "entering", "held",
+           "in_single", "level", "made", "many", "operations", "result", "run", "takes", "walker"]
 
 
 class _Unaligned(Exception):
@@ -363,13 +364,22 @@ def _ufunc_of(loop, types, inputs, data):
     """(a NumPy ufunc, the objects that must live as long as it). `types`: the type numbers of its operands, of which
     `inputs` are read; its inner loop gets the address `data`. It is made by PyUFunc_FromFuncAndData of NumPy's C
     interface, as extension modules make theirs."""
-    make = _maker_of_ufuncs()
+    make = ufuncs.maker()
     if make is None:
         return None, None
     place = ctypes.cast(getattr(_loaded[1], loop), ctypes.c_void_p).value
     pointers, text = ctypes.c_void_p * 1, loop.encode()
     kept = pointers(place), pointers(data), types, text
     return make(kept[0], kept[1], types, 1, inputs, len(types) - inputs, -1, text, b"", 0), kept
+
+
+def in_single(ufunc, plan):
+    """A ufunc like `ufunc`, whose float32 results the machine computes by a plan of one operand."""
+    data = np.array([plan.size, 1, 0, *plan], np.int64)
+    loop = ctypes.cast(_loaded[1].loop4, ctypes.c_void_p).value
+    made, kept = ufuncs.with_loop(ufunc, np.dtype(np.float32), loop, data.ctypes.data)
+    _read_for_good.append((kept, data))
+    return made
 
 
 class Draws(dict):
@@ -398,17 +408,6 @@ class Draws(dict):
         keep = partial(struct.Struct(layout).pack_into, self.memory, 16)
         made = self[name] = function, keep, any([x == "source" for _, x, *_ in declared])
         return made
-
-
-@lru_cache
-def _maker_of_ufuncs():
-    """PyUFunc_FromFuncAndData, from the second place of its table."""
-    place = capi("_UFUNC_API", 1)
-    if not place:
-        return None
-    pointer, text, whole = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int
-    made = ctypes.PYFUNCTYPE(ctypes.py_object, pointer, pointer, text, whole, whole, whole, whole, text, text, whole)
-    return made(place)
 
 
 def operations(bits):

@@ -213,29 +213,6 @@ INLINE float normal_exp_of(float x)
     return x < -87.0f ? 0.0f : p * of_bits((power << 23) + bits_of(1.0f));
 }
 
-/* log(x) to 1 unit in the last place: x = 2^n m, sqrt(1/2) <= m < sqrt(2), and log(m) by a series fitted in single
-precision (Cephes' logf). -inf for zero, NaN for negative numbers. */
-INLINE float log_of(float x)
-{
-    const float small = x < 1.17549435e-38f ? 8388608.0f : 1.0f;       /* 2^23 makes a denormal number normal */
-    const uint32_t bits = bits_of(x * small) - 0x3f3504f3u;            /* bits of sqrt(1/2) */
-    const float n = (float)((int32_t)bits >> 23) - (small > 1.0f ? 23.0f : 0.0f);
-    const float m = of_bits((bits & 0x007fffffu) + 0x3f3504f3u), r = m - 1.0f, z = r * r;
-    float p = 7.0376836292e-2f;
-    p = p * r - 1.1514610310e-1f;
-    p = p * r + 1.1676998740e-1f;
-    p = p * r - 1.2420140846e-1f;
-    p = p * r + 1.4249322787e-1f;
-    p = p * r - 1.6668057665e-1f;
-    p = p * r + 2.0000714765e-1f;
-    p = p * r - 2.4999993993e-1f;
-    p = p * r + 3.3333331174e-1f;
-    p = p * r * z - n * 2.12194440e-4f - 0.5f * z;
-    p = r + p + n * 0.693359375f;
-    p = x == 0.0f ? -INFINITY : p;
-    return x < 0.0f ? NAN : x < INFINITY ? p : x;
-}
-
 INLINE float sigmoid_of(float x)
 {
     return 1.0f / (1.0f + normal_exp_of(-x));
@@ -259,20 +236,6 @@ INLINE float tanh_of(float x)
     q = q * z + 2.26843463243900e-03f;
     q = q * z + 4.89352518554385e-03f;
     return fabsf(x) < 0.0004f ? x : v * p / q;
-}
-
-/* tanh(x) to 2 units in the last place, where tanh_of is not accurate enough: below 5/8 by a series fitted in single
-precision (Cephes' tanhf), else by exp(2 |x|). */
-INLINE float exact_tanh_of(float x)
-{
-    const float a = fabsf(x), z = x * x, rest = 1.0f - 2.0f / (normal_exp_of(2.0f * a) + 1.0f);
-    float p = -5.70498872745e-3f;
-    p = p * z + 2.06390887954e-2f;
-    p = p * z - 5.37397155531e-2f;
-    p = p * z + 1.33314422036e-1f;
-    p = p * z - 3.33332819422e-1f;
-    p = p * z * x + x;
-    return copysignf(a < 0.625f ? p : rest, x);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* A machine for elementwise operations (kernels/expressions.py). It runs a program of a few operations over arrays,
 block by block, so that intermediate results never leave the cache. */
-#include "functions.h"
+#include "single.h"
 #include "halves.h"
 
 enum {
@@ -162,11 +162,22 @@ static int read_program(struct program *p, int64_t n, int64_t size, const int64_
     OPERATION(copysign, copysignf(x, y))                                                                              \
     OPERATION(abs, fabsf(x))                                                                                          \
     OPERATION(sqrt, sqrtf(x))                                                                                         \
-    OPERATION(exp, exp_of(x))                                                                                         \
-    OPERATION(log, log_of(x))                                                                                         \
+    OPERATION(exp, single_exp(x))                                                                                     \
+    OPERATION(exp2, single_exp2(x))                                                                                   \
+    OPERATION(log, single_log(x))                                                                                     \
+    OPERATION(log2, single_log(x) * 1.4426950408889634)                                                               \
+    OPERATION(log10, single_log(x) * 0.4342944819032518)                                                              \
     OPERATION(log1p, single_log1p(x))                                                                                 \
-    OPERATION(expm1, expm1_by(x, 0))                                                                                  \
-    OPERATION(tanh, exact_tanh_of(x))                                                                                 \
+    OPERATION(expm1, single_expm1(x))                                                                                 \
+    OPERATION(sinh, single_sinh(x))                                                                                   \
+    OPERATION(cosh, single_cosh(x))                                                                                   \
+    OPERATION(tanh, single_tanh(x))                                                                                   \
+    OPERATION(arcsin, single_asin(x))                                                                                 \
+    OPERATION(arccos, single_acos(x))                                                                                 \
+    OPERATION(arctanh, single_atanh(x))                                                                               \
+    REPAIRED(sin, single_sin(x), FAR(x), sin(x))                                                                      \
+    REPAIRED(cos, single_cos(x), FAR(x), cos(x))                                                                      \
+    REPAIRED(tan, single_tan(x), FAR(x), tan(x))                                                                      \
     OPERATION(sigmoid, sigmoid_of(x))                                                                                 \
     OPERATION(erf, single_erf(x))                                                                                     \
     OPERATION(erfc, wide_erfc(x))                                                                                     \

@@ -1,6 +1,5 @@
-/* Functions of one or two numbers that compilers vectorise: in double precision to about 1 unit in the last place, and
-those in single precision that are not in common.h. Where single precision would lose digits, a function is computed in
-double precision with fewer terms. There are no branches: every value is computed in each way, and one is selected. */
+/* Functions of one or two numbers that compilers vectorise, in double precision to about 1 unit in the last place. With
+fewer terms they serve single precision too (single.h). There are no branches: every value is computed in each way, and one is selected. */
 #ifndef TINYTORCH_FUNCTIONS_H
 #define TINYTORCH_FUNCTIONS_H
 
@@ -54,6 +53,13 @@ INLINE double fmod_of(double x, double y)
 INLINE float remainder_of(float rest, float y)
 {
     return rest == 0.0f ? copysignf(0.0f, y) : (y < 0.0f) != (rest < 0.0f) ? rest + y : rest;
+}
+
+/* 1 / x to 2^-46 where x and 1 / x are floats: a division of floats takes a fraction of the time of one of doubles. */
+INLINE double inverse_of(double x)
+{
+    const double q = 1.0f / (float)x;
+    return q * (2.0 - x * q);
 }
 
 /* 2^n for `shifted` = n + WIDE_SHIFT, -1022 <= n <= 1023. */
@@ -149,7 +155,7 @@ INLINE double log_and(double x, double beyond, int fine)
     const double n = of_wide_bits(wide_bits_of(WIDE_SHIFT) + ((power & 4095) - 2048)) - WIDE_SHIFT
         - (small > 1.0 ? 54.0 : 0.0);
     const double m = of_wide_bits((bits & 0x000fffffffffffffull) + 0x3fe6a09e667f3bcdull);
-    const double f = m - 1.0, s = f / (m + 1.0), half = 0.5 * f * f;
+    const double f = m - 1.0, s = fine ? f / (m + 1.0) : f * inverse_of(m + 1.0), half = 0.5 * f * f;
     const double rest = s * (half + log_terms(s * s, fine)) + (n * 1.9082149292705877e-10 + beyond);
     double result = n * 0.6931471803691238 - ((half - rest) - f);
     result = x == 0.0 ? -INFINITY : result;
@@ -167,13 +173,6 @@ INLINE double wide_log1p(double x)
     const double u = 1.0 + x, lost = (x - (u - 1.0)) / u;
     const double result = log_and(u, ((u > 0.0) & (u < INFINITY)) ? lost : 0.0, 1);
     return fabs(x) < 1e-300 ? x : result;
-}
-
-/* log(1 + x) for floats: from 2^-29 on 1 + x is exact in double precision. */
-INLINE double single_log1p(double x)
-{
-    const double result = log_and(1.0 + x, 0.0, 0);
-    return fabs(x) < 1e-6 ? x - 0.5 * x * x : result;
 }
 
 INLINE double wide_sigmoid(double x)
@@ -529,38 +528,6 @@ INLINE double trigamma_by(double x, double angle)
         - turns * 1.2246467991473532e-16;      /* pi in three parts: exact up to 2^26 turns */
     const double sine = sine_of_turn(rest * 0.3183098861837907);
     return reflect ? 9.869604401089358 / (sine * sine) - result : result;
-}
-
-/* ------------------------------------------------------------------ single precision */
-/* erf(x) by its series below 0.9, else 1 - exp(a p(a)) with a = |x| < 4. */
-INLINE float single_erf(float x)
-{
-    const float a = fabsf(x), z = x * x, b = a > 4.0f ? 4.0f : a, u = (b - 2.45f) * 0.6451612903225806f;
-    float p = 7.875875062685488e-05f;
-    p = p * z - 0.000801686428716587f;
-    p = p * z + 0.005189087423433974f;
-    p = p * z - 0.026854212010626412f;
-    p = p * z + 0.11283594715160218f;
-    p = p * z - 0.37612626667720334f;
-    p = p * z + 0.12837916584835083f;
-    float q = 9.796042970847508e-06f;
-    q = q * u + 1.983231982741978e-05f;
-    q = q * u - 0.0002469730762010061f;
-    q = q * u + 0.001124225172056544f;
-    q = q * u - 0.0043235367151297135f;
-    q = q * u + 0.015299720927378935f;
-    q = q * u - 0.05134174232119058f;
-    q = q * u - 1.3793064527620142f;
-    q = q * u - 3.078179427994154f;
-    const float far = copysignf(1.0f - normal_exp_of(b * q), x);
-    return a < 0.9f ? p * x + x : x != x ? x : far;
-}
-
-INLINE float single_erfinv(float x)
-{
-    const double a = fabs((double)x), y = a < 1.0 - 0x1p-30 ? a : 1.0 - 0x1p-30;
-    const float result = (float)erfinv_nearly(y, 0);
-    return a < 1.0 ? copysignf(result, x) : a == 1.0 ? copysignf(INFINITY, x) : NAN;
 }
 
 #endif

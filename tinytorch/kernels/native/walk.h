@@ -40,17 +40,20 @@ INLINE NUMBER NAMED(most)(NUMBER x, NUMBER y)
         TOTAL(|, some)                                                                                                \
         for (int64_t i = 0; i < n; i++) {                                                                             \
             const NUMBER x = a[i], y = b[i];                                                                          \
+            (void)y;                                                                                                  \
             some |= (odd);                                                                                            \
         }                                                                                                             \
         if (some)                                                                                                     \
             for (int64_t i = 0; i < n; i++) {                                                                         \
                 const NUMBER x = a[i], y = b[i];                                                                      \
+                (void)y;                                                                                              \
                 d[i] = (NUMBER)((odd) ? (exact) : (value));                                                           \
             }                                                                                                         \
         else                                                                                                          \
             SPAN                                                                                                      \
             for (int64_t i = 0; i < n; i++) {                                                                         \
                 const NUMBER x = a[i], y = b[i];                                                                      \
+                (void)y;                                                                                              \
                 d[i] = (NUMBER)(value);                                                                               \
             }                                                                                                         \
     }

@@ -21,6 +21,9 @@ __all__ = ["acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", 
            "reciprocal", "rsqrt", "sin", "sinc", "sinh", "sqrt", "square", "tan", "tanh"]
 
 _LN2, _LN10 = math.log(2.0), math.log(10.0)
+_exp, _exp2, _log, _log2, _log10 = map(expressions.fine, (np.exp, np.exp2, np.log, np.log2, np.log10))
+_sin, _cos, _tan, _arcsin, _arccos = map(expressions.fine, (np.sin, np.cos, np.tan, np.arcsin, np.arccos))
+_sinh, _cosh, _tanh, _arctanh = map(expressions.fine, (np.sinh, np.cosh, np.tanh, np.arctanh))
 
 
 def refuse_complex(name, array):
@@ -28,7 +31,7 @@ def refuse_complex(name, array):
         raise RuntimeError(f"{name} is not supported for complex tensors.")
 
 
-@unary(lambda g, ans: g * conj(ans), to_float=True, ufunc=np.exp, kernel="exp_vml_cpu", foreach=True)
+@unary(lambda g, ans: g * conj(ans), to_float=True, ufunc=_exp, kernel="exp_vml_cpu", foreach=True)
 def exp(input):
     """e to the power of each element.
 
@@ -36,10 +39,10 @@ def exp(input):
     >>> torch.exp(torch.tensor([0., 1.]))
     tensor([1.0000, 2.7183])
     """
-    return shared(np.exp, input)
+    return shared(_exp, input)
 
 
-@unary(lambda g, ans: g * conj(ans) * _LN2, to_float=True, kernel="exp2")
+@unary(lambda g, ans: g * conj(ans) * _LN2, to_float=True, ufunc=_exp2, kernel="exp2")
 def exp2(input):
     """2 to the power of each element.
 
@@ -48,7 +51,7 @@ def exp2(input):
     tensor([1., 8.])
     """
     if input.dtype.kind not in dt.COMPLEX:
-        return np.exp2(input)
+        return shared(_exp2, input)
     power = np.empty_like(input)               # real and imaginary part apart: inf times the 0 of ln 2 would be nan
     power.real, power.imag = input.real * _LN2, input.imag * _LN2
     return np.exp(power)
@@ -67,7 +70,7 @@ def expm1(input):
     return expressions.expm1(input)
 
 
-@unary(lambda g, input: g / conj(input), to_float=True, ufunc=np.log, kernel="log_vml_cpu", foreach=True)
+@unary(lambda g, input: g / conj(input), to_float=True, ufunc=_log, kernel="log_vml_cpu", foreach=True)
 def log(input):
     """Natural logarithm: -inf at zero, NaN below zero.
 
@@ -75,10 +78,10 @@ def log(input):
     >>> torch.log(torch.tensor([1., 10.]))
     tensor([0.0000, 2.3026])
     """
-    return shared(np.log, input)
+    return shared(_log, input)
 
 
-@unary(lambda g, input: g / (conj(input) * _LN2), to_float=True, ufunc=np.log2, kernel="log2_vml_cpu", foreach=True)
+@unary(lambda g, input: g / (conj(input) * _LN2), to_float=True, ufunc=_log2, kernel="log2_vml_cpu", foreach=True)
 def log2(input):
     """Logarithm to base 2.
 
@@ -86,10 +89,10 @@ def log2(input):
     >>> torch.log2(torch.tensor([1., 8.]))
     tensor([0., 3.])
     """
-    return np.log2(input)
+    return shared(_log2, input)
 
 
-@unary(lambda g, input: g / (conj(input) * _LN10), to_float=True, ufunc=np.log10, kernel="log10_vml_cpu",
+@unary(lambda g, input: g / (conj(input) * _LN10), to_float=True, ufunc=_log10, kernel="log10_vml_cpu",
        foreach=True)
 def log10(input):
     """Logarithm to base 10.
@@ -98,7 +101,7 @@ def log10(input):
     >>> torch.log10(torch.tensor([1., 20.]))
     tensor([0.0000, 1.3010])
     """
-    return np.log10(input)
+    return shared(_log10, input)
 
 
 _log1p = expression(lambda x: expressions.log1p(x))
@@ -168,7 +171,7 @@ def reciprocal(input):
     return result
 
 
-@unary(lambda g, input: g * conj(cos(input)), to_float=True, ufunc=np.sin, kernel="sin_vml_cpu", foreach=True,
+@unary(lambda g, input: g * conj(cos(input)), to_float=True, ufunc=_sin, kernel="sin_vml_cpu", foreach=True,
        of_zero=True)
 def sin(input):
     """Sine of an angle in radians.
@@ -177,10 +180,10 @@ def sin(input):
     >>> torch.sin(torch.tensor([0., 1.]))
     tensor([0.0000, 0.8415])
     """
-    return np.sin(input)
+    return shared(_sin, input)
 
 
-@unary(lambda g, input: -g * conj(sin(input)), to_float=True, ufunc=np.cos, kernel="cos_vml_cpu", foreach=True)
+@unary(lambda g, input: -g * conj(sin(input)), to_float=True, ufunc=_cos, kernel="cos_vml_cpu", foreach=True)
 def cos(input):
     """Cosine of an angle in radians.
 
@@ -188,10 +191,10 @@ def cos(input):
     >>> torch.cos(torch.tensor([0., 1.]))
     tensor([1.0000, 0.5403])
     """
-    return np.cos(input)
+    return shared(_cos, input)
 
 
-@unary(lambda g, ans: g * conj(1 + ans * ans), to_float=True, ufunc=np.tan, kernel="tan_vml_cpu", foreach=True,
+@unary(lambda g, ans: g * conj(1 + ans * ans), to_float=True, ufunc=_tan, kernel="tan_vml_cpu", foreach=True,
        of_zero=True)
 def tan(input):
     """Tangent of an angle in radians.
@@ -200,10 +203,10 @@ def tan(input):
     >>> torch.tan(torch.tensor([0., 1.]))
     tensor([0.0000, 1.5574])
     """
-    return np.tan(input)
+    return shared(_tan, input)
 
 
-@unary(lambda g, input: g * conj(rsqrt(-input * input + 1)), to_float=True, aliases="arcsin", ufunc=np.arcsin,
+@unary(lambda g, input: g * conj(rsqrt(-input * input + 1)), to_float=True, aliases="arcsin", ufunc=_arcsin,
        kernel="asin_vml_cpu", foreach=True, of_zero=True)
 def asin(input):
     """Inverse sine: NaN outside [-1, 1].
@@ -212,10 +215,10 @@ def asin(input):
     >>> torch.asin(torch.tensor([0., 1.]))
     tensor([0.0000, 1.5708])
     """
-    return np.arcsin(input)
+    return shared(_arcsin, input)
 
 
-@unary(lambda g, input: g * conj(-rsqrt(-input * input + 1)), to_float=True, aliases="arccos", ufunc=np.arccos,
+@unary(lambda g, input: g * conj(-rsqrt(-input * input + 1)), to_float=True, aliases="arccos", ufunc=_arccos,
        kernel="acos_vml_cpu", foreach=True)
 def acos(input):
     """Inverse cosine: NaN outside [-1, 1].
@@ -224,7 +227,7 @@ def acos(input):
     >>> torch.acos(torch.tensor([0., 1.]))
     tensor([1.5708, 0.0000])
     """
-    return np.arccos(input)
+    return shared(_arccos, input)
 
 
 @unary(expression(lambda g, input: g / conj(input * input + 1), 2), to_float=True, aliases="arctan",
@@ -240,7 +243,7 @@ def atan(input):
     return expressions.arctan(input)
 
 
-@unary(lambda g, input: g * conj(cosh(input)), to_float=True, ufunc=np.sinh, foreach=True, of_zero=True)
+@unary(lambda g, input: g * conj(cosh(input)), to_float=True, ufunc=_sinh, foreach=True, of_zero=True)
 def sinh(input):
     """Hyperbolic sine.
 
@@ -248,10 +251,10 @@ def sinh(input):
     >>> torch.sinh(torch.tensor([0., 1.]))
     tensor([0.0000, 1.1752])
     """
-    return np.sinh(input)
+    return shared(_sinh, input)
 
 
-@unary(lambda g, input: g * conj(sinh(input)), to_float=True, ufunc=np.cosh, foreach=True)
+@unary(lambda g, input: g * conj(sinh(input)), to_float=True, ufunc=_cosh, foreach=True)
 def cosh(input):
     """Hyperbolic cosine.
 
@@ -259,7 +262,7 @@ def cosh(input):
     >>> torch.cosh(torch.tensor([0., 1.]))
     tensor([1.0000, 1.5431])
     """
-    return np.cosh(input)
+    return shared(_cosh, input)
 
 
 @binary(name="tanh_backward", method=False, inplace=False,
@@ -287,7 +290,7 @@ _ONE = {np.dtype(c): np.ones((), c) for c in "fd"}
 
 
 @unary(lambda g, ans: (_tanh_slope if g.__class__ is np.ndarray else _tanh_backward)(g, ans), to_float=True,
-       ufunc=np.tanh, kernel="tanh_vml_cpu", foreach=True, of_zero=True)
+       ufunc=_tanh, kernel="tanh_vml_cpu", foreach=True, of_zero=True)
 def tanh(input):
     """Hyperbolic tangent.
 
@@ -295,7 +298,7 @@ def tanh(input):
     >>> torch.tanh(torch.tensor([0., 1.]))
     tensor([0.0000, 0.7616])
     """
-    return shared(np.tanh, input)
+    return shared(_tanh, input)
 
 
 @unary(lambda g, input: g * conj(rsqrt(input * input + 1)), to_float=True, aliases="arcsinh", ufunc=np.arcsinh,
@@ -327,7 +330,7 @@ def acosh(input):
     return np.arccosh(input)
 
 
-@unary(lambda g, input: g / conj(1 - input * input), to_float=True, aliases="arctanh", ufunc=np.arctanh, of_zero=True)
+@unary(lambda g, input: g / conj(1 - input * input), to_float=True, aliases="arctanh", ufunc=_arctanh, of_zero=True)
 def atanh(input):
     """Inverse hyperbolic tangent: infinite at -1 and 1, NaN outside.
 
@@ -335,7 +338,7 @@ def atanh(input):
     >>> torch.atanh(torch.tensor([0., 0.5]))
     tensor([0.0000, 0.5493])
     """
-    return np.arctanh(input)
+    return shared(_arctanh, input)
 
 
 @unary(lambda g: g * (math.pi / 180), to_float=True, of_zero=True)
