@@ -260,6 +260,7 @@ def test_without_the_kernels_it_is_the_twin():
     np.testing.assert_allclose(twins, f(torch.from_numpy(x)).numpy(), 1e-5)
 
 
+of_fine = pytest.mark.parametrize("fine, ufunc", expressions.FINE.items(), ids=lambda ufunc: ufunc.__name__)
 #: The intervals in which functions are tried that do not take all numbers.
 INTERVALS = {"log": (0, 100), "log2": (0, 100), "log10": (0, 100), "arcsin": (-1, 1), "arccos": (-1, 1),
              "arctanh": (-1, 1), "tanh": (-10, 10), "exp": (-104, 89), "exp2": (-150, 128), "sinh": (-90, 90),
@@ -267,7 +268,7 @@ INTERVALS = {"log": (0, 100), "log2": (0, 100), "log10": (0, 100), "arcsin": (-1
 
 
 @needs_library
-@pytest.mark.parametrize("fine, ufunc", expressions.FINE, ids=[ufunc.__name__ for _, ufunc in expressions.FINE])
+@of_fine
 def test_functions_of_one_float_are_rounded_nearly_correctly(fine, ufunc):
     least, most = INTERVALS.get(ufunc.__name__, (-3e5, 3e5))
     random = np.random.RandomState(0)
@@ -289,7 +290,7 @@ def test_functions_of_one_float_are_rounded_nearly_correctly(fine, ufunc):
 
 
 @needs_library
-@pytest.mark.parametrize("fine, ufunc", expressions.FINE, ids=[ufunc.__name__ for _, ufunc in expressions.FINE])
+@of_fine
 def test_the_bits_of_functions_of_one_float_do_not_depend_on_what_is_around_it(fine, ufunc):
     x = np.concatenate([np.random.RandomState(1).uniform(-1, 1, 3001), SPECIAL, [1e6, -1e8]]).astype(np.float32)
     with np.errstate(all="ignore"):
@@ -304,7 +305,7 @@ def test_the_bits_of_functions_of_one_float_do_not_depend_on_what_is_around_it(f
 
 
 @needs_library
-@pytest.mark.parametrize("fine, ufunc", expressions.FINE, ids=[ufunc.__name__ for _, ufunc in expressions.FINE])
+@of_fine
 def test_functions_of_one_float_are_numpys_for_other_dtypes(fine, ufunc):
     with np.errstate(all="ignore"):
         for dtype in (np.float16, np.float64, np.complex64, np.complex128, np.int64, np.bool_):

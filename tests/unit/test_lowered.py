@@ -311,7 +311,7 @@ def test_numbers_of_stand_ins_are_not_to_be_had():
     from tinytorch.capture.lowered.tape import Tape
     x = Tape().new((3, 4))
     for look in (bool, float, int, lambda x: x.tolist(), lambda x: x.argmax(), lambda x: x[x > 0], np.sort,
-                 lambda x: x.take([0]), np.linalg.norm, lambda x: x.astype("i8"), np.sin,
+                 lambda x: x.take([0]), np.linalg.norm, lambda x: x.astype("i8"), np.arcsinh,
                  lambda x: np.add.accumulate(x), lambda x: x + 1j, lambda x: x.std()):
         with pytest.raises((arrays.NotLowered, TypeError, ValueError)):
             look(x)

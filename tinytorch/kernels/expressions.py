@@ -40,8 +40,10 @@ _DTYPES = {_FLOAT: ("walk4", "4", 0), _DOUBLE: ("walk8", "8", 0),
            BFLOAT16: ("walk2", "4", 1), _HALF: ("walk2", "4", 2)}
 
 
-#: All expressions, and all ufuncs from `fine` with NumPy's, for tests.
-EXPRESSIONS, FINE = [], []
+#: All expressions, for tests.
+EXPRESSIONS = []
+#: All ufuncs from `fine`, and NumPy's from which they were made.
+FINE = {}
 
 
 class Symbol:
@@ -414,5 +416,5 @@ def fine(ufunc: np.ufunc) -> np.ufunc:
         return ufunc
     body = _assembled([(ufunc.__name__, [("given", 0)])], native.operations(_DTYPES[_FLOAT][1]))
     made = native.in_single(ufunc, _array([0, *body]))
-    FINE.append((made, ufunc))
+    FINE[made] = ufunc
     return made

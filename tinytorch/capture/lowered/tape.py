@@ -338,7 +338,7 @@ class Tape(Sums):
         name = ufunc.__name__
         dtypes = {x.dtype for x in inputs if isinstance(x, np.ndarray)}
         floats = dtypes - {_BOOL}
-        if self.bits and ufunc not in _ROUNDED:
+        if self.bits and ufunc not in _ROUNDED and not (ufunc in expressions.FINE and floats == {_FLOAT}):
             if ufunc is np.maximum and out is None and shown.size and self._is_relu(*inputs, shown):
                 return self.result("relu", shown.shape, shown.size, inputs[1])
             if not shown.ndim:                 # eager may have a NumPy scalar, which other functions compute
