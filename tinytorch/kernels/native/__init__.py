@@ -35,7 +35,7 @@ except ImportError:                            # as in browsers: no library can 
     ctypes = None
 
 __all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "converter", "done", "entering", "held",
-           "in_single", "level", "made", "many", "operations", "result", "run", "takes", "walker"]
+           "level", "made", "many", "operations", "result", "run", "takes", "walker", "with_plans"]
 
 
 class _Unaligned(Exception):
@@ -373,12 +373,16 @@ def _ufunc_of(loop, types, inputs, data):
     return make(kept[0], kept[1], types, 1, inputs, len(types) - inputs, -1, text, b"", 0), kept
 
 
-def in_single(ufunc, plan):
-    """A ufunc like `ufunc`, whose float32 results the machine computes by a plan of one operand."""
-    data = np.array([plan.size, 1, 0, *plan], np.int64)
-    loop = ctypes.cast(_loaded[1].loop4, ctypes.c_void_p).value
-    made, kept = ufuncs.with_loop(ufunc, np.dtype(np.float32), loop, data.ctypes.data)
-    _read_for_good.append((kept, data))
+def with_plans(ufunc, plans):
+    """A ufunc like `ufunc`, whose results of the dtypes in `plans` the machine computes by a plan of one operand."""
+    loops = {}
+    for dtype, plan in plans.items():
+        data = np.array([plan.size, 1, 0, *plan], np.int64)
+        _read_for_good.append(data)
+        loop = getattr(_loaded[1], f"loop{dtype.itemsize}")
+        loops[dtype.char] = ctypes.cast(loop, ctypes.c_void_p).value, data.ctypes.data
+    made, kept = ufuncs.with_loops(ufunc, loops)
+    _read_for_good.append(kept)
     return made
 
 

@@ -118,7 +118,7 @@ name_backward(g, x, share, out). */
 
 EACH(relu, v < 0.0f ? 0.0f : v)
 EACH(sigmoid, sigmoid_of(v))
-EACH(silu, v * sigmoid_of(v))
+EACH(silu, v / (1.0f + normal_exp_of(-v)))
 GELU(gelu, normal_share, gelu_slope)
 GELU(gelu_tanh, tanh_share, gelu_tanh_slope)
 EACH_BACKWARD(silu_backward, d * sigmoid_of(v) * (1.0f + v * (1.0f - sigmoid_of(v))))

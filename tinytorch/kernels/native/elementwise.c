@@ -185,7 +185,7 @@ static int read_program(struct program *p, int64_t n, int64_t size, const int64_
     OPERATION(lgamma, lgamma_by(x, 0))                                                                                \
     OPERATION(digamma, digamma_of(x))                                                                                 \
     OPERATION(trigamma, trigamma_by(x, 3.14159274f * x))                                                              \
-    OPERATION(arctan2, atan2_by(x, y, 0))                                                                             \
+    OPERATION(arctan2, single_atan2(x, y))                                                                            \
     OPERATION(hypot, hypot_of(x, y))                                                                                  \
     OPERATION(floor, floor_of(x))                                                                                     \
     OPERATION(trunc, trunc_of(x))                                                                                     \
@@ -276,8 +276,11 @@ int64_t walk2(int64_t threads, int64_t n, int64_t size, int64_t na, int64_t nb, 
     OPERATION(exp, wide_exp(x))                                                                                       \
     OPERATION(log, wide_log(x))                                                                                       \
     OPERATION(log1p, wide_log1p(x))                                                                                   \
-    OPERATION(expm1, expm1_by(x, 1))                                                                                  \
+    OPERATION(expm1, wide_expm1(x))                                                                                   \
+    OPERATION(sinh, wide_sinh(x))                                                                                     \
+    OPERATION(cosh, wide_cosh(x))                                                                                     \
     OPERATION(tanh, wide_tanh(x))                                                                                     \
+    OPERATION(arctanh, wide_atanh(x))                                                                                 \
     OPERATION(sigmoid, wide_sigmoid(x))                                                                               \
     OPERATION(erf, wide_erf(x))                                                                                       \
     OPERATION(erfc, wide_erfc(x))                                                                                     \
@@ -285,7 +288,7 @@ int64_t walk2(int64_t threads, int64_t n, int64_t size, int64_t na, int64_t nb, 
     OPERATION(lgamma, lgamma_by(x, 1))                                                                                \
     OPERATION(digamma, digamma_of(x))                                                                                 \
     OPERATION(trigamma, trigamma_by(x, 3.141592653589793 * x))                                                        \
-    OPERATION(arctan2, atan2_by(x, y, 1))                                                                             \
+    OPERATION(arctan2, wide_atan2(x, y))                                                                              \
     OPERATION(floor, floor_of(x))                                                                                     \
     OPERATION(trunc, trunc_of(x))
 #include "walk.h"

@@ -68,20 +68,48 @@ INLINE double power_of(double shifted)
     return of_wide_bits((wide_bits_of(shifted) + 1023) << 52);
 }
 
-/* (exp(r) - 1 - r) / r^2 for |r| <= log(2) / 2; to 1 in 10^11 if `fine` is false. */
-INLINE double exp_terms(double r, int fine)
+/* A number in two parts: their exact sum. */
+struct pair { double high, low; };
+
+/* a + b for |a| >= |b|, and for any two numbers. */
+INLINE struct pair ordered_sum(double a, double b)
 {
-    double p;
-    if (!fine) {
-        p = 2.4860731885840675e-05;
-        p = p * r + 1.9900428151915095e-04;
-        p = p * r + 1.3888852650225144e-03;
-        p = p * r + 8.333297083738308e-03;
-        p = p * r + 4.1666666722163556e-02;
-        p = p * r + 1.6666666722181583e-01;
-        return p * r + 0.5;
-    }
-    p = 1.6087170907940627e-10;
+    const double sum = a + b;
+    return (struct pair){sum, (a - sum) + b};
+}
+
+INLINE struct pair sum_of(double a, double b)
+{
+    const double sum = a + b, part = sum - a;
+    return (struct pair){sum, (a - (sum - part)) + (b - part)};
+}
+
+/* a b - product, where `product` is a b rounded. Without an instruction for it the factors are split in halves. */
+INLINE double beyond_product(double a, double b, double product)
+{
+#if defined(__FMA__) || defined(__aarch64__)
+    return fma(a, b, -product);
+#else
+    const double above = of_wide_bits(wide_bits_of(a) & 0xfffffffff8000000ull);
+    const double upper = of_wide_bits(wide_bits_of(b) & 0xfffffffff8000000ull);
+    return ((above * upper - product) + above * (b - upper) + (a - above) * upper) + (a - above) * (b - upper);
+#endif
+}
+
+INLINE struct pair quotient_of(struct pair a, struct pair b)
+{
+    const double q = a.high / b.high, product = q * b.high;
+    const double rest = (a.high - product) - beyond_product(q, b.high, product);
+    return (struct pair){q, (rest + a.low - q * b.low) / b.high};
+}
+
+/* exp(r) - 1, where x = n log(2) + r, for |x| <= 1100. `shifted` gets n + WIDE_SHIFT. */
+INLINE struct pair exp_rest(double x, double *shifted)
+{
+    *shifted = x * 1.4426950408889634 + WIDE_SHIFT;
+    const double n = *shifted - WIDE_SHIFT, most = x - n * 0.6931471803691238, less = n * 1.9082149292705877e-10;
+    const double r = most - less, lost = (most - r) - less, square = r * r, half = 0.5 * square, sum = r + half;
+    double p = 1.6087170907940627e-10;
     p = p * r + 2.0918952345998524e-09;
     p = p * r + 2.5052069612234677e-08;
     p = p * r + 2.7557261055508104e-07;
@@ -92,16 +120,8 @@ INLINE double exp_terms(double r, int fine)
     p = p * r + 8.333333333333333e-03;
     p = p * r + 4.166666666666668e-02;
     p = p * r + 1.6666666666666666e-01;
-    return p * r + 0.5;
-}
-
-/* exp(r) - 1, where x = n log(2) + r, for |x| <= 1100. `shifted` gets n + WIDE_SHIFT. */
-INLINE double exp_rest(double x, double *shifted, int fine)
-{
-    *shifted = x * 1.4426950408889634 + WIDE_SHIFT;
-    const double n = *shifted - WIDE_SHIFT;
-    const double r = (x - n * 0.6931471803691238) - n * 1.9082149292705877e-10;
-    return r * r * exp_terms(r, fine) + r;
+    const double small = square * r * p + (0.5 * beyond_product(r, r, square) + lost * (1.0 + r));
+    return ordered_sum(sum, ((r - sum) + half) + small);
 }
 
 /* exp(x), with 2^n in two factors, because n may exceed an exponent. */
@@ -110,20 +130,48 @@ INLINE double wide_exp(double x)
     x = x < -746.0 ? -746.0 : x;
     x = x > 710.0 ? 710.0 : x;
     double shifted;
-    const double p = exp_rest(x, &shifted, 1) + 1.0;
+    const struct pair rest = exp_rest(x, &shifted), sum = ordered_sum(1.0, rest.high);
     const uint64_t whole = wide_bits_of(shifted) - wide_bits_of(WIDE_SHIFT) + 4096, half = whole >> 1;
-    return p * of_wide_bits((half - 2048 + 1023) << 52) * of_wide_bits((whole - half - 2048 + 1023) << 52);
+    return (sum.high + (sum.low + rest.low)) * of_wide_bits((half - 2048 + 1023) << 52)
+        * of_wide_bits((whole - half - 2048 + 1023) << 52);
 }
 
-/* exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1), computed by halves, because 2^n may overflow. */
-INLINE double expm1_by(double x, int fine)
+/* (exp(x) - 1) scale = 2^n scale (exp(r) - 1) + (2^n - 1) scale, -100 < x < 711. `scale` is 1/2 or 1/8, because 2^n may
+overflow; `down` is 1 or 3. */
+INLINE struct pair expm1_part(double x, double scale, double down)
 {
-    x = x < -50.0 ? -50.0 : x;
-    x = x > 710.0 ? 710.0 : x;
     double shifted;
-    const double e = exp_rest(x, &shifted, fine), half = power_of(shifted - 1.0);
-    const double result = 2.0 * (half * e + (half - 0.5));
-    return fabs(x) < 1e-300 ? x : result;      /* -0, and denormal numbers */
+    const struct pair rest = exp_rest(x, &shifted);
+    const double power = power_of(shifted - down);
+    const struct pair sum = sum_of(power - scale, power * rest.high);
+    return (struct pair){sum.high, sum.low + power * rest.low};
+}
+
+INLINE double wide_expm1(double x)
+{
+    const double least = x < -50.0 ? -50.0 : x;
+    const struct pair half = expm1_part(least > 710.0 ? 710.0 : least, 0.5, 1.0);
+    return fabs(x) < 1e-300 ? x : 2.0 * (half.high + half.low);    /* -0, and denormal numbers */
+}
+
+/* With e = exp(|x|) - 1: sinh(x) = (e + e / (e + 1)) / 2, cosh(x) = (e + 1 + 1 / (e + 1)) / 2. */
+INLINE double wide_sinh(double x)
+{
+    const double a = fabs(x);
+    const struct pair part = expm1_part(a > 711.0 ? 711.0 : a, 0.125, 3.0), sum = sum_of(part.high, 0.125);
+    const struct pair ratio = quotient_of(part, (struct pair){sum.high, sum.low + part.low});
+    const struct pair total = sum_of(part.high, 0.125 * ratio.high);
+    const double result = 4.0 * (total.high + (total.low + part.low + 0.125 * ratio.low));
+    return copysign(a < 1e-150 ? a : result, x);
+}
+
+INLINE double wide_cosh(double x)
+{
+    const double a = fabs(x);
+    const struct pair part = expm1_part(a > 711.0 ? 711.0 : a, 0.125, 3.0), sum = sum_of(part.high, 0.125);
+    const struct pair whole = {sum.high, sum.low + part.low}, inverse = quotient_of((struct pair){0.015625, 0.0}, whole);
+    const struct pair total = sum_of(whole.high, inverse.high);
+    return 4.0 * (total.high + (total.low + whole.low + inverse.low));
 }
 
 /* (log(m) - 2 s) / s, s = (m - 1) / (m + 1), z = s^2, sqrt(1/2) <= m < sqrt(2): to 1 in 10^9 if `fine` is false. */
@@ -146,86 +194,128 @@ INLINE double log_terms(double z, int fine)
     return z * (p * z + 0.6666666666666666);
 }
 
-/* log(x) + beyond; -inf for zero, NaN for negative numbers. */
-INLINE double log_and(double x, double beyond, int fine)
+/* n with sqrt(1/2) <= x / 2^n < sqrt(2), for a normal x. */
+INLINE int64_t wide_power_next_to(double x)
+{
+    return (int64_t)(wide_bits_of(x) - 0x3fe6a09e667f3bcdull) >> 52;
+}
+
+/* n log(2) + log((1 + s) / (1 - s)), |s| < 0.172. */
+INLINE double log_of_pair(double n, struct pair s)
+{
+    const struct pair sum = sum_of(n * 0.6931471803691238, 2.0 * s.high);
+    return sum.high + (sum.low + (s.high * log_terms(s.high * s.high, 1) + 2.0 * s.low + n * 1.9082149292705877e-10));
+}
+
+/* -inf for zero, NaN for negative numbers; to 1 in 10^9 if `fine` is false. */
+INLINE double log_by(double x, int fine)
 {
     const double small = x < 2.2250738585072014e-308 ? 18014398509481984.0 : 1.0;  /* 2^54 makes a denormal normal */
     const uint64_t bits = wide_bits_of(x * small) - 0x3fe6a09e667f3bcdull;         /* bits of sqrt(1/2) */
     const uint64_t power = (bits >> 52) + 2048;            /* 12 bits: 4096 more for negative numbers */
     const double n = of_wide_bits(wide_bits_of(WIDE_SHIFT) + ((power & 4095) - 2048)) - WIDE_SHIFT
         - (small > 1.0 ? 54.0 : 0.0);
-    const double m = of_wide_bits((bits & 0x000fffffffffffffull) + 0x3fe6a09e667f3bcdull);
-    const double f = m - 1.0, s = fine ? f / (m + 1.0) : f * inverse_of(m + 1.0), half = 0.5 * f * f;
-    const double rest = s * (half + log_terms(s * s, fine)) + (n * 1.9082149292705877e-10 + beyond);
-    double result = n * 0.6931471803691238 - ((half - rest) - f);
+    const double m = of_wide_bits((bits & 0x000fffffffffffffull) + 0x3fe6a09e667f3bcdull), s = (m - 1.0) / (m + 1.0);
+    double result;
+    if (fine)
+        result = log_of_pair(n, quotient_of((struct pair){m - 1.0, 0.0}, sum_of(m, 1.0)));
+    else
+        result = n * 0.6931471805599453 + (s * log_terms(s * s, 0) + 2.0 * s);
     result = x == 0.0 ? -INFINITY : result;
     return x < 0.0 ? NAN : x < INFINITY ? result : x;
 }
 
 INLINE double wide_log(double x)
 {
-    return log_and(x, 0.0, 1);
+    return log_by(x, 1);
 }
 
-/* log(1 + x), corrected for the rounding error of 1 + x. */
+/* log(1 + x), by s = (1 + x - 2^n) / (1 + x + 2^n). */
 INLINE double wide_log1p(double x)
 {
-    const double u = 1.0 + x, lost = (x - (u - 1.0)) / u;
-    const double result = log_and(u, ((u > 0.0) & (u < INFINITY)) ? lost : 0.0, 1);
-    return fabs(x) < 1e-300 ? x : result;
+    const double inside = x > -1.0 && x < INFINITY ? x : 0.0;
+    const int64_t n = wide_power_next_to(1.0 + inside);
+    const double less = 0.125 * of_wide_bits((uint64_t)(1026 - n) << 52), scaled = inside * less;      /* 1 / 2^n */
+    const struct pair plus = sum_of(less, 1.0), minus = sum_of(less, -1.0);
+    const struct pair above = sum_of(minus.high, scaled), below = sum_of(plus.high, scaled);
+    const double result = log_of_pair((double)n, quotient_of((struct pair){above.high, above.low + minus.low},
+                                                             (struct pair){below.high, below.low + plus.low}));
+    return fabs(x) < 1e-300 || inside != x ? x < -1.0 ? NAN : x == -1.0 ? -INFINITY : x : result;
 }
 
+/* Half the logarithm of (1 + x) / (1 - x), by a power of two next to that quotient. */
+INLINE double wide_atanh(double x)
+{
+    const double a = fabs(x), inside = a < 1.0 ? a : 0.5;
+    const int64_t n = wide_power_next_to((1.0 + inside) / (1.0 - inside));
+    const double scale = of_wide_bits((uint64_t)(n + 1023) << 52), more = inside * scale;
+    struct pair above = sum_of(1.0 - scale, more), below = sum_of(1.0 + scale, -more);
+    const struct pair upper = sum_of(above.high, inside), lower = sum_of(below.high, inside);
+    const double result = 0.5 * log_of_pair((double)n, quotient_of((struct pair){upper.high, upper.low + above.low},
+                                                                   (struct pair){lower.high, lower.low + below.low}));
+    return copysign(a < 1e-150 ? a : a < 1.0 ? result : a == 1.0 ? INFINITY : NAN, x);
+}
+
+/* 1 / (1 + exp(-x)), where exp(-x) is infinite from 709.8 on, as in torch. */
 INLINE double wide_sigmoid(double x)
 {
-    return 1.0 / (1.0 + wide_exp(-x));
+    const double y = -x < -100.0 ? -100.0 : -x;
+    double shifted;
+    const struct pair rest = exp_rest(y > 709.7 ? 709.7 : y, &shifted), sum = ordered_sum(1.0, rest.high);
+    const double power = power_of(shifted - 1.0);
+    const struct pair total = sum_of(0.5, power * sum.high);
+    const struct pair half = {total.high, total.low + power * (sum.low + rest.low)};
+    const struct pair result = quotient_of((struct pair){0.5, 0.0}, half);
+    return y > 709.782712893384 ? 0.0 : result.high + result.low;
 }
 
 INLINE double wide_tanh(double x)
 {
-    const double a = fabs(x), e = expm1_by(a > 22.0 ? 44.0 : 2.0 * a, 1), t = e / (e + 2.0);
-    return copysign(x != x ? x : t, x);
+    const double a = fabs(x);
+    const struct pair half = expm1_part(a > 22.0 ? 44.0 : 2.0 * a, 0.5, 1.0), sum = sum_of(half.high, 1.0);
+    const struct pair t = quotient_of(half, (struct pair){sum.high, sum.low + half.low});
+    return copysign(a < 1e-150 ? a : t.high + t.low, x);
 }
 
-/* The angle of the point (b, a), where both are positive. */
-INLINE double angle_of(double a, double b, int fine)
+/* arctan(t) / t - 1 for |t| < 0.415, from z = t^2. */
+INLINE double angle_terms(double z)
 {
-    const double least = a < b ? a : b, most = a < b ? b : a;
-    const int beyond = (least > 0.41421356237309503 * most) | (least == INFINITY);      /* tan(pi / 8) */
-    const double above = beyond ? least - most : least, below = beyond ? least + most : most;
-    double t = most == 0.0 ? 0.0 : above / below;
-    t = least == INFINITY ? 0.0 : t;
-    const double z = t * t;
-    double p;
-    if (fine) {
-        p = -0.017805397205419446;
-        p = p * z + 0.03796525745386593;
-        p = p * z - 0.05035102456601552;
-        p = p * z + 0.05846878297330872;
-        p = p * z - 0.06662951813629191;
-        p = p * z + 0.07692045330902225;
-        p = p * z - 0.09090896809064027;
-        p = p * z + 0.11111110744919658;
-        p = p * z - 0.14285714279250245;
-        p = p * z + 0.19999999999940893;
-        p = p * z - 0.3333333333333312;
-    } else {
-        p = 0.0470734814196802;
-        p = p * z - 0.08456192886940496;
-        p = p * z + 0.1104048921722824;
-        p = p * z - 0.14281588772654125;
-        p = p * z + 0.19999883856551304;
-        p = p * z - 0.33333332097609386;
-    }
-    double angle = p * z * t + t;
-    angle = beyond ? angle + 3.061616997868383e-17 + 0.7853981633974483 : angle;
-    return a > b ? 1.5707963267948966 - (angle - 6.123233995736766e-17) : angle;
+    double p = -0.017805397205419446;
+    p = p * z + 0.03796525745386593;
+    p = p * z - 0.05035102456601552;
+    p = p * z + 0.05846878297330872;
+    p = p * z - 0.06662951813629191;
+    p = p * z + 0.07692045330902225;
+    p = p * z - 0.09090896809064027;
+    p = p * z + 0.11111110744919658;
+    p = p * z - 0.14285714279250245;
+    p = p * z + 0.19999999999940893;
+    p = p * z - 0.3333333333333312;
+    return p * z;
 }
 
-INLINE double atan2_by(double y, double x, int fine)
+/* `from` - angle - `low`: the angle from another direction. */
+INLINE struct pair turned(double from, struct pair angle, double low)
 {
-    double angle = angle_of(fabs(y), fabs(x), fine);
-    angle = copysign(1.0, x) < 0.0 ? 3.141592653589793 - (angle - 1.2246467991473532e-16) : angle;
-    return ((x != x) | (y != y)) ? NAN : copysign(angle, y);
+    const struct pair sum = ordered_sum(from, -angle.high);
+    return (struct pair){sum.high, sum.low - angle.low - low};
+}
+
+/* The angle of the point (x, y): beyond pi / 8 from the nearest axis it is counted from the diagonal. */
+INLINE double wide_atan2(double y, double x)
+{
+    const double a = fabs(y), b = fabs(x), least = a < b ? a : b, most = a < b ? b : a;
+    const int diagonal = (least > 0.41421356237309503 * most) | (least == INFINITY);       /* tan(pi / 8) */
+    const struct pair above = sum_of(least, diagonal ? -most : 0.0), below = sum_of(most, diagonal ? least : 0.0);
+    const struct pair t = quotient_of(above, below);
+    const double plain = most == 0.0 || least == INFINITY ? 0.0 : t.high, low = t.low == t.low && plain != 0.0 ? t.low : 0.0;
+    const struct pair sum = ordered_sum(diagonal ? 0.7853981633974483 : plain, diagonal ? plain : 0.0);
+    struct pair angle = {sum.high, sum.low + (low + plain * angle_terms(plain * plain) + (diagonal ? 3.061616997868383e-17 : 0.0))};
+    const struct pair upper = turned(1.5707963267948966, angle, -6.123233995736766e-17);
+    angle = a > b ? upper : angle;
+    const struct pair behind = turned(3.141592653589793, angle, -1.2246467991473532e-16);
+    angle = copysign(1.0, x) < 0.0 ? behind : angle;
+    return ((x != x) | (y != y)) ? NAN : copysign(angle.high + angle.low, y);
 }
 
 INLINE double hypot_of(double x, double y)
@@ -340,7 +430,7 @@ INLINE double wide_erf(double x)
 `fine` is false. */
 INLINE double erfinv_nearly(double y, int fine)
 {
-    const double w = -log_and((1.0 - y) * (1.0 + y), 0.0, fine), t = 0.4 * w - 1.0;
+    const double w = -log_by((1.0 - y) * (1.0 + y), fine), t = 0.4 * w - 1.0;
     const double u = (fine ? sqrt(w) : (double)sqrtf((float)w)) * 0.514280010148954 - 2.1499650621623427;
     double p = -1.2236984334405913e-06, q = -0.0002554121513041371;
     p = p * t + 2.931137042117709e-06;

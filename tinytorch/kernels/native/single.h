@@ -6,9 +6,9 @@ the last place; the others say how accurate they are. */
 #include "functions.h"
 
 /* e^x - 1 = scale rest + (scale - 1) for -80 <= x <= 89.5, to 1 in 10^10: `scale` gets 2^n, and `rest` is e^r - 1. */
-INLINE double single_rest(float x, double *scale)
+INLINE double single_rest(double x, double *scale)
 {
-    const float shifted = x * 1.44269504088896341f + SHIFT;
+    const float shifted = (float)x * 1.44269504088896341f + SHIFT;
     const double r = x - (double)(shifted - SHIFT) * 0.6931471805599453;
     double p = 1.9890980869750327e-04;
     p = p * r + 1.3933641031986701e-03;
@@ -125,6 +125,26 @@ INLINE double single_atanh(float x)
     return copysign(a < 1.0f ? result : a == 1.0f ? INFINITY : NAN, x);
 }
 
+/* The angle of the point (x, y): beyond pi / 8 from the nearest axis it is counted from the diagonal. */
+INLINE double single_atan2(float y, float x)
+{
+    const double a = fabsf(y), b = fabsf(x), least = a < b ? a : b, most = a < b ? b : a;
+    const int diagonal = (least > 0.41421356237309503 * most) | (least == INFINITY);       /* tan(pi / 8) */
+    double t = most == 0.0 ? 0.0 : (diagonal ? least - most : least) / (diagonal ? least + most : most);
+    t = least == INFINITY ? 0.0 : t;
+    const double z = t * t;
+    double p = 0.0470734814196802;
+    p = p * z - 0.08456192886940496;
+    p = p * z + 0.1104048921722824;
+    p = p * z - 0.14281588772654125;
+    p = p * z + 0.19999883856551304;
+    p = p * z - 0.33333332097609386;
+    double angle = p * z * t + t + (diagonal ? 0.7853981633974483 : 0.0);
+    angle = a > b ? 1.5707963267948966 - angle : angle;
+    angle = copysignf(1.0f, x) < 0.0f ? 3.141592653589793 - angle : angle;
+    return ((x != x) | (y != y)) ? NAN : copysign(angle, y);
+}
+
 /* x = n pi / 2 + r, |r| <= pi / 4. Larger numbers lose digits of r: FAR tells them. */
 #define FAR(x) !(fabsf(x) < 100000.0f)
 struct angle { double sine, cosine; int64_t quarter; };
@@ -197,27 +217,28 @@ INLINE double single_acos(float x)
 }
 
 /* erf(x) by its series below 0.9, else 1 - exp(a p(a)) with a = |x| < 4. */
-INLINE float single_erf(float x)
+INLINE double single_erf(float x)
 {
-    const float a = fabsf(x), z = x * x, b = a > 4.0f ? 4.0f : a, u = (b - 2.45f) * 0.6451612903225806f;
-    float p = 7.875875062685488e-05f;
-    p = p * z - 0.000801686428716587f;
-    p = p * z + 0.005189087423433974f;
-    p = p * z - 0.026854212010626412f;
-    p = p * z + 0.11283594715160218f;
-    p = p * z - 0.37612626667720334f;
-    p = p * z + 0.12837916584835083f;
-    float q = 9.796042970847508e-06f;
-    q = q * u + 1.983231982741978e-05f;
-    q = q * u - 0.0002469730762010061f;
-    q = q * u + 0.001124225172056544f;
-    q = q * u - 0.0043235367151297135f;
-    q = q * u + 0.015299720927378935f;
-    q = q * u - 0.05134174232119058f;
-    q = q * u - 1.3793064527620142f;
-    q = q * u - 3.078179427994154f;
-    const float far = copysignf(1.0f - normal_exp_of(b * q), x);
-    return a < 0.9f ? p * x + x : x != x ? x : far;
+    const double a = fabsf(x), z = a * a, b = a > 4.0 ? 4.0 : a, u = (b - 2.45) * 0.6451612903225806;
+    double p = 7.875875062685488e-05;
+    p = p * z - 0.000801686428716587;
+    p = p * z + 0.005189087423433974;
+    p = p * z - 0.026854212010626412;
+    p = p * z + 0.11283594715160218;
+    p = p * z - 0.37612626667720334;
+    p = p * z + 0.12837916584835083;
+    double q = 9.796042970847508e-06;
+    q = q * u + 1.983231982741978e-05;
+    q = q * u - 0.0002469730762010061;
+    q = q * u + 0.001124225172056544;
+    q = q * u - 0.0043235367151297135;
+    q = q * u + 0.015299720927378935;
+    q = q * u - 0.05134174232119058;
+    q = q * u - 1.3793064527620142;
+    q = q * u - 3.078179427994154;
+    double scale;
+    const double rest = single_rest(b * q, &scale), far = copysign(1.0 - (scale * rest + scale), x);
+    return a < 0.9 ? p * x + x : x != x ? x : far;
 }
 
 INLINE float single_erfinv(float x)

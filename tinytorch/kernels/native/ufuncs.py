@@ -14,7 +14,7 @@ try:
 except ImportError:                            # as in browsers: no library can be loaded
     ctypes = None
 
-__all__ = ["maker", "with_loop"]
+__all__ = ["maker", "with_loops"]
 
 
 @lru_cache
@@ -38,9 +38,10 @@ class _Fields(ctypes.Structure if ctypes else object):
         ("types", ctypes.POINTER(ctypes.c_char))] if ctypes else []
 
 
-def with_loop(ufunc: np.ufunc, dtype: np.dtype, loop: int, data: int) -> tuple[np.ufunc, Any]:
-    """(a ufunc of one operand like `ufunc`, where the function at the address `loop` computes arrays of this dtype and
-    gets the address `data`; what must live as long as it). `ufunc` itself where NumPy does not show its loops."""
+def with_loops(ufunc: np.ufunc, loops: dict[str, tuple[int, int]]) -> tuple[np.ufunc, Any]:
+    """(a ufunc of one operand like `ufunc`, where functions of the library compute arrays of some dtypes; what must live
+    as long as it). `loops`: character of the dtype -> (the address of the function, the address that it gets as its
+    data). `ufunc` itself where NumPy does not show its loops."""
     make = maker()
     if make is None:
         return ufunc, None
@@ -49,14 +50,12 @@ def with_loop(ufunc: np.ufunc, dtype: np.dtype, loop: int, data: int) -> tuple[n
     if known != (1, 1, 2, ufunc.ntypes, ufunc.__name__.encode()):
         return ufunc, None
     types = fields.types[:2 * fields.count]
-    numbers = bytes([np.dtype(char).num for pair in ufunc.types for char in (pair[0], pair[-1])])
-    if types != numbers:
+    if types != bytes([np.dtype(char).num for pair in ufunc.types for char in (pair[0], pair[-1])]):
         return ufunc, None
-    functions, given = fields.functions[:fields.count], fields.data[:fields.count]
-    for i, pair in enumerate(ufunc.types):
-        if pair == f"{dtype.char}->{dtype.char}":
-            functions[i], given[i] = loop, data
+    functions, data = fields.functions[:fields.count], fields.data[:fields.count]
+    for i, (given, *_, returned) in enumerate(ufunc.types):
+        if given == returned and given in loops:
+            functions[i], data[i] = loops[given]
     pointers = ctypes.c_void_p * fields.count
-    kept = pointers(*functions), pointers(*given), types, fields.name, ufunc.__doc__.encode()
+    kept = pointers(*functions), pointers(*data), types, fields.name, ufunc.__doc__.encode()
     return make(kept[0], kept[1], types, fields.count, 1, 1, -1, kept[3], kept[4], 0), kept
-

@@ -96,8 +96,8 @@ def sigmoid(input):
 
 @native.by_element("sigmoid")
 def _sigmoid(input):
-    result = np.negative(input, np.empty_like(input))
-    np.exp(result, result)
+    result = np.empty_like(input)              # of no dimensions too, where functions return numbers
+    result[...] = exp.op.forward(np.negative(input, result))
     result += 1
     return np.reciprocal(result, result)
 
@@ -196,7 +196,7 @@ def entr(input):
     """
     real(input)
     zero_or_less = np.where(input < 0, -np.inf, 0).astype(input.dtype)
-    return np.where(input <= 0, zero_or_less, -input * np.log(input))
+    return np.where(input <= 0, zero_or_less, -input * log.op.forward(input))
 
 
 @unary(expression(lambda g, input: g * gamma_kernels.word_digamma(input), 2), to_float=True,

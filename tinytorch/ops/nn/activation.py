@@ -21,6 +21,7 @@ from ...kernels.layout import operand_order
 from ...tensor import Tensor, check_dim
 from ...types import Number
 from ..elementwise.arithmetic import REFUSED, conj, refused, rounded_once, zeros_like
+from ..elementwise.math import exp as exp_op
 from ..elementwise.special import sigmoid, sigmoid_backward
 from ..elementwise.where import pick
 from ..layout.join import _cat as side_by_side
@@ -222,7 +223,7 @@ def _silu(input):
 
 @native.by_element("silu")
 def _times_sigmoid(input):
-    return input * sigmoid.op.forward(input)
+    return input / (1 + exp_op.op.forward(-input))
 
 
 @public(dtypes=dt.FLOATING + dt.COMPLEX, kernel="silu_cpu", elementwise=True)
