@@ -75,14 +75,20 @@ def calls(wrong):
         out, memory = guarded(*shape, dtype=dtype)
         made[name] = [*arguments, out], memory, out.size
     add("take_rows", (n, width, n, x, index), n, width)
-    add("add_rows", (n, width, n, n, x, index), n, width)
+    add("add_rows", (1, n, width, n, n, x, index, None), n, width)
     add("gather", (1, n, n, 1, np.ones(n, F32), index), n)
-    add("add_along", (1, n, n, 1, np.ones(n, F32), index), n)
+    add("add_along", (1, n, n, 1, np.ones(n, F32), index, None), n)
+    add("set_along", (1, n, n, 1, 0., index, np.ones(n, F32), None), n)
+    for k, name in enumerate(("a row", "a column")):
+        pair = [np.zeros(n, I64), index][::1 - 2 * k]
+        add(f"take_pairs: {name}", (n, width, n, x, *pair), n)
+        add(f"add_pairs: {name}", (n, width, n, np.ones(n, F32), *pair), n, width)
     made["gather of lines"] = made["gather"]
     columns = np.zeros((n, width), I64)
     columns[3, 5] = wrong
     add("gather of lines", (1, n, n, width, x, columns), n, width)
-    add("add_along of lines", (1, n, n, width, x, columns), n, width)
+    add("add_along of lines", (1, n, n, width, x, columns, x), n, width)
+    add("set_along of lines", (1, n, n, width, 5., columns, None, x), n, width)
     add("gather of one of each row", (n, width, 1, 1, x, index), n)
     made["in_range"] = [n, n, index], np.full(4096, 7, F32), 0
     add("cross_entropy_backward", (n, width, 1., x, index), n, width)

@@ -7,6 +7,8 @@ from tinytorch import dtypes as dt
 from tinytorch.kernels import arithmetic, native, running as runnings, scatter
 from tinytorch.kernels.extremes import extreme_of, place_of
 from tinytorch.kernels.sums import norm_of_rows
+from tinytorch.ops.layout import index as indexing, scatter as along_an_index, slices
+from tinytorch.ops.layout.index_values import pick
 
 from .test_native import WIDTHS, draws, kernels, needs_library
 
@@ -47,6 +49,33 @@ def gathered(width, seed, dtype):
                 yield result
 
 
+def placed(width, seed, dtype):
+    """Written and added to copies and to zeros: along an index, in slices, at rows and columns. Of several elements that
+    are written to one place the last one stays."""
+    for shape, dim in along(width, SHAPES[1:]):
+        base = draws(seed, *shape, special=True, dtype=dtype)
+        for m in (1, 3, 70):
+            index = np.random.default_rng(seed).integers(0, shape[1], (shape[0], m, *shape[2:]))
+            values = draws(seed + 1, *index.shape, dtype=np.float32).astype(dtype)
+            for source in (values, np.array(2.5, dtype)):
+                yield along_an_index._scatter(base, dim, index, source)
+            yield along_an_index._scatter_add(base, dim, index, values)
+            yield along_an_index._gather_backward(values, dim, index, base.shape)
+        for dim in range(base.ndim):
+            index = np.random.default_rng(seed).integers(0, shape[dim], 2 * shape[dim] + seed)
+            values = draws(seed, *shape[:dim], index.size, *shape[dim + 1:]).astype(dtype)
+            yield slices._index_add(base, dim, index, values, 1)
+            yield slices._index_select_backward(values, base.shape, dim, index)
+            index[0] -= shape[dim]             # from the end
+            yield indexing._add_in_zeros(values, base.shape, (slice(None),) * dim + (index,))
+    x = draws(seed, 40, width, special=True, dtype=dtype)
+    for size in (1, 5, 700):
+        for low in (0, 1):                     # with places from the end and without
+            pair = tuple([np.random.default_rng(seed).integers(-n * low, n, size) for n in x.shape])
+            yield pick(x, pair)
+            yield indexing._add_in_zeros(draws(seed, size, dtype=np.float32).astype(dtype), x.shape, pair)
+
+
 def running(width, seed, dtype):
     with np.errstate(all="ignore"):
         for special in (False, True):
@@ -81,7 +110,7 @@ def lines(width, seed, dtype):
 
 
 @needs_library
-@pytest.mark.parametrize("family", [extremes, gathered, lines, norms, running], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("family", [extremes, gathered, lines, norms, placed, running], ids=lambda f: f.__name__)
 def test_the_same_bits(family):
     """Nothing is added up in another order, so the twins give the same numbers, on any number of threads."""
     before = torch.get_num_threads()
@@ -152,7 +181,7 @@ def test_kernels_refuse_places_that_do_not_exist():
             index[1234] = wrong
             for kernel in ("gather", "add_along"):
                 with pytest.raises(IndexError):
-                    native.run(kernel, outer, n, n, inner, x, index, out)
+                    native.run(kernel, outer, n, n, inner, x, index, *[None] * (kernel == "add_along"), out)
         with pytest.raises(IndexError):
             native.run("in_range", 3000, n, index)
     with pytest.raises(IndexError):

@@ -5,7 +5,7 @@ import numpy as np
 
 from .. import dtypes as dt
 from . import native
-from .scatter import add_rows, owned, take_rows
+from .scatter import add_rows, any_outside, owned, slices_added, take_rows
 from .sums import norm_of_rows
 
 
@@ -14,7 +14,7 @@ def lookup(weight, index):
     found = take_rows(weight, index)
     if found is not None:
         return found
-    if index.size and (index.min() < 0 or index.max() >= len(weight)):
+    if index.size and any_outside(index, len(weight)):
         if not len(weight):
             raise RuntimeError("index_select(): self indexing axis dim should be positive")
         if not weight.size:                    # torch has another routine, with another message, here
@@ -33,11 +33,13 @@ def lookup_backward(g, index, count, padding, by_frequency):
     if by_frequency:
         index = owned(index)
         g = g / np.bincount(dt.as_intp(index), minlength=count)[index].astype(g.dtype)[:, None]
-    result = np.zeros((count, width), g.dtype)
-    if g.size:
-        g = np.ascontiguousarray(g)
-        in_c = native.takes("add_rows", g, result)
-        add_rows(result, *(index, g) if in_c else _write_first(result, owned(index), g))
+    result = slices_added(None, (count, width), 0, index, g)
+    if result is None:
+        result = np.zeros((count, width), g.dtype)
+        if g.size:
+            g = np.ascontiguousarray(g)
+            in_c = native.takes("add_rows", g, result)
+            add_rows(result, *(index, g) if in_c else _write_first(result, owned(index), g))
     if padding >= 0:
         result[padding] = 0
     return result

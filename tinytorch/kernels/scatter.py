@@ -9,7 +9,7 @@ from . import native
 from .threads import number
 
 #: The number of ranges of rows into which the result is divided; each range reads the whole index.
-_PARTS, _INT64 = 4, np.dtype(np.int64)
+_PARTS, _INT64, _FLOAT = 4, np.dtype(np.int64), np.dtype(np.float32)
 #: From _MANY elements on two threads copy or check faster than NumPy; rows of _LONG elements one thread copies faster.
 _MANY, _LONG = 1 << 16, 4096
 
@@ -29,8 +29,8 @@ def owned(index):
 def add_rows(result, index, g):
     """result[index] += g for matrices, where rows may repeat. `result` and `g` are C-contiguous."""
     (count, width), n = result.shape, len(index)
-    parts = min(_PARTS, 1 + (g.size >> 14))
-    if type(result) is np.ndarray and native.done("add_rows", count, width, n, -(-count // parts), g, index, result):
+    if type(result) is np.ndarray and native.done("add_rows", *_slices(result.shape, 0, index.shape, g.shape), g, index,
+                                                  result, result):
         return
     if width % 2 == 0 and g.dtype.char in "fd":
         # Two numbers at a time: the addition of complex numbers is the same.
@@ -40,16 +40,68 @@ def add_rows(result, index, g):
     add_flat(result, (index * width)[:, None] + np.arange(width), g)
 
 
+@lru_cache(1024)
+def _slices(shape, dim, places, values):
+    """(outer, count, width, n, grain): the sizes for the kernel that adds arrays of shape `values` to the slices
+    `places` of dimension `dim`. None if the shapes do not fit."""
+    if dim >= len(shape) or values != shape[:dim] + places + shape[dim + 1:]:
+        return None
+    outer, parts = prod(shape[:dim]), min(_PARTS, 1 + (prod(values) >> 14))
+    return outer, shape[dim], prod(shape[dim + 1:]), prod(places), max(1, -(-outer * shape[dim] // parts))
+
+
+def slices_added(base, shape, dim, index, values):
+    """`base`, or zeros of `shape` if it is None, with `values` added to the slices `index` of dimension `dim`. None
+    where C does not take the arrays."""
+    if values.dtype != _FLOAT or (sizes := _slices(shape, dim, index.shape, values.shape)) is None:
+        return None
+    try:
+        return native.made("add_rows", shape, *sizes, values, index, base)
+    except IndexError:                         # an index from the end
+        return None
+
+
+def added_at(shape, index, values):
+    """Zeros of `shape` with `values` added at an advanced index. None where C does not take the arrays."""
+    last = index[-1]
+    if len(index) == 1 or all([i.__class__ is slice for i in index[:-1]]):
+        return slices_added(None, shape, len(index) - 1, last, values)
+    if not _are_pairs(shape, index) or values.shape != last.shape:
+        return None
+    try:
+        return native.made("add_pairs", shape, *shape, last.size, values, *index)
+    except IndexError:
+        return None
+
+
+def picked_at(array, index):
+    """array[index] for the rows and columns of elements of a matrix. None where C does not take the arrays."""
+    if not _are_pairs(array.shape, index):
+        return None
+    try:
+        return native.made("take_pairs", index[0].shape, *array.shape, index[0].size, array, *index)
+    except IndexError:
+        return None
+
+
+def _are_pairs(shape, index):
+    return len(index) == len(shape) == 2 and index[0].__class__ is np.ndarray and index[0].shape == index[1].shape
+
+
 def add_at(array, index, values, wide=False):
     """array[index] += values in place, where a place that occurs twice in `index` is added to twice.
 
     `array` must be C-contiguous. One flat index for all is much faster than one per dimension. `wide`: see `add_flat`.
     """
-    rows = index[0]
-    if len(index) == 1 and array.ndim > 1 and rows.dtype == _INT64 and native.takes("add_rows", values, array) and (
-            values.shape == rows.shape + array.shape[1:] and rows.min() >= 0):
-        add_rows(array.reshape(len(array), -1), rows.reshape(-1), values.reshape(rows.size, -1))
-        return
+    last = index[-1]
+    if array.dtype == _FLOAT and last.dtype == _INT64 and values.__class__ is np.ndarray and all(
+            [i.__class__ is slice for i in index[:-1]]):
+        sizes = _slices(array.shape, len(index) - 1, last.shape, values.shape)
+        try:
+            if sizes is not None and native.done("add_rows", *sizes, values, last, array, array):
+                return
+        except IndexError:                     # an index from the end: nothing has been added
+            pass
     add_flat(array, positions(array.shape, index), values, wide)
 
 
@@ -174,9 +226,32 @@ def add_along(array, dim, index, values, wide=False):
     if type(array) is np.ndarray and values.shape == index.shape:
         sizes = _sizes_along(array.shape, dim, index.shape)
         if sizes is not None and native.done("add_along", *sizes, np.ascontiguousarray(values),
-                                             np.ascontiguousarray(index, _INT64), array):
+                                             np.ascontiguousarray(index, _INT64), array, array):
             return
     add_flat(array, along(array.shape, dim, index), values, wide)
+
+
+def added_along(base, shape, dim, index, values):
+    """`base`, or zeros of `shape` if it is None, with `values` added as in `add_along`. None where C does not take the
+    arrays."""
+    if values.dtype != _FLOAT or values.shape != index.shape or (
+            sizes := _sizes_along(shape, dim, index.shape)) is None:
+        return None
+    return native.made("add_along", shape, *sizes, np.ascontiguousarray(values), np.ascontiguousarray(index, _INT64),
+                       base)
+
+
+def set_along(base, shape, dim, index, values):
+    """`base`, or zeros of `shape` if it is None, with `values`, an array or a number, written to the places of
+    `gather`: of several with the same place the last one stays. None where C does not take the arrays."""
+    array = values if isinstance(values, np.ndarray) and values.ndim else None
+    if (base if array is None else array).dtype != _FLOAT or array is not None and array.shape != index.shape or (
+            sizes := _sizes_along(shape, dim, index.shape)) is None:
+        return None
+    index = np.ascontiguousarray(index, _INT64)
+    if array is None:
+        return native.made("set_along", shape, *sizes, float(values), index, None, base)
+    return native.made("set_along", shape, *sizes, 0.0, index, np.ascontiguousarray(array), base)
 
 
 def take_rows(array, index):

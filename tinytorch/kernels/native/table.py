@@ -135,9 +135,15 @@ KERNELS = {
     **dict.fromkeys(("bfloat16_to_float", "half_to_float"), (1, "n x[n]:u2 >out[n]")),
     **dict.fromkeys(("float_to_bfloat16", "float_to_half"), (1, "n x[n] >out[n]:u2")),
     "take_rows": (1024, "count width n x[count*width] index[n]:i8<count >out[n*width]"),
-    "add_rows": (256, "count width n grain g[n*width] index[n]:i8<count >out[count*width]"),
+    "add_rows": (1, "outer count width n grain g[outer*n*width] index[n]:i8<count ?base[outer*count*width] "
+                 ">out[outer*count*width]"),
     "gather": (1, "outer n m inner x[outer*n*inner] index[outer*m*inner]:i8<n >out[outer*m*inner]"),
-    "add_along": (1, "outer n m inner x[outer*m*inner] index[outer*m*inner]:i8<n >out[outer*n*inner]"),
+    "add_along": (1, "outer n m inner x[outer*m*inner] index[outer*m*inner]:i8<n ?base[outer*n*inner] "
+                  ">out[outer*n*inner]"),
+    "set_along": (1, "outer n m inner .value index[outer*m*inner]:i8<n ?x[outer*m*inner] ?base[outer*n*inner] "
+                  ">out[outer*n*inner]"),
+    **{name: (1, f"rows columns n x[{read}] row[n]:i8<rows index[n]:i8<columns >out[{made}]")
+       for name, read, made in (("take_pairs", "rows*columns", "n"), ("add_pairs", "n", "rows*columns"))},
     "in_range": (0, "size n index[size]:i8<n"),
     "transform": (1, "outer n inner backward .scale x[2*outer*n*inner] roots[2*n] >out[2*outer*n*inner]"),
     "transform_real": (1, "lines n bins .scale x[lines*n] roots[2*n] >out[2*lines*bins]"),

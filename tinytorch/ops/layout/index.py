@@ -36,7 +36,7 @@ from ...errors import kind_of, refuse_records, type_name, warn
 from ...kernels.errstate import ignored
 from ...kernels.layout import dense_copy, with_new_dims
 from ...kernels.memory import READ_ONLY, refusal
-from ...kernels.scatter import add_at, add_flat
+from ...kernels.scatter import add_at, add_flat, added_at
 from ...kinds.lazy import StandIn, is_lazy
 from ...tensor import Tensor, wrap
 from ...types import Tensors
@@ -50,6 +50,7 @@ _ALL = slice(None)
 _NUMBERS = (bool, int, float, complex)
 _PLAIN, _UNIT = (int, type(None)), (None, 1)
 _INDICES = (np.int64, np.int32, np.uint8, np.bool_)
+_INT64 = np.dtype(np.int64)
 
 
 # ------------------------------------------------------------------ primitives
@@ -92,6 +93,9 @@ def _index(input, indices):
 
 @op(name="index_backward", g=lambda g, index: _index(g, index))
 def _add_in_zeros(g, shape, index):
+    found = added_at(shape, index, g)
+    if found is not None:
+        return found
     result = np.zeros(shape, g.dtype)
     if any(isinstance(i, np.ndarray) and i.dtype == bool for i in index):
         result[index] = g                      # a mask names no element twice
@@ -335,6 +339,21 @@ def _simple_index(shape, index):
     return (*index, ...), primitive
 
 
+def _plain_arrays(shape, index):
+    """The arrays of a tuple of tensors of int64 for the first dimensions, else None."""
+    if not 0 < len(index) <= len(shape):
+        return None
+    arrays = []
+    for item in index:
+        if item.__class__ is not Tensor:
+            return None
+        array = item._array
+        if array.__class__ is not np.ndarray or array.dtype != _INT64 or not array.ndim:
+            return None
+        arrays.append(array)
+    return tuple(arrays)
+
+
 @method("__getitem__")
 def getitem(self, index):
     """self[index]. It is a view if the index holds only numbers, slices, None and Ellipsis, else a copy."""
@@ -348,11 +367,13 @@ def getitem(self, index):
         simple = _simple_index(shape, index if kind is tuple else (index,))
         if simple is not None:
             return (_slice if kind is slice else simple[1])(self, simple[0])
-    basic, primitive, advanced = parse(self._array.shape, index)
-    if basic is not None:
-        self = primitive(self, basic)
+    advanced = _plain_arrays(shape, index if kind is tuple else (index,))
     if advanced is None:
-        return self
+        basic, primitive, advanced = parse(shape, index)
+        if basic is not None:
+            self = primitive(self, basic)
+        if advanced is None:
+            return self
     result = _index(self, advanced)
     return _with_index_versions(result, index) if result._requires_grad else result
 

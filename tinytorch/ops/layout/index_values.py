@@ -3,7 +3,7 @@ import numpy as np
 
 from ...kernels.layout import picked_like
 from ...kernels.memory import READ_ONLY, refusal
-from ...kernels.scatter import add_at, owned
+from ...kernels.scatter import add_at, owned, picked_at
 from .index_errors import check_fits, check_in_range, index_error, indexes_empty_dim, shape_of_result
 
 
@@ -16,6 +16,8 @@ def pick(array, index):
         if (last.dtype != bool and array.flags.c_contiguous and last.flags.c_contiguous
                 and all([i.__class__ is slice for i in index[:-1]])):
             return array.take(last, axis=len(index) - 1)
+        if (found := picked_at(array, index)) is not None:
+            return found
         index = owned(index)
         return picked_like(array[index], array, index)
     except IndexError as error:

@@ -11,7 +11,7 @@ from ...autograd.public import public
 from ...device import META
 from ...errors import not_implemented, refuse_records, warn_once
 from ...kernels import scatter as kernels
-from ...kernels.scatter import add_along, along, any_outside, combine_flat
+from ...kernels.scatter import add_along, added_along, along, any_outside, combine_flat, set_along
 from ...kinds.lazy import device_of
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number
@@ -33,10 +33,14 @@ def _gather(input, dim, index):
 
 @op(name="gather_backward", batches="indexed", g=lambda g, dim, index: _gather(g, dim, index))
 def _gather_backward(g, dim, index, shape):
+    once = index.ndim and index.shape[dim] == 1                  # no place was read twice
+    found = (set_along if once else added_along)(None, shape, dim, index, g)
+    if found is not None:
+        return found
     result = np.zeros(shape, g.dtype)
     if not index.size:
         return result
-    if index.ndim and index.shape[dim] == 1:   # no place was read twice
+    if once:
         result.reshape(-1)[along(shape, dim, index)] = g
     else:
         add_along(result, dim, index, g, True)
@@ -51,8 +55,12 @@ def _of_source(name):
 
 @op(name="scatter", batches="dims", input=lambda g, dim, index: _scatter(g, dim, index, 0), src=_of_source("Scatter"))
 def _scatter(input, dim, index, src):
+    src = _source_elements(src, index)
+    found = set_along(input, input.shape, dim, index, src)
+    if found is not None:
+        return found
     result = np.array(input, order="C")
-    result.reshape(-1)[along(input.shape, dim, index)] = _source_elements(src, index)
+    result.reshape(-1)[along(input.shape, dim, index)] = src
     return result
 
 
@@ -68,8 +76,12 @@ def _scatter_combined(input, dim, index, src, ufunc):
 
 @op(name="scatter_add", batches="dims", input=lambda g: g, src=_of_source("ScatterAdd"))
 def _scatter_add(input, dim, index, src):
+    src = _source_elements(src, index)
+    found = added_along(input, input.shape, dim, index, src)
+    if found is not None:
+        return found
     result = np.array(input, order="C")
-    add_along(result, dim, index, _source_elements(src, index), True)
+    add_along(result, dim, index, src, True)
     return result
 
 
@@ -210,7 +222,7 @@ def _neutral(reduce, dtype):
 # ------------------------------------------------------------------ checks
 def _any_outside(array, n):
     """Whether any of the integers is not in 0 .. n-1."""
-    return device_of(array) is not META and any_outside(array, n)
+    return (type(array) is np.ndarray or device_of(array) is not META) and any_outside(array, n)
 
 
 def _check_bounds(index, dim, n, error=RuntimeError, prefix=""):

@@ -12,7 +12,7 @@ from ...autograd.views import warn_expanded
 from ...errors import not_implemented, refuse_records, type_name, warn_once
 from ...kernels import native
 from ...kernels.layout import dense_copy
-from ...kernels.scatter import add_at, owned, take_rows
+from ...kernels.scatter import add_at, owned, slices_added, take_rows
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number
 from .broadcast import expand
@@ -55,16 +55,21 @@ def _out_of_range(index, shape, dim):
 
 @op(name="index_select_backward", g=lambda g, dim, index: _index_select(g, dim, index))
 def _index_select_backward(g, shape, dim, index):
-    return _index_add(np.zeros(shape, g.dtype), dim, index, g, 1)
+    found = slices_added(None, shape, dim, index, g)
+    return _index_add(np.zeros(shape, g.dtype), dim, index, g, 1) if found is None else found
 
 
 @op(name="index_add", input=lambda g: g,
     source=lambda g, source, dim, index, alpha: _times(_index_select(g, dim, index), alpha))
 def _index_add(input, dim, index, source, alpha):
+    source = _times(source, alpha)
+    found = slices_added(input, input.shape, dim, index, source)
+    if found is not None:
+        return found
     result = np.array(input, order="C")
     if result.size:                            # else torch does not check the index
         wide = _by_scatter_add(input.shape, dim, index, alpha)               # scatter_add adds in float32
-        add_at(_rows(result), _slice_index(dim, index), _rows(_times(source, alpha)), wide)
+        add_at(_rows(result), _slice_index(dim, index), _rows(source), wide)
     return result
 
 
