@@ -4,11 +4,13 @@ import pytest
 
 import tinytorch as torch
 from tinytorch import dtypes as dt
-from tinytorch.kernels import arithmetic, native, running as runnings, scatter
+from tinytorch.kernels import arithmetic, copies, layout, native, running as runnings, scatter
 from tinytorch.kernels.extremes import extreme_of, place_of
 from tinytorch.kernels.sums import norm_of_rows
-from tinytorch.ops.layout import index as indexing, scatter as along_an_index, slices
+from tinytorch.ops.elementwise import complex
+from tinytorch.ops.layout import index as indexing, join, rearrange, scatter as along_an_index, slices
 from tinytorch.ops.layout.index_values import pick
+from tinytorch.ops.nn import pad
 
 from .test_native import WIDTHS, draws, kernels, needs_library
 
@@ -76,6 +78,33 @@ def placed(width, seed, dtype):
             yield indexing._add_in_zeros(draws(seed, size, dtype=np.float32).astype(dtype), x.shape, pair)
 
 
+def moved(width, seed, dtype):
+    """Copies: beside each other, repeated, reversed, in borders, of elements that a mask selects."""
+    x, y = draws(seed, 3, 20, width, special=True, dtype=dtype), draws(seed + 1, 3, 20, width, dtype=dtype)
+    for dim in range(3):
+        yield copies.side_by_side((x, y[(slice(None),) * dim + (slice(0, 1 + seed % 3),)].copy()), dim)
+        yield join._stack.op.forward(dim, x[0], y[0])
+        yield rearrange._flip(x, (dim,))
+        with np.errstate(all="ignore"):
+            yield torch.repeat_interleave(torch.tensor(x), 1 + seed % 4, dim).numpy()
+        size = [3, 20, width]
+        size[dim] = 1
+        for like in (x[:, :1, :1], x[:1, :1], x[:1, :, :1]):
+            for expanded in (np.broadcast_to(like.reshape(like.shape), x.shape), np.broadcast_to(y.reshape(-1)[:1], size)):
+                yield copies.in_rows(expanded)
+                yield layout.dense_copy(expanded)
+    for widths in (((0, 0), (1, 2), (3, 0)), ((0, 0), (0, 0), (0, width)), ((0, 0), (5, 0), (-1, 1)), ((1, 0),) * 3):
+        for value in (0, -2.5):
+            yield pad._constant(x, widths, value)
+    yield complex._complex(x, y)
+    for mask in (x > 0, x > 9e9, x == x):
+        yield pick(x, (mask,))
+        for m in (mask, mask[0], mask[0, 0].copy()):
+            yield torch.nonzero(torch.tensor(m)).numpy()
+    for size in ((), (1,), (width, 3), (300, 300)):
+        yield torch.full(size, 2.5, dtype=torch.tensor(x).dtype).numpy()
+
+
 def running(width, seed, dtype):
     with np.errstate(all="ignore"):
         for special in (False, True):
@@ -110,7 +139,7 @@ def lines(width, seed, dtype):
 
 
 @needs_library
-@pytest.mark.parametrize("family", [extremes, gathered, lines, norms, placed, running], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("family", [extremes, gathered, lines, moved, norms, placed, running], ids=lambda f: f.__name__)
 def test_the_same_bits(family):
     """Nothing is added up in another order, so the twins give the same numbers, on any number of threads."""
     before = torch.get_num_threads()

@@ -1,5 +1,5 @@
-"""flip, triu, tril, and the gradient of resized images, for float32 arrays in C (native/arrange.c). Each function
-returns None where C does not take the arrays, and the caller uses NumPy."""
+"""flip, triu, tril, borders, and the gradient of resized images, for float32 arrays in C (native/arrange.c). Each
+function returns None where C does not take the arrays, and the caller uses NumPy."""
 from functools import lru_cache
 from math import prod
 
@@ -19,6 +19,24 @@ def flipped(x, dim):
 def triangle(x, diagonal, upper):
     """The lower or upper triangle of matrices from `diagonal` on, with zeros elsewhere."""
     return native.made("triangle", x.shape, *_sizes_of_triangle(x.shape, diagonal), upper, x)
+
+
+def bordered(x, widths, value):
+    """`x` in borders of the number `value`, if only the last two dimensions have any."""
+    if x.dtype != _FLOAT or (sizes := _sizes_of_border(x.shape, widths)) is None:
+        return None
+    return native.made("border", *sizes, value, x)
+
+
+@lru_cache(1024)
+def _sizes_of_border(shape, widths):
+    """The arguments of the kernel `border` before its number."""
+    inside = (1, 1, *shape)[-2:]
+    (top, bottom), (left, right) = (((0, 0), (0, 0)) + widths)[-2:]
+    if any([a or b for a, b in widths[:-2]]) or min(top, bottom, left, right) < 0:
+        return None
+    result = tuple([n + a + b for n, (a, b) in zip(shape, widths)])
+    return result, prod(shape[:-2]), *inside, top, bottom, left, right
 
 
 @lru_cache(1024)

@@ -1,4 +1,5 @@
 """Copies of large arrays from one layout to another, and concatenation."""
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -17,6 +18,10 @@ _ASKS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 def in_rows(x):
     """A copy in C order."""
+    if x.dtype == _FLOAT and 0 in x.strides and x.size and type(x) is np.ndarray:
+        runs = _runs(x.shape, x.strides)
+        if runs is not None and (made := native.made("repeat_rows", x.shape, *runs[:3], x[runs[3]])) is not None:
+            return made
     if x.size < _FEW or x.shape[-1] >= _SHORT and x.strides[-1] == 4 and (x.size < _MANY or number() == 1):
         return x.copy("C")
     found = _matrices(x, x.shape, ())
@@ -25,6 +30,48 @@ def in_rows(x):
     result = np.empty(x.shape, _FLOAT)
     _place(*found, 0, 0, result)
     return result
+
+
+@lru_cache(1024)
+def _runs(shape, strides):
+    """(rows, width, times, the index of one of the repeated parts) of an array whose expanded dimensions are
+    neighbours. None for another array."""
+    expanded = [i for i, (n, step) in enumerate(zip(shape, strides)) if n != 1 and not step]
+    if not expanded:
+        return None
+    first, end = expanded[0], expanded[-1] + 1
+    if any([strides[i] for i in range(first, end) if shape[i] != 1]):
+        return None
+    return prod(shape[:first]), prod(shape[end:]), prod(shape[first:end]), (
+        *(slice(None),) * first, *(0,) * (end - first), ...)
+
+
+def repeated(x, dim, times):
+    """np.repeat for a number, with the copies along a dimension of their own behind `dim`. None where C does not take
+    the array."""
+    shape = x.shape
+    if x.dtype != _FLOAT:
+        return None
+    return native.made("repeat_rows", (*shape[:dim + 1], times, *shape[dim + 1:]), prod(shape[:dim + 1]),
+                       prod(shape[dim + 1:]), times, x)
+
+
+def beside(x, y, dim, new=False):
+    """The concatenation of two arrays along `dim` or, if that is `new`, their stack. None where C does not take the
+    arrays."""
+    if x.dtype != _FLOAT or (sizes := _sizes_beside(x.shape, y.shape, dim, new)) is None:
+        return None
+    return native.made("beside", *sizes, x, y)
+
+
+@lru_cache(1024)
+def _sizes_beside(first, second, dim, new):
+    """The arguments of the kernel `beside` before its arrays, None for shapes that do not fit."""
+    before, after = first[:dim], first[dim + 1 - new:]
+    if len(first) != len(second) or second[:dim] != before or second[dim + 1 - new:] != after:
+        return None
+    length = 2 if new else first[dim] + second[dim]
+    return (*before, length, *after), prod(before), prod(first[dim:]), prod(second[dim:])
 
 
 def viewable(array, size):
@@ -50,6 +97,8 @@ def reshaped(x, shape):
 def side_by_side(parts, dim):
     """np.concatenate for arrays of one dtype."""
     first, found = parts[0], []
+    if len(parts) == 2 and (made := beside(*parts, dim)) is not None:
+        return made
     if number() > 1 and sum([x.size for x in parts]) >= _MANY:
         before, after = first.shape[:dim], first.shape[dim + 1:]
         for x in parts:

@@ -11,6 +11,7 @@ import numpy as np
 from .. import dtypes as dt
 from ..device import META
 from ..kinds.lazy import StandIn, device_of, raw, resolved, restrided, seen, toggled
+from .copies import in_rows
 from .memory import LARGEST, check_size, overflow
 from .scatter import add_flat
 
@@ -72,8 +73,11 @@ def strided(memory, size, stride, offset=0):
 
 def is_dense(array):
     """Whether the elements lie in memory without gaps or overlaps, in any order of the dimensions."""
-    step = array.itemsize
-    for stride, n in sorted((s, n) for s, n in zip(array.strides, array.shape) if n != 1):
+    return _is_dense(array.shape, array.strides, array.itemsize)
+
+
+def _is_dense(shape, strides, step):
+    for stride, n in sorted((s, n) for s, n in zip(strides, shape) if n != 1):
         if stride != step:
             return False
         step *= n
@@ -82,10 +86,18 @@ def is_dense(array):
 
 def dense_copy(array):
     """A dense copy, with the dimensions in memory in the order of `array`."""
-    if type(array) is np.ndarray and 0 in array.strides and array.size:        # expanded: NumPy has an order of its own
-        return in_order(array, dense_order(array.shape, array.strides))
+    if type(array) is np.ndarray and not array.flags.forc and array.size and (
+            order := _order_of_copy(array.shape, array.strides, array.itemsize)) is not None:
+        return in_order(array, order)
     copy = array.copy("K") if device_of(array) is META else np.array(array, order="K")         # NumPy scalars too
     return copy if copy.strides == array.strides else ordered_like(copy, array)
+
+
+@lru_cache(1024)
+def _order_of_copy(shape, strides, itemsize):
+    """The order of dimensions in memory, from the slowest to the fastest, of a copy of an array that has gaps or is
+    expanded. None for any other array."""
+    return None if _is_dense(shape, strides, itemsize) else dense_order(shape, strides)
 
 
 def ordered_like(array, source):
@@ -97,7 +109,9 @@ def ordered_like(array, source):
 
 def in_order(array, order):
     """A dense copy, with the dimensions in memory in the given order, from the slowest to the fastest."""
-    return array.transpose(order).copy("C").transpose(sorted(range(len(order)), key=order.__getitem__))
+    if order == tuple(range(len(order))):
+        return in_rows(array)
+    return in_rows(array.transpose(order)).transpose(sorted(range(len(order)), key=order.__getitem__))
 
 
 def channels_last(x):

@@ -1,29 +1,158 @@
-/* Reversed copies, triangles of matrices, and the gradient of resized images (kernels/arrange.py). */
-#include "common.h"
+/* Reversed and repeated copies, arrays beside each other and in borders, triangles of matrices, and the gradient of
+resized images (kernels/arrange.py). */
+#include "tile.h"
 
 struct turned { int64_t n, inner; const float *x; float *out; };
 
 static void some_turned(const void *args, int64_t first, int64_t last)
 {
     const struct turned *a = args;
-    const int64_t n = a->n, inner = a->inner;
+    const int64_t n = a->n;
     for (int64_t k = first; k < last; k++) {
-        const float *restrict x = a->x + k * n * inner;
-        float *restrict out = a->out + k * n * inner;
-        if (inner == 1)
-            for (int64_t i = 0; i < n; i++)
-                out[i] = x[n - 1 - i];
-        else
-            for (int64_t i = 0; i < n; i++)
-                memcpy(out + i * inner, x + (n - 1 - i) * inner, inner * sizeof(float));
+        const float *restrict x = a->x + k * n;
+        float *restrict out = a->out + k * n;
+        for (int64_t i = 0; i < n; i++)
+            out[i] = x[n - 1 - i];
     }
+}
+
+static void turned_lines(const void *args, int64_t first, int64_t last)
+{
+    const struct turned *a = args;
+    const int64_t n = a->n;
+    for (int64_t k = first; k < last; k++)
+        copy_row(a->out + k * a->inner, a->x + (k / n * n + n - 1 - k % n) * a->inner, a->inner);
 }
 
 /* x (outer, n, inner) with the order along n reversed. */
 void flip_rows(int64_t threads, int64_t outer, int64_t n, int64_t inner, const float *x, float *out)
 {
     const struct turned args = {n, inner, x, out};
-    share(threads, outer, rows_in_piece(n * inner), some_turned, &args);
+    if (inner == 1)
+        share(threads, outer, rows_in_piece(n), some_turned, &args);
+    else
+        share(threads, outer * n, rows_in_piece(inner), turned_lines, &args);
+}
+
+struct beside { int64_t m, n; const float *x, *y; float *out; };
+
+#define LONG 256                               /* for so many floats a call of memcpy takes no longer than a loop */
+
+INLINE void put(float *to, const float *from, int64_t n)
+{
+    if (n < LONG)
+        copy_row(to, from, n);
+    else
+        memcpy(to, from, n * sizeof(float));
+}
+
+static void some_beside(const void *args, int64_t first, int64_t last)
+{
+    const struct beside *a = args;
+    const int64_t m = a->m, n = a->n;
+    for (int64_t k = first; k < last && m == 1 && n == 1; k++)
+        a->out[2 * k] = a->x[k], a->out[2 * k + 1] = a->y[k];
+    for (int64_t k = first; k < last && m + n > 2; k++) {
+        put(a->out + k * (m + n), a->x + k * m, m);
+        put(a->out + k * (m + n) + m, a->y + k * n, n);
+    }
+}
+
+/* A part of one row of both. */
+static void part_beside(const void *args, int64_t first, int64_t last)
+{
+    const struct beside *a = args;
+    const int64_t from = first < a->m ? a->m : first;
+    if (first < a->m)
+        put(a->out + first, a->x + first, (last < a->m ? last : a->m) - first);
+    if (last > a->m)
+        put(a->out + from, a->y + from - a->m, last - from);
+}
+
+/* out (outer, m + n): rows of x (outer, m), each with a row of y (outer, n) behind it. */
+void beside(int64_t threads, int64_t outer, int64_t m, int64_t n, const float *x, const float *y, float *out)
+{
+    const struct beside args = {m, n, x, y, out};
+    if (outer == 1)
+        share(threads, m + n, 32768, part_beside, &args);
+    else
+        share(threads, m + n ? outer : 0, rows_in_piece(m + n), some_beside, &args);
+}
+
+struct repeated { int64_t width, times; const float *x; float *out; };
+
+static void some_repeated(const void *args, int64_t first, int64_t last)
+{
+    const struct repeated *a = args;
+    const int64_t width = a->width, times = a->times;
+    for (int64_t k = first; k < last && width == 1; k++) {
+        const float number = a->x[k];
+        float *restrict out = a->out + k * times;
+        for (int64_t i = 0; i < times; i++)
+            out[i] = number;
+    }
+    for (int64_t k = first; k < last && width > 1; k++)
+        for (int64_t i = 0; i < times; i++)
+            put(a->out + (k * times + i) * width, a->x + k * width, width);
+}
+
+/* out (rows, times, width): each row of x (rows, width) repeated. */
+void repeat_rows(int64_t threads, int64_t rows, int64_t width, int64_t times, const float *x, float *out)
+{
+    const struct repeated args = {width, times, x, out};
+    share(threads, rows, rows_in_piece(width * times), some_repeated, &args);
+}
+
+static void some_filled(const void *args, int64_t first, int64_t last)
+{
+    const struct repeated *a = args;
+    const float number = *a->x;
+    float *restrict out = a->out;
+    for (int64_t i = first; i < last; i++)
+        out[i] = number;
+}
+
+/* Fills an array with a number. */
+void fill(int64_t threads, int64_t n, float value, float *out)
+{
+    const struct repeated args = {1, n, &value, out};
+    share(threads, n, 32768, some_filled, &args);
+}
+
+struct bordered { int64_t rows, columns, top, bottom, left, right; float value; const float *x; float *out; };
+
+INLINE void fill_row(float *restrict out, int64_t n, float value)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = value;
+}
+
+/* Rows of all results, numbered through. */
+static void some_bordered(const void *args, int64_t first, int64_t last)
+{
+    const struct bordered *a = args;
+    const int64_t high = a->top + a->rows + a->bottom, wide = a->left + a->columns + a->right;
+    int64_t image = first / high, i = first % high - a->top;
+    for (int64_t k = first; k < last; k++) {
+        float *out = a->out + k * wide;
+        if (i < 0 || i >= a->rows)
+            fill_row(out, wide, a->value);
+        else {
+            fill_row(out, a->left, a->value);
+            put(out + a->left, a->x + (image * a->rows + i) * a->columns, a->columns);
+            fill_row(out + a->left + a->columns, a->right, a->value);
+        }
+        if (++i == a->rows + a->bottom)
+            i = -a->top, image++;
+    }
+}
+
+/* x (outer, rows, columns) in borders of `value`. */
+void border(int64_t threads, int64_t outer, int64_t rows, int64_t columns, int64_t top, int64_t bottom, int64_t left,
+            int64_t right, float value, const float *x, float *out)
+{
+    const struct bordered args = {rows, columns, top, bottom, left, right, value, x, out};
+    share(threads, outer * (top + rows + bottom), rows_in_piece(left + columns + right), some_bordered, &args);
 }
 
 struct triangle { int64_t rows, columns, diagonal, upper; const float *x; float *out; };

@@ -1,4 +1,4 @@
-/* Writes a value where a mask is true (ops/layout/masked.py). */
+/* Writes a value where a mask is true (ops/layout/masked.py), and finds where that is (kernels/masks.py). */
 #include "common.h"
 
 struct filled { int64_t period; float value; const float *x; const uint8_t *mask; float *out; };
@@ -26,4 +26,36 @@ void masked_fill(int64_t threads, int64_t n, int64_t period, float value, const 
 {
     const struct filled args = {period, value, x, mask, out};
     share(threads, period < 1 ? 0 : n, 16384, some_filled, &args);
+}
+
+/* The elements of x where the mask is true, which the caller has counted. There are zeros for those that it has lost
+since. */
+void selected(int64_t threads, int64_t n, int64_t count, const uint8_t *mask, const float *x, float *out)
+{
+    (void)threads;
+    int64_t k = 0;
+    for (int64_t i = 0; i < n && k < count; i++) {
+        out[k] = x[i];
+        k += mask[i] != 0;
+    }
+    for (; k < count; k++)
+        out[k] = 0.0f;
+}
+
+/* The places where a mask (rows, columns) is true, which the caller has counted: their rows if `both` is true, and then
+their columns. There are zeros for those that it has lost since. */
+void true_places(int64_t threads, int64_t rows, int64_t columns, int64_t both, int64_t count, const uint8_t *mask,
+                 int64_t *out)
+{
+    (void)threads;
+    int64_t k = 0, *column = both ? out + count : out;
+    for (int64_t row = 0; row < rows; row++)
+        for (int64_t i = 0; i < columns && k < count; i++) {
+            if (both)
+                out[k] = row;
+            column[k] = i;
+            k += mask[row * columns + i] != 0;
+        }
+    for (; k < count; k++)
+        out[k] = column[k] = 0;
 }

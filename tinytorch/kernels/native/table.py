@@ -149,6 +149,13 @@ KERNELS = {
     "transform_real": (1, "lines n bins .scale x[lines*n] roots[2*n] >out[2*lines*bins]"),
     "running": (1, "outer n inner product backward x[outer*n*inner] >out[outer*n*inner]"),
     "flip_rows": (1, "outer n inner x[outer*n*inner] >out[outer*n*inner]"),
+    "beside": (1, "outer m n x[outer*m] y[outer*n] >out[outer*m+outer*n]"),
+    "repeat_rows": (1, "rows width times x[rows*width] >out[rows*width*times]"),
+    "fill": (1, "n .value >out[n]"),
+    "border": (1, "outer rows columns top bottom left right .value x[outer*rows*columns] "
+               ">out[outer*(top+rows+bottom)*(left+columns+right)]"),
+    "selected": (1, "n count mask[n]:? x[n] >out[count]"),
+    "true_places": (1, "rows columns both count mask[rows*columns]:? >out[(1+both)*count]:i8"),
     "triangle": (1, "outer rows columns diagonal upper x[outer*rows*columns] >out[outer*rows*columns]"),
     "resize_backward": (1, "images height width high wide taps g[images*high*wide] rows[taps*high]:i8<height "
                         "columns[taps*wide]:i8<width ?row_weights[taps*high] ?column_weights[taps*wide] "

@@ -13,6 +13,8 @@ from ...autograd.public import public
 from ...autograd.record_dtypes import of_source
 from ...autograd.views import assign, check_in_place, check_written
 from ...errors import not_a_tensor, not_implemented, type_name
+from ...kernels import native
+from ...kernels.copies import beside
 from ...kernels.layout import as_array, operand_order
 from ...kinds.lazy import UNRESOLVED, bits_of, raw, seen, toggled
 from ...tensor import Tensor, wrap
@@ -278,6 +280,8 @@ def _complex(real, imag):
     shape = real.shape
     if imag.shape != shape:
         shape = np.broadcast_shapes(shape, imag.shape)
+    if real.size >= native.LEAST and (pairs := beside(real, imag, real.ndim, True)) is not None:
+        return pairs.reshape(-1).view(_OF_PARTS[real.dtype]).reshape(shape)
     result = np.empty(shape, _OF_PARTS[real.dtype])
     if not (real.flags.c_contiguous and imag.flags.c_contiguous):
         result = operand_order(result, real, imag)

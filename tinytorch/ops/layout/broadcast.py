@@ -1,6 +1,7 @@
 """Broadcasting as an operation: expand, and the common shape of several tensors."""
 from __future__ import annotations
 
+from functools import lru_cache
 from operator import index as as_int
 
 import numpy as np
@@ -19,13 +20,30 @@ __all__ = ["broadcast_shapes", "broadcast_tensors", "broadcast_to"]
 
 @single(name="expand", view=True, input=lambda g: g)
 def _expand(input, size):
-    lead = len(size) - input.ndim
-    strides = [s if n == m else 0 for s, n, m in zip(input.strides, input.shape, size[lead:])]
-    for i in range(lead - 1, -1, -1):          # torch's stride of a new dimension of size 1 spans those after it
-        strides.insert(0, size[i + 1] * strides[0] if size[i] == 1 and strides else 0)
+    strides = _strides(input.shape, input.strides, size)
     if input.flags.c_contiguous and input.size and 0 not in size and type(input) is np.ndarray:
         return np.ndarray(size, input.dtype, input, 0, strides)
     return restrided(input, size, strides)
+
+
+@lru_cache(1024)
+def _strides(shape, steps, size):
+    """The strides of an array of this shape and these strides, expanded to `size`."""
+    lead = len(size) - len(shape)
+    strides = [s if n == m else 0 for s, n, m in zip(steps, shape, size[lead:])]
+    for i in range(lead - 1, -1, -1):          # torch's stride of a new dimension of size 1 spans those after it
+        strides.insert(0, size[i + 1] * strides[0] if size[i] == 1 and strides else 0)
+    return tuple(strides)
+
+
+@lru_cache(1024)
+def _size(shape, asked):
+    """`asked` with the sizes that it keeps in place of -1. None if a tensor of this shape has no such expanded form."""
+    lead = len(asked) - len(shape)
+    shape = (1,) * lead + shape
+    fits = lead >= 0 and all([n == have or have == 1 and n >= 0 or n == -1 and i >= lead
+                              for i, (n, have) in enumerate(zip(asked, shape))])
+    return tuple([have if n == -1 else n for n, have in zip(asked, shape)]) if fits else None
 
 
 @method()
@@ -39,6 +57,8 @@ def expand(self: Tensor, *args: int | Ints, size: Ints | None = None, implicit: 
     """
     asked = sizes(args, "expand") if size is None else ints_of(size, "expand", "size", None, True)
     shape = self._array.shape
+    if (full := _size(shape, asked)) is not None:
+        return _expand(self, full)
     lead = len(asked) - len(shape)
     if lead < 0:
         raise RuntimeError(f"expand({_kind(self.dtype)}{{{list(shape)}}}, size={list(asked)}): the number of sizes "

@@ -10,13 +10,13 @@ from ...autograd.op import op
 from ...autograd.promotion import converted, result_dtype, write_out
 from ...autograd.public import public
 from ...errors import type_name, warn_once
-from ...kernels.copies import side_by_side
+from ...kernels.copies import beside, side_by_side
 from ...kernels.layout import joined_order
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Tensors
-from .broadcast import expand
+from .broadcast import _expand
 from .masked import masked_select
-from .shape import flatten, reshape, unsqueeze, view
+from .shape import _view, flatten, reshape, unsqueeze
 from .sizes import elements, unpacked
 
 __all__ = ["_chunk_cat", "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "cartesian_prod", "cat",
@@ -37,12 +37,16 @@ def _parts(g, wanted, dim, lengths):
 
 @op(name="cat", first=2, joint=lambda g, wanted, dim, lengths: _parts(g, wanted, dim, lengths))
 def _cat(dim, lengths, *tensors):
+    if len(tensors) == 2 and tensors[0].ndim < 4 and (made := beside(*tensors, dim)) is not None:
+        return made                            # in C order
     return joined_order(side_by_side(tensors, dim), tensors)
 
 
 @op(name="stack", first=1, joint=lambda g, wanted, dim: [
     g[(_ALL,) * dim + (i,)] if want else None for i, want in enumerate(wanted)])
 def _stack(dim, *tensors):
+    if len(tensors) == 2 and tensors[0].ndim < 3 and (made := beside(*tensors, dim, True)) is not None:
+        return made                            # in C order
     new = (_ALL,) * dim + (None,)
     return joined_order(np.concatenate([x[new] for x in tensors], dim), tensors, dim)
 
@@ -68,6 +72,22 @@ def _block_diag(sizes, shapes, *blocks):
 def joined(dim, parts):
     """`cat` of Arrays or Tensors of one dtype along `dim`, for derivative rules."""
     return _cat(dim, tuple([part.shape[dim] for part in parts]), *parts)
+
+
+def _common_shape(tensors):
+    """The shape of tensors that have one shape and one dtype, in a list or a tuple; None for any other object."""
+    if not tensors or tensors.__class__ is not list and tensors.__class__ is not tuple:
+        return None
+    try:
+        first = tensors[0]._array
+        shape, dtype = first.shape, first.dtype
+        for tensor in tensors:
+            array = tensor._array
+            if array.shape != shape or array.dtype != dtype:
+                return None
+    except AttributeError:                     # no tensor
+        return None
+    return shape
 
 
 def _same_dtype(tensors, name):
@@ -101,17 +121,12 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
     """
     # The order of the steps is that of torch's errors: an empty list, dtypes, tensors without dimensions, `out`, the
     # dimension, sizes. Tensors of shape (0,) are left out of all checks but the first ones.
+    if out is None and (first := _common_shape(tensors)) is not None and len(first) > 1:      # as nearly always
+        dim = check_dim(dim if axis is None else axis, len(first))
+        return _cat(dim, (first[dim],) * len(tensors), *tensors)
     if isinstance(tensors, (tuple, list)) and not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     tensors = _same_dtype(tensors, "cat")
-    first = tensors[0]._array.shape
-    for tensor in tensors if len(first) > 1 and out is None else ():
-        if tensor._array.shape != first:
-            break
-    else:
-        if len(first) > 1 and out is None:     # as nearly always
-            dim = check_dim(dim if axis is None else axis, len(first))
-            return _cat(dim, (first[dim],) * len(tensors), *tensors)
     for i, tensor in enumerate(tensors):
         if not tensor._array.ndim:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
@@ -185,6 +200,8 @@ def stack(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tenso
     tensor([[1, 3],
             [2, 4]])
     """
+    if out is None and (first := _common_shape(tensors)) is not None:
+        return _stack(check_dim(dim if axis is None else axis, len(first) + 1), *tensors)
     if isinstance(tensors, (tuple, list)) and not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     tensors = _same_dtype(tensors, "stack")
@@ -387,8 +404,8 @@ def meshgrid(*tensors: Tensor | Tensors, indexing: str | None = None) -> Tensors
     if swap:
         tensors = (tensors[1], tensors[0], *tensors[2:])
     size = tuple([tensor._array.size for tensor in tensors])
-    grids = [expand(view(tensor, (1,) * i + (-1,) + (1,) * (len(size) - 1 - i)), size)
-             for i, tensor in enumerate(tensors)]
+    grids = [_expand(_view(tensor, (1,) * i + (n,) + (1,) * (len(size) - 1 - i)), size)
+             for i, (tensor, n) in enumerate(zip(tensors, size))]
     if swap:
         grids[:2] = grids[1], grids[0]
     return tuple(grids)

@@ -11,16 +11,17 @@ from ...autograd.in_place import in_place
 from ...autograd.op import op, renamed
 from ...autograd.promotion import stored_as, write_out
 from ...autograd.public import public, refuse
-from ...autograd.views import warn_expanded
+from ...autograd.views import is_array_alone, warn_expanded
 from ...errors import refuse_records, type_name
 from ...kernels import native
 from ...kernels.layout import dense_copy
-from ...kernels.scatter import add_at, owned
+from ...kernels.masks import true_places
+from ...kernels.scatter import add_at, any_outside, owned
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Extent, Ints, Number
 from .broadcast import common_shape, expand
 from .index import _add_in_zeros, _index, pick
-from .scatter import gather
+from .scatter import _gather, gather
 from .shape import reshape
 
 __all__ = ["argwhere", "masked_fill", "masked_scatter", "masked_select", "nonzero",
@@ -46,6 +47,8 @@ _masked_fill_tensor = renamed(_masked_fill, "masked_fill.1")
 
 @op(name="masked_select", input=lambda g, input, mask: _masked_select_backward(g, input, mask), converts=True)
 def _masked_select(input, mask):
+    if input.shape == mask.shape:
+        return pick(input, (mask,))
     size = np.broadcast_shapes(input.shape, mask.shape)
     return pick(np.broadcast_to(input, size), (np.broadcast_to(mask, size),))
 
@@ -142,7 +145,8 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
         raise TypeError(f"masked_fill() received an invalid combination of arguments - got (Tensor, "
                         f"{type(value).__name__}), but expected one of:\n * (Tensor mask, Tensor value)\n * (Tensor "
                         "mask, Number value)\n")
-    common_shape(mask._array.shape, input._array.shape)
+    if mask._array.shape != input._array.shape:
+        common_shape(mask._array.shape, input._array.shape)
     refuse_records("masked_fill", input, dt.FLOAT8_RECORDS)
     return (_masked_fill_tensor if isinstance(value, Tensor) else _masked_fill)(input, mask, value)
 
@@ -157,7 +161,8 @@ def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> 
     """
     if mask._array.dtype != bool:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    common_shape(input._array.shape, mask._array.shape)
+    if input._array.shape != mask._array.shape:
+        common_shape(input._array.shape, mask._array.shape)
     return _masked_select(input, mask)
 
 
@@ -197,7 +202,10 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
         if out is not None:
             raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
         return (input if array.ndim else reshape(input, 1)).nonzero().unbind(1)
-    result = np.array(array.nonzero()).T if array.ndim else np.empty((int(array != 0), 0), np.int64)
+    places = true_places(array)
+    if places is None:
+        places = np.array(array.nonzero()) if array.ndim else np.empty((0, int(array != 0)), np.int64)
+    result = places.T
     return write_out(out, wrap(result), input, apart=True,
                      exact="nonzero: Expected out tensor to have scalar type Long but got scalar type{Have}")
 
@@ -328,6 +336,10 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
     if not ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = check_dim(dim, ndim)
+    if is_array_alone(input) and is_array_alone(indices) and out is None and input._array.size and (
+            input._array.shape == indices._array.shape):
+        if not any_outside(indices._array, input._array.shape[dim]):
+            return _gather(input, dim, indices)
     shape, places = list(input._array.shape), list(indices._array.shape)
     common = list(common_shape(shape[:dim] + [1] + shape[dim + 1:], places[:dim] + [1] + places[dim + 1:]))
     shape, places = [common[:dim] + [n] + common[dim + 1:] for n in (shape[dim], places[dim])]

@@ -7,8 +7,10 @@ from ... import dtypes as dt
 from ...arguments import ints_of
 from ...autograd.op import op
 from ...autograd.public import method, public, refuse
+from ...autograd.views import is_array_alone
 from ...errors import not_implemented, refuse_records
 from ...kernels import arrange
+from ...kernels.copies import repeated
 from ...kernels.layout import ordered_like
 from ...kernels.memory import empty
 from ...kernels.scatter import owned
@@ -17,7 +19,7 @@ from ...memory_format import contiguous_format
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Extent, Extents, Ints
 from ..elementwise.complex import _neg_view, is_conj, is_neg
-from .shape import reshape as reshaped
+from .shape import _view, reshape as reshaped
 from .sizes import distinct_dims, sizes
 
 __all__ = ["flip", "fliplr", "flipud", "repeat_interleave", "reshape", "roll", "rot90", "tile"]
@@ -166,6 +168,9 @@ def _repeat_each(input, repeats, dim, output_size):
     if output_size is not None and input._array.ndim and input._array.shape[dim] * repeats != output_size:
         raise RuntimeError("repeat_interleave: Invalid output_size, expected "
                            f"{input._array.shape[dim] * repeats} but got {output_size}")
+    if is_array_alone(input) and input._array.ndim and (found := repeated(input._array, dim, repeats)) is not None:
+        shape = input._array.shape
+        return _view(wrap(found), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1:]))
     spread = input.unsqueeze(dim + 1)
     shape = spread._array.shape
     spread = spread.expand(shape[:dim + 1] + (repeats,) + shape[dim + 2:])

@@ -281,8 +281,13 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
 
 def _scatter_arguments(input, dim, index, src, name, kernel=None):
     """(dimension, index) after torch's checks. `kernel`: torch's routine, if it does not exist for the dtype."""
-    dim = _check_ranks(input, index, dim, name)
     shape, places = input._array.shape, index._array.shape
+    if kernel is None and src.__class__ is Tensor and places == shape == src._array.shape and index._array.size and (
+            index._array.dtype == _INDEX[0] and input._array.dtype.char == src._array.dtype.char in "fdl"):
+        dim = check_dim(dim, len(shape))       # nearly always all shapes are the same
+        if not _any_outside(index._array, shape[dim] if shape else 1):
+            return dim, index
+    dim = _check_ranks(input, index, dim, name)
     if isinstance(src, Tensor) and src._array.dtype != input._array.dtype:
         raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
     if not index._array.size:

@@ -1,0 +1,25 @@
+"""Elements selected by a mask, and their places, in C (native/masked.c). Each function returns None where C does not
+take the arrays, and the caller uses NumPy."""
+import numpy as np
+
+from . import native
+
+_FLOAT, _BOOL = np.dtype(np.float32), np.dtype(bool)
+
+
+def selected(x, mask):
+    """x[mask] for float32 and a mask of the same shape."""
+    if x.dtype != _FLOAT or x.shape != mask.shape or type(mask) is not np.ndarray:
+        return None
+    count = int(np.count_nonzero(mask))
+    return native.made("selected", (count,), x.size, count, mask, x) if count else None
+
+
+def true_places(mask):
+    """The places of the true elements of a mask of one or two dimensions: an array (dimensions, places)."""
+    if type(mask) is not np.ndarray or mask.dtype != _BOOL or not 1 <= mask.ndim <= 2:
+        return None
+    result = np.empty((mask.ndim, int(np.count_nonzero(mask))), np.int64)
+    sizes = mask.shape if mask.ndim == 2 else (1, mask.size)
+    done = result.size and native.done("true_places", *sizes, mask.ndim == 2, result.shape[1], mask, result)
+    return result if done else None
