@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from operator import index as as_int
 
 import numpy as np
@@ -213,6 +214,13 @@ def range(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = 
     return _into(out, finish(array, device, requires_grad), by_count=True)
 
 
+@lru_cache(256, typed=True)
+def _singles(start, end, steps):
+    """(first, last, step) of evenly spaced numbers in float32, for ends that float32 holds."""
+    first, last = np.float32(start), np.float32(end)
+    return float(first), float(last), float((last - first) / np.float32(steps - 1))
+
+
 def _spaced(fill, start, end, steps, d, *more):
     """A vector of dtype `d`: fill(first, last, steps, d), where the ends are as `d` stores them."""
     if steps < 0:
@@ -332,6 +340,12 @@ def linspace(start: Tensor | Number, end: Tensor | Number, steps: int, *, out: T
     >>> torch.linspace(0, 1, 3)
     tensor([0.0000, 0.5000, 1.0000])
     """
+    if out is dtype is layout is device is None and not requires_grad and not pin_memory and start.__class__ in (
+            _PLAIN) and end.__class__ in _PLAIN and steps.__class__ is int and 1 < steps <= LARGEST and (
+            dt.get_default_dtype() is dt.float32 and -65504 <= start <= 65504 and -65504 <= end <= 65504):
+        result = new_memory((steps,), dt.float32.numpy, lambda size, _: scan.spaced(*_singles(start, end, steps), steps))
+        if result is not None:
+            return wrap(result)
     start, end, steps = _end("linspace", "start", start), _end("linspace", "end", end), _steps_of(steps)
     d = _spaced_dtype("linspace", start, end, steps, dtype, out)
     array = _spaced(_from_both_ends, start, end, steps, d)

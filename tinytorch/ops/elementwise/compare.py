@@ -267,6 +267,10 @@ def allclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: flo
     return all_true(isclose(input, other, rtol, atol, equal_nan)._array)
 
 
+#: The bytes of so few bools are looked at in less time than NumPy reduces them.
+_FEW = 65
+
+
 @public(method=True, looks=True, leaves=True)
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether shapes and elements are the same, as a Python bool. NaN differs from itself.
@@ -275,8 +279,12 @@ def equal(input: Tensor, other: Tensor) -> bool:
     >>> torch.equal(torch.tensor([1, 2]), torch.tensor([1, 2]))
     True
     """
-    if input._array.shape != other._array.shape:
+    x, y = input._array, other._array
+    if x.shape != y.shape:
         return False
+    if type(x) is type(y) is np.ndarray and x.dtype == y.dtype and x.dtype.kind != dt.WIDENED:
+        same = x == y
+        return b"\0" not in same.tobytes() if x.size < _FEW else bool(same.all())
     a, b = alike(input, other)
     refuse_records(*("equal_notnan_cpu", a) if input is other else ("equal_cpu", a, dt.ONLY_COMPLEX32))
     return all_true(eq(a, b)._array)

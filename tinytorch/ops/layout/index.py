@@ -363,7 +363,9 @@ def getitem(self, index):
         raise TypeError("descriptor '__getitem__' requires a 'torch._C.TensorBase' object but received a "
                         f"'{type(self).__name__}'") from None
     kind = index.__class__
-    if kind is int or kind is slice or kind is tuple:
+    if kind is int and shape and -shape[0] <= index < shape[0]:
+        return _select(self, (index, ...))
+    if kind is slice or kind is tuple:
         simple = _simple_index(shape, index if kind is tuple else (index,))
         if simple is not None:
             return (_slice if kind is slice else simple[1])(self, simple[0])

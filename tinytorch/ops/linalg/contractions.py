@@ -1,6 +1,8 @@
 """Contractions of tensors (inner tensordot kron cross) and the trace."""
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ... import dtypes as dt
@@ -8,8 +10,10 @@ from ...arguments import ints_of, is_int
 from ...autograd.op import op
 from ...autograd.promotion import EXACT, check_broadcast, converted, write_out
 from ...autograd.public import public, refuse
+from ...autograd.views import is_array_alone
 from ...errors import not_implemented, type_name, warn_once
-from ...tensor import Tensor, check_dim
+from ...kernels.errstate import ignored
+from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints
 from ..reduction.reductions import masked
 from .products import count_of, dot, matmul, unsafe_view
@@ -74,12 +78,21 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     >>> torch.kron(torch.tensor([1, 2]), torch.tensor([1, 10]))
     tensor([ 1, 10,  2, 20])
     """
-    ndim = max(input._array.ndim, other._array.ndim)
-    a = (1,) * (ndim - input._array.ndim) + input._array.shape
-    b = (1,) * (ndim - other._array.ndim) + other._array.shape
-    product = unsafe_view(input, [n for size in a for n in (size, 1)]) * unsafe_view(
-        other, [n for size in b for n in (1, size)])
-    return unsafe_view(product, tuple([n * m for n, m in zip(a, b)]))
+    x, y = input._array, other._array
+    rows, columns, shape = _sizes_of_kron(x.shape, y.shape)
+    if x.dtype == y.dtype and x.dtype.char in "fdl" and is_array_alone(input) and is_array_alone(other):
+        with ignored():
+            return wrap(np.multiply(x.reshape(rows), y.reshape(columns), order="C").reshape(shape))
+    return unsafe_view(unsafe_view(input, rows) * unsafe_view(other, columns), shape)
+
+
+@lru_cache(512)
+def _sizes_of_kron(a, b):
+    """The shapes of two tensors whose product has the elements of their Kronecker product, and its shape."""
+    ndim = max(len(a), len(b))
+    a, b = (1,) * (ndim - len(a)) + a, (1,) * (ndim - len(b)) + b
+    return (tuple([n for size in a for n in (size, 1)]), tuple([n for size in b for n in (1, size)]),
+            tuple([n * m for n, m in zip(a, b)]))
 
 
 @public(python=True, autocast="parts")
@@ -103,7 +116,8 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor |
         raise RuntimeError("both dimension lists should have same length")
     if a._array.dtype != b._array.dtype:
         raise RuntimeError("both inputs should have same dtype")
-    for i, j in zip(first, second):
+    plan = _plan(a._array.shape, b._array.shape, tuple(first), tuple(second))
+    for i, j in zip(first, second) if plan is None else ():
         n, m = (x._array.shape[check_dim(d, x._array.ndim)] for x, d in ((a, i), (b, j)))
         if n != m and 1 not in (n, m):
             raise RuntimeError(f"contracted dimensions need to match, but first has size {n} in dim {i} and second "
@@ -112,7 +126,9 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Ints | Tensor = 2, out: Tensor |
             a = a.sum(i, keepdim=True, dtype=a.dtype)
         elif n != m:
             b = b.sum(j, keepdim=True, dtype=b.dtype)
-    return write_out(out, _contracted(a, b, first, second), exact=_OUT_DTYPE)
+    if plan is None:
+        plan = _plan(a._array.shape, b._array.shape, tuple(first), tuple(second))
+    return write_out(out, _contracted(a, b, *plan), exact=_OUT_DTYPE)
 
 
 def _summed_dims(a, b, dims):
@@ -131,16 +147,31 @@ def _summed_dims(a, b, dims):
     return list(range(-dims, 0)), list(range(dims))
 
 
-def _contracted(a, b, first, second):
-    """The sum of products over the dimensions `first` of `a` and `second` of `b`, whose sizes are equal."""
-    first = [check_dim(d, a._array.ndim) for d in first]
-    second = [check_dim(d, b._array.ndim) for d in second]
-    free_a = [i for i in range(a._array.ndim) if i not in first]
-    free_b = [j for j in range(b._array.ndim) if j not in second]
-    shape = [a._array.shape[i] for i in free_a] + [b._array.shape[j] for j in free_b]
-    count = count_of([a._array.shape[i] for i in first])
-    rows, columns = count_of(shape[:len(free_a)]), count_of(shape[len(free_a):])
-    left, right = a.permute(free_a + first), b.permute(second + free_b)
+@lru_cache(512)
+def _plan(a, b, first, second):
+    """How tensors of shapes `a` and `b` are contracted over the dimensions `first` and `second`: (the order of the
+    dimensions of each that makes a matrix of it, the numbers of rows, products and columns, the shape of the result).
+    None if sizes differ."""
+    first, second = tuple([check_dim(d, len(a)) for d in first]), tuple([check_dim(d, len(b)) for d in second])
+    if any([a[i] != b[j] for i, j in zip(first, second)]):
+        return None
+    free_a = tuple([i for i in range(len(a)) if i not in first])
+    free_b = tuple([j for j in range(len(b)) if j not in second])
+    rows, columns = [a[i] for i in free_a], [b[j] for j in free_b]
+    return (free_a + first, second + free_b, count_of(rows), count_of([a[i] for i in first]), count_of(columns),
+            tuple(rows + columns))
+
+
+def _arranged(x, order):
+    """`x` with its dimensions in another order."""
+    if is_array_alone(x) and order == tuple(range(len(order))):
+        return x
+    return x.permute(order)
+
+
+def _contracted(a, b, order_a, order_b, rows, count, columns, shape):
+    """The sum of products by a plan."""
+    left, right = _arranged(a, order_a), _arranged(b, order_b)
     if rows != 1 or columns != 1:
         product = matmul(left.reshape(rows, count), right.reshape(count, columns))
     elif a._array.dtype == np.bool_ or (        # torch has no dot product of bools
@@ -148,7 +179,7 @@ def _contracted(a, b, first, second):
         product = dot(left.reshape(count), right.reshape(count))
     else:
         product = (left.squeeze() * right.squeeze()).sum(dtype=a.dtype)
-    return product.reshape(shape)
+    return product if product._array.shape == shape and is_array_alone(product) else product.reshape(shape)
 
 
 @public(dtypes=dt.INTEGER + dt.FLOATING + dt.COMPLEX, widen=True, method=True, autocast="up")
