@@ -5,6 +5,7 @@ import pytest
 import tinytorch as torch
 from tinytorch import dtypes as dt
 from tinytorch.kernels import arithmetic, copies, layout, native, running as runnings, scatter
+from tinytorch.kernels.conv import columns
 from tinytorch.kernels.extremes import extreme_of, place_of
 from tinytorch.kernels.sums import norm_of_rows
 from tinytorch.ops.elementwise import complex
@@ -52,8 +53,8 @@ def gathered(width, seed, dtype):
 
 
 def placed(width, seed, dtype):
-    """Written and added to copies and to zeros: along an index, in slices, at rows and columns. Of several elements that
-    are written to one place the last one stays."""
+    """Written and added to copies and to zeros: along an index, in slices, at rows and columns. Of several elements
+    that are written to one place the last one stays."""
     for shape, dim in along(width, SHAPES[1:]):
         base = draws(seed, *shape, special=True, dtype=dtype)
         for m in (1, 3, 70):
@@ -90,7 +91,7 @@ def moved(width, seed, dtype):
         size = [3, 20, width]
         size[dim] = 1
         for like in (x[:, :1, :1], x[:1, :1], x[:1, :, :1]):
-            for expanded in (np.broadcast_to(like.reshape(like.shape), x.shape), np.broadcast_to(y.reshape(-1)[:1], size)):
+            for expanded in (np.broadcast_to(like, x.shape), np.broadcast_to(y.reshape(-1)[:1], size)):
                 yield copies.in_rows(expanded)
                 yield layout.dense_copy(expanded)
     for widths in (((0, 0), (1, 2), (3, 0)), ((0, 0), (0, 0), (0, width)), ((0, 0), (5, 0), (-1, 1)), ((1, 0),) * 3):
@@ -101,6 +102,12 @@ def moved(width, seed, dtype):
         yield pick(x, (mask,))
         for m in (mask, mask[0], mask[0, 0].copy()):
             yield torch.nonzero(torch.tensor(m)).numpy()
+    for size, kernel, stride, padding, dilation in (
+            ((5, width + 3), (2, 3), (1, 1), ((1, 1), (0, 0)), (1, 1)),
+            ((9, 70), (3, 3), (2, 3), ((1, 1), (2, 2)), (2, 1)), ((4, 200), (1, 2), (1, 2), ((0, 0), (1, 1)), (1, 3))):
+        blocks = int(np.prod(columns.output_size(size, kernel, stride, padding, dilation)))
+        windows = draws(seed, 2, 3 * kernel[0] * kernel[1], blocks, dtype=np.float32).astype(dtype)
+        yield columns.col2im(windows, size, kernel, stride, padding, dilation)
     for size in ((), (1,), (width, 3), (300, 300)):
         yield torch.full(size, 2.5, dtype=torch.tensor(x).dtype).numpy()
 

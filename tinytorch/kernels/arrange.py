@@ -28,6 +28,20 @@ def bordered(x, widths, value):
     return native.made("border", *sizes, value, x)
 
 
+def fill(array, value):
+    """Fills an array with a float, as its method does."""
+    if array.size >= native.LEAST and array.dtype == _FLOAT and array.flags.c_contiguous:
+        native.run("fill", array.size, float(value), array)
+    else:
+        array.fill(value)
+
+
+def filled(shape, value):
+    """A new array of one float."""
+    n = prod(shape)
+    return native.result("fill", shape, n, float(value)) if n and native.many("fill", n) else None
+
+
 @lru_cache(1024)
 def _sizes_of_border(shape, widths):
     """The arguments of the kernel `border` before its number."""

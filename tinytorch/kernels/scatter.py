@@ -28,7 +28,7 @@ def owned(index):
 
 def add_rows(result, index, g):
     """result[index] += g for matrices, where rows may repeat. `result` and `g` are C-contiguous."""
-    (count, width), n = result.shape, len(index)
+    width = result.shape[1]
     if type(result) is np.ndarray and native.done("add_rows", *_slices(result.shape, 0, index.shape, g.shape), g, index,
                                                   result, result):
         return

@@ -13,6 +13,7 @@ from math import prod
 import numpy as np
 from numpy import ndarray
 
+from .. import native
 from ..threads import split
 from . import depthwise, direct, few_outputs, windows, winograd
 
@@ -359,6 +360,11 @@ def col2im(columns, size, kernel, stride, padding, dilation):
     """The adjoint of im2col: columns added up into images (N, C, *size)."""
     out = output_size(size, kernel, stride, padding, dilation)
     channels = columns.shape[1] // prod(kernel)
+    if len(size) == 2:
+        made = native.made("fold", (len(columns), channels, *size), len(columns) * channels, *size, *out, *kernel,
+                           *stride, padding[0][0], padding[1][0], *dilation, columns)
+        if made is not None:
+            return made
     columns = columns.reshape((len(columns), channels) + kernel + out)
     around = np.zeros(_around((len(columns), channels) + size, padding), columns.dtype)
     for tap in range(kernel[-1]):

@@ -1,5 +1,5 @@
-/* Reversed and repeated copies, arrays beside each other and in borders, triangles of matrices, and the gradient of
-resized images (kernels/arrange.py). */
+/* Reversed and repeated copies, arrays beside each other and in borders, triangles of matrices, windows added up into
+images, and the gradient of resized images (kernels/arrange.py, copies.py, conv/columns.py). */
 #include "tile.h"
 
 struct turned { int64_t n, inner; const float *x; float *out; };
@@ -153,6 +153,62 @@ void border(int64_t threads, int64_t outer, int64_t rows, int64_t columns, int64
 {
     const struct bordered args = {rows, columns, top, bottom, left, right, value, x, out};
     share(threads, outer * (top + rows + bottom), rows_in_piece(left + columns + right), some_bordered, &args);
+}
+
+struct folded { int64_t height, width, high, wide, rows, columns, down, across, top, left, rows_apart, columns_apart;
+                const float *x; float *out; };
+
+#define RUN 64
+
+/* Adds to `count` elements of `line`, which begin at column `from` of the windows, what the windows' column `column` has
+for row y of the image, one row of the windows after the other. */
+INLINE void line_of_windows(const struct folded *a, const float *x, int64_t y, int64_t column, int64_t from,
+                            int64_t count, float *restrict line)
+{
+    memset(line, 0, count * sizeof(float));
+    for (int64_t row = 0; row < a->rows; row++) {
+        const int64_t at = y + a->top - row * a->rows_apart;
+        if (at < 0 || at % a->down || at / a->down >= a->high)
+            continue;
+        const float *restrict part = x + ((row * a->columns + column) * a->high + at / a->down) * a->wide + from;
+        for (int64_t j = 0; j < count; j++)
+            line[j] += part[j];
+    }
+}
+
+/* Rows of all images, numbered through. */
+static void some_folded(const void *args, int64_t first, int64_t last)
+{
+    const struct folded *a = args;
+    const int64_t size = a->rows * a->columns * a->high * a->wide;
+    float line[RUN];
+    for (int64_t k = first; k < last; k++) {
+        const float *x = a->x + k / a->height * size;
+        float *out = a->out + k * a->width;
+        memset(out, 0, a->width * sizeof(float));
+        for (int64_t column = 0; column < a->columns; column++)
+            for (int64_t from = 0; from < a->wide; from += RUN) {
+                const int64_t count = a->wide - from < RUN ? a->wide - from : RUN;
+                const int64_t start = from * a->across + column * a->columns_apart - a->left;
+                line_of_windows(a, x, k % a->height, column, from, count, line);
+                for (int64_t j = 0; j < count; j++) {
+                    const int64_t at = start + j * a->across;
+                    if (at >= 0 && at < a->width)
+                        out[at] += line[j];
+                }
+            }
+    }
+}
+
+/* Images (height, width) as the sums of their windows x (rows, columns, high, wide), which begin `down` and `across`
+apart, outside of the image by `top` and `left`, and whose elements are `rows_apart` and `columns_apart`. */
+void fold(int64_t threads, int64_t images, int64_t height, int64_t width, int64_t high, int64_t wide, int64_t rows,
+          int64_t columns, int64_t down, int64_t across, int64_t top, int64_t left, int64_t rows_apart,
+          int64_t columns_apart, const float *x, float *out)
+{
+    const struct folded args = {height, width, high, wide, rows, columns, down, across, top, left, rows_apart,
+                                columns_apart, x, out};
+    share(threads, images * height, rows_in_piece(width * rows * columns), some_folded, &args);
 }
 
 struct triangle { int64_t rows, columns, diagonal, upper; const float *x; float *out; };

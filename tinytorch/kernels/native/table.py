@@ -154,6 +154,8 @@ KERNELS = {
     "fill": (1, "n .value >out[n]"),
     "border": (1, "outer rows columns top bottom left right .value x[outer*rows*columns] "
                ">out[outer*(top+rows+bottom)*(left+columns+right)]"),
+    "fold": (1, "images height width high wide rows columns down across top left rows_apart columns_apart "
+             "x[images*rows*columns*high*wide] >out[images*height*width]"),
     "selected": (1, "n count mask[n]:? x[n] >out[count]"),
     "true_places": (1, "rows columns both count mask[rows*columns]:? >out[(1+both)*count]:i8"),
     "triangle": (1, "outer rows columns diagonal upper x[outer*rows*columns] >out[outer*rows*columns]"),

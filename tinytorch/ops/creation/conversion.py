@@ -15,6 +15,7 @@ from ...autograd.views import assign, check_in_place, check_overlap, is_apart, i
 from ...device import CPU, META, check_device, device as Device
 from ...errors import kind_of, not_a_tensor, warn_once
 from ...kernels import halves
+from ...kernels.arrange import fill as fill_array
 from ...kernels.copies import in_rows
 from ...kernels.layout import channels_last, dense_copy, ordered_like
 from ...kernels.memory import WHOLE, with_strides
@@ -413,7 +414,7 @@ def fill_(input: Tensor, value: Tensor | Number) -> Tensor:
     if is_apart(input) and (value.__class__ is float or value.__class__ is int) and -65504 <= value <= 65504:
         array = input._array                   # every float dtype can hold the value
         if array.dtype.kind == dt.NATIVE and 0 not in array.strides and array.flags.writeable:
-            array.fill(value)
+            fill_array(array, value)
             input._version_counter[0] += 1
             return input
     check_in_place(input, value)
@@ -446,7 +447,7 @@ def zero_(input: Tensor) -> Tensor:
     if is_apart(input):
         array = input._array
         if array.dtype.kind != dt.WIDENED and 0 not in array.strides and array.flags.writeable:
-            array.fill(0)
+            fill_array(array, 0)
             input._version_counter[0] += 1
             return input
     check_in_place(input)

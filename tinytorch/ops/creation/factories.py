@@ -14,6 +14,7 @@ from ...autograd.promotion import as_scalar_tensor, filled_as, refill, scalar_as
 from ...autograd.public import public
 from ...device import META, check_device
 from ...errors import warn
+from ...kernels.arrange import fill as fill_array, filled
 from ...kernels.layout import ordered_like, span, strided
 from ...kernels.memory import Unset, check_size, empty as new_memory, unset, with_strides
 from ...kinds.lazy import restrided
@@ -214,6 +215,10 @@ def empty_in(size, numpy_dtype, order):
 
 def constant(size, value, numpy_dtype):
     """An array filled with a Python number."""
+    if numpy_dtype == _FLOAT and value.__class__ in _PLAIN and -65504 <= value <= 65504:
+        result = new_memory(size, numpy_dtype, lambda size, _: filled(size, value))
+        if result is not None:
+            return result
     result = new_memory(size, numpy_dtype)
     result[...] = filled_as(value, numpy_dtype, result.size)
     return result if result.size else with_strides(result)
@@ -349,6 +354,7 @@ def _full(name, size, fill_value, out, dtype, layout, device, requires_grad, pin
 
 
 _NUMBERS = (float, int, bool, complex)
+_FLOAT, _PLAIN = np.dtype(np.float32), (float, int)
 
 
 # ------------------------------------------------------------------ like another tensor
@@ -386,7 +392,7 @@ def elsewhere(input):
 def _fill_with(value):
     def fill(array):
         if type(array) is np.ndarray and array.dtype.kind != dt.WIDENED:
-            array.fill(value)                  # 0 and 1, which every dtype holds
+            fill_array(array, value)           # 0 and 1, which every dtype holds
         else:
             array[...] = scalar_as(value, array.dtype)
     return fill
@@ -445,9 +451,13 @@ def full_like(input: Tensor, fill_value: Number, *, dtype: dt.dtype | type | Non
     >>> torch.full_like(torch.tensor([1., 2.]), 3)
     tensor([3., 3.])
     """
-    value = number_of("full_like", "fill_value", 2, fill_value)
+    value = fill_value if fill_value.__class__ in _NUMBERS else number_of("full_like", "fill_value", 2, fill_value)
 
     def fill(array):
+        if array.dtype == _FLOAT and type(array) is np.ndarray and value.__class__ in _PLAIN and (
+                -65504 <= value <= 65504):
+            fill_array(array, value)
+            return
         array[...] = filled_as(value, array.dtype, array.size)
     return _fill_like(full_like, fill, input, dtype, layout, device, requires_grad, pin_memory, memory_format)
 

@@ -214,6 +214,12 @@ def range(start: Number, end: Number, step: Number = 1, *, out: Tensor | None = 
     return _into(out, finish(array, device, requires_grad), by_count=True)
 
 
+def _are_moderate(start, end):
+    """Whether the ends of a range are Python's numbers that every float dtype holds."""
+    return start.__class__ in _PLAIN and end.__class__ in _PLAIN and -65504 <= start <= 65504 and (
+        -65504 <= end <= 65504)
+
+
 @lru_cache(256, typed=True)
 def _singles(start, end, steps):
     """(first, last, step) of evenly spaced numbers in float32, for ends that float32 holds."""
@@ -340,10 +346,11 @@ def linspace(start: Tensor | Number, end: Tensor | Number, steps: int, *, out: T
     >>> torch.linspace(0, 1, 3)
     tensor([0.0000, 0.5000, 1.0000])
     """
-    if out is dtype is layout is device is None and not requires_grad and not pin_memory and start.__class__ in (
-            _PLAIN) and end.__class__ in _PLAIN and steps.__class__ is int and 1 < steps <= LARGEST and (
-            dt.get_default_dtype() is dt.float32 and -65504 <= start <= 65504 and -65504 <= end <= 65504):
-        result = new_memory((steps,), dt.float32.numpy, lambda size, _: scan.spaced(*_singles(start, end, steps), steps))
+    usual = out is dtype is layout is device is None and not requires_grad and not pin_memory
+    if usual and _are_moderate(start, end) and steps.__class__ is int and 1 < steps <= LARGEST and (
+            dt.get_default_dtype() is dt.float32):
+        ends = _singles(start, end, steps)
+        result = new_memory((steps,), dt.float32.numpy, lambda size, dtype: scan.spaced(*ends, steps))
         if result is not None:
             return wrap(result)
     start, end, steps = _end("linspace", "start", start), _end("linspace", "end", end), _steps_of(steps)

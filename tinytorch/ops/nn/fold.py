@@ -12,6 +12,7 @@ from ...errors import not_implemented, refuse_records
 from ...kernels.conv import columns as kernels
 from ...tensor import Tensor, check_dim
 from ..layout.shape import squeeze, unsqueeze
+from ..plan import cached_by_shape
 
 
 @op(name="im2col", batches="examples", first=4, input=lambda g, shape, kernel, stride, padding, dilation:
@@ -68,6 +69,24 @@ def _check_floating(name, input):
     refuse_records(f"{name}_out_cpu", input)
 
 
+@cached_by_shape
+def _windows(shape, kernel_size, dilation, padding, stride):
+    """(kernel, stride, padding, dilation) of `unfold`, checked."""
+    kernel, dilation, padding, stride = _sliding("im2col", kernel_size, dilation, padding, stride)
+    for dim in (1, 2):                         # torch reads both sizes first, which raises IndexError
+        check_dim(dim, len(shape))
+    if len(shape) not in (3, 4) or 0 in shape[-3:]:
+        raise RuntimeError("Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
+                           f"dimensions for input, but got: {list(shape)}")
+    pairs = tuple([(p, p) for p in padding])
+    blocks = kernels.output_size(shape[-2:], kernel, stride, pairs, dilation)
+    if min(blocks) < 1:
+        raise RuntimeError(f"Given input with spatial size {shape[-2:]}, kernel_size={kernel}, dilation={dilation}, "
+                           f"padding={padding}, calculated shape of the array of sliding blocks as {blocks}, but its "
+                           "components must be at least one.")
+    return kernel, stride, pairs, dilation
+
+
 # ------------------------------------------------------------------ public
 @public("im2col", in_python=True)
 def unfold(input: Tensor, kernel_size: int | Iterable[int], dilation: int | Iterable[int] = 1,
@@ -83,23 +102,12 @@ def unfold(input: Tensor, kernel_size: int | Iterable[int], dilation: int | Iter
              [3., 4., 6., 7.],
              [4., 5., 7., 8.]]])
     """
-    kernel, dilation, padding, stride = _sliding("im2col", kernel_size, dilation, padding, stride)
     shape = input._array.shape
-    for dim in (1, 2):                         # torch reads both sizes first, which raises IndexError
-        check_dim(dim, len(shape))
-    if len(shape) not in (3, 4) or 0 in shape[-3:]:
-        raise RuntimeError("Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
-                           f"dimensions for input, but got: {list(shape)}")
-    pairs = tuple([(p, p) for p in padding])
-    blocks = kernels.output_size(shape[-2:], kernel, stride, pairs, dilation)
-    if min(blocks) < 1:
-        raise RuntimeError(f"Given input with spatial size {shape[-2:]}, kernel_size={kernel}, dilation={dilation}, "
-                           f"padding={padding}, calculated shape of the array of sliding blocks as {blocks}, but its "
-                           "components must be at least one.")
+    settings = _windows(shape, kernel_size, dilation, padding, stride)
     _check_floating("im2col", input)
     if len(shape) == 3:
-        return squeeze(_im2col(kernel, stride, pairs, dilation, unsqueeze(input, 0)), 0)
-    return _im2col(kernel, stride, pairs, dilation, input)
+        return squeeze(_im2col(*settings, unsqueeze(input, 0)), 0)
+    return _im2col(*settings, input)
 
 
 @public("col2im", in_python=True)

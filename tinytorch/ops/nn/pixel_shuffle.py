@@ -24,7 +24,10 @@ def _shuffle(input, factor):
 
 @cached_by_shape
 def _plan(shape, factor):
-    """(the shape of images as blocks of channels, the order that makes them blocks of pixels, the shape of these)."""
+    """(the shape of images as blocks of channels, the order that makes them blocks of pixels, the shape of these). None
+    for shapes that are refused."""
+    if len(shape) < 3 or factor <= 0 or shape[-3] % factor ** 2:
+        return None
     *batch, c, h, w = shape
     n = len(batch)
     return ((*batch, c // factor ** 2, factor, factor, h, w), (*range(n + 1), n + 3, n + 1, n + 4, n + 2),
@@ -68,11 +71,12 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     tensor([[[0., 1.],
              [2., 3.]]])
     """
-    _check("pixel_shuffle", input, "upscale_factor", upscale_factor)
-    channels, square = input._array.shape[-3], upscale_factor ** 2
-    if channels % square:
+    if _plan(input._array.shape, upscale_factor) is None:
+        _check("pixel_shuffle", input, "upscale_factor", upscale_factor)
         raise RuntimeError("pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
-                           f"upscale_factor, but input.size(-3)={channels} is not divisible by {square}")
+                           f"upscale_factor, but input.size(-3)={input._array.shape[-3]} is not divisible by "
+                           f"{upscale_factor ** 2}")
+    refuse_records("pixel_shuffle", input)
     return _shuffle(input, upscale_factor)
 
 
