@@ -11,7 +11,7 @@ from tinytorch.kernels.native.table import KERNELS, parsed
 
 from .test_native import FAMILIES, draws, kernels
 from .test_native_addresses import elements
-from .test_native_rows import lines
+from .test_native_rows import lines, moved, placed
 
 needs_library = pytest.mark.skipif(native.level() is None, reason="no library of native kernels was built")
 F = torch.nn.functional
@@ -79,7 +79,7 @@ def recorded(monkeypatch):
                     pass
             for program in programs():
                 program()
-            for family in (elements, lines):
+            for family in (elements, lines, moved, placed):
                 for _ in family(33, 5, np.float32):
                     pass
     finally:
@@ -144,7 +144,7 @@ def test_several_threads_and_an_index_that_changes():
         for _ in range(300):
             try:
                 native.run("gather", 1, 4096, 4096, 1, x, index, out)
-                native.run("add_along", 1, 4096, 4096, 1, x, index, out)
+                native.run("add_along", 1, 4096, 4096, 1, x, index, None, out)
                 native.run("in_range", 4096, 4096, index)
                 ran.append(1)
             except IndexError:
