@@ -15,6 +15,7 @@ from tinytorch.ops.nn import pad
 
 from .test_native import WIDTHS, draws, kernels, needs_library
 
+F = torch.nn.functional
 #: (before, along, behind) of what is gathered from, run along or reduced.
 SHAPES = ((300, 40, 1), (1, 700, 1), (3, 33, 17), (1, 200, 65), (5, 1, 300), (1, 9, 2500), (2, 3, 1), (40, 300, 1))
 
@@ -145,8 +146,24 @@ def lines(width, seed, dtype):
         yield arithmetic.outer(x[:, :10].reshape(-1), x[0, 0])
 
 
+def pools(width, seed, dtype):
+    """Windows beside each other, of a part of the image or of the whole image: means, maxima and their gradients."""
+    for size, kernel in (((4, 4), 2), ((5, 2 * width), (2, 2)), ((7, 3 * width + 1), (3, 3)), ((4, width), (4, width)),
+                         ((9, 8), (3, 4)), ((6, 5), (6, 1))):
+        x = torch.tensor(draws(seed, 2, 3, *size, special=size[0] == 5, dtype=dtype), requires_grad=True)
+        for pool in (lambda x: F.avg_pool2d(x, kernel), lambda x: F.avg_pool2d(x, kernel, divisor_override=7),
+                     lambda x: F.avg_pool1d(x[:, 0], min(size[1], 3)), lambda x: F.max_pool2d(x, kernel),
+                     lambda x: F.adaptive_avg_pool2d(x, 1), lambda x: F.adaptive_max_pool2d(x, 1),
+                     lambda x: F.adaptive_max_pool2d(x, 1, True)[0]):
+            y = pool(x)
+            y.backward(torch.tensor(draws(seed + 1, *y.shape, dtype=dtype)))
+            yield from (y.detach().numpy(), x.grad.numpy())
+            x.grad = None
+
+
 @needs_library
-@pytest.mark.parametrize("family", [extremes, gathered, lines, moved, norms, placed, running], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("family", [extremes, gathered, lines, moved, norms, placed, pools, running],
+                         ids=lambda f: f.__name__)
 def test_the_same_bits(family):
     """Nothing is added up in another order, so the twins give the same numbers, on any number of threads."""
     before = torch.get_num_threads()

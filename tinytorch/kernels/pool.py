@@ -10,9 +10,8 @@ import numpy as np
 from .. import dtypes as dt
 from . import native
 from .extremes import place_of
-from .looks import any_true
 from .scatter import add_flat, owned, picked
-from .sums import add_up
+from .sums import PIECE, add_up
 from .threads import split
 
 _CACHE = 1 << 19          # bytes of input at a time: the arrays of a chunk stay in the cache
@@ -125,10 +124,10 @@ def _apart(size, out, kernel, stride, padding, dilation):
 
 def max_pool(x, out, kernel, stride, padding, dilation):
     """The largest element of each window (NaN if there is one)."""
-    apart = _apart(x.shape[1:], tuple(out), tuple(kernel), tuple(stride), tuple(padding), tuple(dilation))
+    apart = _apart(x.shape[1:], out, kernel, stride, padding, dilation)
     if apart is not None:
-        result = np.empty((len(x),) + out, x.dtype)
-        if native.done("max_pool", len(x), *apart, x, result):
+        result = native.made("max_pool", (len(x), *out), len(x), *apart, x)
+        if result is not None:
             return result
     return _windowed(x, out, np.maximum, lowest(x.dtype), kernel, stride, padding, dilation)
 
@@ -137,9 +136,9 @@ def sum_pool(x, out, kernel, stride, padding):
     """The sum of each window."""
     apart = None
     if x.dtype == _FLOAT:
-        apart = _apart(x.shape[1:], tuple(out), tuple(kernel), tuple(stride), tuple(padding), (1,))
+        apart = _apart(x.shape[1:], out, kernel, stride, padding, (1,))
     if apart is not None:
-        result = native.made("sum_pool", (len(x), *out), len(x), *apart, len(out) == 1, x)
+        result = native.made("sum_pool", (len(x), *out), len(x), *apart, len(out) == 1, 1.0, x)
         if result is not None:
             return result
     return _windowed(x, out, np.add, 0, kernel, stride, padding, (1,) * len(out))
@@ -173,7 +172,8 @@ def sum_pool_grad(g, size, kernel, stride, padding):
 
 def _any_nan(array):
     flat = array.reshape(-1)
-    return np.isnan(flat.dot(flat))            # a sum of squares is NaN only if an element is
+    total = flat.dot(flat)
+    return total != total                      # a sum of squares is NaN only if an element is
 
 
 def max_indices(x, ans, kernel, stride, padding, dilation):
@@ -202,8 +202,8 @@ def max_pool_grad(x, ans, g, kernel, stride, padding, dilation):
         return scatter(max_indices(x, ans, kernel, stride, padding, dilation), g, x.shape[1:])
     inside = _apart(x.shape[1:], ans.shape[1:], kernel, stride, padding, dilation)
     if inside is not None:
-        result = np.empty(x.shape, x.dtype)
-        if native.done("max_pool_backward", len(x), *inside, x, ans, g, result):
+        result = native.made("max_pool_backward", x.shape, len(x), *inside, x, ans, g)
+        if result is not None:
             return result
     taps = _taps(x.shape[1:], ans.shape[1:], kernel, stride, padding, dilation)
     apart = all([s >= d * (k - 1) + 1 for k, s, d in zip(kernel, stride, dilation)])
@@ -239,6 +239,12 @@ def max_pool_pick(x, ans, values, kernel, stride, padding, dilation):
 
 def scatter(indices, g, size):
     """`g` (M, ...) added up at flat positions `indices` of images of `size`."""
+    try:
+        sums = np.zeros((len(g), *size), g.dtype)
+        if native.done("add_along", len(g), prod(size), prod(g.shape[1:]), 1, g, indices, sums):
+            return sums
+    except IndexError:
+        pass
     if indices.size and indices.max() >= prod(size):
         raise IndexError(f"max index {indices.max()} is outside of the image: its window contains padding alone")
     result = np.zeros(len(g) * prod(size), g.dtype)
@@ -271,15 +277,105 @@ def _bounds(n, out):
     return i * n // out, -(-(i + 1) * n // out)
 
 
-def whole_indices(x):
-    """The flat position of the largest element of each image, the first of equal ones; None if an image has a NaN."""
-    rows = x.reshape(len(x), prod(x.shape[1:]))
-    if not rows.size:
+def whole_maxima(x, n):
+    """(the largest element of each image, its flat position) of a C-contiguous array (*, n axes), where the first of
+    equal elements counts; None if an image has a NaN."""
+    shape, images, width = _sizes_of_images(x.shape, n)
+    if not x.size:
         return None
-    indices = place_of(np.argmax, rows, 1, True)
-    if any_true(np.isnan(picked(rows, indices, 1))):
+    if x.dtype is _FLOAT and type(x) is np.ndarray and native.level() and width < 1 << 31:
+        top, indices = np.empty(shape, _FLOAT), np.empty(shape, np.int64)
+        native.run("extremes", images, width, 1, False, x, top, indices)
+    else:
+        rows = x.reshape(images, width)
+        indices = place_of(np.argmax, rows, 1, True)
+        top, indices = picked(rows, indices, 1).reshape(shape), indices.reshape(shape)
+    return None if x.dtype.kind == dt.NATIVE and _any_nan(top) else (top, indices)
+
+
+def means(x, *settings):
+    """The mean of each window of an array (*, n axes) by one kernel. `settings`: outputs, kernel, stride, padding,
+    whether padding counts, and what sums are divided by, or None for the number of elements. None where no kernel
+    computes it: it takes floats in C order."""
+    plan = _plan_of_means(x.shape, *settings)
+    if plan is None:
         return None
-    return indices.reshape((len(x),) + (1,) * (x.ndim - 1))
+    name, divisor, shape, before = plan
+    if name == "row_sums":
+        if x.dtype is not _FLOAT or not x.flags.c_contiguous or type(x) is not np.ndarray:
+            return None
+        result = native.result(name, shape, *before, x, None)
+    else:
+        result = native.made(name, shape, *before, x)
+    if divisor is not None and result is not None:
+        result /= divisor
+    return result
+
+
+def shares_of_means(g, size, kernel, stride, padding, include_pad, divisor):
+    """The gradient of `means` for images of `size`; None where no kernel computes it."""
+    plan = _plan_of_shares(g.shape, size, kernel, stride, padding, include_pad, divisor)
+    return None if plan is None else native.made("mean_pool_backward", *plan, g)
+
+
+@lru_cache(1024)
+def _plan_of_shares(shape, size, kernel, stride, padding, include_pad, divisor):
+    """(the shape of the result of `shares_of_means`, the numbers that its kernel takes), or None."""
+    n = len(size)
+    images, out = prod(shape[:-n]), shape[-n:]
+    divisor = divisor or counts(size, out, kernel, stride, padding, include_pad)
+    whole = kernel == size and out == (1,) * n
+    apart = _apart(size, out, kernel, kernel if whole else stride, padding, (1,) * n)
+    if apart is None or divisor.__class__ is not int:
+        return None
+    return shape[:-n] + size, images, *apart, whole, float(divisor)
+
+
+@lru_cache(1024)
+def _plan_of_means(shape, out, kernel, stride, padding, include_pad, divisor):
+    """(the kernel of `means`, what its result is divided by, the shape of the result, the numbers that the kernel
+    takes), or None."""
+    n = len(out)
+    images, size = prod(shape[:-n]), shape[-n:]
+    divisor = divisor or counts(size, out, kernel, stride, padding, include_pad)
+    if native.level() is None or 0 in shape or divisor.__class__ is not int:
+        return None
+    name, before, apart = "", (), _apart(size, out, kernel, stride, padding, (1,) * n)
+    if is_even(out, kernel, stride, padding, size):
+        if max(out) == 1 and (images > 1 or prod(size) <= PIECE):      # of the whole images
+            name, before = "row_sums", (images, prod(size), PIECE, images == 1)
+        elif max(out) > 1 and n < 3:
+            name, before = "window_sums", (images, *_windows(out, kernel))
+    elif apart is not None:
+        name, before, divisor = "sum_pool", (images, *apart, n == 1, float(divisor)), None
+    return (name, divisor, shape[:-n] + out, before) if name else None
+
+
+#: Windows of at least so many elements are summed along the axes of a reshaped array, smaller ones place by place.
+_WINDOW = 16
+
+
+def is_even(out, kernel, stride, padding, size):
+    """Whether windows are summed by `even_sums`: they are large, lie beside each other and cover the image."""
+    return prod(kernel) >= _WINDOW and not any(padding) and (tuple(stride) == tuple(kernel) or max(out) == 1) and (
+        divides(out, kernel, size))
+
+
+def divides(out, kernel, size):
+    """Whether windows of the size `kernel` beside each other are the whole image."""
+    return tuple([m * k for m, k in zip(out, kernel)]) == tuple(size)
+
+
+def _windows(out, kernel):
+    """The numbers of rows and columns of windows, and of elements in a window, in the order of `window_sums`."""
+    (high, wide), (rows, columns) = (1, *out)[-2:], (1, *kernel)[-2:]
+    return high, rows, wide, columns
+
+
+@lru_cache(1024)
+def _sizes_of_images(shape, n):
+    """(the shape of one number for each image, the number of images, the elements of an image)."""
+    return shape[:-n] + (1,) * n, prod(shape[:-n]), prod(shape[-n:])
 
 
 def even_sums(x, out, kernel):
@@ -287,9 +383,7 @@ def even_sums(x, out, kernel):
     if max(out) == 1:                          # of the whole images
         return add_up(x.reshape(len(x), -1), (1,)).reshape(len(x), *out)
     if len(out) < 3:
-        high, wide = (1, *out)[-2:]
-        rows, columns = (1, *kernel)[-2:]
-        result = native.made("window_sums", (len(x), *out), len(x), high, rows, wide, columns, x)
+        result = native.made("window_sums", (len(x), *out), len(x), *_windows(out, kernel), x)
         if result is not None:
             return result
     shape = [len(x)]

@@ -8,7 +8,7 @@ from ..kinds.record_dtypes import BFLOAT16, from_bfloat16
 from . import native
 from .rows import ones
 
-_PIECE = 16384            # so many elements are one piece of work for a thread
+PIECE = 16384            # so many elements are one piece of work for a thread
 _BITS = np.dtype(np.uint16)
 _FEW = min(native.LEAST, np.getbufsize())      # below, the layout does not change a sum
 
@@ -20,7 +20,7 @@ def add_up(x, axes, keepdims=False):
             shape, n, found = x.shape, x.ndim, None
             if axes == tuple(range(n - len(axes), n)):
                 found = _of_rows(x, prod(shape[:-len(axes)]), prod(shape[-len(axes):]))
-            elif axes == tuple(range(len(axes))) and x.size >= _PIECE:
+            elif axes == tuple(range(len(axes))) and x.size >= PIECE:
                 found = _of_columns(x, prod(shape[:len(axes)]), prod(shape[len(axes):]))
             elif axes[-1] == n - 1:            # first over the last axes, which leaves few numbers
                 inner = next((i for i in range(n - 1, 0, -1) if i - 1 not in axes), 0)
@@ -42,8 +42,8 @@ def add_up_halves(x, axes, keepdims=False):
             axes == tuple(range(x.ndim - len(axes), x.ndim))):
         shape, half = x.shape, x.dtype.kind == "f"
         rows, width = prod(shape[:-len(axes)]), prod(shape[-len(axes):])
-        pieces = -(-width // _PIECE) if rows == 1 else 0
-        found = native.result("half_row_sums", (rows,), rows, width, _PIECE, pieces, half, np.frombuffer(x, _BITS),
+        pieces = -(-width // PIECE) if rows == 1 else 0
+        found = native.result("half_row_sums", (rows,), rows, width, PIECE, pieces, half, np.frombuffer(x, _BITS),
                               np.empty(pieces) if pieces > 1 else None)
         return found.reshape([1 if i in axes else m for i, m in enumerate(shape) if keepdims or i not in axes])
     return add_up(x.astype(np.float32) if x.dtype.kind == "f" else from_bfloat16(x), axes, keepdims)
@@ -51,18 +51,18 @@ def add_up_halves(x, axes, keepdims=False):
 
 def of_batch(x):
     """The sum of floats over the first axis. For few elements a product with ones takes half the time of a sum."""
-    if x.ndim == 2 and x.size < _PIECE:
+    if x.ndim == 2 and x.size < PIECE:
         return ones(len(x), x.dtype.char).dot(x)
     return add_up(x, (0,))
 
 
 def _of_rows(x, rows, width):
-    pieces = -(-width // _PIECE) if rows == 1 else 0
-    return native.result("row_sums", (rows,), rows, width, _PIECE, pieces, x, np.empty(pieces) if pieces > 1 else None)
+    pieces = -(-width // PIECE) if rows == 1 else 0
+    return native.result("row_sums", (rows,), rows, width, PIECE, pieces, x, np.empty(pieces) if pieces > 1 else None)
 
 
 def _of_columns(x, rows, width):
-    grain = max(32, _PIECE // width)           # with fewer rows there are too many partial sums
+    grain = max(32, PIECE // width)           # with fewer rows there are too many partial sums
     pieces = -(-rows // grain)
     parts = np.empty((pieces, width), x.dtype)
     native.run("column_sums", rows, width, grain, pieces, x, parts)

@@ -115,7 +115,7 @@ INLINE void rows_of(int smallest, const struct extremes *a, int64_t first, int64
         const float top = extreme_of_row(smallest, x, a->n);
         if (a->index)
             a->index[row] = place_of(top, x, a->n);
-        else
+        if (a->out)
             a->out[row] = top;
     }
 }
@@ -190,7 +190,8 @@ static void columns_of_smallest(const void *args, int64_t first, int64_t last)
     columns_of(1, args, first, last);
 }
 
-/* Writes the extremes of x (outer, n, inner) to `out`, or their places to `index`. n fits 31 bits. */
+/* Writes the extremes of x (outer, n, inner) to `out`, or their places to `index`, or both if `inner` is 1. n fits 31
+bits. */
 void extremes(int64_t threads, int64_t outer, int64_t n, int64_t inner, int64_t smallest, const float *x, float *out,
               int64_t *index)
 {

@@ -192,6 +192,44 @@ void max_pool_backward(int64_t threads, int64_t images, int64_t height, int64_t 
     share(threads, images, rows_in_piece(height * width), max_pool_gradients, &args);
 }
 
+struct shares { int64_t height, width, high, wide, rows, columns; float start, divisor; const float *g; float *out; };
+
+static void shares_of_images(const void *args, int64_t first, int64_t last)
+{
+    const struct shares *a = args;
+    const int64_t used = a->columns * a->wide, rest = a->height - a->rows * a->high;
+    for (int64_t image = first; image < last; image++) {
+        const float *g = a->g + image * a->rows * a->columns;
+        float *out = a->out + image * a->height * a->width;
+        for (int64_t row = 0; row < a->rows; row++, g += a->columns) {
+            float *top = out;
+            if (a->wide == 2)
+                for (int64_t j = 0; j < a->columns; j++)
+                    top[2 * j] = top[2 * j + 1] = g[j] / a->divisor + a->start;
+            else
+                for (int64_t j = 0; j < a->columns; j++) {
+                    const float share = g[j] / a->divisor + a->start;
+                    for (int64_t c = 0; c < a->wide; c++)
+                        top[j * a->wide + c] = share;
+                }
+            memset(top + used, 0, (a->width - used) * sizeof(float));
+            for (int64_t r = 1; r < a->high; r++)
+                memcpy(top + r * a->width, top, a->width * sizeof(float));
+            out += a->high * a->width;
+        }
+        memset(out, 0, rest * a->width * sizeof(float));
+    }
+}
+
+/* Divides each element of `g` and writes it to all places of its window. `whole`: the windows are whole images, where -0.
+is written as it is. */
+void mean_pool_backward(int64_t threads, int64_t images, int64_t height, int64_t width, int64_t high, int64_t wide,
+                        int64_t rows, int64_t columns, int64_t whole, float divisor, const float *g, float *out)
+{
+    struct shares args = {height, width, high, wide, rows, columns, whole ? -0.0f : 0.0f, divisor, g, out};
+    share(threads, images, rows_in_piece(height * width), shares_of_images, &args);
+}
+
 enum { COLUMNS_AT_ONCE = 1024 };
 
 struct windows { int64_t high, rows, wide, columns; const float *x; float *out; };
@@ -238,7 +276,7 @@ void window_sums(int64_t threads, int64_t images, int64_t high, int64_t rows, in
         share(threads, images * high, rows_in_piece(rows * wide * columns), some_windows, &args);
 }
 
-struct sums { int64_t height, width, high, wide, rows, columns; float start; const float *x; float *out; };
+struct sums { int64_t height, width, high, wide, rows, columns; float start, divisor; const float *x; float *out; };
 
 /* Of windows in a row: down each column, and then those sums along the row. `start`: what a single row is added to. */
 INLINE void sums_of_each(const struct sums *a, int64_t high, int64_t wide, const float *restrict x, float *restrict out)
@@ -254,7 +292,7 @@ INLINE void sums_of_each(const struct sums *a, int64_t high, int64_t wide, const
                 column += x[r * a->width + j * wide + c];
             total = c ? total + column : wide == 1 ? 0.0f + column : column;
         }
-        out[j] = total;
+        out[j] = total / a->divisor;
     }
 }
 
@@ -271,11 +309,11 @@ static void sum_pool_images(const void *args, int64_t first, int64_t last)
     }
 }
 
-/* `flat`: of images that are rows, whose elements are added to each other alone; else those of a single row are added
-to zero, as NumPy's are. */
+/* The sums, each divided by `divisor`. `flat`: of images that are rows, whose elements are added to each other alone; else
+those of a single row are added to zero, as NumPy's are. */
 void sum_pool(int64_t threads, int64_t images, int64_t height, int64_t width, int64_t high, int64_t wide, int64_t rows,
-              int64_t columns, int64_t flat, const float *x, float *out)
+              int64_t columns, int64_t flat, float divisor, const float *x, float *out)
 {
-    struct sums args = {height, width, high, wide, rows, columns, flat ? -0.0f : 0.0f, x, out};
+    struct sums args = {height, width, high, wide, rows, columns, flat ? -0.0f : 0.0f, divisor, x, out};
     share(threads, images, rows_in_piece(height * width), sum_pool_images, &args);
 }

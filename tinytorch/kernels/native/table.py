@@ -175,11 +175,13 @@ KERNELS = {
     "extremes": (8192, "outer n inner smallest x[outer*n*inner] ?>out[outer*inner] ?>index[outer*inner]:i8"),
     "max_pool": (1, "images height width high wide rows columns "
                  "x[images*max(height,high*rows)*max(width,wide*columns)] >out[images*rows*columns]"),
-    "sum_pool": (1, "images height width high wide rows columns flat "
+    "sum_pool": (1, "images height width high wide rows columns flat .divisor "
                  "x[images*max(height,high*rows)*max(width,wide*columns)] >out[images*rows*columns]"),
-    "max_pool_backward": (2048, "images height width high wide rows columns "
+    "max_pool_backward": (1, "images height width high wide rows columns "
                           "x[images*max(height,high*rows)*max(width,wide*columns)] largest[images*rows*columns] "
                           "g[images*rows*columns] >out[images*height*width]"),
+    "mean_pool_backward": (1, "images height width high wide rows columns whole .divisor g[images*rows*columns] "
+                           ">out[images*max(height,high*rows)*max(width,wide*columns)]"),
     "row_sums": (1024, "rows width grain pieces x[rows*width] ?>parts[pieces]:f8 >out[rows]"),
     "column_sums": (1024, "rows width grain pieces x[rows*width] >parts[pieces*width]"),
     "half_row_sums": (1, "rows width grain pieces half x[rows*width]:u2 ?>parts[pieces]:f8 >out[rows]"),

@@ -18,13 +18,30 @@ from ...autograd.record_dtypes import in_float32
 from ...errors import type_name
 from ...kernels import pool as kernels
 from ...kernels.layout import in_channels_last, operand_order
-from ...tensor import Tensor
+from ...seam import seam
+from ...tensor import Tensor, wrap
 from ...types import Extents, Ints
+from ..plan import cached_by_shape
 from ..reduction.reductions import masked, raw
 from . import pool
-from .pool import _avg_pool, _avg_pool_grad, back, check_dtype, gather, images, is_last, of_one_axis, scatter, wide
+from .pool import (
+    _avg_pool,
+    _avg_pool_grad,
+    back,
+    check_dtype,
+    gather,
+    images,
+    in_c_order,
+    is_last,
+    of_one_axis,
+    scatter,
+    wide,
+)
 
 __all__ = ["adaptive_avg_pool1d"]
+
+#: The sizes of one element for each image.
+_WHOLE = {(1,), (1, 1), (1, 1, 1)}
 
 
 # ------------------------------------------------------------------ primitives
@@ -88,11 +105,12 @@ def _check_gradient(kind, n, grad):
 def _adaptive_max(out, input):
     n = len(out)
     x = images(input, n)
-    indices = kernels.whole_indices(x) if max(out) == 1 == min(out) else None
-    if indices is None:
+    found = kernels.whole_maxima(x, n) if out in _WHOLE else None
+    if found is None:
         indices = kernels.adaptive_indices(x, out)
+        found = kernels.gather(indices, x), indices
     last = n if n < 3 else None
-    return back(kernels.gather(indices, x), input, last), back(indices, input, last)
+    return back(found[0], input, last), back(found[1], input, last)
 
 
 def _adaptive_max_grad(g, n, input, indices):
@@ -105,8 +123,19 @@ def _adaptive_max_at(n, top, input, indices):
     return top.pop()                           # backward needs the indices alone
 
 
+@op(name="adaptive_max_pool2d", batches="examples", first=1, aux=True,
+    input=lambda g, out, input, aux: _adaptive_max_grad(g, len(out), input, aux))
+def _adaptive_max_without_indices(out, input):
+    n, found = len(out), None
+    if out in _WHOLE and input.flags.c_contiguous and in_c_order(input, n):
+        found = kernels.whole_maxima(input, n)
+    return _adaptive_max.__wrapped__(out, input) if found is None else found
+
+
 _adaptive_max_ats = {1: of_one_axis(_adaptive_max_at), 2: _adaptive_max_at,
                      3: renamed(_adaptive_max_at, "adaptive_max_pool3d")}
+_adaptive_max_alone = {2: _adaptive_max_without_indices,
+                       3: renamed(_adaptive_max_without_indices, "adaptive_max_pool3d")}
 
 
 def _put_grad(g, size, indices):
@@ -145,7 +174,20 @@ def _sizes(output_size, shape):
 
 
 def _target(function, n, input, output_size):
-    """The output's spatial size, with None filled in. Raises torch's errors for a bad size or a bad input."""
+    """The output's spatial size, with None filled in. Raises torch's errors for a bad size or a bad input. The result
+    depends on the input's shape and dtype alone, and is not computed again for the same."""
+    array = input._array
+    if type(array) is np.ndarray:
+        return _target_of(function, n, array.shape, array.dtype, output_size)
+    return _checked_target(function, n, input, output_size)
+
+
+@cached_by_shape
+def _target_of(function, n, shape, dtype, output_size):
+    return _checked_target(function, n, wrap(np.broadcast_to(np.empty((), dtype), shape)), output_size)
+
+
+def _checked_target(function, n, input, output_size):
     # The order is torch's: the type of `output_size`, the number of dimensions of the input, the values of
     # `output_size`. An average over all then needs a floating dtype alone, also of no elements. Every other pooling
     # needs sizes above 0, then a floating dtype, which adaptive_avg_pool2d checks unless input or output is empty.
@@ -194,20 +236,24 @@ def _target(function, n, input, output_size):
 
 def _adaptive_average(function, n, input, output_size):
     out = _target(function, n, input, output_size)
-    size = input._array.shape[-n:]
-    if input._array.dtype.kind not in dt.FLOATING:
-        return input.mean(tuple(range(-n, 0)), True) if out == (1,) * n else input.new_empty(
-            input._array.shape[:-n] + out)
-    if out == (1,) * n:
-        primitive, settings = _means[n], (n,)
-    elif min(out) > 0 and not any([n % m for n, m in zip(size, out)]):
-        kernel = tuple([n // m for n, m in zip(size, out)])
-        primitive, settings = _evens[n], (out, kernel, kernel, (0,) * n, True, None)
-    else:
-        primitive, settings = _unevens[n], (out,)
-    if input._array.dtype == dt.BFLOAT16:
+    array = input._array
+    if array.dtype.kind not in dt.FLOATING:
+        return input.mean(tuple(range(-n, 0)), True) if out == (1,) * n else input.new_empty(array.shape[:-n] + out)
+    primitive, settings = _primitive_of_average(array.shape[-n:], out)
+    if array.dtype == dt.BFLOAT16:
         return in_float32(primitive, *settings, input)
     return primitive(*settings, input)
+
+
+@cached_by_shape
+def _primitive_of_average(size, out):
+    n = len(out)
+    if out == (1,) * n:
+        return _means[n], (n,)
+    if min(out) > 0 and not any([n % m for n, m in zip(size, out)]):
+        kernel = tuple([n // m for n, m in zip(size, out)])
+        return _evens[n], (out, kernel, kernel, (0,) * n, True, None)
+    return _unevens[n], (out,)
 
 
 @public()
@@ -243,8 +289,11 @@ def adaptive_avg_pool3d(input: Tensor, output_size: int | Extents) -> Tensor:
     return _adaptive_average("adaptive_avg_pool3d", 3, input, output_size)
 
 
-def _adaptive_maximum(function, n, input, output_size):
+def _adaptive_maximum(function, n, input, output_size, with_indices=True):
     out = _target(function, n, input, output_size)
+    if not with_indices:
+        pool = _adaptive_max_alone[n]
+        return in_float32(pool, out, input) if input._array.dtype == dt.BFLOAT16 else pool(out, input)
     top, indices = in_float32(_adaptive_max, out, input) if input._array.dtype == dt.BFLOAT16 else \
         _adaptive_max(out, input)
     return _adaptive_max_ats[n](n, [top._array], input, indices), indices
@@ -273,6 +322,8 @@ def adaptive_max_pool2d(input: Tensor, output_size: int | Ints,
     >>> torch.nn.functional.adaptive_max_pool2d(torch.arange(16.).view(1, 4, 4), (1, 2))
     tensor([[[13., 15.]]])
     """
+    if not return_indices and not seam.up:
+        return _adaptive_maximum("adaptive_max_pool2d", 2, input, output_size, False)
     result = adaptive_max_pool2d_with_indices(input, output_size)
     return result if return_indices else result[0]
 
@@ -286,6 +337,8 @@ def adaptive_max_pool3d(input: Tensor, output_size: int | Ints,
     >>> torch.nn.functional.adaptive_max_pool3d(torch.arange(8.).view(1, 2, 2, 2), 1)
     tensor([[[[7.]]]])
     """
+    if not return_indices and not seam.up:
+        return _adaptive_maximum("adaptive_max_pool3d", 3, input, output_size, False)
     result = adaptive_max_pool3d_with_indices(input, output_size)
     return result if return_indices else result[0]
 

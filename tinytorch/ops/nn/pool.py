@@ -6,6 +6,7 @@ rules.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,13 +25,25 @@ from ...types import Ints
 from ..plan import cached_by_shape
 from ..reduction.reductions import raw
 
+_FLOAT = np.dtype(np.float32)
+
 __all__ = ["avg_pool1d", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool3d"]
 
 
 # ------------------------------------------------------------------ primitives
 def images(x, n):
     """An array (*, n axes) as (images, n axes), in C order, which the kernels expect."""
-    return (x if x.flags.c_contiguous else np.ascontiguousarray(x)).reshape((math.prod(x.shape[:-n]),) + x.shape[-n:])
+    return (x if x.flags.c_contiguous else np.ascontiguousarray(x)).reshape(_shape_of_images(x.shape, n))
+
+
+@lru_cache(1024)
+def _shape_of_images(shape, n):
+    return math.prod(shape[:-n]), *shape[-n:]
+
+
+def in_c_order(x, n):
+    """Whether an array in C order cannot be taken for one of `n` spatial axes with channels last."""
+    return x.strides[-n - 1] > x.strides[-1]
 
 
 def back(x, like, n=None):
@@ -130,24 +143,18 @@ def _counts(*shapes):
     return kernels.counts(*map(tuple, shapes), include_pad)
 
 
-#: Windows of at least so many elements are summed along the axes of a reshaped array, smaller ones place by place.
-_WINDOW = 16
-
-
-def _divides(out, kernel, size):
-    """Whether windows of the size `kernel` beside each other are the whole image."""
-    return tuple([m * k for m, k in zip(out, kernel)]) == tuple(size)
-
-
 @op(name="avg_pool2d", batches="examples", first=6,
     input=lambda g, out, kernel, stride, padding, include_pad, divisor, input:
         _avg_pool_grad(len(out) < 3 and is_last(input, len(out)), input.shape[-len(out):], kernel, stride, padding,
                        include_pad, divisor, g))
 def _avg_pool(out, kernel, stride, padding, include_pad, divisor, input):
     n = len(out)
+    if in_c_order(input, n):
+        result = kernels.means(input, out, kernel, stride, padding, include_pad, divisor)
+        if result is not None:
+            return result
     x, size = wide(images(input, n)), input.shape[-n:]
-    even = _divides(out, kernel, size) and (tuple(stride) == tuple(kernel) or max(out) == 1)
-    if even and not any(padding) and math.prod(kernel) >= _WINDOW and x.size and x.dtype.kind in dt.NATIVE:
+    if x.size and x.dtype.kind in dt.NATIVE and kernels.is_even(out, kernel, stride, padding, size):
         result = kernels.even_sums(x, out, kernel)
     else:
         result = kernels.sum_pool(x, out, kernel, stride, padding)
@@ -164,12 +171,16 @@ def _avg_pool(out, kernel, stride, padding, include_pad, divisor, input):
         _avg_pool(shape[-len(size):], kernel, stride, padding, include_pad, divisor, g))
 def _avg_pool_grad(last, size, kernel, stride, padding, include_pad, divisor, grad):
     n = len(size)
+    if not last and in_c_order(grad, n):
+        result = kernels.shares_of_means(grad, size, kernel, stride, padding, include_pad, divisor)
+        if result is not None:
+            return result
     shares = wide(images(grad, n))
     divisor = divisor or _counts(size, grad.shape[-n:], kernel, stride, padding, include_pad)
     shares = (shares / divisor).astype(shares.dtype, copy=False)
     if tuple(kernel) == tuple(size) and not any(padding) and shares.shape[1:] == (1,) * n:
         result = np.broadcast_to(shares, (len(shares), *size)).copy()      # of the whole image
-    elif tuple(kernel) == tuple(stride) and not any(padding) and _divides(shares.shape[1:], kernel, size):
+    elif tuple(kernel) == tuple(stride) and not any(padding) and kernels.divides(shares.shape[1:], kernel, size):
         result = shares + 0                    # a sum with nothing: -0. does not come of it
         for axis in range(n, 0, -1):
             result = np.repeat(result, kernel[axis - 1], axis)
@@ -323,15 +334,18 @@ _INTEGER_TOO = dt.FLOATING + dt.INTEGER
 def _max(n, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices):
     in_a_row = n == 1 and not return_indices   # with indices torch pools images of one row
     find = _max_settings if in_a_row or n > 1 else _max_settings_of_row
-    settings = find(_MAX[n], n, input._array.shape, kernel_size, stride, padding, dilation, ceil_mode)
-    if in_a_row:
+    array = input._array
+    settings = find(_MAX[n], n, array.shape, kernel_size, stride, padding, dilation, ceil_mode)
+    if array.dtype is _FLOAT:
+        pass
+    elif in_a_row:
         check_dtype("max_pool2d" if input._requires_grad else "max_pool1d_impl", input, dt.FLOATING)
     else:
         check_dtype(_MAX[max(n, 2)], input, _INTEGER_TOO)
-    if n == 3 and input._array.ndim == 4 and channels_last(input._array):
+    if n == 3 and array.ndim == 4 and channels_last(array):
         raise RuntimeError("Unsupported memory format. Supports only ChannelsLast3d, Contiguous")
-    narrow = input._array.dtype == dt.BFLOAT16
-    if in_a_row and not input._array.flags.c_contiguous and not (input._requires_grad and mode.grad_now):
+    narrow = array.dtype is not _FLOAT and array.dtype == dt.BFLOAT16
+    if in_a_row and not array.flags.c_contiguous and not (input._requires_grad and mode.grad_now):
         input = input.contiguous()             # torch's routine without indices returns C order
     if return_indices:
         top, indices = in_float32(_max_and_indices, *settings, input) if narrow else _max_and_indices(*settings, input)
@@ -455,6 +469,8 @@ _AVERAGE = {n: f"avg_pool{n}d" for n in (1, 2, 3)}
 def _average(n, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     settings = _average_settings(_AVERAGE[n], n, input._array.shape, kernel_size, stride, padding, ceil_mode,
                                  count_include_pad, divisor_override)
+    if input._array.dtype is _FLOAT:
+        return _avg_pools[n](*settings, input)
     if input._array.dtype != np.int64:
         check_dtype("avg_pool3d_out_frame" if n == 3 else "avg_pool2d", input, dt.FLOATING)
         if n == 3 and input._array.itemsize == 2:
