@@ -88,6 +88,32 @@ def test_expressions(dtype):
 
 
 @needs_library
+def test_softmax_is_rounded_once():
+    for dtype in (torch.float16, torch.bfloat16):
+        for shape in ((5, 7), (3, 4, 100), (2, 4096), (1, 4097), (6,)):
+            x = torch.tensor(draws(1, *shape, special=len(shape) == 3)).to(dtype)
+            expected = x.float().softmax(-1).to(dtype)
+            np.testing.assert_array_equal(x.softmax(-1).float().numpy(), expected.float().numpy())
+            with kernels(False):
+                np.testing.assert_allclose(x.softmax(-1).float().numpy(), expected.float().numpy(), 1e-2)
+
+
+@needs_library
+def test_arithmetic_in_bfloat16_is_recorded():
+    """As an operation of its own name, whose result has the memory order of its operands."""
+    for function in (torch.add, torch.sub, torch.mul, torch.div):
+        x, y = (torch.tensor(draws(i, 6, 5)).bfloat16().requires_grad_() for i in (1, 2))
+        z = function(x.T, y.T)
+        assert z.stride() == (1, 5) and z.grad_fn.name()[:3].lower() == function.__name__
+        z.backward(torch.ones_like(z))
+        a, b = x.detach().float().requires_grad_(), y.detach().float().requires_grad_()
+        function(a, b).sum().backward()
+        for ours, wide in ((x, a), (y, b)):
+            assert ours.grad.dtype is torch.bfloat16
+            np.testing.assert_allclose(ours.grad.float().numpy(), wide.grad.numpy(), 2e-2)
+
+
+@needs_library
 def test_arithmetic_rounds_once():
     for dtype in (torch.float16, torch.bfloat16):
         x, y = torch.tensor(draws(1, 900)).to(dtype), torch.tensor(draws(2, 900)).to(dtype)

@@ -82,6 +82,7 @@ CALLS: list[Primitive] = []
 
 #: The least int that is too large for int64: ints from here on take the path that checks them.
 _LONG = 1 << 63
+BFLOAT16 = dt.BFLOAT16
 #: Characters of the dtypes that take a Python int as it is. (A float: FLOATS.)
 _SIGNED, _WHOLE = np.typecodes["Integer"], FLOATS + np.typecodes["AllInteger"]
 
@@ -305,6 +306,7 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
     keeps_beside_number = 0 in o.needs[0], ANS in o.needs[0]
     quietly = quiet()
     quick, least = _for_few(o)
+    halves = o.in_bfloat16 if hasattr(o.in_bfloat16, "program_of") else None       # an expression
     public: Any = None
 
     def call(input, other, *, out=None):
@@ -369,6 +371,9 @@ def _binary(o, forward, to_float, numbers, mixed, wraps=False, otherwise=None):
                     result = run(forward, a, b)
                 break
             except (ValueError, TypeError, OverflowError, MemoryError, NotImplementedError) as error:
+                if halves is not None and a.dtype is BFLOAT16 and b is not other and a.shape == b.shape and not up:
+                    result, usual_order = halves(a, b), False
+                    break
                 return write_out(out, unusual_binary(o, call, input, other, error, out), input, other)
             except RuntimeError as error:
                 run = another(error)

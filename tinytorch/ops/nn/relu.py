@@ -44,7 +44,8 @@ _NO_GRADIENT = {d: zero for d, zero in _ZERO.items() if d.kind != dt.WIDENED}
 #: max(0, x) by dtype. Of two zeros NumPy returns the second one, but for float16 the first one. The result must be the
 #: zero of x, so that -0. stays -0. as in torch.
 _AT_LEAST_ZERO = {d: partial(np.maximum, zero) for d, zero in _ZERO.items()}
-_AT_LEAST_ZERO[np.dtype(np.float16)] = _relu_of_halves = expression(lambda x: maximum(0.0, x))
+_relu_of_halves = expression(lambda x: maximum(0.0, x))
+_AT_LEAST_ZERO.update({np.dtype(np.float16): _relu_of_halves, dt.BFLOAT16: _relu_of_halves})
 
 
 @binary(name="threshold_backward", method=False, inplace=False, grad=lambda g, output: _relu_backward(g, output),
