@@ -418,7 +418,7 @@ def scans(width, seed, dtype):
 
 
 def arranged(width, seed, dtype):
-    """Turned round, triangles, and what goes back to images that were resized."""
+    """Turned round, triangles, images that are resized and what goes back to them."""
     for shape in ((width,), (3, width), (2, width, 3)):
         x = torch.tensor(draws(seed, *shape, special=True, dtype=dtype))
         for d in range(len(shape)):
@@ -430,6 +430,7 @@ def arranged(width, seed, dtype):
     for mode in ("nearest", "bilinear", "bicubic"):
         for size in ((10, 2 * width), (3, width), (5, 1)):
             y = F.interpolate(x, size, mode=mode)
+            yield y.detach().numpy()
             yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
 
 
@@ -481,10 +482,27 @@ def pooled_evenly(width, seed, dtype):
         yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
 
 
+def of_classes(width, seed, dtype):
+    """The likelihood of classes, and of labels in a number of steps: repeated ones, few and none."""
+    rng = np.random.default_rng(seed)
+    x = torch.tensor(draws(seed, 7, width + 1, dtype=dtype), requires_grad=True)
+    for reduction in ("sum", "mean"):
+        y = F.nll_loss(x, torch.tensor(rng.integers(0, width + 1, 7)), reduction=reduction)
+        yield from (y.detach().numpy(), torch.autograd.grad(y, x)[0].numpy())
+    for steps, labels in ((9, 3), (2 * width + 1, width), (4, 0)):
+        x = torch.tensor(draws(seed, steps, 4, width % 9 + 3, dtype=dtype), requires_grad=True)
+        targets = torch.tensor(rng.integers(1, 3, (4, labels)))
+        counts = torch.tensor([labels, labels, labels // 2, 0])
+        y = F.ctc_loss(x.log_softmax(2), targets, torch.tensor([steps, steps - 1, steps, steps // 2]), counts,
+                       reduction="none")
+        yield y.detach().numpy()
+        yield torch.autograd.grad(y, x, torch.tensor(draws(seed, 4, dtype=dtype)))[0].numpy()
+
+
 FAMILIES = [by_rows, layer_norm, activations, optimisers, attention, recurrent, products, batched_products,
             entropy, batch_norm, sums, rows_added, masks, convolutions, convolutions_of_windows,
             convolutions_by_channel, convolutions_of_pixels, rows_taken, pooling, elementwise, scans, arranged, sampled,
-            transformed, gated, pooled_evenly]
+            transformed, gated, pooled_evenly, of_classes]
 
 
 @needs_library

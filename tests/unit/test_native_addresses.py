@@ -15,7 +15,7 @@ from tinytorch.kernels.native import objects
 from tinytorch.kernels.native.table import KERNELS, by_element, parsed
 
 from .test_native import FAMILIES, draws, kernels, needs_library
-from .test_native_rows import extremes, gathered, lines, moved, norms, placed, running
+from .test_native_rows import extremes, gathered, lines, moved, norms, placed, pools, running
 
 
 def copied(x, byte=0):
@@ -51,6 +51,7 @@ def others(width, seed, dtype):
     yield copies.in_rows(x.swapaxes(1, 2))
     for name in ("add_each", "sub_each", "mul_each", "div_each"):
         yield arithmetic.many(name, x, y)
+    yield halves.softmax(x.astype(np.float16)).astype(np.float32)
     torch.randperm(100)
     for dtype in (torch.float32, torch.float64):
         z = torch.zeros(700, dtype=dtype)
@@ -109,7 +110,8 @@ def replayed(monkeypatch):
     monkeypatch.setattr(native, "done", native._looked_at)             # which calls `run`
     monkeypatch.setattr(native, "made", native._made_fallback)
     monkeypatch.setattr(native, "result", native._result_fallback)
-    monkeypatch.setattr(halves, "_converter", lambda name: lambda *args: -1)
+    for name in ("_converter", "_softmax_of"):
+        monkeypatch.setattr(halves, name, lambda name: lambda *args: -1)
     monkeypatch.setattr(random, "_ONE_PIECE", 0)                       # draws of many call it too
     monkeypatch.setattr(copies, "_FEW", 0)
     monkeypatch.setattr(copies, "_SHORT", sys.maxsize)
@@ -125,7 +127,8 @@ def test_every_array_of_every_kernel(replayed):
     torch.set_num_threads(2)
     try:
         with kernels(True), np.errstate(all="ignore"):
-            for family in (*FAMILIES, extremes, gathered, lines, moved, norms, placed, running, elements, others):
+            for family in (*FAMILIES, extremes, gathered, lines, moved, norms, placed, pools, running, elements,
+                           others):
                 for seed, width in enumerate((7, 33, 100)):
                     for _ in family(width, seed, np.float32):
                         pass
@@ -228,11 +231,10 @@ def test_conversions_of_what_lies_anywhere():
             wide = halves.convert(again, single)
             if wide is not None:
                 np.testing.assert_array_equal(wide, narrow.astype(single))
-    convert, out = native.converter("float_to_half", single, half), np.empty((6, 8), half)
-    for x, to, fits in ((whole, out, True), (fixed, out, True), (copied(whole, 1), out, False), (whole[:5], out, False),
-                        (whole.T, out, False), (whole, out.T, False), (whole, copied(out, 1), False),
-                        (whole.astype(np.float64), out, False), (whole.view(np.uint32), out, False)):
-        assert convert(1, whole.size, x, to) == (0 if fits else -1)
+    convert = native.maker("float_to_half", single, half)
+    for x, fits in ((whole, True), (fixed, True), (copied(whole, 1), False), (whole[:5], False), (whole.T, False),
+                    (whole.astype(np.float64), False), (whole.view(np.uint32), False)):
+        assert isinstance(convert(1, whole.shape, whole.size, x), np.ndarray) == fits
 
 
 def fitting(name):

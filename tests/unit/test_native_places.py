@@ -131,6 +131,16 @@ def calls(wrong):
         rows, columns = np.zeros(8, I64), np.zeros(10, I64)
         (rows, columns)[k][3] = wrong
         add(f"resize_backward: {name}", (1, 4, 5, 4, 5, 2, np.ones(20, F32), rows, columns, None, None), 4, 5)
+        add(f"resize: {name}", (1, 4, 5, 4, 5, 2, np.ones(20, F32), rows, columns, None, None), 4, 5)
+    add("nll", (1, n, width, 1., np.ones((n, width), F32), index), 1)
+    add("nll_backward", (n, width, 1., index), n, width)
+    for k, name in enumerate(("a label", "a number of steps", "a number of labels")):
+        places = np.ones((4, 3), I64), np.full(4, 9, I64), np.full(4, 3, I64)
+        places[k].reshape(-1)[2] = wrong
+        sizes, probabilities, alpha = (9, 4, 5, 3, 10, 4, 0), np.full((9, 4, 5), -1, F32), np.ones(4 * 9 * 9, F32)
+        add(f"ctc: {name}", (*sizes, probabilities, *places, np.ones(28, F32), alpha), 4)
+        add(f"ctc_backward: {name}", (*sizes, probabilities, np.ones(4, F32), np.ones(4, F32), alpha, *places,
+                                      np.ones(4 * 36, F32)), 9, 4, 5)
     for name, dtype in (("walk4", F32), ("walk8", np.float64), ("walk2", np.uint16)):
         out, memory = guarded(n, dtype=dtype)
         plan = np.array([0, 0, wrong], np.int64)

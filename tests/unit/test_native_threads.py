@@ -68,7 +68,8 @@ def recorded(monkeypatch):
     monkeypatch.setattr(native, "done", native._looked_at)             # which calls `run`
     monkeypatch.setattr(native, "made", native._made_fallback)
     monkeypatch.setattr(native, "result", native._result_fallback)
-    monkeypatch.setattr(halves, "_converter", lambda name: lambda *args: -1)
+    for name in ("_converter", "_softmax_of"):
+        monkeypatch.setattr(halves, name, lambda name: lambda *args: -1)
     monkeypatch.setattr(random, "_ONE_PIECE", 0)                       # as draws of many do
     before = torch.get_num_threads()
     torch.set_num_threads(2)

@@ -61,15 +61,24 @@ def _sizes_of_triangle(shape, diagonal):
     return prod(outer), rows, columns, max(-limit, min(diagonal, limit))
 
 
-def resized_back(g, axes, size):
-    """The gradient of images of `size` whose rows and columns were resized: see `interpolate.resized_grad`."""
-    if len(axes) != 2 or not native.takes("resize_backward", g):
-        return None
-    rows, columns = axes
+def taps_of_two_axes(rows, columns):
+    """(the number of taps, their places in rows and in columns, their weights), as kernels take the taps of
+    `interpolate.taps`; None for taps that they do not take."""
     if len(rows) != len(columns) or any([outputs is not None for outputs, _, _ in (*rows, *columns)]):
         return None
-    weights = [None if along[0][2] is None else np.concatenate([w for _, _, w in along]) for along in axes]
-    outer, high, wide = g.shape[:-2], *g.shape[-2:]
-    places = [np.concatenate([p for _, p, _ in along], dtype=np.int64) for along in axes]
-    return native.made("resize_backward", (*outer, *size), prod(outer), *size, high, wide, len(rows), g, *places,
-                       *weights)
+    weights = [None if along[0][2] is None else np.concatenate([w for _, _, w in along]) for along in (rows, columns)]
+    places = [np.concatenate([p for _, p, _ in along], dtype=np.int64) for along in (rows, columns)]
+    return len(rows), *places, *weights
+
+
+def resized(x, out, taps):
+    """Images (*, height, width) of the size `out`; `taps`: a result of `taps_of_two_axes`."""
+    shape, (count, *places_and_weights) = x.shape, taps
+    return native.made("resize", shape[:-2] + out, prod(shape[:-2]), *shape[-2:], *out, count, x, *places_and_weights)
+
+
+def resized_back(g, size, taps):
+    """The gradient of images of `size` that `resized` takes."""
+    shape, (count, *places_and_weights) = g.shape, taps
+    return native.made("resize_backward", shape[:-2] + size, prod(shape[:-2]), *size, *shape[-2:], count, g,
+                       *places_and_weights)

@@ -3,15 +3,39 @@
 Graves et al. 2006. The states are the labels with a blank before, between and behind them. In the arrays of each step
 they are the first axis, so that the states of all examples, and those one or two further on, are runs of memory.
 """
+from functools import lru_cache
+
 import numpy as np
 
+from . import native
 from .expressions import log_of_sum
 from .scatter import add_along
+
+_FLOAT = np.dtype(np.float32)
+
+
+@lru_cache(256)
+def _sizes(shape, width):
+    """(the sizes in the order of the kernels, the elements of a row of scores for each example, and for each step of
+    each example)."""
+    steps, batch, classes = shape
+    row = 2 * width + 3
+    return (steps, batch, classes, width, steps + 1, width + 1), batch * row, batch * steps * row
 
 
 def losses(log_p, labels, frames, lengths, blank):
     """(-log of the probability of each row of `labels` (N, S) given `log_p` (T, N, C), arrays for `gradient`).
     `lengths` and `frames`: the numbers of labels and of steps that count in each example."""
+    sizes, room, alpha = _sizes(log_p.shape, labels.shape[1])
+    if log_p.dtype == _FLOAT and type(log_p) is np.ndarray:
+        jumps, alpha = np.empty(room - 2 * len(labels), _FLOAT), np.empty(alpha, _FLOAT)
+        try:
+            result = native.made("ctc", (len(labels),), *sizes, blank, np.ascontiguousarray(log_p), labels, frames,
+                                 lengths, jumps, alpha)
+        except IndexError:                     # NumPy raises one that names the label
+            result = None
+        if result is not None:
+            return result, (labels, blank, alpha, result)
     steps, batch, _ = log_p.shape
     states = np.full((batch, 2 * labels.shape[1] + 1), blank)
     states[:, 1::2] = labels
@@ -40,6 +64,12 @@ def losses(log_p, labels, frames, lengths, blank):
 
 def gradient(g, log_p, frames, lengths, saved):
     """The gradient with respect to `log_p`, taken to be the output of log_softmax as in PyTorch."""
+    if len(saved) == 4:                        # from C
+        labels, blank, alpha, loss = saved
+        sizes, room, _ = _sizes(log_p.shape, labels.shape[1])
+        return native.result("ctc_backward", log_p.shape, *sizes, blank, np.ascontiguousarray(log_p),
+                             np.ascontiguousarray(g), loss, alpha, labels, frames, lengths,
+                             np.empty(4 * room, _FLOAT))
     states, score, jump, alpha, loss = saved
     steps, batch, _ = log_p.shape
     place = np.arange(len(jump))[:, None]

@@ -9,6 +9,8 @@ from . import native
 from .threads import free, team
 
 _FLOAT, _HALF, _BITS = np.dtype(np.float32), np.dtype(np.float16), np.dtype(np.uint16)
+#: The longest row of `softmax` in C.
+_WIDEST = 4096
 #: The kernels and their (source dtype, target dtype).
 _KERNELS = {"bfloat16_to_float": (stored.BFLOAT16, _FLOAT), "float_to_bfloat16": (_FLOAT, stored.BFLOAT16),
             "half_to_float": (_HALF, _FLOAT), "float_to_half": (_FLOAT, _HALF)}
@@ -17,7 +19,25 @@ _NAMES = {dtypes: name for name, dtypes in _KERNELS.items()}
 
 @lru_cache
 def _converter(name):
-    return native.converter(name, *_KERNELS[name])
+    return native.maker(name, *_KERNELS[name])
+
+
+@lru_cache
+def _softmax_of(dtype):
+    return native.maker("half_softmax", dtype, dtype)
+
+
+def softmax(x):
+    """softmax along the last dimension of a C-contiguous array of 16-bit floats, computed in float32 and rounded; None
+    if no kernel computes it."""
+    if x.size < native.LEAST_OF["half_softmax"] or type(x) is not np.ndarray or x.shape[-1] > _WIDEST:
+        return None
+    sizes = x.size // x.shape[-1], x.shape[-1], x.dtype.kind == "f"
+    result = _softmax_of(x.dtype)(1 if team.size == 1 else free(), x.shape, *sizes, x)
+    if result.__class__ is int:
+        result = np.empty(x.shape, x.dtype)
+        native.run("half_softmax", *sizes, *[np.frombuffer(array, _BITS) for array in (x, result)])
+    return result
 
 
 def convert(array, dtype):
@@ -27,8 +47,8 @@ def convert(array, dtype):
     name = _NAMES.get((array.dtype, dtype))
     if name is None or array.size < native.LEAST_OF[name]:
         return None
-    result = np.empty(array.shape, dtype)
-    if not _converter(name)(1 if team.size == 1 else free(), array.size, array, result):
+    result = _converter(name)(1 if team.size == 1 else free(), array.shape, array.size, array)
+    if result.__class__ is not int:
         return result
     result = np.empty_like(array, dtype)
     flat, out = array, result

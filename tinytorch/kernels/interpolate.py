@@ -5,8 +5,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from .arrange import resized_back
-
 #: For each mode the number of taps of an axis without antialiasing, which is the width of the filter with it.
 _WIDTH = {"nearest": 1, "nearest-exact": 1, "linear": 2, "cubic": 4, "lanczos": 6}
 
@@ -151,9 +149,6 @@ def _count(along):
 
 def resized_grad(g, axes, size):
     """The gradient of images of `size`, given that of `resized`: for each input the weighted sum over its outputs."""
-    result = resized_back(g, axes, size)
-    if result is not None:
-        return result
     for axis, along, n in zip(range(-len(axes), 0), axes, size):
         rest = (slice(None),) * (-1 - axis)
         result = np.zeros(g.shape[:axis] + (n,) + g.shape[g.ndim + axis + 1:], g.dtype)

@@ -149,6 +149,14 @@ def total(losses, counts, norm, reduction):
 
 def nll(log_p, target, weight, ignored, reduction):
     """-log_p of the target classes, weighted and reduced. `log_p` (N, C, *), `target` (N, *)."""
+    if weight is None and log_p.ndim == 2 and reduction != "none" and ignored < 0 and log_p.size:
+        rows, width = log_p.shape
+        try:
+            result = native.made("nll", (), 1, rows, width, rows if reduction == "mean" else 1, log_p, target)
+            if result is not None:
+                return result
+        except IndexError:                     # a wrong class, or targets to ignore
+            pass
     where, kept = pick(target, log_p.shape[1], ignored)
     losses = np.negative(log_p.reshape(-1).take(where))
     counts, norm = share(target, weight, kept, log_p.dtype, reduction == "mean")
@@ -157,6 +165,14 @@ def nll(log_p, target, weight, ignored, reduction):
 
 def nll_backward(g, target, weight, shape, ignored, reduction):
     """The gradient of log_p for `nll`. `reduction` is "sum" if `g` is already divided by the sum of the weights."""
+    if weight is None and len(shape) == 2 and reduction != "none" and ignored < 0 and g.dtype == _FLOAT and (
+            type(g) is np.ndarray):
+        try:
+            result = native.made("nll_backward", shape, *shape, -g / shape[0] if reduction == "mean" else -g, target)
+            if result is not None:
+                return result
+        except IndexError:
+            pass
     where, kept = pick(target, shape[1], ignored)
     counts, norm = share(target, weight, kept, g.dtype, reduction == "mean")
     result = np.zeros(shape, g.dtype)

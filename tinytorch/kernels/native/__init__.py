@@ -34,8 +34,8 @@ try:
 except ImportError:                            # as in browsers: no library can be loaded
     ctypes = None
 
-__all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "converter", "done", "entering", "held",
-           "level", "made", "many", "operations", "result", "run", "takes", "walker", "with_plans"]
+__all__ = ["Draws", "LEAST", "LEAST_OF", "ONE_PIECE", "by_element", "done", "entering", "held", "level",
+           "made", "maker", "many", "operations", "result", "run", "takes", "walker", "with_plans"]
 
 
 class _Unaligned(Exception):
@@ -45,7 +45,8 @@ class _Unaligned(Exception):
 #: The levels, by the number that `level` of level.c returns.
 LEVELS = "baseline", "avx2", "avx512"
 #: The exception for a place out of range, by the name of the array that holds places.
-_OUTSIDE = {"": "RuntimeError('a kernel failed')", "target": "IndexError('a target is out of bounds')",
+_OUTSIDE = {"lengths": "IndexError('a label or a length is out of range')",
+            "": "RuntimeError('a kernel failed')", "target": "IndexError('a target is out of bounds')",
             "index": "IndexError('index out of range in self')", "weights": "ValueError('these are no weights')",
             **dict.fromkeys(("order", "plan", "columns"),
                             "ValueError('the plan of a kernel reaches out of its arrays')")}
@@ -503,13 +504,13 @@ def _run_fallback(name, *args):
                 x[...] = copy
 
 
-def converter(name, source, target):
-    """A function of the number of threads, the number of elements, an array of the dtype `source` and one of the dtype
-    `target`. It has a kernel convert the first array into the second one and returns 0. It returns -1 if it does not
-    know that both are contiguous and aligned and have so many elements. The kernel knows the dtypes by other names,
-    because NumPy has none for some of 16 bits."""
-    return _checking("enter_" + name, [("", "n", "", "", "", ""), ("", "x", "[", "n", source, ""),
-                                       (">", "out", "[", "n", target, "")])
+def maker(name, *dtypes):
+    """A function of the number of threads, the shape of a result and the arguments of a kernel, which returns this
+    result. It returns -1 if it does not know that the arguments fit. `dtypes`: those of the kernel's arrays and of its
+    result. The kernel knows them by other names, because NumPy has none for some of 16 bits."""
+    given = iter(dtypes)
+    return _checking("enter_" + name, [(marks, x, kind, size, next(given) if kind else dtype, bound)
+                                       for marks, x, kind, size, dtype, bound in parsed(KERNELS[name][1])], True)
 
 
 def _aligned(array):

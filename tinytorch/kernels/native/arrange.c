@@ -275,24 +275,102 @@ static void some_resized(const void *args, int64_t first, int64_t last)
     free(line);
 }
 
+/* A line of an image, each of whose columns is a weighted sum of columns. */
+INLINE void resized_line(const struct resized *a, const float *restrict x, float *restrict line)
+{
+    for (int64_t t = 0; t < a->taps; t++) {
+        const int64_t *restrict columns = a->columns + t * a->wide;
+        const float *restrict weights = a->column_weights ? a->column_weights + t * a->wide : NULL;
+        if (!weights)
+            for (int64_t j = 0; j < a->wide; j++)
+                line[j] = t ? line[j] + x[columns[j]] : x[columns[j]];
+        else if (t)
+            for (int64_t j = 0; j < a->wide; j++)
+                line[j] += x[columns[j]] * weights[j];
+        else
+            for (int64_t j = 0; j < a->wide; j++)
+                line[j] = x[columns[j]] * weights[j];
+    }
+}
+
+/* Lines that were resized are kept, one for each tap, because the next row needs most of them again. */
+static void some_images_resized(const void *args, int64_t first, int64_t last)
+{
+    const struct resized *a = args;
+    const int64_t wide = a->wide;
+    float *memory = malloc((a->taps * wide + 1) * sizeof(float));
+    int64_t *kept = malloc((a->taps + 1) * sizeof(int64_t));
+    if (!memory || !kept)
+        fail(a->failed, NO_MEMORY);
+    for (int64_t k = first; k < last && memory && kept; k++) {
+        for (int64_t t = 0; t < a->taps; t++)
+            kept[t] = -1;
+        for (int64_t i = 0; i < a->high; i++) {
+            float *restrict out = a->out + (k * a->high + i) * wide;
+            for (int64_t t = 0; t < a->taps; t++) {
+                const int64_t row = a->rows[t * a->high + i], slot = row % a->taps;
+                float *restrict line = memory + slot * wide;
+                if (kept[slot] != row)
+                    resized_line(a, a->g + (k * a->height + row) * a->width, line);
+                kept[slot] = row;
+                const float weight = a->row_weights ? a->row_weights[t * a->high + i] : 1.0f;
+                if (t)
+                    for (int64_t j = 0; j < wide; j++)
+                        out[j] += line[j] * weight;
+                else
+                    for (int64_t j = 0; j < wide; j++)
+                        out[j] = line[j] * weight;
+            }
+        }
+    }
+    free(memory);
+    free(kept);
+}
+
+/* A checked copy of the places of `taps` rows and columns. NULL, with the reason in `failed`, if memory is missing or a
+place is out of range. */
+static int64_t *places_of_taps(int64_t height, int64_t width, int64_t high, int64_t wide, int64_t taps, const place *rows,
+                               const place *columns, int64_t *failed)
+{
+    const int64_t lines = taps * high, size = taps * (high + wide);
+    int64_t *copy = malloc((size + 1) * sizeof(int64_t));
+    *failed = copy ? 0 : NO_MEMORY;
+    for (int64_t i = 0; i < size && copy; i++) {
+        copy[i] = i < lines ? place_below(height, rows + i) : place_below(width, columns + i - lines);
+        if (copy[i] < 0)
+            *failed = OUTSIDE;
+    }
+    if (*failed) {
+        free(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+/* Images (high, wide) of images (height, width): each row and column is a weighted sum of `taps` rows and columns. */
+int64_t resize(int64_t threads, int64_t images, int64_t height, int64_t width, int64_t high, int64_t wide, int64_t taps,
+               const float *x, const place *rows, const place *columns, const float *row_weights,
+               const float *column_weights, float *out)
+{
+    int64_t failed, *copy = places_of_taps(height, width, high, wide, taps, rows, columns, &failed);
+    const struct resized args = {height, width, high, wide, taps, copy, copy ? copy + taps * high : NULL, row_weights,
+                                 column_weights, x, out, &failed};
+    if (copy)
+        share(threads, images, rows_in_piece(2 * high * wide), some_images_resized, &args);
+    free(copy);
+    return failed;
+}
+
 /* The gradient of images (height, width), given that of resized ones (high, wide), each row and column of which is a
 weighted sum of `taps` rows and columns. */
 int64_t resize_backward(int64_t threads, int64_t images, int64_t height, int64_t width, int64_t high, int64_t wide,
                         int64_t taps, const float *g, const place *rows, const place *columns, const float *row_weights,
                         const float *column_weights, float *out)
 {
-    const int64_t lines = taps * high, size = taps * (high + wide);
-    int64_t failed = 0, *copy = malloc((size + 1) * sizeof(int64_t));
-    if (!copy)
-        return NO_MEMORY;
-    for (int64_t i = 0; i < size; i++) {
-        copy[i] = i < lines ? place_below(height, rows + i) : place_below(width, columns + i - lines);
-        if (copy[i] < 0)
-            failed = OUTSIDE;
-    }
-    const struct resized args = {height, width, high, wide, taps, copy, copy + lines, row_weights, column_weights, g, out,
-                                 &failed};
-    if (!failed)
+    int64_t failed, *copy = places_of_taps(height, width, high, wide, taps, rows, columns, &failed);
+    const struct resized args = {height, width, high, wide, taps, copy, copy ? copy + taps * high : NULL, row_weights,
+                                 column_weights, g, out, &failed};
+    if (copy)
         share(threads, images, rows_in_piece(high * wide), some_resized, &args);
     free(copy);
     return failed;

@@ -1,5 +1,7 @@
 /* Softmax and cross entropy of rows, and their gradients (kernels/softmax.py). */
-#include "common.h"
+#include "halves.h"
+
+enum { WIDEST = 4096 };                        /* numbers of 16 bits in a row */
 
 struct rows { int64_t width, safe; float *out; const float *x, *y; };
 
@@ -51,23 +53,47 @@ INLINE float exponentials(const float *restrict x, int64_t width, float top, flo
     return total;
 }
 
+static void softmax_of_row(int64_t width, int64_t safe, const float *restrict x, float *restrict out)
+{
+    float least;
+    const float top = largest(x, width, &least);
+    if (safe && top == -INFINITY && !any_nan(x, width)) {
+        memset(out, 0, (size_t)width * sizeof(float));
+        return;
+    }
+    const float share = 1.0f / exponentials(x, width, top, least, out);
+    for (int64_t i = 0; i < width; i++)
+        out[i] *= share;
+}
+
 static void softmax_rows(const void *args, int64_t first, int64_t last)
 {
     const struct rows *a = args;
-    const int64_t width = a->width;
+    for (int64_t row = first; row < last; row++)
+        softmax_of_row(a->width, a->safe, a->x + row * a->width, a->out + row * a->width);
+}
+
+struct half_rows { int64_t width; int half; const uint16_t *x; uint16_t *out; };
+
+static void softmax_half_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct half_rows *a = args;
+    ALIGNED float x[WIDEST], out[WIDEST];
     for (int64_t row = first; row < last; row++) {
-        const float *restrict x = a->x + row * width;
-        float *restrict out = a->out + row * width;
-        float least;
-        const float top = largest(x, width, &least);
-        if (a->safe && top == -INFINITY && !any_nan(x, width)) {
-            memset(out, 0, (size_t)width * sizeof(float));
-            continue;
-        }
-        const float share = 1.0f / exponentials(x, width, top, least, out);
-        for (int64_t i = 0; i < width; i++)
-            out[i] *= share;
+        floats_of(a->half, a->width, a->x + row * a->width, x);
+        softmax_of_row(a->width, 0, x, out);
+        of_floats(a->half, a->width, out, a->out + row * a->width);
     }
+}
+
+/* The same of numbers of 16 bits, bfloat16 or (`half`) halves, in rows of at most WIDEST. */
+int64_t half_softmax(int64_t threads, int64_t rows, int64_t width, int64_t half, const uint16_t *x, uint16_t *out)
+{
+    const struct half_rows args = {width, half != 0, x, out};
+    if (width > WIDEST)
+        return OUTSIDE;
+    share(threads, rows, rows_in_piece(width), softmax_half_rows, &args);
+    return 0;
 }
 
 /* `safe`: zeros, not NaN, for rows of -inf alone. */
@@ -156,6 +182,39 @@ static int64_t lacks_class(int64_t rows, int64_t width, const place *target)
     for (int64_t row = 0; row < rows; row++)
         wrong |= place_below(width, target + row) < 0;
     return wrong ? OUTSIDE : 0;
+}
+
+/* -x of the class of each row, added up for each group of `rows` and divided. Returns whether a class does not exist. */
+int64_t nll(int64_t threads, int64_t outer, int64_t rows, int64_t width, double divisor, const float *x,
+            const place *target, float *out)
+{
+    double total = 0;
+    (void)threads;
+    for (int64_t row = 0; row < outer * rows; row++) {
+        const int64_t class = place_below(width, target + row);
+        if (class < 0)
+            return OUTSIDE;
+        total -= x[row * width + class];
+        if ((row + 1) % rows == 0) {
+            out[row / rows] = (float)(total / divisor);
+            total = 0;
+        }
+    }
+    return 0;
+}
+
+/* `value` at the class of each row, and zeros elsewhere. */
+int64_t nll_backward(int64_t threads, int64_t rows, int64_t width, float value, const place *target, float *out)
+{
+    (void)threads;
+    memset(out, 0, (size_t)(rows * width) * sizeof(float));
+    for (int64_t row = 0; row < rows; row++) {
+        const int64_t class = place_below(width, target + row);
+        if (class < 0)
+            return OUTSIDE;
+        out[row * width + class] = value;
+    }
+    return 0;
 }
 
 /* The probabilities of a row, and -log of that of its class. */

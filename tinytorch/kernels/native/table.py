@@ -45,6 +45,16 @@ KERNELS = {
     "log_softmax_backward": (1, "rows width g[rows*width] y[rows*width] >out[rows*width]"),
     "cross_entropy": (1, "rows width .scale x[rows*width] target[rows]:i8<width >out[rows*width] >losses[rows+1]"),
     "cross_entropy_backward": (1, "rows width .scale x[rows*width] target[rows]:i8<width >out[rows*width]"),
+    "nll": (1, "outer rows width .divisor:f8 x[outer*rows*width] target[outer*rows]:i8<width >out[outer]"),
+    "nll_backward": (1, "rows width .value target[rows]:i8<width >out[rows*width]"),
+    "half_softmax": (1, "rows width half x[rows*width]:u2 >out[rows*width]:u2"),
+    "ctc": (1, "steps batch classes width most longest blank log_p[steps*batch*classes] labels[batch*width]:i8<classes "
+            "frames[batch]:i8<most lengths[batch]:i8<longest >jumps[batch*(2*width+1)] "
+            ">alpha[batch*steps*(2*width+3)] >out[batch]"),
+    "ctc_backward": (1, "steps batch classes width most longest blank log_p[steps*batch*classes] g[batch] "
+                     "losses[batch] alpha[batch*steps*(2*width+3)] labels[batch*width]:i8<classes "
+                     "frames[batch]:i8<most lengths[batch]:i8<longest >room[batch*4*(2*width+3)] "
+                     ">out[steps*batch*classes]"),
     "attend": (1, "outer inner queries keys size wide causal joined grain .scale q_outer q_inner ldq k_outer "
                "k_inner ldk v_outer v_inner ldv q{0,queries,size,ldq,outer,inner,q_outer,q_inner} "
                "k{0,keys,size,ldk,outer,inner,k_outer,k_inner} v{0,keys,wide,ldv,outer,inner,v_outer,v_inner} "
@@ -159,6 +169,9 @@ KERNELS = {
     "selected": (1, "n count mask[n]:? x[n] >out[count]"),
     "true_places": (1, "rows columns both count mask[rows*columns]:? >out[(1+both)*count]:i8"),
     "triangle": (1, "outer rows columns diagonal upper x[outer*rows*columns] >out[outer*rows*columns]"),
+    "resize": (1, "images height width high wide taps x[images*height*width] rows[taps*high]:i8<height "
+               "columns[taps*wide]:i8<width ?row_weights[taps*high] ?column_weights[taps*wide] "
+               ">out[images*high*wide]"),
     "resize_backward": (1, "images height width high wide taps g[images*high*wide] rows[taps*high]:i8<height "
                         "columns[taps*wide]:i8<width ?row_weights[taps*high] ?column_weights[taps*wide] "
                         ">out[images*height*width]"),
@@ -220,7 +233,7 @@ def parsed(declared):
 #: memory can be missing.
 _FAILING = {"attend": "", "convolve_squares": "", "depthwise_forward": "", "depthwise_input": "",
             "depthwise_weights": "", "top": "", "transform": "", "transform_real": "", "categories": "weights",
-            "race": "weights"}
+            "race": "weights", "half_softmax": ""}
 
 
 def failing(name):

@@ -15,6 +15,7 @@ from ...tensor import Tensor, wrap
 from ...types import Extent
 from .softmax import _log_softmax, log_softmax
 
+_FLOAT, _LONG = np.dtype(np.float32), np.dtype(np.int64)
 REDUCTIONS = ("none", "mean", "sum")
 
 
@@ -135,6 +136,11 @@ def _check_sizes(x, t):
         raise RuntimeError(f"Expected target size {[len(x), *x.shape[2:]]}, got {list(t.shape)}")
 
 
+def _are_usual(x, t):
+    """Whether arrays are rows of scores in single precision and a class for each of them."""
+    return x.dtype is _FLOAT and t.dtype is _LONG and x.ndim == 2 and t.ndim == 1 and len(x) == len(t)
+
+
 @public("nll_loss_nd", hot=True, autocast="up", in_python=True)
 def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
              ignore_index: Extent = -100, reduce: bool | None = None, reduction: str = "mean") -> Tensor:
@@ -153,6 +159,8 @@ def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, size_a
     if weight is not None or ignore_index.__class__ is not int or not -LARGEST <= ignore_index <= LARGEST:
         refuse(nll_loss, input, target, weight, None, ignore_index)
         ignore_index = extent(ignore_index)
+    if weight is None and _are_usual(x, t):
+        return _nll_loss(input, target, None, ignore_index, reduction)
     _check_sizes(x, t)
     return _batched(_nll_loss_2d if x.ndim > 2 else _nll_loss, input, target, weight, ignore_index, reduction)
 
@@ -204,6 +212,8 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, s
             not -LARGEST <= ignore_index <= LARGEST):
         refuse(cross_entropy, input, target, weight, None, ignore_index, None, reduction, label_smoothing)
         ignore_index = extent(ignore_index)
+    if label_smoothing == 0 and weight is None and _are_usual(x, t):
+        return _cross_entropy(input, target, None, ignore_index, reduction)
     if label_smoothing > 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     class_dim = 0 if x.ndim == 1 else 1

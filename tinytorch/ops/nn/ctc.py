@@ -12,7 +12,7 @@ from ...autograd.op import op
 from ...autograd.public import public, refuse
 from ...errors import not_implemented
 from ...kernels import ctc as kernels
-from ...tensor import Tensor
+from ...tensor import Tensor, wrap
 from ...types import Ints
 from ..elementwise.where import where
 from .cross_entropy import reduction_of
@@ -47,7 +47,8 @@ def _lengths(name, values, position):
     values = values._array if isinstance(values, Tensor) else np.array(ints_of(values, "ctc_loss", name, position))
     if values.dtype.kind not in dt.INTEGER:
         raise RuntimeError(f"{name} must be integral")
-    return np.atleast_1d(values).astype(np.int64)
+    values = values.astype(np.int64)
+    return values if values.ndim else values.reshape(1)
 
 
 @public(python=True, autocast="up")
@@ -81,17 +82,17 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, t
     for name, values in (("input_lengths", frames), ("target_lengths", lengths)):
         if len(values) != batch:
             raise RuntimeError(f"{name} must be of size batch_size")
-        if values.size and values.min() < 0:
-            raise RuntimeError(f"Expected {name} to have value at least 0, but got value {values.min()}")
-    if frames.size and frames.max() > steps:
-        raise RuntimeError(f"Expected input_lengths to have value at most {steps}, but got value {frames.max()} "
+        if (least := min(values.tolist(), default=0)) < 0:
+            raise RuntimeError(f"Expected {name} to have value at least 0, but got value {least}")
+    if (most := max(frames.tolist(), default=0)) > steps:
+        raise RuntimeError(f"Expected input_lengths to have value at most {steps}, but got value {most} "
                            "(while checking arguments for ctc_loss_allocate_outputs)")
     padded = _padded(targets._array.astype(np.int64), lengths, batch, blank, log_probs)
     loss = _ctc_loss(log_probs, targets, (frames, lengths), (padded,), blank, zero_infinity)
     if zero_infinity:
         loss = where(loss == math.inf, 0.0, loss)
     if reduction == "mean":
-        return (loss / Tensor(np.maximum(lengths, 1)).to(loss.dtype)).mean()
+        return (loss / wrap(np.maximum(lengths, 1).astype(loss._array.dtype))).mean()
     if reduction == "sum":
         return loss.sum()
     return loss.squeeze(0) if single else loss
@@ -99,7 +100,8 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, t
 
 def _padded(labels, lengths, batch, blank, log_probs):
     """The labels as an array (batch, longest), padded with `blank`. RuntimeError if their sizes do not fit."""
-    width = int(lengths.max()) if lengths.size else 0
+    counts = lengths.tolist()
+    width = max(counts, default=0)
     if labels.ndim == 1:
         if labels.size != lengths.sum():
             raise RuntimeError(f"Expected tensor to have size {lengths.sum()} at dimension 0, but got size "
@@ -118,4 +120,6 @@ def _padded(labels, lengths, batch, blank, log_probs):
         raise RuntimeError(f"Expected tensor to have size at least {width} at dimension 1, but got size "
                            f"{labels.shape[1]} for argument #2 'targets' (while checking arguments for "
                            "ctc_loss_allocate_outputs)")
+    if min(counts, default=0) == width:
+        return labels[:, :width].copy()
     return np.where(np.arange(width) < lengths[:, None], labels[:, :width], blank)

@@ -12,13 +12,16 @@ from ...autograd.public import public
 from ...autograd.record_dtypes import in_float32
 from ...errors import kind_of, not_implemented, warn
 from ...kernels import interpolate as kernels
+from ...kernels.arrange import resized, resized_back, taps_of_two_axes
 from ...kernels.layout import channels_last, in_channels_last
 from ...kernels.memory import LARGEST
-from ...tensor import Tensor
+from ...tensor import Tensor, wrap
 from ...types import Ints, Number
+from ..plan import cached_by_shape
 from .adaptive_pool import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
-from .pool import is_last
+from .pool import in_c_order, is_last
 
+_FLOAT = np.dtype(np.float32)
 #: torch's name for each mode and number of axes; True stands for `antialias`.
 _NAMES = {("nearest", 1): "upsample_nearest1d", ("nearest", 2): "upsample_nearest2d",
           ("nearest", 3): "upsample_nearest3d", ("nearest-exact", 1): "_upsample_nearest_exact1d",
@@ -34,12 +37,15 @@ _KEEPS_LAST = {"upsample_nearest2d", "_upsample_nearest_exact2d", "upsample_bili
 
 
 # ------------------------------------------------------------------ primitives
+@cached_by_shape
 def _taps(name, size, output_size, align_corners, scales, dtype, rounding=None, vectorised=False):
+    """(the taps of each axis, those of two axes as kernels in C take them or None)."""
     mode, _, smoothed = _MODES[name]
     wide = dtype == np.float64 or dtype == np.uint8 and "nearest" not in mode
-    return [kernels.taps(mode, n, m, align_corners, scale, smoothed, np.float64 if wide else np.float32, rounding,
+    axes = [kernels.taps(mode, n, m, align_corners, scale, smoothed, np.float64 if wide else np.float32, rounding,
                          vectorised)
             for n, m, scale in zip(size, output_size, scales or (None,) * len(size))]
+    return axes, taps_of_two_axes(*axes) if len(axes) == 2 else None
 
 
 def _rounding(dtype):
@@ -55,12 +61,17 @@ _TO_HALF = {dtype: _rounding(dtype) for dtype in (np.dtype(np.float16), dt.BFLOA
 @op(batches="examples", first=6, input=lambda g, name, output_size, align_corners, scales, half, shape: _GRADS[name](
     name, shape[2:], align_corners, scales, half, g))
 def _resize(name, output_size, align_corners, scales, half, vectorised, input):
+    if half is None and input.dtype is _FLOAT and in_c_order(input, len(output_size)):
+        taps = _taps(name, input.shape[2:], output_size, align_corners, scales, _FLOAT, None, vectorised)[1]
+        result = None if taps is None else resized(input, output_size, taps)
+        if result is not None:
+            return result
     x = np.ascontiguousarray(input)
     nearest = "nearest" in name
     wide = not nearest and x.dtype == np.float16
     rounding = None if vectorised or half is None or nearest else _TO_HALF[half]
-    axes = _taps(name, x.shape[2:], output_size, align_corners, scales, x.dtype if half is None else np.float32,
-                 rounding, vectorised)
+    axes, _ = _taps(name, x.shape[2:], output_size, align_corners, scales, x.dtype if half is None else _FLOAT,
+                    rounding, vectorised)
     if x.dtype == np.uint8 and not nearest:
         result = kernels.resized_bytes(x, axes, output_size)
     else:
@@ -72,9 +83,12 @@ def _resize(name, output_size, align_corners, scales, half, vectorised, input):
     name, shape[2:], align_corners, scales, half, False, g))
 def _resize_grad(name, size, align_corners, scales, half, grad):
     g = np.ascontiguousarray(grad)
-    axes = _taps(name, size, g.shape[2:], align_corners, scales, g.dtype, vectorised=True)     # always so in backward
-    result = kernels.resized_grad(g.astype(np.float32) if g.dtype == np.float16 else g, axes, size)
-    result = result.astype(g.dtype, copy=False)
+    axes, taps = _taps(name, size, g.shape[2:], align_corners, scales, g.dtype, None, True)     # always so in backward
+    if g.dtype == np.float16:
+        g = g.astype(np.float32)
+    result = None if taps is None else resized_back(g, size, taps)
+    result = kernels.resized_grad(g, axes, size) if result is None else result
+    result = result.astype(grad.dtype, copy=False)
     return in_channels_last(result) if name in _KEEPS_LAST and is_last(grad, len(size)) else result
 
 
@@ -149,7 +163,8 @@ _BYTES = {"upsample_bilinear2d", "upsample_bicubic2d", "_upsample_bilinear2d_aa"
           "_upsample_lanczos2d_aa"}
 
 
-def _upsample(name, input, output_size, scales, align_corners=None):
+def _upsampling(name, input, output_size, scales, align_corners=None):
+    """(the primitive, its settings)."""
     n = _MODES[name][1]
     output_size, scales = _numbers(name, n, output_size, scales, align_corners)
     if output_size is None:
@@ -161,9 +176,7 @@ def _upsample(name, input, output_size, scales, align_corners=None):
     vectorised = name not in _UNVECTORISED and (last or n == 2 and sum(output_size) <= 128)
     _check_dtype(name, input, vectorised)
     half = array.dtype if array.dtype.itemsize == 2 else None
-    settings = name, output_size, bool(align_corners), scales, half, vectorised
-    call = _resizes[name]
-    return in_float32(call, *settings, input) if array.dtype == dt.BFLOAT16 else call(*settings, input)
+    return _resizes[name], (name, output_size, bool(align_corners), scales, half, vectorised)
 
 
 _UNVECTORISED = {"upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "_upsample_lanczos2d_aa"}
@@ -241,6 +254,25 @@ def interpolate(input: Tensor, size: int | Ints | None = None, scale_factor: flo
     >>> torch.nn.functional.interpolate(torch.tensor([[[1., 3.]]]), size=4, mode="linear")
     tensor([[[1.0000, 1.5000, 2.5000, 3.0000]]])
     """
+    array = input._array
+    if type(array) is np.ndarray and mode != "area":
+        call, settings = _settings_of(array.shape, array.strides, array.dtype, size, scale_factor, mode, align_corners,
+                                      recompute_scale_factor, antialias)
+    else:
+        call, settings = _settings(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
+    if array.dtype == dt.BFLOAT16 and hasattr(call, "op"):
+        return in_float32(call, *settings, input)
+    return call(*settings, input)
+
+
+@cached_by_shape
+def _settings_of(shape, strides, dtype, *arguments):
+    return _settings(wrap(np.lib.stride_tricks.as_strided(np.empty((), dtype), shape, strides)), *arguments)
+
+
+def _settings(input, size, scale_factor, mode, align_corners, recompute_scale_factor, antialias):
+    """(the function that `interpolate` calls, its arguments before the input), which depend on the shape, the dtype and
+    the memory order of the input alone."""
     n = input.dim() - 2
     if mode in ("nearest", "area", "nearest-exact"):
         if align_corners is not None:
@@ -257,8 +289,8 @@ def interpolate(input: Tensor, size: int | Ints | None = None, scale_factor: flo
         raise ValueError("Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D "
                          "tensor as input")
     if mode == "area" and n in _AREA:
-        return _AREA[n](input, output_size)
-    return _upsample(_name_of(mode, n, align_corners, antialias), input, output_size, scales, align_corners)
+        return lambda output_size, input: _AREA[n](input, output_size), (output_size,)
+    return _upsampling(_name_of(mode, n, align_corners, antialias), input, output_size, scales, align_corners)
 
 
 def _name_of(mode, n, align_corners, antialias):

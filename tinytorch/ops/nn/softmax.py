@@ -8,7 +8,7 @@ from ...autograd.op import op, single
 from ...autograd.promotion import EXACT, converted, refuse_complex_gradient, write_out
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, refuse_records, warn
-from ...kernels import softmax as kernels
+from ...kernels import halves, softmax as kernels
 from ...random import stream_of
 from ...tensor import Tensor, check_dim, wrap
 from ..elementwise.math import exp
@@ -59,7 +59,9 @@ def _log_softmax_backward(grad, output, dim):
 @single(name="softmax", batches="dims", kernel="softmax_lastdim_kernel_impl", input=_softmax_gradient)
 def _softmax(input, dim):
     if input.itemsize == 2:
-        return _in_single(kernels.softmax, dim, np.asarray(input, order="C"))
+        input = np.asarray(input, order="C")
+        result = halves.softmax(input) if dim == input.ndim - 1 else None
+        return _in_single(kernels.softmax, dim, input) if result is None else result
     return kernels.softmax(input if input.flags.c_contiguous else input.copy("C"), dim)
 
 
