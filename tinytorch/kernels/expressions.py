@@ -176,9 +176,14 @@ def _traced(text, count, numbers):
     return _joined(steps)
 
 
+#: Operation -> (the operation that computes its last operand, the name of both as one, which operand must be 0).
+_FUSED = {"limit": (("add",), "limit_add", None), "mul": (("div",), "mul_div", None),
+          "where_gt": (("mul",), "positive_or_mul", 1)}
+
+
 def _joined(steps):
-    """The steps, where pairs that are one operation of the machine are fused: a comparison and the `where` that uses
-    it, a maximum and the minimum of it."""
+    """The steps, where those that are one operation of the machine are fused: a comparison and the `where` that uses
+    it, a maximum and the minimum of it, and what `_FUSED` lists."""
     used = [0] * len(steps)
     for _, operands in steps:
         for x in operands:
@@ -198,6 +203,12 @@ def _joined(steps):
         else:
             continue
         gone.add(compared)
+    for i, (name, operands) in enumerate(steps):
+        inner, fused, zero = _FUSED.get(name, ((), "", None))
+        if i not in gone and inner and once(operands[-1], inner) and (zero is None or operands[zero] == 0.0):
+            gone.add(operands[-1])
+            others = [x for place, x in enumerate(operands[:-1]) if place != zero]
+            steps[i] = fused, [*others, *steps[operands[-1]][1]]
     left = [i for i in range(len(steps)) if i not in gone]
     number = {old: new for new, old in enumerate(left)}
     return [(steps[i][0], [number[x] if x.__class__ is int else x for x in steps[i][1]]) for i in left]

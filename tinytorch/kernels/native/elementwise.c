@@ -120,8 +120,8 @@ static int read_program(struct program *p, int64_t n, int64_t size, const int64_
     return 1;
 }
 
-/* The operations by their names in kernels/expressions.py, which asks for the list. Operations with four operands, and
-`limit`, are each two operations of an expression. */
+/* The operations by their names in kernels/expressions.py, which asks for the list. Operations with four operands, `limit`
+and `mul_div` are each two operations of an expression or more. */
 #define COMMON                                                                                                        \
     OPERATION(add, x + y)                                                                                             \
     OPERATION(sub, x - y)                                                                                             \
@@ -141,6 +141,9 @@ static int read_program(struct program *p, int64_t n, int64_t size, const int64_
     OPERATION(where_eq, x == y ? z : w)                                                                               \
     OPERATION(where_ne, x != y ? z : w)                                                                               \
     OPERATION(limit, NAMED(least)(x, NAMED(most)(y, z)))                                                              \
+    OPERATION(limit_add, NAMED(least)(x, NAMED(most)(y, z + w)))                                                      \
+    OPERATION(mul_div, x * (y / z))                                                                                   \
+    OPERATION(positive_or_mul, x > 0 ? y : z * w)                                                                     \
     OPERATION(where, x != 0 ? y : z)                                                                                  \
     OPERATION(minimum, NAMED(least)(x, y))                                                                            \
     OPERATION(maximum, NAMED(most)(x, y))                                                                             \

@@ -267,8 +267,9 @@ KERNEL object make_checked(object signature, object const *args, intptr_t given)
 enum { ELEMENTS = 1, PLAN_SIZE = 2, SIZES = 3, NUMBERS = 7, PLAN = 11, OPERANDS = 12, RESULT = 16, SLOTS = 17 };
 
 /* Runs the elementwise machine on arrays and then numbers, and returns the new array. The arrays after the first one
-have its shape, or one element and not more dimensions. -1 without a call if they do not fit. The words of the signature
-are the machine's function, a dtype and its size, the numbers of arrays and of numbers, and the plan. */
+have its shape, or one element and not more dimensions. An array of one number, repeated by strides of zero, as the
+gradient of a sum is, counts as one element. -1 without a call if they do not fit. The words of the signature are the
+machine's function, a dtype and its size, the numbers of arrays and of numbers, and the plan. */
 KERNEL object make_walked(object signature, object const *args, intptr_t given)
 {
     const int64_t *words = (const int64_t *)((char *)signature + layout.content);
@@ -288,16 +289,17 @@ KERNEL object make_walked(object signature, object const *args, intptr_t given)
     for (int64_t k = 0; fits && k < arrays; k++) {
         const object x = args[1 + k];
         fits = has_type(x, layout.array) && FIELD(x, object, dtype) == (object)(intptr_t)words[1]
-            && FIELD(x, int, flags) & CONTIGUOUS && FIELD(x, intptr_t, data) % itemsize == 0;
+            && FIELD(x, intptr_t, data) % itemsize == 0;
         if (!fits)
             break;
-        const intptr_t *of_x = FIELD(x, intptr_t *, shape);
+        const intptr_t *of_x = FIELD(x, intptr_t *, shape), *steps = FIELD(x, intptr_t *, strides);
         const int dimensions = FIELD(x, int, ndim);
         int64_t count = 1;
-        int alike = k && dimensions == ndim;
+        int alike = k && dimensions == ndim, moves = 0;
         for (int i = 0; i < dimensions; i++) {
             count *= of_x[i];
             alike = alike && of_x[i] == shape[i];
+            moves |= of_x[i] != 1 && steps[i];
         }
         if (!k) {
             shape = FIELD(x, intptr_t *, shape);
@@ -305,7 +307,8 @@ KERNEL object make_walked(object signature, object const *args, intptr_t given)
             a[ELEMENTS].whole = count;
         }
         fits = k ? alike || (count == 1 && dimensions <= ndim) : count > 0;
-        a[SIZES + k].whole = count;
+        fits = fits && (!moves || FIELD(x, int, flags) & CONTIGUOUS);
+        a[SIZES + k].whole = moves ? count : 1;
         a[OPERANDS + k].place = FIELD(x, void *, data);
     }
     if (!fits)

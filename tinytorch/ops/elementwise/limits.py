@@ -289,6 +289,11 @@ _finite = expression(lambda x, nan, most, least: where(
     x == x, where(x == math.inf, most, where(x == -math.inf, least, x)), nan))
 
 
+#: The same if `most` and `least` are the largest and the smallest number.
+_finite_within = expression(lambda x, nan, most, least: where(
+    x == x, expressions.minimum(most, expressions.maximum(least, x)), nan))
+
+
 #: By character of the dtype.
 _LARGEST = {char: np.finfo(char).max for char in "fd"}
 
@@ -300,6 +305,8 @@ def _nan_to_num(input, nan, posinf, neginf):
     largest = _LARGEST[input.dtype.char]
     posinf = largest if posinf is None else posinf
     neginf = -largest if neginf is None else neginf
+    if posinf == largest and neginf == -largest:
+        return _finite_within(input, nan, posinf, neginf)
     return _finite(input, nan, posinf, neginf)
 
 

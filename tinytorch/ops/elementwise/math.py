@@ -141,9 +141,24 @@ def sqrt(input):
     return np.sqrt(input)
 
 
+_cubed = expression(lambda x: x * x * x)
+_inverse = expression(lambda x: 1.0 / x)
+_inverse_root = expression(lambda x: 1.0 / expressions.sqrt(x))
+
+
+def cubed(x):
+    """x * x * x."""
+    return _cubed(x) if x.dtype.char in "fd" else x * x * x
+
+
+def inverse_root(x):
+    """1 / sqrt(x)."""
+    return _inverse_root(x) if x.dtype.char in "fd" else 1 / np.sqrt(x)
+
+
 @unary(lambda g, input: g * conj(3 * (input * input)), name="pow", method=False, inplace=False)
 def _cube(input):
-    return input * input * input
+    return cubed(input)
 
 
 @unary(lambda g, ans: -0.5 * g * conj(_cube(ans)), to_float=True, foreach=True)
@@ -154,7 +169,7 @@ def rsqrt(input):
     >>> torch.rsqrt(torch.tensor([4., 1.]))
     tensor([0.5000, 1.0000])
     """
-    return 1 / np.sqrt(input)
+    return inverse_root(input)
 
 
 @unary(lambda g, ans: -g * conj(ans * ans), to_float=True, foreach=True)
@@ -165,6 +180,8 @@ def reciprocal(input):
     >>> torch.reciprocal(torch.tensor([4., 1.]))
     tensor([0.2500, 1.0000])
     """
+    if input.dtype.char in "fd":
+        return _inverse(input)
     result = np.reciprocal(input)
     if input.dtype.kind in dt.COMPLEX:
         return np.where(input == 0, result.dtype.type(complex(np.inf, np.nan)), result)

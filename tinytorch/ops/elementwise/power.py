@@ -22,7 +22,7 @@ from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor, wrap
 from ...types import Number, Tensors
 from .arithmetic import alike, conj, is_complex, mul, rounded_once, ternary, zeros_like
-from .math import exp2, log, reciprocal
+from .math import cubed, exp2, inverse_root, log, reciprocal
 from .where import pick, scaled_unless
 
 __all__ = ["arctan2", "atan2", "float_power", "frexp", "hypot", "ldexp", "logaddexp", "logaddexp2", "pow", "xlogy"]
@@ -65,9 +65,9 @@ def _pow(input, other):
         if other.__class__ is int and other == 3 or other.__class__ is float and other == 3.0:
             if input.dtype == np.float16:
                 return _pow.op.forward(input.astype(np.float32), 3).astype(np.float16)
-            return input * input * input       # NumPy computes only the exponent 2 by a product
+            return cubed(input)                # NumPy computes only the exponent 2 by a product
         if other.__class__ is float and other == -0.5 and input.dtype != np.float16:
-            return 1 / np.sqrt(input)          # differs from input ** -0.5 for -inf and -0
+            return inverse_root(input)         # differs from input ** -0.5 for -inf and -0
         if other.__class__ is int and not -1 << 24 <= other <= 1 << 24 and input.dtype == np.float32:
             return dt.cast(input.astype(float) ** other, input.dtype)          # float32 loses whether `other` is odd
         return input ** other

@@ -30,14 +30,18 @@ def _number_like(x, value):
     return x.new_full((), value) if isinstance(x, Tensor) else np.array(value, x.dtype)
 
 
-_plus_product = expression(lambda x, y, z, value: x + y * value * z, 3)
-_plus_quotient = expression(lambda x, y, z, value: x + y * value / z, 3)
+#: By what is computed: with the factor `value`, and for the factor 1.
+_PLUS = {np.multiply: (expression(lambda x, y, z, value: x + y * value * z, 3),
+                       expression(lambda x, y, z: x + y * z, 3)),
+         np.divide: (expression(lambda x, y, z, value: x + y * value / z, 3),
+                     expression(lambda x, y, z: x + y / z, 3))}
 
 
 def _added(compute, input, tensor1, tensor2, value):
     """input + compute(value * tensor1, tensor2). float16 is rounded only at the end."""
     if input.dtype.char in "efd":
-        return (_plus_product if compute is np.multiply else _plus_quotient)(input, tensor1, tensor2, value)
+        scaled, plain = _PLUS[compute]
+        return plain(input, tensor1, tensor2) if value == 1 else scaled(input, tensor1, tensor2, value)
     return input + compute(_scaled(tensor1, value), tensor2)
 
 

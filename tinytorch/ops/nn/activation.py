@@ -39,7 +39,7 @@ _INT64 = np.dtype(np.int64)
     input=zeros_like)
 @expression(arrays=2)
 def _hardtanh_backward(grad, input, low, high):
-    return where((input <= low) | (input >= high), 0.0, grad)
+    return where(input <= low, 0.0, where(input >= high, 0.0, grad))
 
 
 @op(name="hardtanh", elementwise=True, input=lambda g, input, low, high: _hardtanh_backward(g, input, low, high))
@@ -94,13 +94,13 @@ def threshold(input: Tensor, threshold: Number, value: Number) -> Tensor:
 @op(name="hardshrink_backward", grad=lambda g, input, lambd: _shrink_backward(g, input, lambd), input=zeros_like)
 @expression(arrays=2)
 def _shrink_backward(grad, input, lambd):
-    return where((input >= -lambd) & (input <= lambd), 0.0, grad)
+    return where(abs(input) <= lambd, 0.0, grad)
 
 
 @op(name="hardshrink", elementwise=True, input=lambda g, input, lambd: _shrink_backward(g, input, lambd))
 @expression
 def _hardshrink(input, lambd):
-    return where((input >= -lambd) & (input <= lambd), 0.0, input)
+    return where(abs(input) <= lambd, 0.0, input)
 
 
 @public(dtypes=dt.FLOATING, kernel="hardshrink_cpu", out=FOUND, method=True)
@@ -152,7 +152,7 @@ _SIXTH = float(np.float32(1 / 6))
     input=refused("hardsigmoid_backward"))
 @expression(arrays=2)
 def _hardsigmoid_backward(grad, input):
-    return where((input > -3.0) & (input < 3.0), grad * _SIXTH, 0.0)
+    return where(input > -3.0, where(input < 3.0, grad * _SIXTH, 0.0), 0.0)
 
 
 def _hardsigmoid_slope(g, input):

@@ -241,9 +241,17 @@ def _bce_target_slope(g, grad, input):
     return -g * grad / _clamp((1 - input) * input, _TINY, None)
 
 
+_bce_of = expression(lambda input, target: (target - 1.0) * expressions.maximum(expressions.log1p(-input), -100.0)
+                     - target * expressions.maximum(expressions.log(input), -100.0), 2)
+_bce_slope = expression(lambda grad, input, target: grad * (input - target) / expressions.maximum(
+    (1.0 - input) * input, _TINY), 3)
+
+
 @op(name="binary_cross_entropy_backward", input=_bce_curvature, target=_bce_target_slope,
     grad=lambda g, input, target: g * (input - target) / ((input + _TINY) * (1 - input + _TINY)))
 def _bce_backward(grad, input, target):
+    if input.dtype.char in "fd":
+        return _bce_slope(grad, input, target)
     return grad * (input - target) / np.maximum((1 - input) * input, np.asarray(_TINY, input.dtype))
 
 
@@ -252,6 +260,8 @@ def _bce_backward(grad, input, target):
     target=lambda g, input, target: g * (log1p(-input) - log(input)))
 def _bce(input, target):
     """Each step is rounded, as in torch's kernel."""
+    if input.dtype.char in "fd":
+        return _bce_of(input, target)
     input, target = stepwise(input), stepwise(target)
     return plain((target - 1) * np.maximum(np.log1p(-input), -100) - target * np.maximum(np.log(input), -100))
 

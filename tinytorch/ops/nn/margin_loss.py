@@ -19,6 +19,8 @@ from ...autograd.promotion import (
 from ...autograd.public import public, refuse
 from ...autograd.views import check_fits
 from ...errors import not_implemented, type_name
+from ...kernels import expressions
+from ...kernels.expressions import expression
 from ...kernels.scatter import owned
 from ...kernels.stepwise import plain, stepwise
 from ...tensor import Tensor, wrap
@@ -105,8 +107,20 @@ def _by_tensors(rule):
     return of_any
 
 
-@_by_tensors
+_soft_margin_of = expression(lambda x, target: expressions.log1p(expressions.exp(-x * target)), 2)
+_slope_of_margin = expression(lambda g, x, target, share: target * expressions.exp(-target * x) * share / (
+    expressions.exp(-target * x) + 1.0) * g, 3)
+
+
 def _soft_margin_slope(g, input, target, reduction):
+    if g.__class__ is np.ndarray and input.dtype.char in "fd" and g.dtype == input.dtype:
+        share = input.size if reduction == "mean" and input.size else 1.0
+        return _slope_of_margin(g, input, target, float(input.dtype.type(-1.0 / share)))
+    return _soft_margin_slope_by_steps(g, input, target, reduction)
+
+
+@_by_tensors
+def _soft_margin_slope_by_steps(g, input, target, reduction):
     z, share = exp(-target * input), 1.0 / input.numel() if reduction == "mean" and input.numel() else 1.0
     return target * z * input.new_full((), -share) / (z + 1) * g
 
@@ -135,6 +149,8 @@ def _soft_margin_backward(grad, input, target, reduction):
 @op(name="soft_margin_loss", steps=True, elementwise=True,
     input=lambda g, input, target, reduction: _soft_margin_backward(g, input, target, reduction))
 def _soft_margin(input, target, reduction):
+    if input.dtype.char in "fd":
+        return reduced(wrap(_soft_margin_of(input, target)), reduction)._array
     return reduced(wrap(plain(np.log1p(np.exp(-stepwise(input) * stepwise(target))))), reduction)._array
 
 
