@@ -10,7 +10,7 @@ from ...autograd.promotion import EXACT, check_broadcast, underivable
 from ...autograd.public import public
 from ...errors import not_implemented, type_name, warn_once
 from ...kernels.errstate import ignored
-from ...kernels.linalg import triangles
+from ...kernels.linalg import lapack, triangles
 from ...kernels.linalg.triangles import columns
 from ...tensor import Tensor, wrap
 from ...types import Tensors
@@ -64,8 +64,13 @@ def computed(function, *arrays):
     results = result if several else [result]
     if not known:
         results = [dt.stored(np.asarray(x), dtype) for x in results]
-    results = [columns(x) if x.ndim >= arrays[0].ndim else x for x in results]
+    results = [_in_columns(x) if x.ndim >= arrays[0].ndim else x for x in results]
     return tuple(results) if several else results[0]
+
+
+def _in_columns(x):
+    """New matrices in column order. Those of lapack.py are in this order, np.linalg's are not."""
+    return columns(x) if x.flags.c_contiguous else x
 
 
 def singular(name, failed, zeros):
@@ -105,7 +110,7 @@ def _eye(g, n):
     called={"result": "inverse"})
 def _inv(input):
     try:
-        return columns(np.linalg.inv(input))
+        return _in_columns(lapack.inv(input))
     except np.linalg.LinAlgError:
         finite = np.isfinite(input).all((-1, -2))
         failed = finite & (np.linalg.matrix_rank(np.where(_scalars(finite), input, 1)) < input.shape[-1])
@@ -386,7 +391,7 @@ def _cholesky(input, upper):
     if upper:
         input = mT(input)                      # LAPACK reads the lower triangle
     try:
-        L = computed(np.linalg.cholesky, input)
+        L = computed(lapack.cholesky, input)
     except np.linalg.LinAlgError:
         raise _not_positive(input) from None
     if input.size and np.isnan(L.diagonal(0, -2, -1).real).any():
@@ -501,7 +506,7 @@ def _square_qr_grad(gQ, gR, Q, R):
 def _qr(input, mode):
     if mode == "r":
         return np.empty(0, input.dtype), columns(np.linalg.qr(input, mode))
-    return tuple(map(columns, np.linalg.qr(input, mode)))
+    return tuple(map(_in_columns, lapack.qr(input, mode == "complete")))
 
 
 @public(out=EXACT, apart=None, autocast="up")

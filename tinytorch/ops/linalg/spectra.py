@@ -9,7 +9,9 @@ from ...autograd.op import op
 from ...autograd.promotion import EXACT, converted
 from ...autograd.public import public
 from ...kernels.errstate import ignored
+from ...kernels.linalg import lapack
 from ...kernels.linalg.triangles import columns
+from ...kernels.looks import all_true
 from ...tensor import Tensor, wrap
 from ...types import Tensors
 from ..reduction.reductions import like, raw
@@ -93,17 +95,18 @@ def _svd(input, full):
 
 def svd_of(array, full):
     """U, S and Vh. They are NaN for infinite matrices. LinAlgError for NaN, and if LAPACK does not converge."""
-    finite = np.asarray(np.isfinite(array).all((-1, -2)))
-    if not finite.all():                       # OpenBLAS may never end for infinite matrices
+    finite = None
+    if not all_true(np.isfinite(array)):       # OpenBLAS may never end for infinite matrices
         if np.isnan(array).any():
             raise LinAlgError(_no_convergence("linalg.svd", array))
+        finite = np.asarray(np.isfinite(array).all((-1, -2)))
         array = np.where(finite[..., None, None], array, np.zeros((), array.dtype))
     try:
         with ignored():
-            parts = tuple(np.linalg.svd(array, full_matrices=full))
+            parts = lapack.svd(array, full)
     except np.linalg.LinAlgError:
         raise LinAlgError(_no_convergence("linalg.svd", array)) from None
-    for part in parts if not finite.all() else ():
+    for part in parts if finite is not None else ():
         part[~finite] = np.nan
     return parts
 
@@ -188,7 +191,7 @@ def _eigh_grad(g, wanted, ans):
 @op(name="linalg_eigh", multi=True, inputs=1, joint=_eigh_grad)
 def _eigh(input, UPLO):
     try:
-        return computed(lambda x: tuple(np.linalg.eigh(x, UPLO)), input)
+        return computed(lambda x: lapack.eigh(x, UPLO), input)
     except np.linalg.LinAlgError:
         raise LinAlgError(_no_convergence("linalg.eigh", input)) from None
 

@@ -1,0 +1,95 @@
+"""LAPACK's factorisations of matrices, by the ufuncs that np.linalg has for them.
+
+np.linalg's functions check and convert, and set NumPy's state for errors. For small matrices that takes three times as
+long as LAPACK. Here the ufuncs are called directly, in double precision as np.linalg calls them, so that the numbers
+are the same. A matrix that LAPACK cannot factor becomes NaN, and then np.linalg's function is asked, which raises its
+error. That function also takes what is no plain array of NumPy, and all arrays if NumPy has no such ufuncs. Callers
+have set NumPy's state so that it ignores errors."""
+from functools import lru_cache
+
+import numpy as np
+
+_UFUNCS = getattr(np.linalg, "_umath_linalg", None)
+#: The dtype in which LAPACK computes, by the character of the dtype of matrices that are taken here.
+_WIDE = {}
+if all([hasattr(_UFUNCS, name)
+        for name in "cholesky_lo eigh_lo eigh_up svd_f svd_s inv qr_r_raw qr_reduced qr_complete".split()]):
+    _WIDE = {"f": np.dtype(np.float64), "d": np.dtype(np.float64), "F": np.dtype(np.complex128),
+             "D": np.dtype(np.complex128)}
+
+
+def _widened(x):
+    """A copy of matrices in double precision, or None if np.linalg's function is to take them."""
+    wide = _WIDE.get(x.dtype.char) if type(x) is np.ndarray and x.size else None
+    return None if wide is None else x.astype(wide)
+
+
+def _failed(x):
+    """Whether one of the matrices is NaN."""
+    if x.ndim == 2:
+        first = x.item(0)
+        return first != first
+    first = x[..., 0, 0]
+    return bool((first != first).any())
+
+
+def _narrowed(x, dtype):
+    """`x` in a dtype, with each matrix in column order."""
+    if x.ndim == 2:
+        return x.astype(dtype, "F")
+    return x.swapaxes(-1, -2).astype(dtype, "C").swapaxes(-1, -2)
+
+
+def cholesky(x):
+    """np.linalg.cholesky"""
+    wide = _widened(x)
+    if wide is None or _failed(found := _UFUNCS.cholesky_lo(wide)):
+        return np.linalg.cholesky(x)
+    return _narrowed(found, x.dtype)
+
+
+def inv(x):
+    """np.linalg.inv"""
+    wide = _widened(x)
+    if wide is None or _failed(found := _UFUNCS.inv(wide)):
+        return np.linalg.inv(x)
+    return _narrowed(found, x.dtype)
+
+
+def eigh(x, triangle):
+    """np.linalg.eigh"""
+    wide = _widened(x)
+    if wide is not None:
+        values, vectors = (_UFUNCS.eigh_lo if triangle == "L" else _UFUNCS.eigh_up)(wide)
+        if not _failed(vectors):
+            return values.astype(x.real.dtype), _narrowed(vectors, x.dtype)
+    return tuple(np.linalg.eigh(x, triangle))
+
+
+def svd(x, full):
+    """np.linalg.svd"""
+    wide = _widened(x)
+    if wide is not None:
+        u, s, vh = (_UFUNCS.svd_f if full else _UFUNCS.svd_s)(wide)
+        if not _failed(u):
+            return _narrowed(u, x.dtype), s.astype(x.real.dtype), _narrowed(vh, x.dtype)
+    return tuple(np.linalg.svd(x, full_matrices=full))
+
+
+def qr(x, complete):
+    """The factors Q and R of np.linalg.qr, reduced or complete."""
+    wide = _widened(x)
+    if wide is None:
+        return tuple(np.linalg.qr(x, "complete" if complete else "reduced"))
+    m, n = x.shape[-2:]
+    tau = _UFUNCS.qr_r_raw(wide)               # the array now holds R and the reflectors
+    whole = complete and m > n
+    q = (_UFUNCS.qr_complete if whole else _UFUNCS.qr_reduced)(wide, tau)
+    above = _above(m if whole else min(m, n), n)
+    return _narrowed(q, x.dtype), _narrowed(np.where(above, wide[..., :len(above), :], 0), x.dtype)
+
+
+@lru_cache(64)
+def _above(m, n):
+    """The places on and above the diagonal."""
+    return np.triu(np.ones((m, n), bool))
