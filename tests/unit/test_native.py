@@ -247,6 +247,9 @@ def sums(width, seed, dtype):
             with np.errstate(all="ignore"):
                 yield np.asarray(add_up(x, dims))
                 yield np.asarray(add_up(x, dims, True))
+                if not special:
+                    yield torch.tensor(x).var(dims, keepdim=True).numpy()
+                    yield torch.tensor(x).std(dims, correction=0.5).numpy()
         with np.errstate(all="ignore"):
             for stored in (x.astype(np.float16), to_bfloat16(x.astype(np.float32))):
                 for dims in ((0, 1, 2), (1, 2), (2,), (0,)):
@@ -254,6 +257,9 @@ def sums(width, seed, dtype):
     yield _sum_of_halves(draws(seed, width * 1000, dtype=np.float16), (0,), dtype)
     yield np.asarray(add_up(draws(seed, width * 1000, dtype=dtype), (0,)))
     yield np.asarray(add_up(draws(seed, 1000, width * 50, dtype=dtype), (0,)))
+    for scale in (1e-30, 1e25):                # squares under- or overflow in single precision
+        yield torch.tensor(draws(seed, 30, width + 1).astype(dtype) * dtype(scale)).std(1).numpy()
+        yield torch.tensor(draws(seed, width + 1, 30).astype(dtype) * dtype(scale)).std(0).numpy()
 
 
 def rows_added(width, seed, dtype):

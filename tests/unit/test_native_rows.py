@@ -7,7 +7,7 @@ from tinytorch import dtypes as dt
 from tinytorch.kernels import arithmetic, copies, layout, native, running as runnings, scatter
 from tinytorch.kernels.conv import columns
 from tinytorch.kernels.extremes import extreme_of, place_of
-from tinytorch.kernels.sums import norm_of_rows
+from tinytorch.kernels.sums import add_up_whole, norm_of_rows
 from tinytorch.ops.elementwise import complex
 from tinytorch.ops.layout import index as indexing, join, rearrange, scatter as along_an_index, slices
 from tinytorch.ops.layout.index_values import pick
@@ -36,6 +36,31 @@ def extremes(width, seed, dtype):
                 yield extreme_of(ufunc, x, (axis,), True)
                 yield extreme_of(ufunc, x, (0, 1))
                 yield np.asarray(extreme_of(ufunc, x, None))
+
+
+def selections(width, seed, dtype):
+    """What is found by its rank, the ends of ranges, and counts in bins."""
+    for special in (False, True):
+        for shape, dim in along(width):
+            x = draws(seed, *shape, special=special, dtype=dtype)
+            x = torch.tensor(np.round(x) if special or seed % 2 else x)            # many are equal
+            for k in (1, (shape[dim] + 1) // 2, shape[dim]):
+                yield from [found.numpy() for found in x.kthvalue(k, dim)]
+            for keepdim in (False, True):
+                yield from [found.numpy() for found in x.median(dim, keepdim)]
+                yield from [found.numpy() for found in x.aminmax(dim=dim, keepdim=keepdim)]
+            yield from [found.numpy() for found in x.aminmax()]
+            yield from [found.numpy() for found in x.sort(dim)]
+            for low, high in ((-2, 3), (-0.1, 0.1)):
+                yield x.histc(width, low, high).numpy()
+
+
+def whole_sums(width, seed, dtype):
+    """Also of sums beyond 64 bits."""
+    x = np.random.default_rng(seed).integers(-2 ** 62, 2 ** 62, (20, 3, width))
+    for array in (x, x > 0):
+        for dims in ((0,), (1, 2), (2,), (0, 1, 2)):
+            yield add_up_whole(array, dims, seed % 2 == 0, np.dtype(np.int64))
 
 
 def gathered(width, seed, dtype):
@@ -161,9 +186,11 @@ def pools(width, seed, dtype):
             x.grad = None
 
 
+EXACT = extremes, gathered, lines, moved, norms, placed, pools, running, selections, whole_sums
+
+
 @needs_library
-@pytest.mark.parametrize("family", [extremes, gathered, lines, moved, norms, placed, pools, running],
-                         ids=lambda f: f.__name__)
+@pytest.mark.parametrize("family", EXACT, ids=lambda f: f.__name__)
 def test_the_same_bits(family):
     """Nothing is added up in another order, so the twins give the same numbers, on any number of threads."""
     before = torch.get_num_threads()
@@ -239,12 +266,13 @@ def test_kernels_refuse_places_that_do_not_exist():
             native.run("in_range", 3000, n, index)
     with pytest.raises(IndexError):
         native.run("gather", 10, 0, 3, 1, x[:0].copy(), np.zeros(30, np.int64), np.empty(30, np.float32))
-    for n, values, places in ((50, 59, 60), (51, 60, 60), (50, 60, 61)):
-        with pytest.raises(ValueError):
-            native.run("extremes", 60, n, 1, 0, x, np.empty(values, np.float32), np.empty(places, np.int64))
+    for n, places in ((50, 59), (51, 60), (50, 61)):
+        for name, dtype in (("extremes", np.float32), ("extreme_places", np.int64)):
+            with pytest.raises(ValueError):
+                native.run(name, 60, n, 1, 0, x, np.empty(places, dtype))
     with pytest.raises(TypeError):
-        native.run("extremes", 60, 50, 1, 0, x, None, np.empty(60, np.float32))
-    native.run("extremes", 60, 0, 1, 0, x[:0].copy(), np.empty(60, np.float32), None)
+        native.run("extreme_places", 60, 50, 1, 0, x, np.empty(60, np.float32))
+    native.run("extremes", 60, 0, 1, 0, x[:0].copy(), np.empty(60, np.float32))
 
 
 @pytest.mark.parametrize("name, args", [("relu_", ()), ("sigmoid_", ()), ("clamp_", (-0.5, 1)), ("clamp_", (None, 0.5)),

@@ -132,6 +132,20 @@ def first_of(array, k, largest, ordered):
     return top(rising(array, largest), k, ordered)
 
 
+def ranked(array, k, dim, middle=False):
+    """The positions (of size 1 along `dim`) of the elements of rank `k` along `dim`: as `quick_select` finds them or,
+    for the median (`middle`), those that a stable sort puts there, or the first NaN. None where C does not look for
+    them."""
+    if dim < array.ndim - 1 and type(array) is np.ndarray and array.dtype.char == "f":
+        array = np.ascontiguousarray(np.moveaxis(array, dim, -1))
+        found = ranked(array, k, array.ndim - 1, middle)
+        return None if found is None else np.ascontiguousarray(np.moveaxis(found, -1, dim))
+    *before, width = array.shape
+    if width >> 31:
+        return None
+    return native.made("ranked", (*before, 1), array.size // width, width, k, middle, array)
+
+
 def quick_select(keys, k):
     """The position at which torch.kthvalue finds the key of rank `k` in a list, by torch's own partition."""
     keys, order = list(keys), list(range(len(keys)))

@@ -284,8 +284,8 @@ def whole_maxima(x, n):
     if not x.size:
         return None
     if x.dtype is _FLOAT and type(x) is np.ndarray and native.level() and width < 1 << 31:
-        top, indices = np.empty(shape, _FLOAT), np.empty(shape, np.int64)
-        native.run("extremes", images, width, 1, False, x, top, indices)
+        top, indices = native.result("extremes", shape, images, width, 1, False, x), np.empty(shape, np.int64)
+        native.run("extreme_places", images, width, 1, False, x, indices)
     else:
         rows = x.reshape(images, width)
         indices = place_of(np.argmax, rows, 1, True)

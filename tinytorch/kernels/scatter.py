@@ -188,8 +188,12 @@ def _firsts(shape, dim, places):
 
 def picked(array, index, dim):
     """np.take_along_axis for an index in range that has the shape of the array, except along `dim`."""
-    if type(array) is np.ndarray and type(index) is np.ndarray and 0 < index.size < native.LEAST:
-        return array.reshape(-1).take(along(array.shape, dim, index))
+    if type(array) is np.ndarray and type(index) is np.ndarray and index.size:
+        sizes = _sizes_along(array.shape, dim, index.shape)
+        if sizes is not None and (result := native.made("gather", index.shape, *sizes, array, index)) is not None:
+            return result
+        if index.size < native.LEAST:
+            return array.reshape(-1).take(along(array.shape, dim, index))
     return np.take_along_axis(array, index, dim)
 
 

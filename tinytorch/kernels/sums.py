@@ -15,22 +15,61 @@ _FEW = min(native.LEAST, np.getbufsize())      # below, the layout does not chan
 
 def add_up(x, axes, keepdims=False):
     """The sum over `axes` (not negative), in the dtype of `x`."""
-    if x.size >= _FEW:
-        if axes and native.takes("row_sums", x):
-            shape, n, found = x.shape, x.ndim, None
-            if axes == tuple(range(n - len(axes), n)):
-                found = _of_rows(x, prod(shape[:-len(axes)]), prod(shape[-len(axes):]))
-            elif axes == tuple(range(len(axes))) and x.size >= PIECE:
-                found = _of_columns(x, prod(shape[:len(axes)]), prod(shape[len(axes):]))
-            elif axes[-1] == n - 1:            # first over the last axes, which leaves few numbers
-                inner = next((i for i in range(n - 1, 0, -1) if i - 1 not in axes), 0)
-                found = add_up(_of_rows(x, prod(shape[:inner]), prod(shape[inner:])).reshape(shape[:inner]),
-                               tuple([i for i in axes if i < inner]))
-            if found is not None:
-                return found.reshape([1 if i in axes else m for i, m in enumerate(shape) if keepdims or i not in axes])
-        if not x.flags.aligned:
-            x = x.copy("K")                    # NumPy copies these in buffers, and adds in another order
+    plan = _plan(x.shape, axes, keepdims)
+    if plan is not None:
+        shape, rows, width, grain, pieces, rest = plan
+        if grain:
+            found = native.made("column_sums", shape, rows, width, grain, pieces, x)
+        else:
+            found = native.made("row_sums", shape, rows, width, PIECE, pieces, x,
+                                np.empty(pieces) if pieces > 1 else None)
+        if found is not None:
+            if rest is None:
+                return found
+            return found[0].copy() if grain else add_up(found, rest, keepdims)
+    if x.size >= _FEW and not x.flags.aligned:
+        x = x.copy("K")                        # NumPy copies these in buffers, and adds in another order
     return np.add.reduce(x, axis=axes, keepdims=keepdims)
+
+
+@lru_cache(1024)
+def _plan(shape, axes, keepdims):
+    """How C adds up contiguous arrays: (the shape of its result, the numbers of rows and columns, the rows of a piece
+    if columns are added up, the number of pieces, what is left to do). None for axes that it does not add up over."""
+    over, n = sorted(axes), len(shape)
+    if not over or not prod(shape):
+        return None
+    left = tuple([1 if i in over else m for i, m in enumerate(shape) if keepdims or i not in over])
+    last = max([i for i, m in enumerate(shape) if m > 1], default=over[-1])
+    if last in over:                           # first over the last axes, which leaves few numbers
+        first = last
+        while first and (first - 1 in over or shape[first - 1] == 1):
+            first -= 1
+        rest = tuple([i for i in over if i < first])
+        if rest:
+            left = shape[:first] + (1,) * (n - first) * keepdims
+        rows, width = prod(shape[:first]), prod(shape[first:])
+        return left, rows, width, 0, -(-width // PIECE) if rows == 1 else 0, rest or None
+    stop = max([i for i in over if shape[i] > 1], default=0) + 1
+    rows, width = prod(shape[:stop]), prod(shape[stop:])
+    if any([shape[i] > 1 and i not in over for i in range(stop)]):
+        return None
+    grain = max(32, PIECE // width)           # with fewer rows there are too many partial sums
+    pieces = -(-rows // grain)
+    return left if pieces == 1 else (pieces, *left), rows, width, grain, pieces, () if pieces > 1 else None
+
+
+def add_up_whole(x, axes, keepdims, dtype):
+    """The sum over `axes` of bools or whole numbers, in this dtype of whole numbers."""
+    if dtype.itemsize == 8 and type(x) is np.ndarray:
+        plan = _plan(x.shape, axes, keepdims)
+        if plan is not None and x.dtype.char == "?" and len(axes) == x.ndim:
+            return np.full(plan[0], np.count_nonzero(x), dtype)
+        if plan is not None and not plan[3] and plan[5] is None:
+            found = native.made("whole_sums", *plan[:3], x)
+            if found is not None:
+                return found
+    return np.add.reduce(x, axis=axes, dtype=dtype, keepdims=keepdims)
 
 
 def add_up_halves(x, axes, keepdims=False):
@@ -38,15 +77,26 @@ def add_up_halves(x, axes, keepdims=False):
     dtypes that are stored as records."""
     if x.dtype.kind != "f" and x.dtype != BFLOAT16:
         raise TypeError(f"no sums of {x.dtype}")
-    if axes and x.size >= _FEW and native.level() and type(x) is np.ndarray and x.flags.c_contiguous and (
-            axes == tuple(range(x.ndim - len(axes), x.ndim))):
-        shape, half = x.shape, x.dtype.kind == "f"
-        rows, width = prod(shape[:-len(axes)]), prod(shape[-len(axes):])
-        pieces = -(-width // PIECE) if rows == 1 else 0
-        found = native.result("half_row_sums", (rows,), rows, width, PIECE, pieces, half, np.frombuffer(x, _BITS),
-                              np.empty(pieces) if pieces > 1 else None)
-        return found.reshape([1 if i in axes else m for i, m in enumerate(shape) if keepdims or i not in axes])
+    plan = _plan(x.shape, axes, keepdims)
+    if plan is not None and not plan[3] and plan[5] is None and native.many("half_row_sums", x.size) and (
+            type(x) is np.ndarray and x.flags.c_contiguous):
+        shape, rows, width, _, pieces, _ = plan
+        return native.result("half_row_sums", shape, rows, width, PIECE, pieces, x.dtype.kind == "f",
+                             np.frombuffer(x, _BITS), np.empty(pieces) if pieces > 1 else None)
     return add_up(x.astype(np.float32) if x.dtype.kind == "f" else from_bfloat16(x), axes, keepdims)
+
+
+def variances(x, axes, keepdims, freedom, root):
+    """The sums of squared differences from the mean, divided by `freedom`, or (`root`) the roots of that. None where C
+    does not compute them. Where squares over- or underflow they are computed in double precision."""
+    plan = _plan(x.shape, axes, keepdims)
+    if plan is None or plan[5]:
+        return None
+    shape, rows, width, grain, pieces, _ = plan
+    if grain:
+        shape = shape[1:] if pieces > 1 else shape
+        return native.made("column_variances", shape, rows, width, grain, root, freedom, x)
+    return native.made("row_variances", shape, rows, width, PIECE if rows == 1 else width, root, freedom, x)
 
 
 def of_batch(x):
@@ -54,19 +104,6 @@ def of_batch(x):
     if x.ndim == 2 and x.size < PIECE:
         return ones(len(x), x.dtype.char).dot(x)
     return add_up(x, (0,))
-
-
-def _of_rows(x, rows, width):
-    pieces = -(-width // PIECE) if rows == 1 else 0
-    return native.result("row_sums", (rows,), rows, width, PIECE, pieces, x, np.empty(pieces) if pieces > 1 else None)
-
-
-def _of_columns(x, rows, width):
-    grain = max(32, PIECE // width)           # with fewer rows there are too many partial sums
-    pieces = -(-rows // grain)
-    parts = np.empty((pieces, width), x.dtype)
-    native.run("column_sums", rows, width, grain, pieces, x, parts)
-    return parts[0] if pieces == 1 else parts[0].copy()
 
 
 def runs(x, axes):

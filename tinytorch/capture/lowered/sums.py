@@ -157,7 +157,7 @@ class Sums:
             self._contiguous(x))
         rows = prod([x.shape[i] for i in range(len(kept))])
         made = self.new((rows,))
-        self.kernel("extremes", rows, x.size // rows, 1, smallest, x, made, None)
+        self.kernel("extremes", rows, x.size // rows, 1, smallest, x, made)
         return made
 
     # ------------------------------------------------------------- products

@@ -447,8 +447,8 @@ run = _named("run", _known)
 done = _named("done", _done, False)
 #: made(name, shape, *args) is `result`, or None where `done` would return False.
 made = _named("made", _makers)
-#: result(name, shape, *args) is a new float32 array of a shape that a kernel fills. `args` are the arguments of the
-#: kernel without the last one, `out`.
+#: result(name, shape, *args) is a new array of a shape that a kernel fills. `args` are the arguments of the kernel
+#: without the last one, `out`.
 result = _named("result", _results)
 
 
@@ -467,7 +467,8 @@ def _made_fallback(name, shape, *args):
 
 def _result_fallback(name, shape, *args):
     """`result` for arrays that the quick check does not take."""
-    out = np.empty(shape, _FLOAT)
+    *_, (_, _, _, _, dtype, _) = parsed(KERNELS[name][1])
+    out = np.empty(shape, np.dtype(dtype or _FLOAT))
     run(name, *args, out)
     return out
 

@@ -190,10 +190,8 @@ static void columns_of_smallest(const void *args, int64_t first, int64_t last)
     columns_of(1, args, first, last);
 }
 
-/* Writes the extremes of x (outer, n, inner) to `out`, or their places to `index`, or both if `inner` is 1. n fits 31
-bits. */
-void extremes(int64_t threads, int64_t outer, int64_t n, int64_t inner, int64_t smallest, const float *x, float *out,
-              int64_t *index)
+static void found_along(int64_t threads, int64_t outer, int64_t n, int64_t inner, int64_t smallest, const float *x,
+                        float *out, int64_t *index)
 {
     const int64_t block = columns_in_piece(n, inner, MOST);
     const struct extremes args = {n, inner, block, (inner + block - 1) / block, x, out, index};
@@ -204,4 +202,46 @@ void extremes(int64_t threads, int64_t outer, int64_t n, int64_t inner, int64_t 
     else
         share(threads, outer * args.blocks, rows_in_piece(n * block),
               smallest ? columns_of_smallest : columns_of_largest, &args);
+}
+
+/* The extremes of x (outer, n, inner). n fits 31 bits. */
+void extremes(int64_t threads, int64_t outer, int64_t n, int64_t inner, int64_t smallest, const float *x, float *out)
+{
+    found_along(threads, outer, n, inner, smallest, x, out, NULL);
+}
+
+/* Their first places. */
+void extreme_places(int64_t threads, int64_t outer, int64_t n, int64_t inner, int64_t smallest, const float *x,
+                    int64_t *out)
+{
+    found_along(threads, outer, n, inner, smallest, x, NULL, out);
+}
+
+struct ranges { int64_t rows, width; const float *x; float *out; };
+
+enum { IN_CACHE = 4096 };                      /* numbers that are read twice */
+
+static void some_ranges(const void *args, int64_t first, int64_t last)
+{
+    const struct ranges *a = args;
+    for (int64_t row = first; row < last; row++) {
+        const float *x = a->x + row * a->width;
+        float least = x[0], most = x[0];
+        for (int64_t i = 0; i < a->width; i += IN_CACHE) {
+            const int64_t n = a->width - i < IN_CACHE ? a->width - i : IN_CACHE;
+            const float low = extreme_of_row(1, x + i, n), high = extreme_of_row(0, x + i, n);
+            least = low < least || low != low ? low : least;
+            most = high > most || high != high ? high : most;
+        }
+        a->out[row] = least;
+        a->out[a->rows + row] = most;
+    }
+}
+
+/* The smallest elements of all rows, and then the largest ones. A row has at least one element. */
+void ranges(int64_t threads, int64_t rows, int64_t width, const float *x, float *out)
+{
+    const struct ranges args = {rows, width, x, out};
+    if (width > 0)
+        share(threads, rows, rows_in_piece(width), some_ranges, &args);
 }

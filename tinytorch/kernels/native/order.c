@@ -180,9 +180,16 @@ static void nth_element(struct pair *first, struct pair *nth, struct pair *last)
     sort_few(first, last - first);
 }
 
+/* A number with the order of `x`: NaN is the largest and equal to itself, -0 equals 0. */
+INLINE int32_t key_of(float x)
+{
+    const float value = x + 0.0f;
+    const int32_t bits = (int32_t)bits_of(value);
+    return value != value ? INT32_MAX : bits < 0 ? bits ^ INT32_MAX : bits;
+}
+
 /* The positions of the `k` smallest (or largest) elements of each row, in the order of torch.topk: sorted if `ordered`,
-else as the algorithm leaves them. NaN is the largest and equal to itself, -0 equals 0. A row has fewer than 2^31
-elements, and k is at least 1. */
+else as the algorithm leaves them. A row has fewer than 2^31 elements, and k is at least 1. */
 int64_t top(int64_t threads, int64_t rows, int64_t width, int64_t k, int64_t largest, int64_t ordered, const float *x,
             int64_t *out)
 {
@@ -193,9 +200,7 @@ int64_t top(int64_t threads, int64_t rows, int64_t width, int64_t k, int64_t lar
     for (int64_t r = 0; r < rows; r++) {
         const float *row = x + r * width;
         for (int64_t i = 0; i < width; i++) {
-            const float value = row[i] + 0.0f;
-            const int32_t bits = (int32_t)bits_of(value);
-            const int32_t key = value != value ? INT32_MAX : bits < 0 ? bits ^ INT32_MAX : bits;
+            const int32_t key = key_of(row[i]);
             pairs[i].key = largest ? ~key : key;
             pairs[i].at = (int32_t)i;
         }
@@ -211,4 +216,88 @@ int64_t top(int64_t threads, int64_t rows, int64_t width, int64_t k, int64_t lar
     }
     free(pairs);
     return 0;
+}
+
+/* The position of the key of rank `k`, by the partition of torch.kthvalue. */
+static int64_t quick_select(struct pair *p, int64_t n, int64_t k)
+{
+    int64_t low = 0, high = n - 1;
+    while (high > low + 1) {
+        swap(p + low + (high - low) / 2, p + low + 1);
+        if (p[low + 1].key > p[high].key)
+            swap(p + low + 1, p + high);
+        if (p[low].key > p[high].key)
+            swap(p + low, p + high);
+        if (p[low + 1].key > p[low].key)
+            swap(p + low + 1, p + low);
+        const int32_t pivot = p[low].key;
+        int64_t i = low + 1, j = high;
+        for (;;) {
+            do
+                i++;
+            while (p[i].key < pivot);
+            do
+                j--;
+            while (p[j].key > pivot);
+            if (j < i)
+                break;
+            swap(p + i, p + j);
+        }
+        swap(p + low, p + j);
+        if (j <= k)
+            low = i;
+        if (j >= k)
+            high = j - 1;
+    }
+    if (high == low + 1 && p[low].key > p[high].key)
+        swap(p + low, p + high);
+    return p[k].at;
+}
+
+/* Of the elements that equal the one of rank `k`, the one that a stable sort puts there; the first NaN, if there is
+one. */
+static int64_t middle_of(struct pair *pairs, const float *x, int64_t n, int64_t k)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (x[i] != x[i])
+            return i;
+    nth_element(pairs, pairs + k, pairs + n);
+    const int32_t key = pairs[k].key;
+    int64_t rank = k, at = 0;
+    for (int64_t i = 0; i < n; i++)
+        rank -= key_of(x[i]) < key;
+    for (; key_of(x[at]) != key || rank--; at++)
+        ;
+    return at;
+}
+
+struct selected { int64_t width, k, middle, *failed; const float *x; int64_t *out; };
+
+static void some_selected(const void *args, int64_t first, int64_t last)
+{
+    const struct selected *a = args;
+    struct pair *pairs = malloc((size_t)a->width * sizeof *pairs);
+    if (!pairs) {
+        fail(a->failed, NO_MEMORY);
+        return;
+    }
+    for (int64_t row = first; row < last; row++) {
+        const float *x = a->x + row * a->width;
+        for (int64_t i = 0; i < a->width; i++) {
+            pairs[i].key = key_of(x[i]);
+            pairs[i].at = (int32_t)i;
+        }
+        a->out[row] = a->middle ? middle_of(pairs, x, a->width, a->k) : quick_select(pairs, a->width, a->k);
+    }
+    free(pairs);
+}
+
+/* The position of the element of rank `k` in each row of fewer than 2^31 elements: as torch.kthvalue finds it, or, for
+the median, by `middle_of`. */
+int64_t ranked(int64_t threads, int64_t rows, int64_t width, int64_t k, int64_t middle, const float *x, int64_t *out)
+{
+    int64_t failed = 0;
+    const struct selected args = {width, k, middle, &failed, x, out};
+    share(threads, rows, rows_in_piece(width), some_selected, &args);
+    return failed;
 }

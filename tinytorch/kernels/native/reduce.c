@@ -1,38 +1,9 @@
 /* Sums (kernels/sums.py). The pieces depend on the shape alone. In a piece each lane of a vector has a sum of its own,
 so that errors grow like those of pairwise summation. */
 #include "halves.h"
-#include "tile.h"
-
-#define BLOCK_OF_SUM (64 * LANES)              /* 16 numbers in each lane */
+#include "reduce.h"
 
 struct sums { int64_t rows, width, grain; const float *x; float *out; double *parts; };
-
-/* The sum of at most BLOCK_OF_SUM numbers. */
-INLINE float short_sum(const float *x, int64_t n)
-{
-    vec a = {0}, b = {0}, c = {0}, d = {0};
-    int64_t i = 0;
-    for (; i + 4 * LANES <= n; i += 4 * LANES) {
-        a += load(x + i);
-        b += load(x + i + LANES);
-        c += load(x + i + 2 * LANES);
-        d += load(x + i + 3 * LANES);
-    }
-    for (; i + LANES <= n; i += LANES)
-        a += load(x + i);
-    float rest = 0.0f;
-    for (; i < n; i++)
-        rest += x[i];
-    return total_of((a + b) + (c + d)) + rest;
-}
-
-static double sum_of(const float *x, int64_t n)
-{
-    double total = 0.0;
-    for (int64_t i = 0; i < n; i += BLOCK_OF_SUM)
-        total += short_sum(x + i, n - i < BLOCK_OF_SUM ? n - i : BLOCK_OF_SUM);
-    return total;
-}
 
 static void sums_of_rows(const void *args, int64_t first, int64_t last)
 {
@@ -150,4 +121,26 @@ void column_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, in
     for (int64_t piece = 1; piece < pieces; piece++)
         for (int64_t i = 0; i < width; i++)
             parts[i] += parts[piece * width + i];
+}
+
+struct whole_sums { int64_t width; const int64_t *x; int64_t *out; };
+
+static void whole_sums_of_rows(const void *args, int64_t first, int64_t last)
+{
+    const struct whole_sums *s = args;
+    for (int64_t row = first; row < last; row++) {
+        const uint64_t *x = (const uint64_t *)(s->x + row * s->width);
+        uint64_t total = 0;
+        TOTAL(+, total)
+        for (int64_t i = 0; i < s->width; i++)
+            total += x[i];
+        s->out[row] = (int64_t)total;
+    }
+}
+
+/* Sums of rows of whole numbers, modulo 2^64. */
+void whole_sums(int64_t threads, int64_t rows, int64_t width, const int64_t *x, int64_t *out)
+{
+    const struct whole_sums args = {width, x, out};
+    share(threads, rows, rows_in_piece(width), whole_sums_of_rows, &args);
 }

@@ -185,7 +185,11 @@ KERNELS = {
     "row_products": (1, "rows width x[rows*width] >out[rows]"),
     "steps": (1, "n .start:f8 .step:f8 >out[n]"),
     "spaced": (1, "n .start .last .step >out[n]"),
-    "extremes": (8192, "outer n inner smallest x[outer*n*inner] ?>out[outer*inner] ?>index[outer*inner]:i8"),
+    "ranked": (1, "rows width k middle x[rows*width] >out[rows]:i8"),
+    "ranges": (1, "rows width x[rows*width] >out[2*rows]"),
+    "histogram": (1, "n bins .low .high x[n] >out[bins]"),
+    "extremes": (1, "outer n inner smallest x[outer*n*inner] >out[outer*inner]"),
+    "extreme_places": (8192, "outer n inner smallest x[outer*n*inner] >out[outer*inner]:i8"),
     "max_pool": (1, "images height width high wide rows columns "
                  "x[images*max(height,high*rows)*max(width,wide*columns)] >out[images*rows*columns]"),
     "sum_pool": (1, "images height width high wide rows columns flat .divisor "
@@ -195,8 +199,11 @@ KERNELS = {
                           "g[images*rows*columns] >out[images*height*width]"),
     "mean_pool_backward": (1, "images height width high wide rows columns whole .divisor g[images*rows*columns] "
                            ">out[images*max(height,high*rows)*max(width,wide*columns)]"),
-    "row_sums": (1024, "rows width grain pieces x[rows*width] ?>parts[pieces]:f8 >out[rows]"),
-    "column_sums": (1024, "rows width grain pieces x[rows*width] >parts[pieces*width]"),
+    "row_sums": (1, "rows width grain pieces x[rows*width] ?>parts[pieces]:f8 >out[rows]"),
+    "column_sums": (1, "rows width grain pieces x[rows*width] >out[pieces*width]"),
+    "whole_sums": (1, "rows width x[rows*width]:i8 >out[rows]:i8"),
+    **{name + "_variances": (1, f"rows width grain root .freedom:f8 x[rows*width] >out[{size}]")
+       for name, size in (("row", "rows"), ("column", "width"))},
     "half_row_sums": (1, "rows width grain pieces half x[rows*width]:u2 ?>parts[pieces]:f8 >out[rows]"),
     "row_norms": (1, "rows width x[rows*width] >out[rows]"),
     "sgd": (4096, "n nesterov fresh .sign .weight_decay .rate .momentum .share >p[n] g[n] ?>buf[n]"),
@@ -232,8 +239,8 @@ def parsed(declared):
 #: Kernels that can fail though they have no array of places: the name of the array that can be wrong, or "" if only
 #: memory can be missing.
 _FAILING = {"attend": "", "convolve_squares": "", "depthwise_forward": "", "depthwise_input": "",
-            "depthwise_weights": "", "top": "", "transform": "", "transform_real": "", "categories": "weights",
-            "race": "weights", "half_softmax": ""}
+            "depthwise_weights": "", "top": "", "ranked": "", "histogram": "", "transform": "", "transform_real": "",
+            "categories": "weights", "race": "weights", "half_softmax": ""}
 
 
 def failing(name):

@@ -5,11 +5,11 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...arguments import is_int
-from ...autograd.op import op
+from ...autograd.op import op, single
 from ...autograd.promotion import EXACT, refuse_complex_gradient, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, refuse_records, type_name
-from ...kernels.extremes import extreme_of, place_of
+from ...kernels.extremes import extreme_of, place_of, range_of
 from ...kernels.layout import as_array
 from ...kernels.scatter import picked
 from ...tensor import Tensor, check_dim, wrap
@@ -48,22 +48,22 @@ def shared_evenly(g, ans, input):
     return masked(spread(divided(g, int(np.count_nonzero(hits))), input.shape, range(input.ndim)), hits)
 
 
-@op(name="amax", batches="dims", steps=True, input=lambda g, ans, input, dim: _shared(g, input, ans, dim))
+@single(name="amax", batches="dims", steps=True, input=lambda g, ans, input, dim: _shared(g, input, ans, dim))
 def _amax(input, dim, keepdim):
     return in_c_order(extreme_of(np.maximum, input, dim, keepdim))
 
 
-@op(name="amin", batches="dims", steps=True, input=lambda g, ans, input, dim: _shared(g, input, ans, dim))
+@single(name="amin", batches="dims", steps=True, input=lambda g, ans, input, dim: _shared(g, input, ans, dim))
 def _amin(input, dim, keepdim):
     return in_c_order(extreme_of(np.minimum, input, dim, keepdim))
 
 
-@op(name="max.1", input=shared_evenly)
+@single(name="max.1", input=shared_evenly)
 def _max_of_all(input):
     return extreme_of(np.maximum, input, None)
 
 
-@op(name="min.1", input=shared_evenly)
+@single(name="min.1", input=shared_evenly)
 def _min_of_all(input):
     return extreme_of(np.minimum, input, None)
 
@@ -75,7 +75,7 @@ def _aminmax_grad(g, wanted, input, ans, dim):
 
 @op(name="aminmax", batches="dims", multi=True, steps=True, inputs=1, joint=_aminmax_grad)
 def _aminmax(input, dim, keepdim):
-    return tuple([in_c_order(as_array(extreme_of(ufunc, input, dim, keepdim))) for ufunc in (np.minimum, np.maximum)])
+    return tuple([in_c_order(as_array(found)) for found in range_of(input, dim, keepdim)])
 
 
 @op(name="place", batches="places", input=lambda g, index, dim: pick(g, index, dim))

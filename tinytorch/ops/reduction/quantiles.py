@@ -28,6 +28,10 @@ def _middle(input, ignore_nan):
 
 def _middle_index(array, dim, ignore_nan):
     """Positions (of size 1 along `dim`) of the lower median; or of a NaN if there is one and it is not ignored."""
+    if not ignore_nan and array.size:
+        index = kernels.ranked(array, (array.shape[dim] - 1) // 2, dim, True)
+        if index is not None:
+            return index
     moved = in_last_place(array, dim)
     rows = moved.reshape(-1, moved.shape[-1])
     k = (rows.shape[1] - 1) // 2

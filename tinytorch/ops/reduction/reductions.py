@@ -18,7 +18,7 @@ from ...autograd.record_dtypes import in_float32
 from ...errors import refuse_records, type_name
 from ...kernels import scan
 from ...kernels.layout import as_array, laid_out
-from ...kernels.sums import add_up, add_up_halves
+from ...kernels.sums import add_up, add_up_halves, add_up_whole
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Ints
 
@@ -152,12 +152,12 @@ def to_outs(result, values, out, *inputs, apart=False):
 
 # ------------------------------------------------------------------ sum, mean, prod
 def _add(array, dim, keepdim, dtype=None):
-    if array.dtype == np.float16:              # add up in float32, as torch does
+    if array.dtype.char == "e":                # add up in float32, as torch does
         return add_up_halves(array, dim, keepdim).astype(np.float16, order="C")
     if dtype is None:
         result = add_up(array, dim, keepdim)
         return result if result.flags.c_contiguous else result.copy()
-    return in_c_order(np.add.reduce(array, axis=dim, dtype=dtype, keepdims=keepdim))
+    return in_c_order(add_up_whole(array, dim, keepdim, dtype))
 
 
 def in_c_order(result):
@@ -241,7 +241,7 @@ def _mean_grad(g, shape, dim, count):
 
 @single(name="mean", batches="dims", kernel="sum_cpu", input=_mean_grad)
 def _mean(input, dim, keepdim, count):
-    if input.dtype == np.float16:
+    if input.dtype.char == "e":
         return (add_up_halves(input, dim, keepdim) / count).astype(np.float16, order="C")
     return _add(input, dim, keepdim) / count
 

@@ -181,7 +181,9 @@ def kthvalue(input: Tensor, k: Extent, dim: int = -1, keepdim: bool = False, *,
     refuse_complex_gradient("kthvalue", input)
     index = np.zeros((), np.int64)
     if array.ndim:
-        index = _by_rows(lambda keys: _kth(keys, k - 1), array, dim, False)
+        index = kernels.ranked(array, k - 1, dim)
+        if index is None:
+            index = _by_rows(lambda keys: _kth(keys, k - 1), array, dim, False)
     return extreme_at(_take_kth, return_types.kthvalue, input, index, dim, keepdim)
 
 

@@ -2,20 +2,24 @@
 from __future__ import annotations
 
 import builtins
+import math
 
 import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.grad_mode import unrecorded
-from ...autograd.op import op
+from ...autograd.op import op, single
 from ...autograd.promotion import EXACT, converted, scalar_of, to_default, write_out
 from ...autograd.public import method, public
 from ...errors import not_implemented, refuse_records, type_name, warn
+from ...kernels import native
 from ...kernels.errstate import ignored
+from ...kernels.extremes import range_of
 from ...kernels.layout import as_array
 from ...kernels.looks import all_between
 from ...kernels.memory import refusal
 from ...kernels.scatter import owned
+from ...kernels.sums import variances
 from ...tensor import Tensor, wrap
 from ...types import Extent, Ints, Number
 from ..elementwise.math import exp
@@ -84,15 +88,19 @@ def _std_grad(g, deviation, input, dim, freedom, whole):
     return _var_grad(masked_quotient(g, deviation * 2, raw(deviation) != 0), input, dim, freedom, whole)
 
 
-@op(name="var", batches="dims", steps=True,
+@single(name="var", batches="dims", steps=True,
     input=lambda g, input, dim, freedom, whole: _var_grad(g, input, dim, freedom, whole))
 def _var(input, dim, freedom, keepdim, whole):
+    if freedom > 0 and (found := variances(input, dim, keepdim, freedom, False)) is not None:
+        return found
     return _moments(input, dim, freedom, keepdim)[0].astype(input.real.dtype, copy=False)
 
 
-@op(name="std", batches="dims", steps=True,
+@single(name="std", batches="dims", steps=True,
     input=lambda g, ans, input, dim, freedom, whole: _std_grad(g, ans, input, dim, freedom, whole))
 def _std(input, dim, freedom, keepdim, whole):
+    if freedom > 0 and (found := variances(input, dim, keepdim, freedom, True)) is not None:
+        return found
     return np.sqrt(_moments(input, dim, freedom, keepdim)[0]).astype(input.real.dtype, copy=False)
 
 
@@ -436,10 +444,10 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
     if low == high and array.size:
         if dt.kind(array.dtype) in dt.COMPLEX:
             raise not_implemented("aminmax_cpu", input)
-        low, high = float(values.min()), float(values.max())
+        low, high = map(float, range_of(values, None))
     if low == high:
         low, high = _range_around(low, array.dtype)
-    if not (np.isfinite(low) and np.isfinite(high)):
+    if not (math.isfinite(low) and math.isfinite(high)):
         raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low > high:
         raise RuntimeError("torch.histc: max must be larger than min")
@@ -450,16 +458,25 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
         raise not_implemented("linspace_cpu" if array.dtype.kind in dt.BOOL else "histogram_cpu", input)
     with ignored():
         low, high = (dt.widened(dt.cast(np.array(end), array.dtype)) for end in (low, high))
-        values = values[(values >= low) & (values <= high)]
-        step = _rounding(array)                # torch rounds each step to the dtype of the input
-        number = dt.widened(dt.cast(np.array(bins), array.dtype))
-        places = step(step(step(values - low) * number) / step(high - low))
+        result = None
+        if bins >> 31 == 0:
+            result = native.made("histogram", (bins,), array.size, bins, float(low), float(high), array)
+        if result is None:
+            result = _counted_in_bins(array, values, bins, low, high)
+    with unrecorded():                         # torch does not check whether `out` requires grad
+        return write_out(out, wrap(result), exact="torch.histogram: input tensor and hist tensor should have the "
+                         "same dtype, but got input {want} and hist {have}")
+
+
+def _counted_in_bins(array, values, bins, low, high):
+    """The counts of histc in the dtype of `array`. `values`: its numbers, in a dtype of NumPy."""
+    values = values[(values >= low) & (values <= high)]
+    step = _rounding(array)                    # torch rounds each step to the dtype of the input
+    number = dt.widened(dt.cast(np.array(bins), array.dtype))
+    places = step(step(step(values - low) * number) / step(high - low))
     places = np.where(places < bins, places, np.where(np.isnan(places), 0, bins - 1)).astype(np.intp)
     counts = np.bincount(places, minlength=bins)
-    result = wrap(dt.cast(np.minimum(counts, _COUNTED.get(array.dtype, np.inf)), array.dtype))
-    with unrecorded():                         # torch does not check whether `out` requires grad
-        return write_out(out, result, exact="torch.histogram: input tensor and hist tensor should have the "
-                         "same dtype, but got input {want} and hist {have}")
+    return dt.cast(np.minimum(counts, _COUNTED.get(array.dtype, np.inf)), array.dtype)
 
 
 @method()
