@@ -40,7 +40,7 @@ from ..kernels import native
 from ..kernels.errstate import another, quiet
 from ..kernels.layout import operand_order
 from ..seam import UNSEEN, known_as, seam, set_cell
-from ..tensor import Tensor, new_instance, new_tensor_state
+from ..tensor import Tensor, new_instance, new_tensor_state, wrap
 from ..types import Number
 from .grad_mode import all_threads, mode
 from .node import ANS, Node, Op, next_sequence_nr
@@ -506,6 +506,8 @@ def _general(o, forward):
     fallback = _looped(o, forward)
     count = forward.__code__.co_argcount - o.keep_flag
     varies = forward.__code__.co_flags & inspect.CO_VARARGS
+    if o.multi and o.inputs == 1 and not (o.first or o.aux or o.view or o.keep_flag or varies):
+        return _plainly(o, forward, fallback)
     if o.multi or count - o.first > _MOST or varies and o.keep_flag:
         return fallback
     if not varies:
@@ -626,6 +628,31 @@ def _looped(o, forward):
         tensor._node = node
         tensor._requires_grad = True
         return tensor
+    return call
+
+
+def unwatched(input: Tensor) -> bool:
+    """Whether nobody records or sees what is done with a tensor: then a result needs no more than to be wrapped."""
+    return (input.__class__ is Tensor and not input._requires_grad and input._view_info is None and not seam.up
+            and input._array.__class__ is ndarray)
+
+
+def _plainly(o, forward, looped):
+    """The function of an op of several results, with a short way if its first argument is `unwatched` and no other one
+    is a tensor. What the forward raises there, it raises again on the long way, which says why."""
+    quietly = quiet()
+
+    def call(input, *args):
+        if not unwatched(input):
+            return looped(input, *args)
+        for x in args:
+            if isinstance(x, Tensor):
+                return looped(input, *args)
+        try:
+            results = quietly(forward, input._array, *args)
+        except Exception:
+            return looped(input, *args)
+        return tuple([wrap(x if x.__class__ is ndarray else np.asarray(x)) for x in results])
     return call
 
 

@@ -34,8 +34,8 @@ def range_of(x, axes, keepdims=False):
     if plan is not None and plan[3] == 1:
         found = native.made("ranges", (2, *plan[0]), *plan[1:3], x)
         if found is not None:
-            return tuple([np.array(part) for part in found])
-    return extreme_of(np.minimum, x, axes, keepdims), extreme_of(np.maximum, x, axes, keepdims)
+            return np.array(found[0]), np.array(found[1])
+    return tuple([np.asarray(extreme_of(ufunc, x, axes, keepdims), order="C") for ufunc in (np.minimum, np.maximum)])
 
 
 @lru_cache(1024)

@@ -126,24 +126,38 @@ def top(keys, k, ordered):
 
 def first_of(array, k, largest, ordered):
     """The positions of the `k` smallest or largest elements in each row of a 2-D array, as `top` finds them."""
-    found = np.empty((len(array), k), np.int64)
-    if array.shape[1] < 1 << 31 and native.done("top", *array.shape, k, largest, ordered, array, found):
-        return found
-    return top(rising(array, largest), k, ordered)
+    found = first_along(array, k, 1, largest, ordered)
+    return top(rising(array, largest), k, ordered) if found is None else found
+
+
+def first_along(array, k, dim, largest, ordered):
+    """The positions of the `k` smallest or largest elements along `dim`. None where C does not look for them."""
+    if dim < array.ndim - 1:
+        return _turned(first_along, array, k, dim, largest, ordered)
+    *before, width = array.shape
+    if width >> 31:
+        return None
+    return native.made("top", (*before, k), array.size // width, width, k, largest, ordered, array)
 
 
 def ranked(array, k, dim, middle=False):
     """The positions (of size 1 along `dim`) of the elements of rank `k` along `dim`: as `quick_select` finds them or,
     for the median (`middle`), those that a stable sort puts there, or the first NaN. None where C does not look for
     them."""
-    if dim < array.ndim - 1 and type(array) is np.ndarray and array.dtype.char == "f":
-        array = np.ascontiguousarray(np.moveaxis(array, dim, -1))
-        found = ranked(array, k, array.ndim - 1, middle)
-        return None if found is None else np.ascontiguousarray(np.moveaxis(found, -1, dim))
+    if dim < array.ndim - 1:
+        return _turned(ranked, array, k, dim, middle)
     *before, width = array.shape
     if width >> 31:
         return None
     return native.made("ranked", (*before, 1), array.size // width, width, k, middle, array)
+
+
+def _turned(find, array, k, dim, *settings):
+    """find(array, k, dim, ...) by rows along `dim`."""
+    if type(array) is not np.ndarray or array.dtype.char != "f":
+        return None
+    found = find(np.ascontiguousarray(np.moveaxis(array, dim, -1)), k, array.ndim - 1, *settings)
+    return None if found is None else np.ascontiguousarray(np.moveaxis(found, -1, dim))
 
 
 def quick_select(keys, k):

@@ -19,14 +19,14 @@ def running(x, dim, product, backward, wide):
     float32 stays in float32: its numbers were bfloat16 before.
     """
     dtype = x.dtype
-    kept = _WIDE.get(dtype, dtype) if wide or dtype != _SINGLE else dtype
-    if kept is not dtype and type(x) is np.ndarray and (dtype == _SINGLE or x.size > _FEW):
+    if wide and dtype.char == "f":
         shape = x.shape
-        sizes = around(shape, dim)
-        if (result := native.made("running", shape, *sizes, product, backward, x)) is not None:
+        if (result := native.made("running", shape, *around(shape, dim), product, backward, x)) is not None:
             return result
-        if x.size > _FEW:
-            return _by_pieces(np.ascontiguousarray(x).reshape(sizes), kept, product, backward).reshape(shape)
+    kept = _WIDE.get(dtype, dtype) if wide or dtype != _SINGLE else dtype
+    if kept is not dtype and type(x) is np.ndarray and x.size > _FEW:
+        shape = x.shape
+        return _by_pieces(np.ascontiguousarray(x).reshape(around(shape, dim)), kept, product, backward).reshape(shape)
     given = np.flip(x, dim) if backward else x
     if product:
         found = np.multiply.accumulate(given, dim, kept)

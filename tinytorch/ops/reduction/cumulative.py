@@ -5,11 +5,12 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...autograd.grad_mode import mode
-from ...autograd.op import op
+from ...autograd.op import op, unwatched
 from ...autograd.promotion import EXACT, converted, refuse_complex_gradient, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, refuse_records
 from ...kernels import scan
+from ...kernels.layout import as_array
 from ...kernels.running import running
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Number, Tensors
@@ -31,6 +32,8 @@ def _running(accumulate, input, dim, dtype, *flags):
             raise not_implemented(f"{accumulate.op.name}_out_cpu", dtype)
         check_recorded_dtype(input, dtype)
         input = converted(input, dtype.numpy)
+    elif input._array.dtype.kind in dt.NATIVE:
+        return accumulate(input, dim, *flags, True)
     elif input._array.dtype.kind in dt.INTEGRAL:
         input = converted(input, np.dtype(np.int64))
     return at_once(accumulate, input, dim, *flags, input._array.dtype != dt.BFLOAT16)
@@ -217,6 +220,8 @@ def _cumulative(name, accumulate, take, result, input, dim):
     found = scan.running_extremes(array, dim, accumulate.__self__ is np.minimum)
     if found is not None:
         index = wrap(found[1])
+        if unwatched(input) and input._array.dtype == array.dtype:
+            return result(wrap(found[0]), index)
         return result(take(input, dim, index), index)
     best = accumulate(array, axis=dim)
     hits = (array == best) | (array != array)  # the last of equal elements; once there is a NaN, it stays
@@ -253,7 +258,12 @@ def _slices(x, dim):
     if not x._array.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     lead = (slice(None),) * check_dim(dim, x._array.ndim)
-    return x[lead + (slice(1, None),)], x[lead + (slice(None, -1),)]
+    return _part(x, lead + (slice(1, None),)), _part(x, lead + (slice(None, -1),))
+
+
+def _part(x, index):
+    """x[index] by a basic index, for reading only: without history it is no view that knows its base."""
+    return wrap(as_array(x._array[index])) if unwatched(x) and x._array.flags.c_contiguous else x[index]
 
 
 @public(out="", apart=None, method=True)
@@ -337,7 +347,8 @@ def _integral(y, x, dx, dim):
     left, right, widths = _interval_ends("trapezoid", y, x, dim)
     if widths is not None:
         return ((left + right) * widths).sum(dim) / 2.0
-    return (y.sum(dim) - (y.select(dim, 0) + y.select(dim, -1)) * 0.5) * dx
+    lead = (slice(None),) * check_dim(dim, y._array.ndim)
+    return (y.sum(dim) - (_part(y, (*lead, 0)) + _part(y, (*lead, -1))) * 0.5) * dx
 
 
 @public()

@@ -5,7 +5,7 @@ import numpy as np
 
 from ... import dtypes as dt, return_types
 from ...arguments import is_int
-from ...autograd.op import op, single
+from ...autograd.op import op, single, unwatched
 from ...autograd.promotion import EXACT, refuse_complex_gradient, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, refuse_records, type_name
@@ -33,6 +33,9 @@ from .reductions import (
 __all__ = ["amax", "amin", "aminmax", "argmax", "argmin", "max", "min"]
 
 _LONG = np.dtype(np.int64)
+#: The kinds of NumPy's dtypes with an order that are no bools, and of all with an order.
+_NUMBERS = dt.INTEGER + dt.NATIVE
+_ORDERED = _NUMBERS + dt.BOOL
 
 
 def _shared(g, input, extreme, dim):
@@ -75,7 +78,7 @@ def _aminmax_grad(g, wanted, input, ans, dim):
 
 @op(name="aminmax", batches="dims", multi=True, steps=True, inputs=1, joint=_aminmax_grad)
 def _aminmax(input, dim, keepdim):
-    return tuple([in_c_order(as_array(found)) for found in range_of(input, dim, keepdim)])
+    return range_of(input, dim, keepdim)
 
 
 @op(name="place", batches="places", input=lambda g, index, dim: pick(g, index, dim))
@@ -143,10 +146,17 @@ def picker(name, reduce=None, strides=False, index="indices"):
 pick = picker("gather", index="index")
 
 
+def taken_at(take, input, places, dim, keepdim=True):
+    """The op `take`, made by `picker`, of these arguments."""
+    if unwatched(input) and places._array.size and input._array.dtype.kind != dt.WIDENED:
+        return wrap(as_array(take.op.forward(input._array, places._array, dim, keepdim)))
+    return take(input, places, dim, keepdim)
+
+
 def extreme_at(take, result, input, index, dim, keepdim):
     """The named tuple of the elements at `index` (which has size 1 along `dim`) and of the index itself."""
     places = wrap(index)
-    values = take(input, places, dim, keepdim)
+    values = taken_at(take, input, places, dim, keepdim)
     if not keepdim and index.ndim:
         places._array = index.squeeze(dim)      # in place: memory and version stay the same
     return result(values, places)
@@ -167,6 +177,8 @@ def _extreme(name, reduce, function, take, result, input, dim, keepdim):
         return getattr(input, name + "imum")(dim)
     array = input._array
     if dim is None:
+        if array.size and array.dtype.kind in _ORDERED:
+            return reduce(input)
         if not array.size:
             raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                                "Specify the reduction dim with the 'dim' argument.")
@@ -175,6 +187,8 @@ def _extreme(name, reduce, function, take, result, input, dim, keepdim):
         refuse_records(f"{name}_all", input)
         return at_once(reduce, input)
     dim = check_dim(dim, array.ndim)
+    if array.size and array.ndim and array.dtype.kind in _NUMBERS:
+        return extreme_at(take, result, input, as_array(place_of(function, array, dim, True)), dim, keepdim)
     check_nonempty(f"{name}()", array, (dim,) if array.ndim else ())
     if dt.kind(array.dtype) in dt.COMPLEX:
         raise RuntimeError(f"{name}(): does not support complex input")
@@ -235,6 +249,8 @@ _MISMATCH = ("Expected the dtype for input and out to match, but got {Want} for 
 
 def _extreme_over(name, reduce, input, dim, keepdim):
     array = input._array
+    if array.size and array.dtype.kind in _ORDERED:
+        return reduce(input, axes(dim, array.ndim), keepdim)
     if not array.size and (dim is None or dim == ()):
         raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                            "Specify the reduction dim with the 'dim' argument.")
@@ -280,6 +296,8 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False,
     (tensor(1.), tensor(3.))
     """
     array = input._array
+    if array.size and array.dtype.kind in _ORDERED:
+        return return_types.aminmax(*_aminmax(input, axes(dim, array.ndim), keepdim))
     if not array.size and dim is None:
         raise RuntimeError("aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
                            "identity.")
@@ -296,6 +314,11 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False,
 
 def _arg(name, function, input, dim, keepdim):
     array = input._array
+    if array.dtype.kind in _NUMBERS and array.size and array.__class__ is np.ndarray:
+        if dim is None and not keepdim:
+            return wrap(np.asarray(array.argmax() if function is np.argmax else array.argmin()))
+        if dim.__class__ is int and -array.ndim <= dim < array.ndim:
+            return wrap(as_array(place_of(function, array, dim % array.ndim, keepdim)))
     if dt.kind(array.dtype) in dt.BOOL + dt.COMPLEX:
         raise RuntimeError(f"{name}(): does not support {'bool' if array.dtype == bool else 'complex'} input")
     refuse_records(f"{name}_cpu", array)

@@ -18,6 +18,10 @@ from .reductions import check_nonempty, in_c_order, masked, raw
 __all__ = ["median", "mode", "nanmedian", "nanquantile", "quantile"]
 
 
+#: The kinds of NumPy's dtypes whose numbers have an order.
+_NUMBERS = dt.INTEGER + dt.NATIVE
+
+
 @op(name="median", input=shared_evenly)
 def _middle(input, ignore_nan):
     if not input.size:
@@ -67,6 +71,9 @@ def _median(take, result, ignore_nan, input, dim, keepdim):
     array = input._array
     if dim is not None:
         dim = check_dim(dim, array.ndim)
+        if array.ndim and array.size and array.dtype.kind in _NUMBERS:
+            index = in_c_order(_middle_index(array, dim, ignore_nan))
+            return extreme_at(take, result, input, index, dim, keepdim)
         check_nonempty("median()", array, (dim,) if array.ndim else ())
     if dt.kind(array.dtype) in dt.BOOL + dt.COMPLEX and (array.size or dim is not None):
         raise not_implemented("median_cpu" if dim is None else "median_out", input)

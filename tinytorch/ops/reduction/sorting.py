@@ -9,13 +9,13 @@ from ...autograd.promotion import EXACT, promoted, refuse_complex_gradient, unde
 from ...autograd.public import public
 from ...autograd.views import has_history
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name, warn_once
-from ...kernels import native, order as kernels
+from ...kernels import order as kernels
 from ...kernels.looks import any_nan
 from ...kernels.scatter import in_its_place, in_last_place, owned, picked
 from ...kinds.lazy import StandIn
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Extent, Number, Tensors
-from .extremes import extreme_at, laid_out_as, picker
+from .extremes import extreme_at, laid_out_as, picker, taken_at
 from .reductions import check_nonempty
 
 __all__ = ["argsort", "bucketize", "kthvalue", "msort", "searchsorted", "sort", "topk", "unique", "unique_consecutive"]
@@ -23,6 +23,8 @@ __all__ = ["argsort", "bucketize", "kthvalue", "msort", "searchsorted", "sort", 
 _take_sort, _take_top, _take_kth = picker("sort", strides=True), picker("topk"), picker("kthvalue")
 
 
+#: The kinds of NumPy's dtypes whose numbers have an order.
+_NUMBERS = dt.INTEGER + dt.NATIVE
 #: The dtypes that torch sorts by std::sort unless `stable` is set. (In the other dtypes the order of equal elements
 #: depends on the processor's vector instructions.)
 _UNSTABLE = {kind.numpy for kind in (dt.bool, dt.uint8, dt.int8, dt.int16, dt.uint16, dt.uint32, dt.uint64,
@@ -74,7 +76,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
     else:
         index = _by_rows(kernels.sort, array, dim, descending)
     index = wrap(laid_out_as(array, index))
-    return return_types.sort(_take_sort(input, index, dim, True), index)
+    return return_types.sort(taken_at(_take_sort, input, index, dim), index)
 
 
 @public(method=True)
@@ -115,12 +117,15 @@ def topk(input: Tensor, k: Extent, dim: int = -1, largest: bool = True, sorted: 
     n = array.shape[dim] if array.ndim else 1
     if not 0 <= k <= n:
         raise RuntimeError("selected index k out of range")
+    if array.dtype.kind in _NUMBERS and array.size:
+        index = wrap(_top(array, k, dim, largest, sorted))
+        return return_types.topk(taken_at(_take_top, input, index, dim), index)
     if dt.kind(array.dtype) in dt.BOOL + dt.COMPLEX:
         kind = "topk does not support bool" if array.dtype == bool else " topk does not support complex"
         raise RuntimeError(f"{kind} dtypes on CPU")
     refuse_records("topk_cpu", input)
     index = wrap(_top(dt.widened(array), k, dim, largest, sorted))
-    return return_types.topk(_take_top(input, index, dim, True), index)
+    return return_types.topk(taken_at(_take_top, input, index, dim), index)
 
 
 def _top(array, k, dim, largest, ordered):
@@ -128,12 +133,8 @@ def _top(array, k, dim, largest, ordered):
         return np.zeros((), np.int64)
     if not k or not array.size:
         return np.zeros([k if d == dim else n for d, n in enumerate(array.shape)], np.int64)
-    if native.many("top", array.size) and array.dtype == np.float32 and type(array) is np.ndarray:
-        last = dim == array.ndim - 1
-        moved = np.ascontiguousarray(array if last else np.moveaxis(array, dim, -1))
-        found = kernels.first_of(moved.reshape(-1, moved.shape[-1]), k, largest, ordered)
-        found = found.reshape(moved.shape[:-1] + (k,))
-        return found if last else np.ascontiguousarray(np.moveaxis(found, -1, dim))
+    if (found := kernels.first_along(array, k, dim, largest, ordered)) is not None:
+        return found
     if ordered or k * 64 <= array.shape[dim]:
         index = _first_top(array, k, dim, largest)
         values = np.take_along_axis(array, index, dim)
@@ -172,13 +173,16 @@ def kthvalue(input: Tensor, k: Extent, dim: int = -1, keepdim: bool = False, *,
     """
     array = input._array
     dim = check_dim(dim, array.ndim)
-    check_nonempty("kthvalue()", array, (dim,) if array.ndim else ())
+    ordered = array.size and array.dtype.kind in _NUMBERS
+    if not ordered:
+        check_nonempty("kthvalue()", array, (dim,) if array.ndim else ())
     if not 1 <= k <= (array.shape[dim] if array.ndim else 1):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
-    if array.ndim and dt.kind(array.dtype) in dt.BOOL + dt.COMPLEX:
-        raise not_implemented("kthvalue_cpu", input)
-    refuse_records("kthvalue_cpu", input)
-    refuse_complex_gradient("kthvalue", input)
+    if not ordered:
+        if array.ndim and dt.kind(array.dtype) in dt.BOOL + dt.COMPLEX:
+            raise not_implemented("kthvalue_cpu", input)
+        refuse_records("kthvalue_cpu", input)
+        refuse_complex_gradient("kthvalue", input)
     index = np.zeros((), np.int64)
     if array.ndim:
         index = kernels.ranked(array, k - 1, dim)
@@ -341,8 +345,6 @@ def searchsorted(sorted_sequence: Tensor, input: Tensor | Number, *, out_int32: 
     return _searched(sorted_sequence, input, side, sorter, out_int32, out)
 
 
-#: The kinds of NumPy's dtypes whose numbers have an order.
-_ORDERED = dt.INTEGER + dt.NATIVE
 
 
 def _searched(sequence, values, side, sorter, out_int32, out):
@@ -363,7 +365,7 @@ def _searched(sequence, values, side, sorter, out_int32, out):
     if not sequence.ndim:
         raise RuntimeError("torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
                            "dimension")
-    if sequence.dtype.kind not in _ORDERED and dt.kind(sequence.dtype) not in dt.FLOATING and values.size:
+    if sequence.dtype.kind not in _NUMBERS and dt.kind(sequence.dtype) not in dt.FLOATING and values.size:
         raise not_implemented("searchsorted_out_cpu", sequence)
     if sequence.dtype == dt.BFLOAT16:
         sequence = dt.from_bfloat16(sequence)
