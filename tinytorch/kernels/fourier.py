@@ -1,11 +1,11 @@
 """Discrete Fourier transforms along one axis. native/fourier.c computes those of single precision whose length has no
 prime factors except 2, 3 and 5, and NumPy computes the others."""
 from functools import lru_cache
-from math import prod
 
 import numpy as np
 
 from . import native
+from .rows import around
 
 _FLOAT, _COMPLEX = np.dtype(np.float32), np.dtype(np.complex64)
 #: Above this length NumPy is as fast, and the table of roots would take long to compute.
@@ -34,15 +34,19 @@ def _scale(n, norm, forward):
     return 1.0 if (norm == "backward") == forward else 1.0 / n
 
 
+def _parts(x):
+    """The real and the imaginary parts of complex numbers that lie in C order."""
+    return (x if x.ndim else x.reshape(1)).view(_FLOAT)
+
+
 def along(x, axis, forward, norm, out):
     """Writes the transform of complex numbers along an axis to `out`, which may be `x`. `norm` is as in NumPy."""
     n = x.shape[axis]
     if (native.many("transform", x.size) and x.dtype == out.dtype == _COMPLEX and type(x) is type(out) is np.ndarray
             and out.flags.c_contiguous and (roots := _roots(n)) is not None):
-        axis %= x.ndim
-        flat = np.ascontiguousarray(x).reshape(-1).view(_FLOAT)
-        native.run("transform", prod(x.shape[:axis]), n, prod(x.shape[axis + 1:]), not forward,
-                   _scale(n, norm, forward), flat, roots, out.reshape(-1).view(_FLOAT))
+        outer, n, inner = around(x.shape, axis % x.ndim)
+        native.run("transform", outer, n, inner, not forward, _scale(n, norm, forward), _parts(np.ascontiguousarray(x)),
+                   roots, _parts(out))
         return
     (np.fft.fft if forward else np.fft.ifft)(x, axis=axis, norm=norm, out=out)
 
@@ -53,6 +57,6 @@ def of_real(x, onesided, norm, out):
     if native.many("transform_real", x.size) and x.dtype == _FLOAT and out.dtype == _COMPLEX and (
             type(x) is type(out) is np.ndarray and out.flags.c_contiguous and (roots := _roots(n)) is not None):
         native.run("transform_real", x.size // n, n, out.shape[-1], _scale(n, norm, True), np.ascontiguousarray(x),
-                   roots, out.reshape(-1).view(_FLOAT))
+                   roots, _parts(out))
         return
     (np.fft.rfft if onesided else np.fft.fft)(x, norm=norm, out=out)

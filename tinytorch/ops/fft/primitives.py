@@ -7,6 +7,8 @@ The transforms are linear, and the derivative of each is another of the three. C
 """
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ...autograd.op import op
@@ -29,7 +31,16 @@ _NORMS = {(True, NONE): "backward", (True, ROOT): "ortho", (True, WHOLE): "forwa
 # ------------------------------------------------------------------ memory order
 def _by_stride(array, dims):
     """The dimensions sorted by stride, the largest first."""
-    return sorted(dims, key=array.strides.__getitem__, reverse=True)
+    return sorted(dims, key=array.strides.__getitem__, reverse=True) if len(dims) > 1 else dims
+
+
+@lru_cache(512)
+def _order(strides, dim):
+    """(the order of dimensions in which a transform along the last ones lies in memory, its inverse); None if that is
+    the given order."""
+    ndim = len(strides)
+    order = (*sorted(_batch(ndim, dim), key=strides.__getitem__, reverse=True), *dim)
+    return None if order == tuple(range(ndim)) else (order, inverse(order))
 
 
 def _batch(ndim, dim):
@@ -56,11 +67,11 @@ def _transformed(array, dim, size, dtype, transform):
         raise RuntimeError("FFT error: Inconsistent configuration parameters: the tensor has no elements")
     if is_lazy(array):
         array = dense_copy(array)
-    order = (*_by_stride(array, _batch(array.ndim, dim)), *dim)
-    source = array.transpose(order)
+    turned = _order(array.strides, tuple(dim))
+    source = array if turned is None else array.transpose(turned[0])
     out = np.empty((*source.shape[:-1], size), dtype)
     transform(source, out)
-    return out.transpose(inverse(order))
+    return out if turned is None else out.transpose(turned[1])
 
 
 #: The dtype of a transform's result, by the dtype of its input.
@@ -106,7 +117,7 @@ def _fft_r2c(input, dim, normalization, onesided):
         fourier.of_real(source, onesided, norm, out)
         for axis in range(-2, -1 - len(dim), -1):
             fourier.along(out, axis, True, norm, out)
-    order = (*_by_stride(input, dim[:-1]), dim[-1])
+    order = (*_by_stride(input, dim[:-1]), dim[-1]) if len(dim) > 2 else dim
     return _transformed(input, order, n // 2 + 1 if onesided else n, _COMPLEX.get(input.dtype), compute)
 
 

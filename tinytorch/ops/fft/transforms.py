@@ -24,7 +24,7 @@ def _is_complex(tensor):
 
 def _promoted(input, to_complex=False):
     """`input` in a dtype that can be transformed. RuntimeError for half precision."""
-    if _is_complex(input):
+    if input._array.dtype.kind == dt.COMPLEX or not to_complex and input._array.dtype.char in "fd":
         return input
     d = dt.get_default_dtype() if input._array.dtype.kind in dt.INTEGRAL else dt.of(input._array)
     if d not in (dt.float32, dt.float64):
@@ -113,8 +113,10 @@ def _prepared(input, n, dim, to_complex):
     """The input of a transform of `n` points along one dimension, and that dimension."""
     input = _promoted(input, to_complex)
     dim = _dim(dim, input._array.ndim)
-    if n is None:
-        n = input._array.shape[dim]
+    size = input._array.shape[dim]
+    if n is None or n == size:
+        _check_points(size)
+        return input, (dim,)
     _check_points(n)
     return _resized(input, (dim,), (n,)), (dim,)
 
