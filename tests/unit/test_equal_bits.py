@@ -183,6 +183,23 @@ def test_an_optimisers_update_of_an_element(name, dtype):
             assert (bits(trained(name, options, *[[t] for t in turned])[0]) == whole.reshape(4, -1).T).all(), n
 
 
+@pytest.mark.parametrize("m, k, n", [(40, 900, 3000), (300, 500, 700), (700, 1300, 150), (129, 64, 5000)])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_product_on_any_number_of_threads(m, k, n, turned):
+    """Pieces of few threads are larger than those of many."""
+    random = np.random.RandomState(m)
+    a, b, bias = (random.randn(*shape).astype(np.float32) for shape in ((m, k), (n, k), (n,)))
+    if turned:
+        a, b = np.asfortranarray(a), np.asfortranarray(b)
+    found = []
+    for count in (1, 2, 4, 7):
+        torch.set_num_threads(count)
+        found.append(F.linear(*map(torch.from_numpy, (a, b, bias))).numpy())
+    assert all([x.tobytes() == found[0].tobytes() for x in found])
+    wide = a.astype(np.float64) @ b.T.astype(np.float64) + bias
+    np.testing.assert_allclose(found[0], wide, rtol=0, atol=1e-6 * np.sqrt(k) * np.abs(wide).max())
+
+
 def test_what_runs_in_c_from_one_element_on_does_so():
     """The kernels that round otherwise than NumPy take one element, where there is the library."""
     if native.level() is not None:

@@ -19,6 +19,9 @@ _FEW = 8
 _BLOCK, _PIECE = 128, 1 << 20
 #: Above so many rows, or terms of a sum, copying the panels takes less time than cache misses.
 _MANY, _LONG = 16, 1024
+#: Up to so many rows are the operand in panels if the other one has more rows, as weights have. The transposed result
+#: of more rows takes longer to write than the panels of the other operand to copy.
+_NARROW = 128
 _FLOAT = np.dtype(np.float32)
 #: Apple's BLAS uses instructions that are not available in C.
 NATIVE = native.level() is not None and (sys.platform != "darwin" or held() is not None)
@@ -45,7 +48,7 @@ def _native(a, b, bias=None):
         return None
     result = np.empty((m, n), _FLOAT)
     (ta, left), (tb, right) = left, right
-    turned = tb and 4 * m <= n                 # the smaller operand is the one that is copied
+    turned = tb and 4 * m <= n and (m <= _NARROW or ta)      # the smaller operand is the one that is copied
     inside = bias is not None and bias.shape == (n,) and native.takes("product", bias)
     piece = 1 + _PIECE // (48 * k * min(_BLOCK, n if turned else m))
     native.run("product", ta, tb, m, n, k, left.strides[0] // 4, right.strides[0] // 4, turned,

@@ -104,6 +104,22 @@ static int64_t blocks_of(const struct product *s)
     return (s->n + span_of(s->n) - 1) / span_of(s->n) * s->blocks;
 }
 
+/* So many floats of the result, which are added to term after term, stay in the cache of a core. */
+#define NEAR (1 << 17)
+
+/* The number of blocks in a piece: at least `grain`. A panel is packed once in each piece, so that few threads get large
+pieces, of whole panels where there are enough of them. No number depends on the pieces. */
+static int64_t piece_of(const struct product *s, int64_t threads, int64_t grain)
+{
+    const int64_t all = blocks_of(s), near = NEAR / (s->block * span_of(s->n) + 1);
+    int64_t most = threads < 2 ? all : all / (4 * threads);
+    if (s->terms < s->k && most > near)
+        most = near;
+    if (most > s->blocks)
+        most -= most % s->blocks;
+    return most > grain ? most : grain;
+}
+
 struct tiling { struct product s; float *to; };
 
 /* Copies terms [first, last) of an operand that is stored transposed, each a row of it, to the tiles of their part. */
@@ -137,7 +153,7 @@ void product(int64_t threads, int64_t ta, int64_t tb, int64_t m, int64_t n, int6
         share(threads, k, rows_in_piece(s.m), some_tiles, &args);
         s.a = tiles, s.by_term = HIGH, s.tiled = 1;
     }
-    share(threads, blocks_of(&s), grain, some_blocks, &s);
+    share(threads, blocks_of(&s), piece_of(&s, threads, grain), some_blocks, &s);
     free(tiles);
 }
 
