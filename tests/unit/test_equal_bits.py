@@ -200,6 +200,24 @@ def test_a_product_on_any_number_of_threads(m, k, n, turned):
     np.testing.assert_allclose(found[0], wide, rtol=0, atol=1e-6 * np.sqrt(k) * np.abs(wide).max())
 
 
+@pytest.mark.parametrize("queries, keys, causal, masked", [(130, 130, True, False), (70, 70, False, True),
+                                                           (40, 300, False, False)])
+def test_attention_and_its_gradients_on_any_number_of_threads(queries, keys, causal, masked):
+    random = np.random.RandomState(queries)
+    shapes = (3, 2, queries, 20), (3, 2, keys, 20), (3, 2, keys, 20)
+    q, k, v = (torch.tensor(random.randn(*shape).astype(np.float32), requires_grad=True) for shape in shapes)
+    mask = torch.from_numpy(random.rand(queries, keys) < .8) if masked else None
+    g = torch.from_numpy(random.randn(*shapes[0]).astype(np.float32))
+    found = []
+    for count in (1, 2, 4):
+        torch.set_num_threads(count)
+        y = F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal)
+        alone = F.scaled_dot_product_attention(q[1:2], k[1:2], v[1:2], mask, is_causal=causal)
+        assert alone.detach().numpy().tobytes() == y[1:2].detach().numpy().tobytes()
+        found.append(b"".join([x.detach().numpy().tobytes() for x in (y, *torch.autograd.grad(y, (q, k, v), g))]))
+    assert found == found[:1] * 3
+
+
 def test_what_runs_in_c_from_one_element_on_does_so():
     """The kernels that round otherwise than NumPy take one element, where there is the library."""
     if native.level() is not None:

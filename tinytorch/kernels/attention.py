@@ -49,23 +49,55 @@ def _shared(g, count):
     return g if heads == count else g.reshape(n, count, heads // count, *rest).sum(2)
 
 
-def _in_one(query, key, value, is_causal, scale):
+def _spread(mask, keys):
+    """(strides of the heads' two axes and of the rows, number of elements, the mask in C order) for a mask that
+    broadcasts to the scores. A stride is 0 where one matrix or row serves for several."""
+    if mask is None:
+        return 0, 0, 0, 0, None
+    mask = mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
+    if mask.shape[3] != keys:
+        mask = np.broadcast_to(mask, (*mask.shape[:3], keys))
+    mask = np.ascontiguousarray(mask)
+    outer, inner, rows, _ = mask.shape
+    return (inner * rows * keys * (outer > 1), rows * keys * (inner > 1), keys * (rows > 1), mask.size, mask)
+
+
+def _in_one(query, key, value, is_causal, scale, mask=None):
     """The whole attention in C, whose scores never leave the cache. None where C does not take the arrays."""
     count, heads, queries, size = query.shape
     keys, wide = value.shape[2:]
     if not NATIVE or query.size < native.LEAST_OF["attend"] or queries < _FEW:
         return None
     apart = [laid_apart(x) for x in (query, key, value)]
-    if None in apart:
+    if None in apart or mask is not None and mask.dtype != _FLOAT32:
         return None
     joined = query.strides[1] < query.strides[2]         # the heads of a query are adjacent in memory
     shape = (count, queries, heads, wide) if joined else (count, heads, queries, wide)
     blocks = -(-queries // _ROWS)                        # per head; with many heads a piece consists of whole heads
     piece = blocks if count * heads >= 8 else -(-blocks // 4)
     piece *= 1 + _PIECE // (piece * _ROWS * keys * (size + wide))
+    *spread, mask = _spread(mask, keys)
     result = native.result("attend", shape, count, heads, queries, keys, size, wide, is_causal, joined, piece, scale,
-                           *[n for strides in apart for n in strides], query, key, value)
+                           *[n for strides in apart for n in strides], *spread, query, key, value, mask)
     return result.swapaxes(1, 2) if joined else result
+
+
+def _gradients_in_one(g, query, key, value, is_causal, scale, mask):
+    """The gradients of query, key and value in C, block by block of queries. None where C does not take the arrays."""
+    count, heads, queries, size = query.shape
+    keys, wide = value.shape[2:]
+    if not NATIVE or query.size < native.LEAST_OF["attend_backward"]:
+        return None
+    given = [x if laid_apart(x) else np.ascontiguousarray(x) for x in (query, key, value, g)]
+    apart = [laid_apart(x) for x in given]
+    if None in apart or mask is not None and mask.dtype != _FLOAT32:
+        return None
+    found = [np.empty((count, heads, *shape), _FLOAT32) for shape in ((queries, size), (keys, size), (keys, wide))]
+    *spread, mask = _spread(mask, keys)
+    native.run("attend_backward", count, heads, queries, keys, size, wide, is_causal,
+               1 + _PIECE // (queries * keys * (3 * size + 2 * wide)), scale,
+               *[n for strides in apart for n in strides], *spread, *given, mask, *found)
+    return found
 
 
 def attend(query, key, value, mask, is_causal, scale):
@@ -76,7 +108,7 @@ def attend(query, key, value, mask, is_causal, scale):
     heads = q.shape[1]
     k, v = _heads(k, heads), _heads(v, heads)
     half = query.dtype.itemsize == 2
-    result = None if half or mask is not None else _in_one(q, k, v, is_causal, scale)
+    result = None if half else _in_one(q, k, v, is_causal, scale, mask)
     if result is None:
         weights, total = _weights(q, k, mask, is_causal, scale, False)
         if half:                               # torch rounds the weights before this product
@@ -92,13 +124,17 @@ def attend_backward(g, query, key, value, ans, mask, is_causal, scale):
     g, query, key, value, ans = in_single(g, query, key, value, ans)
     heads = query.shape[1]
     k, v = _heads(key, heads), _heads(value, heads)
+    found = _gradients_in_one(g, query, k, v, is_causal, scale, mask)
+    if found is None:
+        found = _gradients(g, query, k, v, ans, mask, is_causal, scale)
+    return tuple([dt.cast(_shared(d, x.shape[1]), given) for d, x in zip(found, (query, key, value))])
+
+
+def _gradients(g, query, k, v, ans, mask, is_causal, scale):
     weights, _ = _weights(query, k, mask, is_causal, scale, True)
     of_value = matmul(weights.swapaxes(-1, -2), g)
     of_scores = matmul(g, v.swapaxes(-1, -2))
-    dots = np.vecdot(g, ans)[..., None]
-    if not native.done("attention_weights_backward", dots.size, weights.shape[-1], scale, weights, dots, of_scores):
-        of_scores -= dots
-        of_scores *= weights
-        of_scores *= of_scores.dtype.type(scale)
-    found = matmul(of_scores, k), matmul(of_scores.swapaxes(-1, -2), query), of_value
-    return tuple([dt.cast(_shared(d, x.shape[1]), given) for d, x in zip(found, (query, key, value))])
+    of_scores -= np.vecdot(g, ans)[..., None]
+    of_scores *= weights
+    of_scores *= of_scores.dtype.type(scale)
+    return matmul(of_scores, k), matmul(of_scores.swapaxes(-1, -2), query), of_value

@@ -56,11 +56,18 @@ KERNELS = {
                      "frames[batch]:i8<most lengths[batch]:i8<longest >room[batch*4*(2*width+3)] "
                      ">out[steps*batch*classes]"),
     "attend": (1, "outer inner queries keys size wide causal joined grain .scale q_outer q_inner ldq k_outer "
-               "k_inner ldk v_outer v_inner ldv q{0,queries,size,ldq,outer,inner,q_outer,q_inner} "
-               "k{0,keys,size,ldk,outer,inner,k_outer,k_inner} v{0,keys,wide,ldv,outer,inner,v_outer,v_inner} "
-               ">out[outer*inner*queries*wide]"),
+               "k_inner ldk v_outer v_inner ldv m_outer m_inner ldm m_size "
+               "q{0,queries,size,ldq,outer,inner,q_outer,q_inner} k{0,keys,size,ldk,outer,inner,k_outer,k_inner} "
+               "v{0,keys,wide,ldv,outer,inner,v_outer,v_inner} ?mask[m_size] >out[outer*inner*queries*wide]"),
+    "attend_backward": (1, "outer inner queries keys size wide causal grain .scale q_outer q_inner ldq k_outer k_inner "
+                        "ldk v_outer v_inner ldv g_outer g_inner ldg m_outer m_inner ldm m_size "
+                        "q{0,queries,size,ldq,outer,inner,q_outer,q_inner} "
+                        "k{0,keys,size,ldk,outer,inner,k_outer,k_inner} "
+                        "v{0,keys,wide,ldv,outer,inner,v_outer,v_inner} "
+                        "g{0,queries,wide,ldg,outer,inner,g_outer,g_inner} ?mask[m_size] "
+                        ">of_query[outer*inner*queries*size] >of_key[outer*inner*keys*size] "
+                        ">of_value[outer*inner*keys*wide]"),
     "attention_weights": (1, "rows keys queries causal divided .scale >scores[rows*keys] >total[rows]"),
-    "attention_weights_backward": (1, "rows keys .scale weights[rows*keys] dots[rows] >g[rows*keys]"),
     "layer_norm": (1, "rows width .eps x[rows*width] ?weight[width] ?bias[width] >out[rows*width] >mean[rows] "
                    ">rate[rows]"),
     "layer_norm_backward": (1, "rows width grain pieces g[rows*width] x[rows*width] ?weight[width] mean[rows] "
@@ -238,9 +245,10 @@ def parsed(declared):
 
 #: Kernels that can fail though they have no array of places: the name of the array that can be wrong, or "" if only
 #: memory can be missing.
-_FAILING = {"attend": "", "convolve_squares": "", "depthwise_forward": "", "depthwise_input": "",
-            "depthwise_weights": "", "top": "", "ranked": "", "histogram": "", "transform": "", "transform_real": "",
-            "categories": "weights", "race": "weights", "half_softmax": ""}
+_FAILING = {**dict.fromkeys(("attend", "attend_backward", "convolve_squares", "depthwise_forward", "depthwise_input",
+                             "depthwise_weights", "top", "ranked", "histogram", "transform", "transform_real",
+                             "half_softmax"), ""),
+            "categories": "weights", "race": "weights"}
 
 
 def failing(name):
