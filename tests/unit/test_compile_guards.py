@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
-from tinytorch.capture import compiled, identity, ready
+from tinytorch.capture import compiled, identity, quick, ready
 from tinytorch.capture.lowered import maker, text
 
 
@@ -371,3 +371,97 @@ def test_state_that_is_replaced(in_c, monkeypatch):
             x = torch.full((4, 3), 0.1 * k)
             assert fast(x).item() == eager(x).item(), (what, k)
             assert [w.tolist() for w in weights] == [w.tolist() for w in expected], (what, k)
+
+
+@pytest.mark.parametrize("mode", [None, "max-autotune"])
+@pytest.mark.parametrize("in_c", [True, False])
+def test_options_and_gradients_that_are_replaced(in_c, mode, monkeypatch):
+    """A replay uses the gradients of the last one again, and the numbers of the options; not if somebody else has the
+    gradients, or if there are other options."""
+    if not in_c:
+        for module in (ready, maker, text):
+            monkeypatch.setattr(module, "same", None)
+        monkeypatch.setattr(quick, "fits", None)
+    elif identity.same is None:
+        pytest.skip("C does not find the fields of objects")
+    monkeypatch.setattr(compiled.settings, "patience", 1)
+    monkeypatch.setattr(compiled.settings, "longer", 1)
+
+    def training():
+        weights = [torch.ones(3, 2, requires_grad=True), torch.full((2,), 0.5, requires_grad=True)]
+        optimizer = torch.optim.AdamW(weights, lr=0.1)
+        group, seen = optimizer.param_groups[0], []
+
+        def step(x):
+            optimizer.zero_grad()
+            value = (x @ weights[0] + weights[1]).square().mean()
+            value.backward()
+            optimizer.step()
+            return value
+
+        def change(what):
+            gradient = weights[0].grad
+            if what == "options":
+                group["lr"], group["betas"] = group["lr"] * 0.5, (0.8, 0.99)
+            elif what == "an option of NumPy":
+                group["eps"] = np.float64(1e-3)
+            elif what == "an option that becomes true":
+                group["maximize"] = not group["maximize"]
+            elif what == "a gradient that is held":
+                seen.append(gradient)
+            elif what == "the array of a gradient that is held":
+                seen.append(gradient.numpy())
+            elif what == "a view of a gradient":
+                seen.append(gradient[0])
+            elif what == "no gradient":
+                weights[0].grad = None
+            elif what == "another gradient":
+                weights[0].grad = torch.full((3, 2), 7.0)
+            elif what == "another array":
+                gradient.data = torch.full((3, 2), 7.0)
+            elif what == "a gradient that requires one":
+                seen.append(gradient.requires_grad_())
+            elif what == "swapped gradients":
+                weights[1].grad = weights[1].grad.clone()
+        return step, change, weights, seen
+    eager, change_eager, expected, seen_eager = training()
+    step, change, weights, seen = training()
+    fast = torch.compile(step, mode=mode)
+    close = (lambda a, b: a == b) if mode is None else (lambda a, b: np.allclose(a, b, 1e-5, 1e-6))
+    for what in ("", "options", "an option of NumPy", "an option that becomes true", "a gradient that is held",
+                 "the array of a gradient that is held", "a view of a gradient", "no gradient", "another gradient",
+                 "another array", "a gradient that requires one", "swapped gradients", ""):
+        for k in range(4):
+            if k != 2:
+                change(what), change_eager(what)
+            x = torch.full((4, 3), 0.1 * k)
+            assert close(fast(x).tolist(), eager(x).tolist()), (what, k)
+            for a, b in zip([*weights, *[w.grad for w in weights]], [*expected, *[w.grad for w in expected]]):
+                assert close(a.tolist(), b.tolist()) and a._version == b._version, (what, k)
+            assert all([close(a.tolist(), b.tolist()) for a, b in zip(seen, seen_eager)]), (what, k)
+
+
+def test_arguments_that_c_compares():
+    """C finds the same arguments alike as Python."""
+    if identity.fits is None:
+        pytest.skip("C does not find the fields of objects")
+    base, hooked = torch.zeros(4, 3), torch.zeros(4, 3, requires_grad=True)
+    hooked.register_hook(lambda g: g)
+    with torch.inference_mode():
+        inference = torch.zeros(4, 3)
+    tensors = [torch.zeros(4, 3), base, base[:], base[:2], base[:, :2], base.T, torch.zeros(4, 3).double(), hooked,
+               torch.zeros(4, 3, requires_grad=True), torch.zeros(4, 3, requires_grad=True) * 2, inference,
+               torch.nn.Parameter(torch.zeros(4, 3)), torch.zeros(()), torch.zeros(0, 3), torch.zeros(1, 4, 3),
+               torch.from_numpy(np.frombuffer(bytearray(48), np.float32).reshape(4, 3)),
+               torch.from_numpy(np.lib.stride_tricks.as_strided(np.zeros(2, np.float32), (4, 3), (0, 0)))]
+    values = [1, True, 1.0, 10 ** 6, int("1000000"), None, "a", "".join(["a", ""]), (), np.zeros((4, 3), np.float32)]
+    calls = [(), *[(x,) for x in (*tensors, *values)], *itertools.product(tensors, tensors),
+             *itertools.product(tensors[:4], values), (base, base[:], 1, base[1:]), (base, tensors[0], 1, base[1:])]
+    matches = [quick.matcher(args) for args in calls]
+    assert sum([match is not None for match in matches]) > 200
+    for match in matches:
+        if match is not None:
+            assert match.signature is not None
+            in_c, in_python = (m.function("", ["return True"], {}) for m in (match, match._replace(signature=None)))
+            for args in calls:
+                assert in_c(args) == in_python(args), args

@@ -1,4 +1,5 @@
-"""Whether objects are where they were, asked of many objects by one call of C (native/objects.c).
+"""Whether objects are where they were, and arguments as they were, asked of many objects by one call of C
+(native/objects.c).
 
 A guard such as `tensor._array is array` takes Python about 20 nanoseconds, and C one or two. The fields of tensors and
 of the variables around functions lie at fixed offsets, which are found by looking for known objects. Where they are not
@@ -24,9 +25,10 @@ try:
 except ImportError:                            # as in browsers: no library can be loaded
     ctypes = None
 
-__all__ = ["Same", "same"]
+__all__ = ["ALONE", "ITEM", "NEVER", "Same", "Signature", "fits", "same", "settle"]
 
-_FIELD, _ITEM, _ARRAY_OF_ITEM, _NUMBER = range(4)
+_FIELD, ITEM, _ARRAY_OF_ITEM, _NUMBER, _NO_ITEM, ALONE = range(6)
+_OBJECT, _TENSOR = range(2)
 
 
 class Same:
@@ -55,17 +57,52 @@ class Same:
 
     def item(self, room: dict, key: Any, value: Any) -> None:
         """The dict has this value under the key."""
-        self._add(_ITEM, room, 0, key, value)
+        self._add(ITEM, room, 0, key, value)
 
     def array_of_item(self, room: dict, key: Any, array: np.ndarray) -> None:
         """The dict has a tensor of class Tensor under the key, and this is its array."""
         self._add(_ARRAY_OF_ITEM, room, 0, key, array)
+
+    def no_item(self, room: dict, key: Any) -> None:
+        """The dict has None or nothing under the key."""
+        self._add(_NO_ITEM, room, 0, key, None)
 
     def number(self, array: np.ndarray, other: np.ndarray) -> None:
         """Two arrays of one dtype hold the same number."""
         self.held += [array, other]
         self.words += [_NUMBER, *[x.__array_interface__["data"][0] for x in (array, other)], array.nbytes]
 
+
+class Signature:
+    """The arguments that a call must have. `packed()` is the first argument of `fits`, which is valid as long as this
+    object lives."""
+
+    def __init__(self) -> None:
+        self.words, self.held, self.count, self.tensors = [], [], 0, 0
+
+    def packed(self) -> bytes:
+        return struct.pack(f"{len(self.words) + 1}q", self.count, *self.words)
+
+    def object(self, x: Any) -> None:
+        """The next argument is this object."""
+        self.count += 1
+        self.held.append(x)
+        self.words += [_OBJECT, id(x)]
+
+    def tensor(self, tensor: Tensor, first: int | None = None) -> None:
+        """The next argument is a tensor like this one. It shares memory with tensor number `first` and with none before
+        that; None: with no earlier one."""
+        array = tensor._array
+        self.held += [tensor.__class__, array.dtype]
+        words = [id(tensor.__class__), id(array.dtype), array.ndim, id(tensor._requires_grad),
+                 int(tensor._node is not None), *array.shape, *array.strides]
+        self.words += [_TENSOR, self.tensors if first is None else first, len(words), *words]
+        self.count += 1
+        self.tensors += 1
+
+
+#: The argument of `same` that never holds: an object that no dict has.
+NEVER = b""
 
 _offsets: dict[str, int] = {}
 
@@ -81,38 +118,55 @@ def _offset(x, inside):
 
 
 def _found():
+    """(same, settle, fits)"""
+    global NEVER
     if ctypes is None or native.level() is None or sys.implementation.name != "cpython" or (
             not getattr(sys, "_is_gil_enabled", lambda: True)()):
-        return None
+        return None, None, None
     try:
         tensor, cell = wrap(np.zeros(2)), CellType(_offsets)
-        _offsets.update(array=_offset(tensor, tensor._array), flag=_offset(tensor, False), cell=_offset(cell, _offsets))
+        tensor._node = tensor._view_info = object()    # two fields with the same object are not found
+        tensor._view_info = None
+        _offsets.update(array=_offset(tensor, tensor._array), flag=_offset(tensor, False), cell=_offset(cell, _offsets),
+                        version=_offset(tensor, tensor._version_counter), node=_offset(tensor, tensor._node))
         functions = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
-                     for name in ("PyDict_GetItem", "PyBool_FromLong")]
+                     for name in ("PyDict_GetItem", "PyBool_FromLong", "PyList_GetItem", "PyObject_GetAttr",
+                                  "PyDict_SetItem", "PyList_SetItem")]
         library = native._loaded[1]
         library.set_identity.restype, library.set_identity.argtypes = None, (ctypes.c_char_p,)
-        library.set_identity(struct.pack("4q", id(Tensor), _offsets["array"], *functions))
-        made = builtin_of_library(library, "same")
-        return made if _agrees(made) else None
+        library.set_identity(struct.pack(
+            "15q", *[id(x) for x in (Tensor, list, False, _GRAD, _HOOKS)],
+            *[_offsets[x] for x in ("array", "flag", "version", "node")], *functions))
+        made = [builtin_of_library(library, name) for name in ("same", "settle")]
+        made.append(builtin_of_library(library, "fits", True))
+        never = Same()
+        never.item(_offsets, _GRAD, None)
+        NEVER = never.packed()
+        return made if _agrees(*made) else (None, None, None)
     except (AttributeError, TypeError, ValueError):
-        return None
+        return None, None, None
 
 
-def _agrees(made):
+def _agrees(same, settle, fits):
     """Whether C finds in a few objects what Python finds."""
+    return _finds_changes(same) and _finds_references(same) and _settles(settle) and _compares_arguments(fits)
+
+
+def _finds_changes(same):
     array, value = np.zeros(3), object()
-    tensor, cell, room = wrap(array), CellType(value), {"a": value, "b": wrap(array)}
+    tensor, cell, room = wrap(array), CellType(value), {"a": value, "b": wrap(array), "c": None}
     held = Same()
     held.tensor(tensor, array, False)
     held.cell(cell, value)
     held.item(room, "a", value)
     held.array_of_item(room, "b", array)
+    held.no_item(room, "c")
     held.number(np.ones(1), one := np.ones(1))
     packed, found = held.packed(), []
 
     def look(change, back):
         change()
-        found.append(made(packed))
+        found.append(same(packed))
         back()
     look(lambda: None, lambda: None)
     for owner, name, other in ((tensor, "_array", np.zeros(3)), (tensor, "_requires_grad", True),
@@ -124,9 +178,80 @@ def _agrees(made):
         look(lambda: room.pop(key), lambda: room.update({key: before}))                    # noqa: B023
         look(lambda: room.update({key: 1}), lambda: room.update({key: before}))            # noqa: B023
     look(lambda: one.fill(2), lambda: one.fill(1))
+    look(lambda: room.update(c=1), lambda: room.pop("c"))
     look(lambda: None, lambda: None)
-    return found == [True, *[False] * 9, True]
+    return found == [True, *[False] * 10, True] and not same(NEVER)
 
 
+def _finds_references(same):
+    held, room = [wrap(np.zeros(3))], {}
+    held.append(held[0]._array)
+    packed = struct.pack("5q", 1, ALONE, id(room), id(held[0]), id(held[1]))
+    found = [same(packed)]                     # nothing else refers to them, and there is no gradient
+    room["_grad"] = held[0]
+    found.append(same(packed))                 # it is the gradient
+    more = [held[0]]
+    found.append(same(packed))                 # somebody holds the tensor
+    more[0] = held[1]
+    found.append(same(packed))                 # or its array
+    more.clear()
+    room["_grad"] = more
+    found.append(same(packed))                 # another gradient
+    room["_grad"] = None
+    found.append(same(packed))
+    held[0]._requires_grad = True
+    found.append(same(packed))
+    held[0]._requires_grad = False
+    held[0]._array = np.zeros(3)
+    found.append(same(packed))
+    return found == [True, True, False, False, False, True, False, False] and sys.getrefcount(more) < 4
+
+
+def _settles(settle):
+    room, gradient, written = {}, wrap(np.zeros(3)), [wrap(np.zeros(3)) for _ in range(2)]
+    packed = struct.pack("6q", 1, 2, id(room), id(gradient), *[id(x) for x in written])
+    before = sys.getrefcount(gradient)
+    done = settle(packed), settle(packed)
+    alike = (room == {"_grad": gradient} and sys.getrefcount(gradient) == before + 1
+             and [x._version_counter for x in written] == [[2], [2]])
+    written[1]._version_counter, room["_grad"] = _Cell([2]), None
+    return done == (True, True) and alike and settle(packed) is False and room["_grad"] is None and (
+        written[0]._version_counter == [2])
+
+
+class _Cell(list):
+    """A version cell of another kind."""
+
+
+def _compares_arguments(fits):
+    whole = np.zeros((4, 3), np.float32)
+    x, y, hooked, flagged = wrap(whole), wrap(np.zeros((4, 3), np.float32)), wrap(whole), wrap(whole)
+    hooked._hooks, flagged._requires_grad = {}, True
+    one, two = Signature(), Signature()
+    one.tensor(x)
+    one.object(None)
+    two.tensor(x)
+    two.tensor(y)
+    shared = Signature()
+    shared.tensor(x)
+    shared.tensor(wrap(whole[:]), 0)
+    node = wrap(whole)
+    node._node = node
+    cases = [(one, (x, None), 1), (one, (y, None), 1), (one, (x, 1), -1), (one, (x,), 0), (one, (x, None, 1), 0),
+             (one, (None, x), 0), (two, (x, y), 1), (two, (x, x), 0), (two, (x, wrap(whole)), 0), (two, (y, x), 1),
+             (shared, (x, wrap(whole)), 1), (shared, (wrap(whole[:]), x), 1), (shared, (x, y), 0),
+             (two, (x, wrap(np.ndarray((4, 3), np.float32, bytearray(48)))), -1),
+             *[(one, (other, None), 0) for other in (
+                 hooked, flagged, node, wrap(whole[:3]), wrap(whole[:, :2]), wrap(whole.reshape(3, 4)), whole,
+                 wrap(whole.T), wrap(whole[::-1]), wrap(whole.astype(np.int32)), wrap(whole.reshape(2, 2, 3)))]]
+    return [fits(signature.packed(), args) for signature, args, _ in cases] == [n for *_, n in cases]
+
+
+_GRAD, _HOOKS = "_grad", "_hooks"
 #: same(packed) -> whether the objects of a `Same` are where they were; or None.
-same: Callable[[bytes], bool] | None = _found()
+same: Callable[[bytes], bool] | None
+#: settle(packed) -> whether it noted gradients and writes, which come in bytes as objects.c says; or None.
+settle: Callable[[bytes], bool] | None
+#: fits(packed, args) -> 1: the arguments are those of a `Signature`; 0: not; -1: perhaps. Or None.
+fits: Callable[[bytes, tuple], int] | None
+same, settle, fits = _found()

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import dtypes as dt
-from ..autograd.grad_mode import mode
+from ..autograd.grad_mode import all_threads, mode
 from ..kernels import errstate
 from ..kinds.lazy import root_of
 from ..seam import seam
 from ..tensor import wrap
 from .calls import here
+from .identity import Signature, fits
 from .ready import TENSORS, Ready, attach_spent, settings
 from .replay import Changed
 
@@ -37,22 +38,28 @@ class Matching(NamedTuple):
     tests   conditions on the names x0, x1 ... of the arguments
     names   the names of those that are tensors
     scope   the values of other names in the conditions
+    signature   what C compares the arguments with first, or None
     """
 
     count: int
     tests: list[str]
     names: list[str]
     scope: dict[str, Any]
+    signature: Signature | None
 
     def function(self, before: str, then: list[str], scope: dict[str, Any]) -> Callable:
         """A function with the parameters `before` and `args`. It runs the lines `then` for arguments that match, and
         returns MISSED after them and for others."""
-        given = "".join([f"x{i}, " for i in range(self.count)])
-        lines = [f"def run({before}args):", f"    if len(args) == {self.count}:",
-                 *[f"        {given}= args"] * bool(given),
-                 f"        if {' and '.join(self.tests) or 'True'}:", *["            " + line for line in then],
-                 "    return MISSED", "return run"]
+        given = [f"{''.join([f'x{i}, ' for i in range(self.count)])}= args"] * bool(self.count)
+        tests = " and ".join(self.tests) or "True"
         scope = {**self.scope, **scope, "MISSED": MISSED}
+        if self.signature is None:
+            lines = [f"if len(args) == {self.count}:", *["    " + x for x in given], f"    if {tests}:"]
+        else:
+            lines = ["if fit := fits(arguments, args):", *["    " + x for x in given], f"    if fit > 0 or {tests}:"]
+            scope.update(fits=fits, arguments=self.signature.packed())
+        lines = [f"def run({before}args):", *["    " + x for x in (*lines, *["        " + x for x in then])],
+                 "    return MISSED", "return run"]
         room: dict[str, Any] = {}
         exec(f"def make({', '.join(scope)}):\n    " + "\n    ".join(lines), room)
         return room["make"](**scope)
@@ -71,6 +78,7 @@ def matcher(args: tuple) -> Matching | None:
     if len(set(map(id, tensors))) < len(tensors) or len(args) > 30:
         return None
     roots: list[tuple] = []
+    signature = None if fits is None else Signature()
     for i, x in enumerate(args):
         if x.__class__ in TENSORS:
             array = x._array
@@ -82,20 +90,24 @@ def matcher(args: tuple) -> Matching | None:
                          f"a.shape == s{i} and a.dtype is d{i} and a.strides == p{i} and "
                          f"x{i}._requires_grad is {x._requires_grad} and (x{i}._node is None) is {x._node is None} and "
                          f"x{i}._hooks is None and x{i}._version_counter.__class__ is list")
+            root = root_of(array)
+            if signature is not None:
+                signature.tensor(x, next((k for k, (_, other) in enumerate(roots) if other is root), None))
             if len(tensors) > 1:               # whether the same tensors share memory
                 tests.append(f"((r{i} := a) if (b := a.base) is None else (r{i} := b) if type(b) is ndarray and "
                              f"b.base is None else (r{i} := root_of(a))) is not None")
-                root = root_of(array)
                 tests += [f"r{i} is {'' if root is other else 'not '}r{j}" for j, other in roots]
-                roots.append((i, root))
+            roots.append((i, root))
         elif x.__class__ in (int, bool, str, type(None)):
             scope[f"c{i}"], scope[f"s{i}"] = x.__class__, x
             tests.append(f"x{i}.__class__ is c{i} and x{i} == s{i}")
+            if signature is not None:
+                signature.object(x)
         else:
             return None
     for i, a in enumerate(names):
         tests += [f"{a} is not {b}" for b in names[:i]]
-    return Matching(len(args), tests, names, scope)
+    return Matching(len(args), tests, names, scope, signature)
 
 
 class Quick:
@@ -126,9 +138,13 @@ class Quick:
     def _written(self, then):
         scope, guards = self.ready.guards()
         state = ["here.recording is None", "settings.replays", "settings.resets == resets",
-                 "(not seam.up or seam.is_up_for_classes_alone())", "mode.grad_now is grad", "not mode.inference",
-                 "default_dtype() is default"]
+                 "(not seam.up or seam.is_up_for_classes_alone())", "default_dtype() is default"]
+        here_alone = "mode.grad_now is grad and not mode.inference"
+        if self._state["grad"] is True:        # no thread is in another mode: that is known without reading this one's
+            here_alone = f"(not all_threads.in_special_mode or {here_alone})"
+        state.append(here_alone)
         scope.update(self._state, here=here, settings=settings, seam=seam, mode=mode, wrap=wrap, Changed=Changed,
+                     all_threads=all_threads,
                      default_dtype=dt.get_default_dtype, compute=self.ready.compute, quiet=errstate.quiet(),
                      direct=self.ready.direct, finish=self.ready.finish, attach=attach_spent, Stale=self.ready.stale,
                      lock=self.ready.lock)

@@ -176,7 +176,10 @@ class Ready:
                 objects.tensor(tensor, array, flag)
             else:
                 terms.append(f"{t}._array is {name(array)} and {t}._requires_grad is {flag}")
-            if flag and hooks:
+            if flag and hooks and objects is not None:
+                objects.no_item(tensor.__dict__, "_hooks")
+                objects.no_item(tensor.__dict__, "_accumulating")
+            elif flag and hooks:
                 terms.append(f"{t}._hooks is None and {t}._accumulating is None")
         terms += [f"{name(leaf)}._grad is None" for leaf in self.without_grad]
         for leaf, shape, strides, dtype in self.with_grad:

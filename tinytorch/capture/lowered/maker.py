@@ -139,6 +139,7 @@ class _Maker:
         self.trying = 0
         self.checks: list[str] = []
         self.same = Same()                     # more checks, for C
+        self.options: dict[str, tuple] = {}    # source of an option of an optimiser -> (its group, its key)
         self.read: dict[str, str] = {}         # source that is evaluated once per call -> the name of its value
         self.effects: list = []
         self.grads: dict[int, Any] = {}        # id of a leaf -> its gradient
@@ -526,6 +527,7 @@ class _Maker:
         o = self.name(optimiser, "o")
         self.checks.append(f"{o}.param_groups[{number}] is {own}")
         options = {key: self._option(value, f"{own}[{key!r}]") for key, value in group.items() if key != "params"}
+        self.options.update({f"{own}[{key!r}]": (group, key) for key in options})
         options["params"] = group["params"]
         update = self.world.function(type(optimiser)._update)
         counts = {}

@@ -1,6 +1,7 @@
 """The source of the Python function that replays a program in C, and the words of its calls."""
 from __future__ import annotations
 
+import re
 import struct
 import sys
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from ...kernels import native, threads
 from ...kernels.native.table import KERNELS, failing
 from ...tensor import wrap
-from ..identity import same
+from ..identity import ALONE, ITEM, NEVER, same, settle
 from ..program import MADE, Ref, refs
 from ..references import OF_A_NAME
 from ..replay import Changed
@@ -87,6 +88,11 @@ class Text:
         self.known: dict[Root, str] = {}       # the source of the array whose memory is that of a root
         self.views: dict = {}
         self.kept: dict[int, str | None] = {}  # id of a leaf -> the result of `_kept_gradient`
+        self.gradients: list[tuple] = []       # (leaf, its name in `kept`) of these
+        self.for_gradients: list[str] = []     # the lines that make their tensors anew where that is needed
+        self.for_options: list[str] = []       # the checks of options of optimisers
+        #: What C does after the last call: (leaf, name in `kept`) of its new gradients, and the tensors written to
+        self.settled: tuple[list, list] = [], []
 
     def function(self):
         # The lines, in this order: the arrays of the inputs; the checks; new memory (put in by `_assembled`); the
@@ -104,7 +110,7 @@ class Text:
         lines += [f"{name} = {text}" for text, name in maker.read.items()]
         for check in dict.fromkeys([*maker.checks, *[f"{text} is {outcome}" if outcome in (True, False) else
                                                      f"{text} == {outcome!r}" for text, outcome in maker.decided]]):
-            lines.append(f"if not ({check}): raise Stale")
+            (self.for_options if self._is_of_options(check) else lines).append(f"if not ({check}): raise Stale")
         if maker.same.words:                   # dicts are looked into after they have been compared
             words = self.name(maker.same.packed(), "s")
             lines.append(f"if not {self.name(same, 'f')}({words}): raise Stale")
@@ -113,7 +119,7 @@ class Text:
         effects = [x for call in self.calls if call.__class__ is InPython for x in call.effects] + maker.effects
         for kind, leaf, place in effects:      # before the calls refer to these arrays
             if kind == "grad" and not any([slot.value is leaf for slot in maker.program.grads]):
-                self.kept[id(leaf)] = self._kept_gradient(self.name(leaf, "t"), place)
+                self.kept[id(leaf)] = self._kept_gradient(self.name(leaf, "t"), leaf, place)
         packed = []
         for segment in segments:
             if segment.__class__ is InPython:
@@ -128,10 +134,14 @@ class Text:
                 packed.append((first, len(self.words.words), self.words.calls - calls, fixes, len(self.words.fixes),
                                [call.name for call in segment]))
                 lines.append(("enter", len(packed) - 1))
-        self._effects(maker.effects)
+        self._last_effects(maker.effects)
         found = [self._value(maker._runtime(maker.values[index])) for index in maker.wanted]
         lines.append("return " + ("".join([f"{x}, " for x in found]) or "()"))
         return self._assembled(packed, fresh)
+
+    def _is_of_options(self, text):
+        """Whether the value of this source depends on nothing but options of optimisers."""
+        return any([name in text for name in self.maker.options]) and not re.search(r"\bv\d+\b", text)
 
     def _given(self):
         maker = self.maker
@@ -289,7 +299,30 @@ class Text:
             else:
                 self.lines.append(f"{t}._version_counter[0] += 1")
 
-    def _kept_gradient(self, t, place):
+    def _last_effects(self, effects):
+        """The effects after the last call. C has those that it can have: new gradients and counts of writes."""
+        own: dict[int, int] = {}
+        for kind, leaf, _ in effects:
+            own[id(leaf)] = own.get(id(leaf), 0) + (kind != "written")
+        held = {id(leaf) for leaf, _ in self.gradients}
+        in_c, others = [], []
+        for x in effects:
+            alone = x[0] == "written" or x[0] == "grad" and id(x[1]) in held and own[id(x[1])] == 1
+            (in_c if alone else others).append(x)
+        if same is None or not in_c:
+            return self._effects(effects)
+        self._effects(others)
+        self.settled = [(leaf, self.kept[id(leaf)]) for kind, leaf, _ in in_c if kind == "grad"], [
+            leaf for kind, leaf, _ in in_c if kind == "written"]
+        first = len(self.lines)
+        self._effects(in_c)
+        if self.settled[0]:
+            self.lines[first:] = ["if not settle(gradients[1]):", *["    " + x for x in self.lines[first:]]]
+        else:
+            packed = self.name(_packed_effects([], [id(leaf) for leaf in self.settled[1]]), "s")
+            self.lines[first:] = [f"if not settle({packed}):", *["    " + x for x in self.lines[first:]]]
+
+    def _kept_gradient(self, t, leaf, place):
         """The name of a list [tensor, array, address] for a gradient whose memory is reused by the next call. A call
         makes a new array only if something else refers to the old one, so no one sees it change. Reuse is worthwhile
         because allocating an array of many pages takes longer than filling it. None if the gradient is not a whole,
@@ -301,7 +334,7 @@ class Text:
         kept = f"h{root.number}"
         self.scope[kept] = [None, None, 0]
         shape, dtype = self.name(place.shape, "s"), self.name(place.dtype, "d")
-        self.fresh_lines += [
+        self.for_gradients += [
             f"one = {kept}[0]",                # references: this name, the list, and the leaf
             f"if one is None or one._requires_grad or counted(one) != {OF_A_NAME + 1} + ({t}._grad is one) "
             f"or counted({kept}[1]) != 3:",
@@ -309,7 +342,47 @@ class Text:
             f"    {kept}[:] = one, one._array, place_of(one._array)"]
         self.known[root], self.at[root] = f"{kept}[1]", f"{kept}[2]"
         self.views[root, place.offset, place.shape, place.strides, place.dtype] = f"{kept}[1]"
+        self.gradients.append((leaf, kept))
         return kept
+
+    def _of_options(self, bases):
+        """The lines that look at the options of optimisers, if they are not the objects that they were. `bases`: (the
+        first base that depends on them alone, the sources of all of these)."""
+        lines = [*self.for_options, *_put("options", bases)]
+        if same is None or not lines:
+            return lines
+        used = [name for name in self.maker.options if any([name in line for line in lines])]
+        words = []
+        for i, name in enumerate(used):
+            group, key = self.maker.options[name]
+            self.maker.held.append(key)
+            words += [str(ITEM), str(id(group)), str(id(key)), f"id(now[{i}])"]
+        self.scope.update(options=[NEVER, None], settled=_settled,
+                          pack_options=struct.Struct(f"{1 + len(words)}q").pack)
+        # The address of an option says what it is as long as it is held, and cannot change
+        return ["if not same(options[0]):", *["    " + line for line in (
+            "options[0] = NEVER", *lines, f"now = ({''.join([name + ', ' for name in used])})",
+            f"if settled(now): options[:] = pack_options({', '.join([str(len(used)), *words])}), now")]]
+
+    def _of_gradients(self, bases):
+        """The lines that make gradients anew, if others hold the old ones or if there are none."""
+        lines = [*self.for_gradients, *_put("gradients", bases)]
+        if same is None or not lines:
+            return lines
+        words, effects = [], []
+        for leaf, kept in self.gradients:
+            room = id(leaf.__dict__)
+            words += [str(ALONE), str(room), f"id({kept}[0])", f"id({kept}[1])"]
+        for leaf, kept in self.settled[0]:
+            effects += [str(id(leaf.__dict__)), f"id({kept}[0])"]
+        effects += [str(id(leaf)) for leaf in self.settled[1]]
+        self.maker.held += [(leaf, leaf.__dict__) for leaf, _ in self.gradients]
+        self.scope.update(gradients=[NEVER, b""], pack_gradients=struct.Struct(f"{1 + len(words)}q").pack,
+                          pack_effects=struct.Struct(f"{2 + len(effects)}q").pack)
+        return ["if not same(gradients[0]):", *["    " + line for line in (
+            "gradients[0] = NEVER", *lines,
+            f"gradients[:] = pack_gradients({', '.join([str(len(self.gradients)), *words])}), "
+            f"pack_effects({', '.join([*map(str, map(len, self.settled)), *effects])})")]]
 
     def _assembled(self, packed, fresh):
         """(function, source) from all lines."""
@@ -324,14 +397,14 @@ class Text:
         at = [x.__array_interface__["data"][0] for x in (program, fix, base)]
         enter = native.entering("enter_replay")
         pack = struct.Struct("9q").pack
-        # addresses and numbers that change from call to call: they are written to `bases` before the first call in C.
+        # Addresses and numbers that change from call to call are written to `bases` before the first call in C: first
+        # those of every call, then those that depend on options alone, then those of gradients that are kept.
         # place_of is faster than address, but raises for arrays that are not contiguous, empty or read-only:
         # `fast` uses it wherever it is likely to succeed, and the source falls back on `values`
-        values, layout, fast = [], "", []
+        parts: list[list] = [[], [], []]
         for key in words.bases:
             if key == "program":
-                text = str(at[0])
-                layout += "q"
+                parts[1].append((key, "q", str(at[0]), str(at[0])))
             elif key.__class__ is Root:
                 if key.kind == "given" and key.slot is not None and maker.slots[key.slot].origin == MADE:
                     text = "0"                 # a step in Python sets it later
@@ -342,27 +415,34 @@ class Text:
                     slot = maker.slots[key.slot] if key.slot is not None else None
                     if slot is not None and slot.offset:
                         text += f" - {slot.offset}"
-                layout += "q"
+                near = text == f"address({self.known.get(key)})" and key.nbytes > 0
+                fast = f"place_of({self.known[key]})" if near else text
+                parts[2 if key in self.at else 0].append((key, "q", text, fast))
             else:
-                text = key
-                layout += "d"
-            values.append(text)
-            near = key.__class__ is Root and text == f"address({self.known.get(key)})" and key.nbytes > 0
-            fast.append(f"place_of({self.known[key]})" if near else text)
+                parts[self._is_of_options(key)].append((key, "d", key, key))
+        number = {key: i for i, (key, *_) in enumerate([x for part in parts for x in part])}
+        for i, key in enumerate(words.bases):
+            fix[[w for w, (_, b, _) in enumerate(words.fixes) if b == i], 1] = number[key]
         scope = {**self.scope, "address": address, "Stale": Stale, "Changed": Changed, "wrap": wrap, "empty": np.empty,
                  "counted": sys.getrefcount, "place_of": native._place_of,
                  "bytes_": np.dtype(np.uint8), "asarray": np.asarray, "part": _part, "fitting": _fitting, "bases": base,
-                 "put": struct.Struct(layout).pack_into, "enter": enter, "team": threads.team, "free": threads.free,
-                 "pack": pack, "failed": _failed}
+                 "enter": enter, "team": threads.team, "free": threads.free, "pack": pack, "failed": _failed,
+                 "same": same, "settle": settle, "NEVER": NEVER}
+        before, first = [], 0
+        for part, lines in zip(parts, (self._of_call, self._of_options, self._of_gradients)):
+            name = lines.__name__[4:]
+            scope[f"put_{name}"] = struct.Struct("".join([x[1] for x in part])).pack_into
+            before.append(lines([first, [x[2] for x in part], [x[3] for x in part]]))
+            first += len(part)
+        scope.update(self.scope)
         text, written = [], False
         for line in self.lines:
             if line.__class__ is str:
                 text.append(line)
             elif line[0] == "base":
                 _, root, value, offset = line
-                number = words.bases.get(root)
-                if number is not None:
-                    text.append(f"bases[{number}] = {value}" + (f" - {offset}" if offset else ""))
+                if root in number:
+                    text.append(f"bases[{number[root]}] = {value}" + (f" - {offset}" if offset else ""))
             else:
                 start, stop, count, begin, end, names = packed[line[1]]
                 given = count, start, stop, end - begin, len(base), at[0], at[1] + 24 * begin, at[2]
@@ -371,12 +451,7 @@ class Text:
                 text.append(f"if code := enter(one{line[1]} if team.size == 1 else pack(free(), *given{line[1]})): "
                             f"failed(code, names{line[1]}, {written})")
                 written = True
-        if layout:
-            puts = [f"put(bases, 0, {', '.join(x)})" for x in (fast, values)]
-            text[fresh:fresh] = [*self.fresh_lines, *(puts[:1] if puts[0] == puts[1] else [
-                f"try: {puts[0]}", f"except (TypeError, ValueError): {puts[1]}"])]
-        else:
-            text[fresh:fresh] = self.fresh_lines
+        text[fresh:fresh] = [*before[1], *before[2], *before[0]]
         names = list(scope)
         body = "\n        ".join(text)
         source = f"def make({', '.join(names)}):\n    def replay(inputs):\n        {body}\n    return replay\n"
@@ -385,6 +460,36 @@ class Text:
         made = room["make"](**scope)
         made.held = maker.held                 # the memory whose addresses are in the words
         return made, source
+
+    def _of_call(self, bases):
+        """The lines that make new arrays and write what each call has of its own."""
+        return [*self.fresh_lines, *_put("call", bases)]
+
+
+def _put(name, bases):
+    """The line that writes these bases."""
+    first, values, fast = bases
+    if not values:
+        return []
+    puts = [f"put_{name}(bases, {8 * first}, {', '.join(x)})" for x in (fast, values)]
+    return puts[:1] if fast == values else [f"try: {puts[0]}", f"except (TypeError, ValueError): {puts[1]}"]
+
+
+def _packed_effects(gradients, written):
+    """The argument of `settle`."""
+    return struct.pack(f"{2 + len(gradients) + len(written)}q", len(gradients) // 2, len(written), *gradients, *written)
+
+
+#: The classes of numbers and other values that cannot change.
+_PLAIN = frozenset((int, float, bool, str, type(None), np.float32, np.float64))
+
+
+def _settled(values):
+    """Whether none of these options can change without being another object."""
+    for x in values:
+        if x.__class__ not in _PLAIN and (x.__class__ is not tuple or not _settled(x)):
+            return False
+    return True
 
 
 def _usual_strides(place):

@@ -339,28 +339,77 @@ KERNEL int64_t enter_nothing(const union argument *a)
     return 0;
 }
 
-/* For `same`, from capture/identity.py: the class of the tensors in dicts and the offset of their arrays; and two functions
-of Python's C API. */
+/* For the functions below, from capture/identity.py: the classes Tensor and list; the objects False, "_grad" and "_hooks";
+the offsets of a tensor's array, flag, version cell and node; and functions of Python's C API. */
 static struct {
-    object tensor;
-    int64_t array;
-    object (*item)(object, object), (*from_bool)(long);
+    object tensor, list, no, grad, hooks;
+    int64_t array, flag, version, node;
+    object (*item)(object, object), (*from_bool)(long), (*in_list)(object, intptr_t), (*attribute)(object, object);
+    int (*set_item)(object, object, object), (*set_in_list)(object, intptr_t, object);
 } identity;
 
 KERNEL void set_identity(const int64_t *a)
 {
     identity.tensor = (object)(intptr_t)a[0];
-    identity.array = a[1];
-    identity.item = (object (*)(object, object))(intptr_t)a[2];
-    identity.from_bool = (object (*)(long))(intptr_t)a[3];
+    identity.list = (object)(intptr_t)a[1];
+    identity.no = (object)(intptr_t)a[2];
+    identity.grad = (object)(intptr_t)a[3];
+    identity.hooks = (object)(intptr_t)a[4];
+    identity.array = a[5];
+    identity.flag = a[6];
+    identity.version = a[7];
+    identity.node = a[8];
+    identity.item = (object (*)(object, object))(intptr_t)a[9];
+    identity.from_bool = (object (*)(long))(intptr_t)a[10];
+    identity.in_list = (object (*)(object, intptr_t))(intptr_t)a[11];
+    identity.attribute = (object (*)(object, object))(intptr_t)a[12];
+    identity.set_item = (int (*)(object, object, object))(intptr_t)a[13];
+    identity.set_in_list = (int (*)(object, intptr_t, object))(intptr_t)a[14];
 }
 
-enum { AT_ADDRESS, ITEM, ARRAY_OF_ITEM, NUMBER };
+#define OF_TENSOR(x, field) (*(object *)((char *)(x) + identity.field))
 
-/* Whether objects are where they were. The bytes `packed` hold their number, and for each of them: a kind; an address or
-a dict; a key; the object. AT_ADDRESS: it is at this address. ITEM: the dict has it under this key. ARRAY_OF_ITEM: the
-dict has a tensor under this key, and it is the tensor's array. NUMBER: so many bytes (the fourth word) are the same at
-two addresses. */
+/* The number of references to an object that has few. It stands before the object's class. */
+INLINE int64_t references(object x)
+{
+    uint32_t found;
+    memcpy(&found, (char *)x + layout.type - sizeof(void *), sizeof found);
+    return found;
+}
+
+enum { AT_ADDRESS, ITEM, ARRAY_OF_ITEM, NUMBER, NO_ITEM, ALONE };
+
+/* Whether one object is as an entry of four words says. The first word is a kind:
+    AT_ADDRESS      address, -, object: it is at this address
+    ITEM            dict, key, object: the dict has it under this key
+    ARRAY_OF_ITEM   dict, key, array: the dict has a tensor under this key, and this is its array
+    NUMBER          address, address, size: so many bytes are the same at both addresses
+    NO_ITEM         dict, key, -: the dict has None or nothing under this key
+    ALONE           dict of a leaf, tensor, array: the leaf's gradient is this tensor or None; the tensor has this array and
+                    requires no gradient; and nothing refers to them but the leaf and one other object each */
+INLINE int holds(const int64_t *entry)
+{
+    const object first = (object)(intptr_t)entry[1], second = (object)(intptr_t)entry[2];
+    const object last = (object)(intptr_t)entry[3];
+    object found;
+    if (entry[0] == AT_ADDRESS)
+        return *(object *)first == last;
+    if (entry[0] == NUMBER)
+        return !memcmp(first, second, entry[3]);
+    if (entry[0] == ALONE) {
+        found = identity.item(first, identity.grad);
+        return (found == second || !found || found == layout.none) && references(second) == 1 + (found == second)
+            && OF_TENSOR(second, array) == last && references(last) == 2 && OF_TENSOR(second, flag) == identity.no;
+    }
+    found = identity.item(first, second);
+    if (entry[0] == NO_ITEM)
+        return !found || found == layout.none;
+    if (entry[0] == ARRAY_OF_ITEM)
+        found = found && has_type(found, identity.tensor) ? OF_TENSOR(found, array) : NULL;
+    return found == last;
+}
+
+/* Whether objects are where they were. The bytes `packed` hold their number and an entry for each of them. */
 KERNEL object same(object unused, object packed)
 {
     (void)unused;
@@ -374,21 +423,120 @@ KERNEL object same(object unused, object packed)
     for (int64_t i = 0; i < count; i++) {
         int64_t entry[4];
         memcpy(entry, words + 8 + 32 * i, sizeof entry);
-        object found;
-        if (entry[0] == NUMBER) {
-            if (memcmp((void *)(intptr_t)entry[1], (void *)(intptr_t)entry[2], entry[3]))
-                return identity.from_bool(0);
-            continue;
-        }
-        if (entry[0] == AT_ADDRESS)
-            found = *(object *)(intptr_t)entry[1];
-        else {
-            found = identity.item((object)(intptr_t)entry[1], (object)(intptr_t)entry[2]);
-            if (entry[0] == ARRAY_OF_ITEM)
-                found = found && has_type(found, identity.tensor) ? *(object *)((char *)found + identity.array) : NULL;
-        }
-        if (found != (object)(intptr_t)entry[3])
+        if (!holds(entry))
             return identity.from_bool(0);
     }
     return identity.from_bool(1);
+}
+
+/* Notes what a program has done to tensors. The bytes `packed` hold two numbers; for the first, the dict of a leaf and the
+tensor that becomes its gradient; for the second, tensors whose version increases by one. Returns whether all of them had
+usual version cells; if not, nothing is noted. */
+KERNEL object settle(object unused, object packed)
+{
+    (void)unused;
+    if (!has_type(packed, layout.bytes)) {
+        layout.raise(layout.error, "addresses come as bytes");
+        return NULL;
+    }
+    const char *words = (char *)packed + layout.content;
+    int64_t count[2], at[2];
+    memcpy(count, words, sizeof count);
+    const char *written = words + 16 + 16 * count[0];
+    for (int64_t i = 0; i < count[1]; i++) {
+        memcpy(at, written + 8 * i, 8);
+        if (!has_type(OF_TENSOR((intptr_t)at[0], version), identity.list))
+            return identity.from_bool(0);
+    }
+    for (int64_t i = 0; i < count[0]; i++) {
+        memcpy(at, words + 16 + 16 * i, sizeof at);
+        const object leaf = (object)(intptr_t)at[0], gradient = (object)(intptr_t)at[1];
+        if (identity.item(leaf, identity.grad) != gradient && identity.set_item(leaf, identity.grad, gradient))
+            return NULL;
+    }
+    for (int64_t i = 0; i < count[1]; i++) {
+        memcpy(at, written + 8 * i, 8);
+        const object cell = OF_TENSOR((intptr_t)at[0], version), before = identity.in_list(cell, 0);
+        object after = before ? layout.from_int(layout.to_int(before) + 1) : NULL;
+        if (!after || identity.set_in_list(cell, 0, after))
+            return NULL;
+    }
+    return identity.from_bool(1);
+}
+
+enum { OBJECT, TENSOR };
+#define MOST_TENSORS 30
+
+/* The array that owns the memory of an array; NULL if another object owns it. */
+static object root_of(object array)
+{
+    const int64_t base = layout.strides + (int64_t)sizeof(void *);
+    for (object next; (next = *(object *)((char *)array + base)); array = next)
+        if (!has_type(next, layout.array))
+            return NULL;
+    return array;
+}
+
+/* Whether a tensor is as the words after TENSOR say: its class; its array's dtype, number of dimensions, shape and strides;
+its flag; and whether it has a node. 1, 0, or -1 after an error of Python. */
+static int is_alike(const int64_t *words, object x)
+{
+    if (!has_type(x, (object)(intptr_t)words[0]))
+        return 0;
+    const object array = OF_TENSOR(x, array);
+    const int64_t ndim = words[2];
+    if (!has_type(array, layout.array) || FIELD(array, object, dtype) != (object)(intptr_t)words[1]
+            || FIELD(array, int, ndim) != ndim || OF_TENSOR(x, flag) != (object)(intptr_t)words[3]
+            || (OF_TENSOR(x, node) != layout.none) != words[4] || !has_type(OF_TENSOR(x, version), identity.list))
+        return 0;
+    for (int64_t i = 0; i < ndim; i++)
+        if (FIELD(array, intptr_t *, shape)[i] != words[5 + i] || FIELD(array, intptr_t *, strides)[i] != words[5 + ndim + i])
+            return 0;
+    object hooks = identity.attribute(x, identity.hooks);
+    if (!hooks)
+        return -1;
+    layout.drop(hooks);                        /* its address is compared, nothing else */
+    return hooks == layout.none;
+}
+
+/* Whether a tuple of arguments fits bytes that hold the number of arguments and for each of them: OBJECT and the object; or
+TENSOR, the number of the first tensor that shares its memory, the number of words that follow, and the words of
+`is_alike`. 1 or 0; or -1 if it is another object, which may be equal, or if another object owns an array's memory. */
+KERNEL object fits(object unused, object const *given, intptr_t count)
+{
+    (void)unused;
+    if (count != 2 || !has_type(given[0], layout.bytes)) {
+        layout.raise(layout.error, "a signature comes as bytes");
+        return NULL;
+    }
+    const int64_t *words = (const int64_t *)((char *)given[0] + layout.content);
+    object roots[MOST_TENSORS], tensors[MOST_TENSORS];
+    int known = 0, doubtful = 0;
+    if (layout.length(given[1]) != words[0])
+        return layout.from_int(0);
+    const int64_t *word = words + 1;
+    for (int64_t i = 0; i < words[0]; i++) {
+        const object x = layout.item(given[1], (intptr_t)i);
+        if (word[0] == OBJECT) {
+            doubtful |= x != (object)(intptr_t)word[1];
+            word += 2;
+            continue;
+        }
+        const int found = known < MOST_TENSORS ? is_alike(word + 3, x) : 0;
+        if (found <= 0)
+            return found ? NULL : layout.from_int(0);
+        tensors[known] = x;
+        roots[known] = root_of(OF_TENSOR(x, array));
+        doubtful |= !roots[known];
+        int first = 0;
+        while (first < known && roots[first] != roots[known] && tensors[first] != x)
+            first++;
+        if (first < known && tensors[first] == x)
+            return layout.from_int(0);
+        if (!doubtful && first != word[1])
+            return layout.from_int(0);
+        known++;
+        word += 3 + word[2];
+    }
+    return layout.from_int(doubtful ? -1 : 1);
 }

@@ -91,9 +91,9 @@ def _undecided(*args):
     return -1
 
 
-def builtin_of_library(library: "ctypes.CDLL", name: str) -> Callable:
-    """A built-in function of one argument, of the function of the library that has this name."""
-    return _builtin(getattr(library, name), name.encode(), None)
+def builtin_of_library(library: "ctypes.CDLL", name: str, several: bool = False) -> Callable:
+    """A built-in function of one argument, or of several, of the function of the library that has this name."""
+    return _builtin(getattr(library, name), name.encode(), None, _ARGUMENTS if several else _ONE_ARGUMENT)
 
 
 def _place_of(array):
