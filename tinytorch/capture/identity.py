@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import struct
 import sys
+from collections import defaultdict
 from collections.abc import Callable
 from types import CellType
 from typing import Any
@@ -25,9 +26,9 @@ try:
 except ImportError:                            # as in browsers: no library can be loaded
     ctypes = None
 
-__all__ = ["ALONE", "ITEM", "NEVER", "Same", "Signature", "fits", "same", "settle"]
+__all__ = ["ALONE", "ITEM", "NEVER", "Same", "Signature", "UNCHANGED", "fits", "same", "settle"]
 
-_FIELD, ITEM, _ARRAY_OF_ITEM, _NUMBER, _NO_ITEM, ALONE = range(6)
+_FIELD, ITEM, _NUMBER, _NO_ITEM, ALONE, UNCHANGED = range(6)
 _OBJECT, _TENSOR = range(2)
 
 
@@ -37,10 +38,15 @@ class Same:
 
     def __init__(self) -> None:
         self.words: list[int] = []
+        self.rooms: dict[int, list[int]] = {}  # id of a dict that has versions -> words
         self.held: list[Any] = []              # what the addresses belong to
 
     def packed(self) -> bytes:
-        return struct.pack(f"{len(self.words) + 1}q", len(self.words) // 4, *self.words)
+        words = []
+        for room, of_room in self.rooms.items():
+            words += [UNCHANGED, room, 0, len(of_room) // 4, *of_room]
+        words += self.words
+        return struct.pack(f"{len(words) + 1}q", len(words) // 4, *words)
 
     def _add(self, kind, owner, at, key, x):
         self.held += [owner, key, x]
@@ -59,9 +65,14 @@ class Same:
         """The dict has this value under the key."""
         self._add(ITEM, room, 0, key, value)
 
-    def array_of_item(self, room: dict, key: Any, array: np.ndarray) -> None:
-        """The dict has a tensor of class Tensor under the key, and this is its array."""
-        self._add(_ARRAY_OF_ITEM, room, 0, key, array)
+    def item_of_dict(self, room: dict, key: Any, value: Any) -> None:
+        """The same for a dict that is changed as a dict alone, not as the attributes of an object."""
+        self.held += [room, key, value]
+        self.rooms.setdefault(id(room), []).extend([ITEM, id(room), id(key), id(value)])
+
+    def array(self, tensor: Tensor, array: np.ndarray) -> None:
+        """The tensor has this array."""
+        self._add(_FIELD, tensor, _offsets["array"], None, array)
 
     def no_item(self, room: dict, key: Any) -> None:
         """The dict has None or nothing under the key."""
@@ -135,8 +146,8 @@ def _found():
         library = native._loaded[1]
         library.set_identity.restype, library.set_identity.argtypes = None, (ctypes.c_char_p,)
         library.set_identity(struct.pack(
-            "15q", *[id(x) for x in (Tensor, list, False, _GRAD, _HOOKS)],
-            *[_offsets[x] for x in ("array", "flag", "version", "node")], *functions))
+            "15q", *[id(x) for x in (list, False, _GRAD, _HOOKS)],
+            *[_offsets[x] for x in ("array", "flag", "version", "node")], _version_of_dicts(), *functions))
         made = [builtin_of_library(library, name) for name in ("same", "settle")]
         made.append(builtin_of_library(library, "fits", True))
         never = Same()
@@ -147,6 +158,22 @@ def _found():
         return None, None, None
 
 
+def _version_of_dicts():
+    """The offset of a dict's version, which any change increases; 0 where dicts have none (from Python 3.14 on)."""
+    at, seen = object.__basicsize__ + struct.calcsize("P"), []
+    if struct.calcsize("P") < 8 or dict.__basicsize__ < at + 8:
+        return 0
+    for room, other in (({}, {"a": 1}), (defaultdict(dict), defaultdict(dict, a=1))):
+        value = object()
+        for change in (lambda: None, lambda: room.update(a=1), lambda: room.update(a=2), lambda: room.pop("a"),   # noqa: B023
+                       lambda: room.__setitem__(value, 1), lambda: room.__delitem__(value),                       # noqa: B023
+                       lambda: room.setdefault("b", 3), room.popitem, lambda: room.update(other), room.clear):    # noqa: B023
+            change()
+            seen.append(ctypes.c_uint64.from_address(id(room) + at).value)
+        seen.append(ctypes.c_uint64.from_address(id(other) + at).value)
+    return at if len(set(seen)) == len(seen) and all(seen) else 0
+
+
 def _agrees(same, settle, fits):
     """Whether C finds in a few objects what Python finds."""
     return _finds_changes(same) and _finds_references(same) and _settles(settle) and _compares_arguments(fits)
@@ -154,14 +181,17 @@ def _agrees(same, settle, fits):
 
 def _finds_changes(same):
     array, value = np.zeros(3), object()
-    tensor, cell, room = wrap(array), CellType(value), {"a": value, "b": wrap(array), "c": None}
+    tensor, cell, room = wrap(array), CellType(value), {"a": value, "c": None}
     held = Same()
     held.tensor(tensor, array, False)
     held.cell(cell, value)
     held.item(room, "a", value)
-    held.array_of_item(room, "b", array)
     held.no_item(room, "c")
     held.number(np.ones(1), one := np.ones(1))
+    plain = {"x": value, array.size: 5}
+    held.item_of_dict(plain, "x", value)
+    held.item_of_dict(plain, array.size, plain[array.size])
+    held.array(third := wrap(array), array)
     packed, found = held.packed(), []
 
     def look(change, back):
@@ -170,17 +200,20 @@ def _finds_changes(same):
         back()
     look(lambda: None, lambda: None)
     for owner, name, other in ((tensor, "_array", np.zeros(3)), (tensor, "_requires_grad", True),
-                               (cell, "cell_contents", room), (room["b"], "_array", np.zeros(3))):
+                               (cell, "cell_contents", room), (third, "_array", np.zeros(3))):
         before = getattr(owner, name)
         look(lambda: setattr(owner, name, other), lambda: setattr(owner, name, before))    # noqa: B023
-    for key in ("a", "b"):
-        before = room[key]
-        look(lambda: room.pop(key), lambda: room.update({key: before}))                    # noqa: B023
-        look(lambda: room.update({key: 1}), lambda: room.update({key: before}))            # noqa: B023
+    look(lambda: room.pop("a"), lambda: room.update(a=value))
+    look(lambda: room.update(a=1), lambda: room.update(a=value))
     look(lambda: one.fill(2), lambda: one.fill(1))
     look(lambda: room.update(c=1), lambda: room.pop("c"))
+    look(lambda: plain.update(x=5), lambda: plain.update(x=value))
+    look(lambda: plain.pop("x"), lambda: plain.update(x=value))
+    look(lambda: plain.update({array.size: 6}), lambda: plain.update({array.size: 5}))
     look(lambda: None, lambda: None)
-    return found == [True, *[False] * 10, True] and not same(NEVER)
+    look(lambda: plain.update(y=1), lambda: None)
+    look(lambda: plain.update(x=5), lambda: None)
+    return found == [True, *[False] * 11, True, True, False] and not same(NEVER)
 
 
 def _finds_references(same):

@@ -572,7 +572,7 @@ class _Maker:
             self.checks.append(f"{self.once(f'{o}.state.get')}({self.name(p, 'p')}) is {d}")
         else:
             self.checks.append(f"{o}.state is {self.name(optimiser.state, 'd')}")
-            self.same.item(optimiser.state, p, state)
+            self.same.item_of_dict(optimiser.state, p, state)
         for key, tensor in state.items():
             if not isinstance(tensor, Tensor) or type(tensor._array) is not np.ndarray:
                 raise NotLowered("state that is not an array")
@@ -580,7 +580,8 @@ class _Maker:
             if same is None or type(tensor) is not Tensor:
                 self.checks.append(f"{d}[{key!r}]._array is {self.name(array, 'a')}")
             else:
-                self.same.array_of_item(state, key, array)
+                self.same.item_of_dict(state, key, tensor)
+                self.same.array(tensor, array)
             if key in optimiser._NUMBERS:
                 if key != "step" or array.size != 1:
                     raise NotLowered("state that is another number")

@@ -11,7 +11,7 @@ import numpy as np
 from ...kernels import native, threads
 from ...kernels.native.table import KERNELS, failing
 from ...tensor import wrap
-from ..identity import ALONE, ITEM, NEVER, same, settle
+from ..identity import ALONE, ITEM, NEVER, UNCHANGED, same, settle
 from ..program import MADE, Ref, refs
 from ..references import OF_A_NAME
 from ..replay import Changed
@@ -352,17 +352,18 @@ class Text:
         if same is None or not lines:
             return lines
         used = [name for name in self.maker.options if any([name in line for line in lines])]
-        words = []
+        groups: dict[int, list[str]] = {}
         for i, name in enumerate(used):
             group, key = self.maker.options[name]
             self.maker.held.append(key)
-            words += [str(ITEM), str(id(group)), str(id(key)), f"id(now[{i}])"]
+            groups.setdefault(id(group), []).append(f"{ITEM}, {id(group)}, {id(key)}, id(now[{i}])")
+        words = [word for group, items in groups.items() for word in (f"{UNCHANGED}, {group}, 0, {len(items)}", *items)]
         self.scope.update(options=[NEVER, None], settled=_settled,
-                          pack_options=struct.Struct(f"{1 + len(words)}q").pack)
+                          pack_options=struct.Struct(f"{1 + 4 * len(words)}q").pack)
         # The address of an option says what it is as long as it is held, and cannot change
         return ["if not same(options[0]):", *["    " + line for line in (
             "options[0] = NEVER", *lines, f"now = ({''.join([name + ', ' for name in used])})",
-            f"if settled(now): options[:] = pack_options({', '.join([str(len(used)), *words])}), now")]]
+            f"if settled(now): options[:] = pack_options({', '.join([str(len(words)), *words])}), now")]]
 
     def _of_gradients(self, bases):
         """The lines that make gradients anew, if others hold the old ones or if there are none."""

@@ -339,26 +339,27 @@ KERNEL int64_t enter_nothing(const union argument *a)
     return 0;
 }
 
-/* For the functions below, from capture/identity.py: the classes Tensor and list; the objects False, "_grad" and "_hooks";
-the offsets of a tensor's array, flag, version cell and node; and functions of Python's C API. */
+/* For the functions below, from capture/identity.py: the class list; the objects False, "_grad" and "_hooks";
+the offsets of a tensor's array, flag, version cell and node, and of a dict's version, or 0; and functions of Python's C API.
+*/
 static struct {
-    object tensor, list, no, grad, hooks;
-    int64_t array, flag, version, node;
+    object list, no, grad, hooks;
+    int64_t array, flag, version, node, of_dict;
     object (*item)(object, object), (*from_bool)(long), (*in_list)(object, intptr_t), (*attribute)(object, object);
     int (*set_item)(object, object, object), (*set_in_list)(object, intptr_t, object);
 } identity;
 
 KERNEL void set_identity(const int64_t *a)
 {
-    identity.tensor = (object)(intptr_t)a[0];
-    identity.list = (object)(intptr_t)a[1];
-    identity.no = (object)(intptr_t)a[2];
-    identity.grad = (object)(intptr_t)a[3];
-    identity.hooks = (object)(intptr_t)a[4];
-    identity.array = a[5];
-    identity.flag = a[6];
-    identity.version = a[7];
-    identity.node = a[8];
+    identity.list = (object)(intptr_t)a[0];
+    identity.no = (object)(intptr_t)a[1];
+    identity.grad = (object)(intptr_t)a[2];
+    identity.hooks = (object)(intptr_t)a[3];
+    identity.array = a[4];
+    identity.flag = a[5];
+    identity.version = a[6];
+    identity.node = a[7];
+    identity.of_dict = a[8];
     identity.item = (object (*)(object, object))(intptr_t)a[9];
     identity.from_bool = (object (*)(long))(intptr_t)a[10];
     identity.in_list = (object (*)(object, intptr_t))(intptr_t)a[11];
@@ -377,16 +378,15 @@ INLINE int64_t references(object x)
     return found;
 }
 
-enum { AT_ADDRESS, ITEM, ARRAY_OF_ITEM, NUMBER, NO_ITEM, ALONE };
+enum { AT_ADDRESS, ITEM, NUMBER, NO_ITEM, ALONE, UNCHANGED };
 
 /* Whether one object is as an entry of four words says. The first word is a kind:
-    AT_ADDRESS      address, -, object: it is at this address
-    ITEM            dict, key, object: the dict has it under this key
-    ARRAY_OF_ITEM   dict, key, array: the dict has a tensor under this key, and this is its array
-    NUMBER          address, address, size: so many bytes are the same at both addresses
-    NO_ITEM         dict, key, -: the dict has None or nothing under this key
-    ALONE           dict of a leaf, tensor, array: the leaf's gradient is this tensor or None; the tensor has this array and
-                    requires no gradient; and nothing refers to them but the leaf and one other object each */
+    AT_ADDRESS  address, -, object: it is at this address
+    ITEM        dict, key, object: the dict has it under this key
+    NUMBER      address, address, size: so many bytes are the same at both addresses
+    NO_ITEM     dict, key, -: the dict has None or nothing under this key
+    ALONE       dict of a leaf, tensor, array: the leaf's gradient is this tensor or None; the tensor has this array and
+                requires no gradient; and nothing refers to them but the leaf and one other object each */
 INLINE int holds(const int64_t *entry)
 {
     const object first = (object)(intptr_t)entry[1], second = (object)(intptr_t)entry[2];
@@ -404,12 +404,21 @@ INLINE int holds(const int64_t *entry)
     found = identity.item(first, second);
     if (entry[0] == NO_ITEM)
         return !found || found == layout.none;
-    if (entry[0] == ARRAY_OF_ITEM)
-        found = found && has_type(found, identity.tensor) ? OF_TENSOR(found, array) : NULL;
     return found == last;
 }
 
-/* Whether objects are where they were. The bytes `packed` hold their number and an entry for each of them. */
+/* The version of a dict, which any change increases; 0 if Python has no versions. */
+INLINE int64_t version_of(object dict)
+{
+    int64_t found = 0;
+    if (identity.of_dict)
+        memcpy(&found, (char *)dict + identity.of_dict, sizeof found);
+    return found;
+}
+
+/* Whether objects are where they were. The bytes `packed` hold their number and an entry for each of them. The entry
+UNCHANGED, dict, version, count: the next `count` entries, which are about items of this dict, hold if it has this version.
+If they hold in another version, this one is written there. */
 KERNEL object same(object unused, object packed)
 {
     (void)unused;
@@ -417,14 +426,26 @@ KERNEL object same(object unused, object packed)
         layout.raise(layout.error, "addresses come as bytes");
         return NULL;
     }
-    const char *words = (char *)packed + layout.content;
-    int64_t count;
+    char *words = (char *)packed + layout.content, *of_version = NULL;
+    int64_t count, last = -1, version = 0;
     memcpy(&count, words, sizeof count);
     for (int64_t i = 0; i < count; i++) {
         int64_t entry[4];
         memcpy(entry, words + 8 + 32 * i, sizeof entry);
+        if (entry[0] == UNCHANGED) {
+            version = version_of((object)(intptr_t)entry[1]);
+            if (version && version == entry[2])
+                i += entry[3];
+            else {
+                of_version = words + 8 + 32 * i + 16;
+                last = i + entry[3];
+            }
+            continue;
+        }
         if (!holds(entry))
             return identity.from_bool(0);
+        if (i == last)
+            memcpy(of_version, &version, sizeof version);
     }
     return identity.from_bool(1);
 }
