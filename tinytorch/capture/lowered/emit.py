@@ -19,6 +19,8 @@ __all__ = ["Words", "fused", "plan"]
 #: Limits of elementwise.c.
 _REGISTERS, _OPERANDS, _RESULTS, _FLAGS, _NUMBERS, _STEPS, _DIMENSIONS = 12, 12, 12, 2, 12, 64, 8
 _FLAG = 4
+#: So many elements may be computed earlier than in the program.
+_FEW = 1024
 _OPERANDS_AT, _RESULTS_AT, _NUMBERS_AT = _REGISTERS, _REGISTERS + _OPERANDS, _REGISTERS + _OPERANDS + _RESULTS
 _WHERE = _COUNT = numbered()
 _BOOL, _FLOAT, _DOUBLE = map(np.dtype, (np.bool_, np.float32, np.float64))
@@ -119,7 +121,7 @@ def fused(calls: list[Any], wanted: set[Root]) -> list[Any]:
     for call in calls:
         for x in call.places():
             uses[x.root] = uses.get(x.root, 0) + 1
-    found, group = [], _Group()
+    found, group, later = [], _Group(), []     # later: calls behind the group, which further operations may pass
 
     def close():
         if group.eaches:
@@ -140,18 +142,43 @@ def fused(calls: list[Any], wanted: set[Root]) -> list[Any]:
                 first.setdefault(each.out.root, "written")
             inside = {root for root in inside if first[root] == "written"}
             found.append(Fused(group.eaches, inside))
+        found.extend(later)
+        later.clear()
         group.__init__()
     for call in calls:
         if call.__class__ is not Each:
-            close()
-            found.append(call)
+            later.append(call)
+            if call.__class__ is not Call or not group.eaches:
+                close()
             continue
-        if not group.takes(call):
+        call = _flat(call)
+        if not _passes(call, later) or not group.takes(call):
             close()
             group.takes(call)
         group.add(call)
     close()
     return found
+
+
+def _flat(each):
+    """An operation on arrays without gaps, as one on arrays of one dimension."""
+    places = [x for x in each.places() if any(_steps_of(x)) or x is each.out]
+    if not all([x.contiguous for x in places]):
+        return each
+    shape = each.out.size,
+
+    def flat(x):
+        return x if x.__class__ is not Place else x._replace(shape=shape, strides=(x.dtype.itemsize * any(_steps_of(x)),))
+    return Each(each.name, [flat(x) for x in each.operands], flat(each.out))
+
+
+def _passes(each, later):
+    """Whether an operation gives the same before these calls. Large arrays stay where they are, since their memory would
+    be needed longer."""
+    if not later:
+        return True
+    return each.out.size <= _FEW and not any(
+        [call.writes & each.reads or each.out.root in call.writes | call.reads for call in later])
 
 
 def plan(calls: list[Any], roots: list[Root], kept_to_end: set[Root]) -> int:

@@ -1,5 +1,5 @@
-"""Merges the bias and the relu after a product of matrices into the product's call, and moves a relu before the maxima
-of windows behind them."""
+"""Merges the bias and the relu after a product of matrices into the product's call, moves a relu before the maxima of
+windows behind them, and computes what constants give."""
 from __future__ import annotations
 
 from typing import Any
@@ -9,7 +9,7 @@ import numpy as np
 from .arrays import Place, Root
 from .tape import Call, Each
 
-__all__ = ["merged"]
+__all__ = ["folded", "merged"]
 
 _FLOAT = np.dtype(np.float32)
 #: {a call of a product: the places of m, n and relu in its words (None: m is 1, or it has no relu)}. Its last two words
@@ -31,6 +31,10 @@ def merged(calls: list[Any]) -> list[Any]:
             both = _both(before, call, uses)
             if both is not None:
                 found[-1] = both
+                for x in both.places():
+                    uses[x.root] += 1
+                for x in (*before.places(), *call.places()):
+                    uses[x.root] -= 1
                 continue
         if call.__class__ is Call and call.name == "max_pool" and before.__class__ is Each:
             later = _later(before, call, uses)
@@ -106,3 +110,64 @@ def _is_zero(x):
     if x.__class__ is Place:
         return x.root.kind == "constant" and not any(x.strides) and not x.root.real.any()
     return x.__class__ is float and x == 0
+
+
+_ARITHMETIC = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide}
+
+
+def folded(tape: Any, calls: list[Any]) -> list[Any]:
+    """The calls, without copies of constants and without arithmetic of single constants, if elementwise operations
+    alone read what they give."""
+    written: dict[Root, int] = {}
+    others = set()                             # roots that are read in other ways
+    for call in calls:
+        for root in call.writes:
+            written[root] = written.get(root, 0) + 1
+        if call.__class__ is not Each:
+            others |= call.reads if call.__class__ is Call else {x.root for x in call.places()}
+    known: dict[Root, Place] = {}              # roots -> constants with the same contents
+    found: list[Any] = []
+    for call in calls:
+        if call.__class__ is Each:
+            operands = [_known(x, known) for x in call.operands]
+            call = Each(call.name, operands, call.out)
+        is_copy = call.__class__ is Call and call.name == "run"
+        if call.__class__ is Each or is_copy:
+            to = call.words[2] if is_copy else call.out
+            fits = to.root.kind == "made" and written[to.root] == 1 and to.root not in others and not to.offset and (
+                to.nbytes == to.root.nbytes)
+            made = (_copied(call) if is_copy else _computed(tape, call)) if fits else None
+            if made is not None:
+                known[to.root] = made
+                continue
+        found.append(call)
+    return found
+
+
+def _known(x, known):
+    """The constant that a place has, or else the place."""
+    if x.__class__ is not Place or x.root not in known:
+        return x
+    return x._replace(root=known[x.root].root, offset=x.offset + known[x.root].offset)
+
+
+def _copied(run):
+    """The constant that a call copies, if it is one."""
+    source = run.words[1]
+    return source if source.root.kind == "constant" and source.contiguous else None
+
+
+def _computed(tape, each):
+    """A constant with the result of an operation of single constants, or None."""
+    if each.name not in _ARITHMETIC or each.out.size != 1 or each.out.dtype != _FLOAT:
+        return None
+    numbers = []
+    for x in each.operands:
+        if x.__class__ is Place and x.root.kind == "constant" and x.dtype == _FLOAT:
+            numbers.append(x.root.real.reshape(-1).view(np.uint8)[x.offset:x.offset + 4].view(_FLOAT)[0])
+        elif x.__class__ is float and float(np.float32(x)) == x:
+            numbers.append(np.float32(x))
+        else:
+            return None
+    with np.errstate(all="ignore"):
+        return tape.place(tape.constant(np.asarray(_ARITHMETIC[each.name](*numbers), _FLOAT).reshape(each.out.shape)))

@@ -15,7 +15,7 @@ from ..replay import python
 from . import functions  # noqa: F401
 from .arrays import NotLowered, Place, Reading, Root, Traced
 from .emit import fused, plan
-from .epilogue import merged
+from .epilogue import folded, merged
 from .tape import FUNCTIONS, InNumpy, Tape
 from .text import InPython, Opaque, Stale, Text, as_it_lies, owner_of
 from .world import World
@@ -117,8 +117,7 @@ class _Count:
             raise NotLowered("a step count that grows by more than one")
         self.ahead += 1
         self.maker.ahead[id(self.array)] = self.ahead
-        place = self.maker.kept_place(self.array)
-        self.maker.tape.each("add", [place, 1.0], place)
+        self.maker.counted.append(self.maker.kept_place(self.array))
         return self
 
     def item(self):
@@ -145,7 +144,7 @@ class _Maker:
         self.grads: dict[int, Any] = {}        # id of a leaf -> its gradient
         self.kept: dict[int, tuple] = {}
         self.ahead: dict[int, int] = {}        # id of a step count's array -> the steps that were traced
-        self.begun = 0
+        self.begun, self.counted = 0, []
         self.python: list = []
         self.why: list[str] = []
         self.worlds = self._worlds()
@@ -531,6 +530,7 @@ class _Maker:
         options["params"] = group["params"]
         update = self.world.function(type(optimiser)._update)
         counts = {}
+        self.counted = []                      # the step counts, which grow after all updates, in one call
         for p in group["params"]:
             g = self.grads.get(id(p))
             if g is None:
@@ -545,6 +545,8 @@ class _Maker:
             if set(held) != before:
                 raise NotLowered("new state")
             self.effects.append(("written", p, None))
+        for place in self.counted:
+            self.tape.each("add", [place, 1.0], place)
 
     def _option(self, value, text):
         if type(value) in (float, int):        # the first trace has another number, which shows if it is baked in
@@ -628,7 +630,8 @@ class _Maker:
     def function(self):
         """(function(inputs), its source)."""
         tape = self.tape
-        calls = fused(tape.calls if self.bits else merged(tape.calls), set())
+        calls = folded(tape, tape.calls)
+        calls = fused(calls if self.bits else merged(calls), set())
         size = plan(calls, tape.roots, set())
         used = {root for call in calls for root in call.reads | call.writes}
         self.sizes = size, sum([root.nbytes for root in used if root.kind == "made"])

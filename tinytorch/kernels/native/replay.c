@@ -1,7 +1,7 @@
 /* Programs (capture/machine.py), which are calls of kernels with all arguments in one piece of memory, and the steps
 that programs need besides kernels. One call runs a program. Addresses, sizes and layouts of arrays were checked when
 the program was built. Between two runs only the addresses of new arrays change, which come as `base`. */
-#include "tile.h"
+#include "panels.h"
 
 union argument { int64_t whole; double real; void *place; };
 
@@ -183,7 +183,7 @@ int64_t step_move(const union argument *a)
 
 /* Products that are too small for panels, or have few terms: c (m, n) = a (m, k) @ b (k, n) + bias, where a and b may
 be stored transposed: ta tb m n k lda ldb relu a b bias c. With `relu`, negative results become zero. */
-struct small { int64_t ta, tb, n, k, lda, ldb, relu; const float *a, *b, *bias; float *c; };
+struct small { int64_t ta, tb, m, n, k, lda, ldb, relu; const float *a, *b, *bias; float *c; };
 
 #define PACKED 4096                            /* so many numbers of a matrix are transposed first */
 
@@ -248,20 +248,39 @@ INLINE void small_row(int64_t n, int64_t k, const float *restrict x, int64_t ste
         row[j] += bias[j];
 }
 
+/* Rows of the result, where b fits in a few panels. How a number is computed does not depend on the rows, which threads
+share. */
+static void small_panels(const struct small *s, int64_t by_row, int64_t by_term, int64_t first, int64_t last)
+{
+    const int64_t span = span_of(s->n), packs = s->tb || s->n % LANES;
+    ALIGNED float memory[PACKED];
+    for (int64_t j = 0; j < s->n; j += span) {
+        const int64_t width = width_of(s->n, j), whole = packed_size(1, width);
+        struct panel p = {s->k, width, by_row, by_row, by_term, packs ? whole : s->ldb, s->n, 0, 0, s->a, s->b + j, s->c + j};
+        if (packs) {
+            p.b = memory;
+            if (s->tb)
+                pack_columns(s->k, j, width, s->b, s->ldb, 0, s->n, memory);
+            else
+                pack_rows(s->k, j, width, s->b, s->ldb, memory);
+        }
+        times_panel(&p, first, last);
+    }
+}
+
 static void small_rows(const void *args, int64_t first, int64_t last)
 {
     const struct small *s = args;
     const int64_t n = s->n, k = s->k, by_row = s->ta ? 1 : s->lda, by_term = s->ta ? s->lda : 1;
-    ALIGNED float turned[PACKED];
-    const int packs = s->tb && n * k <= PACKED && n > 1;
-    for (int64_t j = 0; j < n && packs; j++)
-        for (int64_t l = 0; l < k; l++)
-            turned[l * n + j] = s->b[j * s->ldb + l];
+    const int in_panels = packed_size(k, n) <= PACKED && k > 0 && (s->m > 1 || (!s->tb && n % LANES == 0));
+    if (in_panels)
+        small_panels(s, by_row, by_term, first, last);
     for (int64_t i = first; i < last; i++) {
         const float *restrict x = s->a + i * by_row;
         float *restrict row = s->c + i * n;
-        if (packs)
-            small_row(n, k, x, by_term, turned, n, s->bias, row);
+        if (in_panels)
+            for (int64_t j = 0; j < n && s->bias; j++)
+                row[j] += s->bias[j];
         else if (!s->tb)
             small_row(n, k, x, by_term, s->b, s->ldb, s->bias, row);
         else
@@ -274,7 +293,7 @@ static void small_rows(const void *args, int64_t first, int64_t last)
 
 int64_t step_small(const union argument *a)
 {
-    const struct small s = {a[1].whole, a[2].whole, a[4].whole, a[5].whole, a[6].whole, a[7].whole, a[8].whole,
+    const struct small s = {a[1].whole, a[2].whole, a[3].whole, a[4].whole, a[5].whole, a[6].whole, a[7].whole, a[8].whole,
                             a[9].place, a[10].place, a[11].place, a[12].place};
     const int64_t m = a[3].whole, each = s.n * s.k;
     share(a[0].whole, m, each < 1 ? m + 1 : 1 + (1 << 18) / each, small_rows, &s);
@@ -382,7 +401,7 @@ static void some_dots(const void *args, int64_t first, int64_t last)
 
 int64_t step_row(const union argument *a)
 {
-    const struct small s = {0, 1, a[1].whole, a[2].whole, 0, a[3].whole, a[4].whole, a[5].place, a[6].place, a[7].place,
+    const struct small s = {0, 1, 1, a[1].whole, a[2].whole, 0, a[3].whole, a[4].whole, a[5].place, a[6].place, a[7].place,
                             a[8].place};
     share(a[0].whole, s.n, rows_in_piece(s.k), some_dots, &s);
     return 0;
