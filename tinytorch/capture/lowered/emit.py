@@ -168,13 +168,15 @@ def _flat(each):
     shape = each.out.size,
 
     def flat(x):
-        return x if x.__class__ is not Place else x._replace(shape=shape, strides=(x.dtype.itemsize * any(_steps_of(x)),))
+        if x.__class__ is not Place:
+            return x
+        return x._replace(shape=shape, strides=(x.dtype.itemsize * any(_steps_of(x)),))
     return Each(each.name, [flat(x) for x in each.operands], flat(each.out))
 
 
 def _passes(each, later):
-    """Whether an operation gives the same before these calls. Large arrays stay where they are, since their memory would
-    be needed longer."""
+    """Whether an operation gives the same before these calls. Large arrays stay where they are, since their memory
+    would be needed longer."""
     if not later:
         return True
     return each.out.size <= _FEW and not any(

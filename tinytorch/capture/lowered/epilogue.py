@@ -11,7 +11,7 @@ from .tape import Call, Each
 
 __all__ = ["folded", "merged"]
 
-_FLOAT = np.dtype(np.float32)
+_FLOAT, _FEW = np.dtype(np.float32), 1024
 #: {a call of a product: the places of m, n and relu in its words (None: m is 1, or it has no relu)}. Its last two words
 #: are the bias and the result.
 _PRODUCTS = {"row": (None, 0, 3), "small": (2, 3, 7), "product": (2, 3, None)}
@@ -21,6 +21,7 @@ def merged(calls: list[Any]) -> list[Any]:
     """The calls, without the additions of a bias and the relus that a product's call computes as well, and with relus
     behind maxima of windows."""
     uses: dict[Root, int] = {}
+    calls = [part for call in calls for part in _parts(call)]
     for call in calls:
         for x in call.places():
             uses[x.root] = uses.get(x.root, 0) + 1
@@ -43,6 +44,18 @@ def merged(calls: list[Any]) -> list[Any]:
                 continue
         found.append(call)
     return found
+
+
+def _parts(call):
+    """A call for the derivative of tanh at few elements as the operations that it consists of, which are one call with
+    others before and after them."""
+    if call.__class__ is not Call or call.name != "tanh_backward" or call.words[0] > _FEW:
+        return [call]
+    n, g, t, out = call.words
+    g, t, out = (x._replace(shape=(n,), strides=(4,)) for x in (g, t, out))
+    if out.root.kind != "made" or out.root in (g.root, t.root):
+        return [call]
+    return [Each("mul", [t, t], out), Each("sub", [1.0, out], out), Each("mul", [g, out], out)]
 
 
 def _later(relu, pool, uses):
