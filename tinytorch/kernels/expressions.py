@@ -25,8 +25,8 @@ from . import native
 from .layout import operand_order
 
 __all__ = ["arctan", "arctan2", "copysign", "exp", "expm1", "expression", "fine", "floor", "fmod", "hypot", "lerp",
-           "log", "log1p", "maximum", "minimum", "on_tensors", "reciprocal", "remainder", "sigmoid", "sign", "sqrt", "square",
-           "tanh", "trunc", "where", "word"]
+           "log", "log1p", "maximum", "minimum", "on_tensors", "reciprocal", "remainder", "sigmoid", "sign", "sqrt",
+           "square", "tanh", "trunc", "where", "word"]
 
 #: The operands of a step are numbered in this order (elementwise.c): registers, arrays, numbers of the call, literals.
 _REGISTERS, _GIVEN, _NUMBERS, _LITERALS = 12, 4, 4, 16

@@ -1,7 +1,7 @@
 /* Connectionist temporal classification (kernels/ctc.py). The states of an example are its labels with a blank before,
 between and behind them. Each example has rows of scores by itself: for each step the log probabilities of all states,
 with two numbers before or behind them for states that do not exist. */
-#include "functions.h"
+#include "single.h"
 
 enum { APART = 2 };                            /* how far a state can be from the one before it */
 

@@ -14,9 +14,9 @@ import zlib
 #: p times q such matrices, i and j elements apart. Arrays are float32 unless another type follows.
 #:
 #: The numbers of `x[n]:i8<m` are places among m others. C gets an array of `place`, which only the functions of
-#: common.h can read: they read a number once, and return whether it is below m. `x[625]:twister` has the 624 words of a
-#: Mersenne twister and the position of the next one; the least number of a kernel that draws counts the numbers that it
-#: draws.
+#: common.h can read: they read a number once, and return whether it is below m. `x[n]:int64` are numbers that are no
+#: places. `x[625]:twister` has the 624 words of a Mersenne twister and the position of the next one; the least number
+#: of a kernel that draws counts the numbers that it draws.
 KERNELS = {
     **dict.fromkeys(("words", "double_words"), (1, "n >key[625]:twister >out[n]:u8")),
     "below": (1, "n limit >key[625]:twister >out[n]:?"),
@@ -208,7 +208,7 @@ KERNELS = {
                            ">out[images*max(height,high*rows)*max(width,wide*columns)]"),
     "row_sums": (1, "rows width grain pieces x[rows*width] ?>parts[pieces]:f8 >out[rows]"),
     "column_sums": (1, "rows width grain pieces x[rows*width] >out[pieces*width]"),
-    "whole_sums": (1, "rows width x[rows*width]:i8 >out[rows]:i8"),
+    "whole_sums": (1, "rows width x[rows*width]:int64 >out[rows]:i8"),
     **{name + "_variances": (1, f"rows width grain root .freedom:f8 x[rows*width] >out[{size}]")
        for name, size in (("row", "rows"), ("column", "width"))},
     "half_row_sums": (1, "rows width grain pieces half x[rows*width]:u2 ?>parts[pieces]:f8 >out[rows]"),
@@ -227,7 +227,7 @@ KERNELS = {
     "adagrad": (16, "n .sign .weight_decay .rate .eps >p[n] g[n] >total[n]"),
     "adadelta": (16, "n .sign .weight_decay .rho .share .eps .rate >p[n] g[n] >square[n] >squared_moves[n]"),
 }
-_TYPES = {"": "float", "f8": "double", "u2": "uint16_t", "i8": "int64_t",
+_TYPES = {"": "float", "f8": "double", "u2": "uint16_t", "i8": "int64_t", "int64": "int64_t",
     "u8": "uint64_t", "?": "uint8_t", "twister": "twister"}
 
 

@@ -1,4 +1,4 @@
-"""Makes NumPy ufuncs whose inner loops are in the library, through NumPy's C interface, as extension modules make theirs."""
+"""Makes NumPy ufuncs with inner loops of the library, through NumPy's C interface, as extension modules make theirs."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -39,9 +39,10 @@ class _Fields(ctypes.Structure if ctypes else object):
 
 
 def with_loops(ufunc: np.ufunc, loops: dict[str, tuple[int, int]]) -> tuple[np.ufunc, Any]:
-    """(a ufunc of one operand like `ufunc`, where functions of the library compute arrays of some dtypes; what must live
-    as long as it). `loops`: character of the dtype -> (the address of the function, the address that it gets as its
-    data). `ufunc` itself where NumPy does not show its loops."""
+    """(a ufunc of one operand like `ufunc`, where functions of the library compute arrays of some dtypes; what must
+    live as long as it). `ufunc` itself where NumPy does not show its loops.
+
+    `loops`: character of the dtype -> (the address of the function, the address that it gets as its data)."""
     make = maker()
     if make is None:
         return ufunc, None
