@@ -128,10 +128,10 @@ def garbled():
     return file.replace(packed, b"\xff" * len(packed))
 
 
-def ordered(order, data=FOUR):
+def ordered(order, data=FOUR, content=None):
     """A checkpoint that says in which order the bytes of its numbers are."""
-    return zipped([("a/data.pkl", b"\x80\2" + tensor() + b"."), ("a/byteorder", order), ("a/data/0", data),
-                   ("a/version", b"3")])
+    return zipped([("a/data.pkl", b"\x80\2" + (content or tensor()) + b"."), ("a/byteorder", order),
+                   ("a/data/0", data), ("a/version", b"3")])
 
 
 def place_of(file, record):
@@ -235,6 +235,27 @@ class OnlyRead:
 
     def read(self, count=-1):
         return self.file.read(count if 0 <= count < 64 else min(count, 64) if count > 2000 else count)
+
+
+def untyped(dtype, offset, count):
+    return tensor(UNTYPED, offset, (count,), (1,), False, name(f"torch.{dtype}"), version=3)
+
+
+@pytest.mark.parametrize("order", ["little", "big"])
+def test_untyped_storages_of_the_other_byte_order(order):
+    """torch saves unsigned integers of several bytes as untyped storages. The bytes are swapped once, whatever the
+    number of tensors over them."""
+    for width in (2, 4, 8):
+        numbers = np.arange(1, 16 // width + 1, dtype=f"u{width}") * 259
+        data, n = numbers.astype(f"{'<>'[order == 'big']}u{width}").tobytes(), numbers.size
+        dtype = f"uint{8 * width}"
+        assert load(ordered(order.encode(), data, untyped(dtype, 0, n))).tolist() == numbers.tolist()
+        both = load(ordered(order.encode(), data, b"(" + untyped(dtype, 0, n) + untyped(dtype, 1, n - 1) + b"t"))
+        assert [x.tolist() for x in both] == [numbers.tolist(), numbers[1:].tolist()]
+    if order != sys.byteorder:
+        mixed = ordered(order.encode(), bytes(16), b"(" + untyped("uint16", 0, 8) + untyped("uint32", 0, 4) + b"t")
+        with pytest.raises(RuntimeError, match="numbers of 2 and of 4 bytes share an untyped storage"):
+            load(mixed)
 
 
 def test_what_goes_on_loading():

@@ -69,6 +69,8 @@ def _view(storage, d, offset, size, stride):
         raise RuntimeError("numel: integer multiplication overflow")
     if min(stride, default=0) < 0 or max(stride, default=0) * d.itemsize > _BYTES:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(size)} and strides={list(stride)}")
+    if hasattr(storage, "swapped"):
+        _swap(storage, d)
     memory = storage.memory.view(np.uint8)
     if 0 in size:
         return np.empty(size, d.numpy) if type(memory) is np.ndarray else new_without_numbers(size, d.numpy)
@@ -83,6 +85,19 @@ def _view(storage, d, offset, size, stride):
     if type(memory) is not np.ndarray:
         return memory[offset * d.itemsize:end].view(d.numpy).restrided(size, strides)
     return np.ndarray(size, d.numpy, memory, offset * d.itemsize, strides)
+
+
+def _swap(storage, d):
+    """Put the bytes of an untyped storage, from a machine of the other byte order, in order: the first tensor over it
+    says how wide its numbers are. RuntimeError if another tensor has numbers of another width there."""
+    width = d.itemsize // 2 if d.is_complex else d.itemsize
+    if storage.swapped is None:
+        storage.swapped, memory = width, storage.memory.view(np.uint8)
+        if width > 1 and type(memory) is np.ndarray:
+            memory[:memory.size // width * width].view(f"u{width}").byteswap(inplace=True)
+    elif storage.swapped != width:
+        raise RuntimeError(f"numbers of {storage.swapped} and of {width} bytes share an untyped storage, and the file "
+                           "was written on a machine of the other byte order")
 
 
 def _get_layout(name):

@@ -7,7 +7,7 @@ import numpy as np
 from ..device import META, check_device, device
 from ..ops.creation.options import new_without_numbers
 from ..storage import TypedStorage, UntypedStorage, is_storage
-from .rebuild import StorageType
+from .rebuild import UNTYPED, StorageType
 
 
 def parsed(pid, count):
@@ -79,6 +79,8 @@ def reader(archive, map_location, path=None, folder="data"):
             made = typed(placed(data, location, map_location, archive.name), d)
             if not size:                       # empty storages may be used with several types
                 return made
+            if swapped and storage_type is UNTYPED:
+                made.swapped = None            # the width of the numbers in it, as soon as a tensor says it
             found[record] = made
         elif found[record].dtype is not d:
             raise archive.error(f"reading file {record}: it is said to hold both {found[record].dtype.name} and "
