@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import threading
 import venv
 from base64 import urlsafe_b64encode
 from pathlib import Path
@@ -184,8 +185,9 @@ def test_another_version_is_replaced(site):
 
 def interrupted(function, line):
     """Calls it, and stops it as a signal would before the line of environment.py that is the n-th to run. Whether it
-    came to its end."""
-    left = [line]
+    came to its end. It runs in a thread, because Python 3.13 handles an exception for ever, also in later tests, if
+    a trace function raises in the `__exit__` of a `with`."""
+    left, ended = [line], []
 
     def trace(frame, event, argument):
         if frame.f_code.co_filename != environment.__file__:
@@ -195,15 +197,20 @@ def interrupted(function, line):
             if not left[0]:
                 raise KeyboardInterrupt
         return trace
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        function()
-    except KeyboardInterrupt:
-        return False
-    finally:
-        sys.settrace(before)
-    return True
+
+    def call():
+        sys.settrace(trace)
+        try:
+            function()
+            ended.append(True)
+        except KeyboardInterrupt:
+            ended.append(False)
+        finally:
+            sys.settrace(None)
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+    return ended.pop()
 
 
 @pytest.mark.parametrize("change", ["install", "uninstall"])
