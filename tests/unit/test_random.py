@@ -10,7 +10,7 @@ import tinytorch as torch
 from tinytorch import nn
 from tinytorch.nn import functional as F
 
-from .doubles import need_steady_doubles
+from .doubles import need_usual_doubles
 
 # What PyTorch 2.13.0 draws from seed 42: first 16 digits of the sha256 of the numbers, and of the 5056 bytes
 # of the generator's state afterwards.
@@ -65,7 +65,7 @@ def test_numbers_and_state_are_pytorchs(draw, data, state):
     drawn = draw()
     assert digest(torch.get_rng_state()) == state
     if drawn.dtype is torch.float64:
-        need_steady_doubles()
+        need_usual_doubles()
     assert digest(drawn) == data
 
 
