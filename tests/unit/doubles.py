@@ -1,4 +1,4 @@
-"""Where NumPy does not round as it does elsewhere: numbers of double precision, and products."""
+"""Where NumPy does not round as it does elsewhere: numbers of double precision, reciprocals, and products."""
 import math
 from functools import lru_cache
 
@@ -42,6 +42,14 @@ def need_usual_doubles():
     need_steady_doubles()
     if not usual():
         pytest.skip("the C library gives some doubles other last bits here: the processor has no fused multiply-adds")
+
+
+@lru_cache
+def rounded():
+    """Whether NumPy rounds reciprocals of single precision correctly. By NEON of 32 bits it approximates them and
+    square roots; NPY_DISABLE_CPU_FEATURES="NEON NEON_FP16 NEON_VFPV4" in the environment prevents this."""
+    x = np.random.RandomState(0).rand(1 << 10).astype(np.float32)
+    return (np.reciprocal(x) == np.float32(1) / x).all()
 
 
 @lru_cache

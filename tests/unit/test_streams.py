@@ -19,7 +19,7 @@ from tinytorch.nn import functional as F
 from tinytorch.nn.utils import parametrizations, prune
 from tinytorch.utils import data
 
-from .doubles import usual
+from .doubles import rounded, usual
 
 FILE = pathlib.Path(__file__).with_name("streams.txt")
 DTYPES = sorted({d for d in vars(torch).values() if isinstance(d, torch.dtype)}, key=str)
@@ -296,6 +296,8 @@ def test_streams(group):
     expected = {name: value for name, value in stored().items() if name.partition(" ")[0] == group}
     found = {name: value for name, draw in here.items() if (value := drawn(name, draw))}
     assert sorted(found) == sorted(expected)
+    if group == "distributions.InverseGamma" and not rounded():
+        pytest.skip("NumPy approximates reciprocals here")
     if not usual():                            # then the last bits of doubles are others
         found = {name: value for name, value in found.items() if not re.search("float64|complex128", name)}
     assert {name: value for name, value in found.items() if not agree(name, value, expected[name])} == {}
