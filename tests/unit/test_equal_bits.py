@@ -224,3 +224,15 @@ def test_what_runs_in_c_from_one_element_on_does_so():
         for name in """walk4 walk8 sigmoid silu silu_backward gelu gelu_tanh gelu_backward gelu_tanh_backward softmax
                 softmax_backward log_softmax log_softmax_backward layer_norm layer_norm_backward""".split():
             assert native.many(name, 1), name
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_what_is_not_recorded_has_the_same_bits(dtype):
+    """Functions that are made of several operations compute on arrays at once where nothing records them."""
+    for shape in ((5, 7), (3, 40, 6), (1, 9), (4,)):
+        x, y = (torch.tensor(np.random.default_rng(i).standard_normal(shape), dtype=dtype) for i in (1, 2))
+        for function in (lambda x, y: F.cosine_similarity(x, y, -1), lambda x, y: F.cosine_similarity(x, y, 0, 3.0),
+                         lambda x, y: F.normalize(x, dim=-1), lambda x, y: F.normalize(x, dim=0, eps=9.0)):
+            alone, recorded = function(x, y), function(x.clone().requires_grad_(), y)
+            assert recorded.grad_fn is not None and alone.stride() == recorded.stride()
+            np.testing.assert_array_equal(alone.numpy(), recorded.detach().numpy())

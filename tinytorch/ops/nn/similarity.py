@@ -4,14 +4,16 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.grad_mode import mode, no_grad
+from ...autograd.grad_mode import computes_alone, mode, no_grad
 from ...autograd.op import op
 from ...autograd.promotion import converted, result_dtype, underivable, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, type_name
-from ...tensor import Tensor, wrap
+from ...kernels.sums import add_up
+from ...tensor import Tensor, check_dim, wrap
+from ..elementwise.arithmetic import _true_divide
 from ..linalg.distance import distances, distances_grad
-from ..linalg.norms import norm_over, vector_norm
+from ..linalg.norms import norm_over, vector_norm, vector_norm_over
 from ..reduction.reductions import at_once, axes
 
 __all__ = ["cosine_similarity", "pairwise_distance", "pdist"]
@@ -30,11 +32,26 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     common = result_dtype((x1, x2))
     if not common.is_floating_point:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {type_name(common)}")
+    if computes_alone(x1, x2) and _are_alike(x1._array, x2._array):
+        over = check_dim(dim, x1._array.ndim),
+        products = np.multiply(*[_unit_of(x._array, over, eps) for x in (x1, x2)])
+        return wrap(np.asarray(add_up(products, over), order="C"))
     x1, x2 = (converted(x, common.numpy) if x._array.dtype.kind in dt.INTEGRAL else x for x in (x1, x2))
     shape = (x1 * x2)._array.shape if x1._array.shape != x2._array.shape else None
     if shape is not None:
         x1, x2 = x1.expand(shape), x2.expand(shape)
     return (_unit(x1, dim, eps) * _unit(x2, dim, eps)).sum(dim)
+
+
+def _are_alike(a, b):
+    """Whether two arrays of floats have one shape and dtype, and are in C order."""
+    return a.shape == b.shape and a.dtype == b.dtype and a.dtype.char in "fd" and a.ndim > 0 and (
+        a.flags.c_contiguous and b.flags.c_contiguous)
+
+
+def _unit_of(x, over, eps):
+    """x / max(|x|, eps) of arrays."""
+    return _true_divide.op.forward(x, np.maximum(x.dtype.type(eps), vector_norm_over.op.forward(x, 2, over, True)))
 
 
 def _unit(x, dim, eps):
@@ -116,4 +133,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, o
     >>> torch.nn.functional.normalize(torch.tensor([[3., 4.]]))
     tensor([[0.6000, 0.8000]])
     """
+    if p == 2 and out is None and isinstance(input, Tensor) and computes_alone(input) and _are_alike(
+            input._array, input._array):
+        return wrap(_unit_of(input._array, axes(dim, input._array.ndim), eps))
     return write_out(out, input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input))
