@@ -301,12 +301,12 @@ def means(x, *settings):
     if plan is None:
         return None
     name, divisor, shape, before = plan
-    if name == "row_sums":
-        if x.dtype is not _FLOAT or not x.flags.c_contiguous or type(x) is not np.ndarray:
-            return None
-        result = native.result(name, shape, *before, x, None)
-    else:
+    if name != "row_sums":
         result = native.made(name, shape, *before, x)
+    elif x.dtype is not _FLOAT or not x.flags.c_contiguous or type(x) is not np.ndarray:
+        return None
+    else:
+        result = native.result(name, shape, *before, x, None)
     if divisor is not None and result is not None:
         result /= divisor
     return result

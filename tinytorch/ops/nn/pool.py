@@ -148,8 +148,8 @@ def _counts(*shapes):
         _avg_pool_grad(len(out) < 3 and is_last(input, len(out)), input.shape[-len(out):], kernel, stride, padding,
                        include_pad, divisor, g))
 def _avg_pool(out, kernel, stride, padding, include_pad, divisor, input):
-    n = len(out)
-    if in_c_order(input, n):
+    n, strides = len(out), input.strides
+    if strides[-n - 1] > strides[-1]:          # `in_c_order`
         result = kernels.means(input, out, kernel, stride, padding, include_pad, divisor)
         if result is not None:
             return result
@@ -521,6 +521,9 @@ def avg_pool2d(input: Tensor, kernel_size: int | Ints, stride: int | Ints | None
     tensor([[[ 2.5000,  4.5000],
              [10.5000, 12.5000]]])
     """
+    if input._array.dtype is _FLOAT and out is None:
+        return _avg_pool(*_average_settings("avg_pool2d", 2, input._array.shape, kernel_size, stride, padding,
+                                            ceil_mode, count_include_pad, divisor_override), input)
     result = _average(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
                       divisor_override)
     return result if out is None else write_out(out, result, input, apart=True, exact=EXACT)
