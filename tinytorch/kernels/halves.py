@@ -22,6 +22,21 @@ def _converter(name):
     return native.maker(name, *_KERNELS[name])
 
 
+def wide(x):
+    """An array of bfloat16 in float32, in the same memory order."""
+    flags = x.flags
+    if flags.c_contiguous:
+        result = convert(x, _FLOAT)
+        return stored.from_bfloat16(x) if result is None else result
+    return wide(x.T).T if flags.f_contiguous else stored.from_bfloat16(x)
+
+
+def to_bfloat16(x):
+    """A C-contiguous array in bfloat16."""
+    result = convert(x, stored.BFLOAT16)
+    return stored.to_bfloat16(x) if result is None else result
+
+
 @lru_cache
 def _softmax_of(dtype):
     return native.maker("half_softmax", dtype, dtype)

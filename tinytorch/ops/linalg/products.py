@@ -10,6 +10,7 @@ from ...autograd.public import method, public, refuse
 from ...errors import C_NAMES, not_a_tensor, not_implemented, type_name
 from ...kernels.arithmetic import outer as all_products
 from ...kernels.copies import reshaped
+from ...kernels.halves import to_bfloat16, wide
 from ...kernels.linalg import products
 from ...kernels.linalg.products import HEAVY
 from ...kinds.lazy import toggled
@@ -86,6 +87,8 @@ def refuse_bools(array, kernel="addmm_impl_cpu_"):
         mat2=lambda g, input: _mm(rows(input).T.conjugate(), rows(g)), stored=_MULTIPLIED)
 def _mm(input, mat2):
     char = input.dtype.char
+    if char == "V" and input.dtype is dt.BFLOAT16 and mat2.dtype is dt.BFLOAT16:
+        return to_bfloat16(_mm.op.forward(wide(input), wide(mat2)))
     try:
         if char in "fd" and input.ndim == 2:
             if input.size * mat2.size < HEAVY:     # quicker than the number of multiplications, and never smaller
