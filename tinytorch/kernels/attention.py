@@ -9,7 +9,7 @@ from .linalg.products import NATIVE, laid_apart, matmul
 _FLOAT32 = np.dtype(np.float32)
 #: _ROWS: the number of queries whose scores C keeps in the cache at a time. _PIECE: the number of multiplications that
 #: make a piece of work for a thread. _FEW: fewer queries are left to BLAS, because C would read all keys for them.
-_ROWS, _PIECE, _FEW = 32, 1 << 20, 8
+_ROWS, _PIECE, _FEW = 32, 1 << 20, 4
 
 
 def in_single(*arrays):

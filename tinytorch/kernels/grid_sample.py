@@ -4,6 +4,7 @@ A coordinate in [-1, 1] becomes a place among the elements of an axis in torch's
 after each step (`stepwise`), because that decides between neighbours. Around its place every sample has corners: for
 each axis the positions of 1, 2 or 4 elements, whether they are in the image, and their weights.
 """
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -162,12 +163,18 @@ def _weight(axes, which):
 def natively(x, grid, mode, padding, align_corners):
     """The result (N, C, H', W') of the native kernel for images (N, C, H, W) and a grid (N, H', W', 2), or None where
     it does not take them."""
-    n, c, *size = x.shape
+    plan = _plan(x.shape, grid.shape, mode, padding, align_corners)
+    return None if plan is None else native.made("grid_sample", *plan, x, grid)
+
+
+@lru_cache(256)
+def _plan(shape, places, mode, padding, align_corners):
+    """(the shape of the result of `natively`, the numbers that the kernel takes), or None."""
+    n, c, *size = shape
     if mode != "bilinear" or padding == "reflection" or len(size) != 2 or size[0] * size[1] >= 1 << 31:
         return None
-    high, wide = grid.shape[1:-1]
-    return native.made("grid_sample", (n, c, high, wide), n, c, *size, high * wide, align_corners, padding == "border",
-                       x, grid)
+    high, wide = places[1:-1]
+    return (n, c, high, wide), n, c, *size, high * wide, align_corners, padding == "border"
 
 
 def natively_back(g, size, grid, mode, padding, align_corners):

@@ -8,6 +8,7 @@ the last axis, whose runs are short, then along the other axes, where long runs 
 Shapes: input (N, C, *size), weight (O, C / groups, *kernel), output (N, O, *out). `padding` holds a
 (before, after) pair for each axis; stride, dilation one number for each.
 """
+from functools import lru_cache
 from math import prod
 
 import numpy as np
@@ -17,6 +18,7 @@ from .. import native
 from ..threads import split
 from . import depthwise, direct, few_outputs, windows, winograd
 
+_FLOAT = np.dtype(np.float32)
 _CACHE = 1 << 20          # bytes of columns at a time: about the size of a core's second-level cache
 _KEPT = 1 << 22           # up to so many bytes of columns are kept for backward; more are filled again in blocks
 _SMALL = 1 << 15          # below so many elements two steps cost more than they save
@@ -120,10 +122,34 @@ def _column_blocks(x, kernel, out, *settings):
         yield first, last, _columns(x[first:last], kernel, out, *settings, memory)
 
 
+def _unread(shape):
+    """A C-contiguous array of this shape without memory, whose elements must not be read."""
+    strides = [4 * prod(shape[axis + 1:]) for axis in range(len(shape))]
+    return np.lib.stride_tricks.as_strided(np.empty(1, _FLOAT), shape, strides)
+
+
+@lru_cache(512)
+def _prepared(shape, of_weight, *settings):
+    """The function of input, weight and bias that convolves C-contiguous floats of these shapes in C. To look for it
+    takes as long as a small convolution."""
+    (out, stride, padding, dilation, groups), kernel = settings, of_weight[2:]
+    x, weight, outputs = _unread(shape), _unread(of_weight), of_weight[0] // groups
+    if winograd.suits(x, weight, shape[1], outputs, kernel, *settings):
+        return lambda x, weight, bias: winograd.forward(x, weight, bias, out, padding)
+    if direct.suits(x, weight, outputs, kernel, out, stride, groups):
+        return lambda x, weight, bias: direct.forward(x, weight, bias, out, padding, dilation)
+    if depthwise.suits(x, weight, of_weight[0], shape[1], kernel, groups, padding):
+        return lambda x, weight, bias: depthwise.forward(x, weight, bias, out, stride, padding, dilation)
+    return windows.prepared(shape, of_weight, *settings)
+
+
 def forward(x, weight, bias, out, stride, padding, dilation, groups, keep=False):
     """(result, columns or None). The result is the convolution (cross-correlation) of `x` with `weight`, plus `bias`
     (O,) if it is not None; it uses the first `out` windows along each axis. With `keep` the columns are returned for
     `weight_grad`, if they are small."""
+    if x.dtype is _FLOAT and x.flags.c_contiguous and weight.flags.c_contiguous and windows.suits(x, weight, bias) and (
+            bias is None or bias.flags.c_contiguous):
+        return _prepared(x.shape, weight.shape, out, stride, tuple(padding), dilation, groups)(x, weight, bias), None
     kernel, outputs = weight.shape[2:], len(weight) // groups
     if winograd.suits(x, weight, x.shape[1], outputs, kernel, out, stride, padding, dilation, groups, bias):
         return winograd.forward(x, weight, bias, out, padding), None

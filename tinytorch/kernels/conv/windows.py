@@ -67,15 +67,21 @@ def _plan(channels, groups, size, out, kernel, stride, padding, dilation):
         [lines, offsets, np.arange(terms), starts, np.arange(len(starts))])
 
 
-def forward(x, weight, bias, out, stride, padding, dilation, groups):
+def forward(x, weight, bias, *settings):
     """`columns.forward`."""
-    x, weight, bias = in_order(x, weight, bias)
-    count, channels, rows = len(x), weight.shape[1], len(weight) // groups
-    image, terms, step, plan = _plan(channels, groups, x.shape[2:], out, weight.shape[2:], stride, tuple(padding),
-                                     dilation)
-    places = prod(out)
-    return native.result("convolve_windows", (count, groups * rows) + out, count, *image, groups, rows, terms,
-                         weight.size, places, places, step, terms, rows * terms, x, weight, bias, plan)
+    return prepared(x.shape, weight.shape, *settings)(*in_order(x, weight, bias))
+
+
+def prepared(shape, of_weight, out, stride, padding, dilation, groups):
+    """`forward` for C-contiguous arrays of these shapes: a function of input, weight and bias."""
+    (outputs, channels, *kernel), count = of_weight, shape[0]
+    rows, places = outputs // groups, prod(out)
+    image, terms, step, plan = _plan(channels, groups, shape[2:], out, tuple(kernel), stride, tuple(padding), dilation)
+    numbers = (count, *image, groups, rows, terms, prod(of_weight), places, places, step, terms, rows * terms)
+
+    def run(x, weight, bias):
+        return native.result("convolve_windows", (count, outputs) + out, *numbers, x, weight, bias, plan)
+    return run
 
 
 @lru_cache(256)

@@ -16,6 +16,7 @@ from ...kernels.softmax import safe_softmax
 from ...tensor import Tensor, wrap
 from ..layout.rearrange import repeat_interleave
 from ..linalg.products import matmul
+from ..plan import cached_by_shape
 from .native_dropout import dropout
 from .softmax import _softmax_backward, _softmax_gradient
 
@@ -91,6 +92,20 @@ def _attend(mask, is_causal, scale, query, key, value):
     return attend(query, key, value, mask, is_causal, scale)
 
 
+@cached_by_shape
+def _fit_together(q, k, v, steps_of_q, steps_of_k, steps_of_v, dtype, enable_gqa):
+    """The conditions of `_in_one` on shapes, strides and dtype."""
+    if not len(q) == len(k) == len(v) == 4 or dtype.kind not in dt.FLOATING:
+        return False
+    if not q[0] == k[0] == v[0] or not q[3] == k[3] == v[3]:
+        return False
+    if k[1] != v[1] or not (q[1] == k[1] or enable_gqa and k[1] and q[1] % k[1] == 0):
+        return False
+    if 0 in q or 0 in k or 0 in v or k[2] != v[2]:
+        return False
+    return steps_of_q[3] == steps_of_k[3] == steps_of_v[3] == dtype.itemsize
+
+
 def _in_one(query, key, value, mask, dropout_p, enable_gqa):
     """Whether torch computes this attention as one operation.
 
@@ -98,17 +113,8 @@ def _in_one(query, key, value, mask, dropout_p, enable_gqa):
     heads of keys as of values, and as many or (`enable_gqa`) a multiple of them of queries; no empty tensor, as many
     keys as values; dense rows; and a mask that has 2 or 4 dimensions, broadcasts to the scores and needs no gradient.
     """
-    q, k, v = (x._array for x in (query, key, value))
-    if dropout_p or not q.ndim == k.ndim == v.ndim == 4 or q.dtype.kind not in dt.FLOATING:
-        return False
-    if not q.shape[0] == k.shape[0] == v.shape[0] or not q.shape[3] == k.shape[3] == v.shape[3]:
-        return False
-    heads, of_keys = q.shape[1], k.shape[1]
-    if of_keys != v.shape[1] or not (heads == of_keys or enable_gqa and of_keys and heads % of_keys == 0):
-        return False
-    if 0 in q.shape or 0 in k.shape or 0 in v.shape or k.shape[2] != v.shape[2]:
-        return False
-    if any([x.strides[3] != x.itemsize for x in (q, k, v)]):
+    q, k, v = query._array, key._array, value._array
+    if dropout_p or not _fit_together(q.shape, k.shape, v.shape, q.strides, k.strides, v.strides, q.dtype, enable_gqa):
         return False
     if mask is None:
         return True

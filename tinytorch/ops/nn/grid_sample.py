@@ -14,10 +14,12 @@ from ...autograd.record_dtypes import in_float32
 from ...errors import not_implemented, type_name, warn
 from ...kernels import grid_sample as kernels
 from ...kernels.stepwise import plain, stepwise
+from ...seam import seam
 from ...tensor import Tensor, wrap
 from ...types import Extents, Ints
 from ..creation.ranges import linspace
 from ..linalg.products import _matmul
+from ..plan import cached_by_shape
 from ..reduction.reductions import like
 
 __all__ = ["affine_grid_generator", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d"]
@@ -139,7 +141,12 @@ _grads = {2: _sample_grad, 3: renamed(_sample_grad, "grid_sampler_3d_backward")}
 
 
 # ------------------------------------------------------------------ sampling
-def _sampler(n, input, grid, interpolation_mode, padding_mode, align_corners):
+def _sampler(n, input, grid, *settings):
+    return _samples[n](*_settings(n, input, grid, *settings), input, grid)
+
+
+def _settings(n, input, grid, interpolation_mode, padding_mode, align_corners):
+    """The settings of the primitive, after torch's checks."""
     shape, places = input._array.shape, grid._array.shape
     if len(shape) != n + 2 or len(places) != n + 2:
         raise RuntimeError(f"grid_sampler(): expected {n + 2}D input and grid with same number of dimensions, but got "
@@ -153,8 +160,17 @@ def _sampler(n, input, grid, interpolation_mode, padding_mode, align_corners):
         raise not_implemented("grid_sampler_2d_cpu_kernel_impl" if n == 2 else "grid_sampler3d_cpu", input)
     if grid._array.dtype != input._array.dtype:
         raise RuntimeError(f"expected scalar type {type_name(input)} but found {type_name(grid)}")
-    return _samples[n](_MODES[interpolation_mode], _PADDINGS[padding_mode], align_corners,
-                       input._array.dtype == dt.BFLOAT16, input, grid)
+    return _MODES[interpolation_mode], _PADDINGS[padding_mode], align_corners, input._array.dtype == dt.BFLOAT16
+
+
+@cached_by_shape
+def _settings_of(shape, places, dtype, of_grid, mode, padding_mode, align_corners):
+    """(the number of axes, the settings of the primitive) after torch's checks."""
+    input, grid = [wrap(np.broadcast_to(np.empty((), dtype), shape)) for shape, dtype in (
+        (shape, dtype), (places, of_grid))]
+    _check(input, grid)
+    n = 2 if len(shape) == 4 else 3
+    return n, _settings(n, input, grid, _MODES.index(mode), _PADDINGS.index(padding_mode), align_corners)
 
 
 def _check(input, grid):
@@ -220,6 +236,11 @@ def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mod
     >>> torch.nn.functional.grid_sample(image, torch.zeros(1, 1, 1, 2), align_corners=False)
     tensor([[[[2.5000]]]])
     """
+    if align_corners.__class__ is bool and not seam.up and isinstance(input, Tensor) and isinstance(grid, Tensor):
+        a, b = input._array, grid._array
+        if type(a) is np.ndarray and type(b) is np.ndarray and mode in _MODES and padding_mode in _PADDINGS:
+            n, settings = _settings_of(a.shape, b.shape, a.dtype, b.dtype, mode, padding_mode, align_corners)
+            return _samples[n](*settings, input, grid)
     if mode not in _MODES:
         raise ValueError("nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but "
                          f"got: '{mode}'")

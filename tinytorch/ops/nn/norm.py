@@ -254,16 +254,22 @@ def _by_batch(input, running_mean, running_var, weight, bias, training, momentum
     if not input._array.size:
         refuse(batch_norm, input, running_mean, running_var, weight, bias, training, momentum, eps)
         return _affine(input * 1, *(v if v is None else v[0] for v in (weight, bias)))
-    channels = input._array.shape[1] if input._array.ndim > 1 else 1
+    channels, dtype = input._array.shape[1] if input._array.ndim > 1 else 1, input._array.dtype
+    alike = True
     for name, value in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight),
                         ("bias", bias)):
-        if value is not None and value._array.size != channels:
+        if value is None:
+            continue
+        if value._array.size != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {value._array.size}")
-    if input._array.dtype.kind not in dt.FLOATING:
+        alike = alike and value._array.dtype is dtype
+    if dtype.kind not in dt.FLOATING:
         raise not_implemented("batch_norm", input)
-    check_types(input, weight, bias, running_mean, running_var)
-    refuse_gradient("native_batch_norm", "running_mean", running_mean)
-    refuse_gradient("native_batch_norm", "running_var", running_var)
+    if not alike:
+        check_types(input, weight, bias, running_mean, running_var)
+    for name, value in (("running_mean", running_mean), ("running_var", running_var)):
+        if value is not None and value._requires_grad:
+            refuse_gradient("native_batch_norm", name, value)
     if not training:
         return _scale_shift(input, weight, bias, running_mean, running_var, eps)
     return _batch_norm(input, weight, bias, running_mean, running_var, momentum, eps)
