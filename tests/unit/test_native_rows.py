@@ -186,7 +186,17 @@ def pools(width, seed, dtype):
             x.grad = None
 
 
-EXACT = extremes, gathered, lines, moved, norms, placed, pools, running, selections, whole_sums
+def folded(width, seed, dtype):
+    """Blocks beside each other, with gaps and across the edges."""
+    for size, kernel, settings in (((4, width), (2, 1), {}), ((5, width + 3), 3, {"padding": 1}),
+                                   ((9, width + 8), (3, 4), {"stride": (2, 3), "dilation": (2, 1), "padding": (0, 2)})):
+        x = torch.tensor(draws(seed, 2, 3, *size, dtype=dtype), requires_grad=True)
+        y = F.unfold(x, kernel, **settings)
+        yield y.detach().numpy()
+        yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
+
+
+EXACT = extremes, folded, gathered, lines, moved, norms, placed, pools, running, selections, whole_sums
 
 
 @needs_library

@@ -188,7 +188,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     >>> torch.prelu(torch.tensor([-4., 2.]), torch.tensor(0.25))
     tensor([-1.,  2.])
     """
-    if input._array.dtype != weight._array.dtype:
+    if input._array.dtype is not weight._array.dtype and input._array.dtype != weight._array.dtype:
         raise RuntimeError(f"prelu: Type promoting not supported. Got {str(input.dtype)[6:].title()} "
                            f"and {str(weight.dtype)[6:].title()}")
     if weight._array.ndim > 1:
@@ -203,6 +203,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
                                f"{weight._array.size} and channel size = {channels}.")
     if input._array.ndim == 0:
         weight = weight.reshape(())
+    elif weight._array.shape == (1,) and (input._array.ndim == 1 or not weight._requires_grad):
+        pass                                   # it broadcasts as it is, and no view is recorded
     elif weight._array.ndim:
         weight = weight.reshape((1, -1) + (1,) * (input._array.ndim - 2) if input._array.ndim > 1 else (1,))
     if input._array.dtype.kind not in dt.FLOATING:
