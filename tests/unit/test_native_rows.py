@@ -7,11 +7,12 @@ from tinytorch import dtypes as dt
 from tinytorch.kernels import arithmetic, copies, layout, native, running as runnings, scatter
 from tinytorch.kernels.conv import columns
 from tinytorch.kernels.extremes import extreme_of, place_of
+from tinytorch.kernels.looks import are_equal
 from tinytorch.kernels.sums import add_up_whole, norm_of_rows
 from tinytorch.ops.elementwise import complex
 from tinytorch.ops.layout import index as indexing, join, rearrange, scatter as along_an_index, slices
 from tinytorch.ops.layout.index_values import pick
-from tinytorch.ops.nn import pad
+from tinytorch.ops.nn import pad, pixel_shuffle
 
 from .test_native import WIDTHS, draws, kernels, needs_library
 
@@ -124,6 +125,10 @@ def moved(width, seed, dtype):
         for value in (0, -2.5):
             yield pad._constant(x, widths, value)
     yield complex._complex(x, y)
+    channels = draws(seed, 2, 18, 4, width, dtype=np.float32).astype(dtype)
+    yield pixel_shuffle._shuffle(channels, 3)
+    yield pixel_shuffle._unshuffle(pixel_shuffle._shuffle(channels, 3), 3)
+    yield np.array(are_equal(y, y.copy()))
     for mask in (x > 0, x > 9e9, x == x):
         yield pick(x, (mask,))
         for m in (mask, mask[0], mask[0, 0].copy()):
@@ -218,6 +223,23 @@ def test_the_same_bits(family):
                     np.testing.assert_array_equal(a, b, f"{i} at width {width}")
     finally:
         torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_equal_arrays(wanted):
+    """NaN is equal to none, zeros of both signs are equal, and one element of many is found."""
+    x = np.abs(draws(0, 300, 200)) + 1
+    with kernels(wanted and native.level() is not None):
+        for dtype in (np.float32, np.float64, np.int64, bool):
+            for shape in ((), (3,), (300, 200)):
+                a = np.resize(x, shape).astype(dtype)
+                b = a.copy()
+                assert are_equal(a, b) and torch.equal(torch.tensor(a), torch.tensor(b))
+                b.reshape(-1)[-1] = 0
+                assert not are_equal(a, b) and not torch.equal(torch.tensor(a), torch.tensor(b))
+        x[7, 7] = np.nan
+        assert not are_equal(x, x)
+        assert are_equal(np.zeros(3, np.float32), -np.zeros(3, np.float32))
 
 
 def test_running_sums_are_kept_in_the_next_precision():

@@ -42,6 +42,12 @@ def filled(shape, value):
     return native.result("fill", shape, n, float(value)) if n and native.many("fill", n) else None
 
 
+def pixels_shuffled(x, factor, back, size):
+    """The channels of images as pixels of images of `size`, which are factor times as high and as wide, or `back`."""
+    *outer, high, wide = x.shape if back else size
+    return native.made("shuffle_pixels", size, prod(outer), factor, high // factor, wide // factor, back, x)
+
+
 @lru_cache(1024)
 def _sizes_of_border(shape, widths):
     """The arguments of the kernel `border` before its number."""

@@ -1,5 +1,5 @@
-/* Reversed and repeated copies, arrays beside each other and in borders, triangles of matrices, windows added up into
-images, and the gradient of resized images (kernels/arrange.py, copies.py, conv/columns.py). */
+/* Reversed and repeated copies, arrays beside each other and in borders, triangles of matrices, channels as pixels,
+windows added up into images, and the gradient of resized images (kernels/arrange.py, copies.py, conv/columns.py). */
 #include "tile.h"
 
 struct turned { int64_t n, inner; const float *x; float *out; };
@@ -153,6 +153,35 @@ void border(int64_t threads, int64_t outer, int64_t rows, int64_t columns, int64
 {
     const struct bordered args = {rows, columns, top, bottom, left, right, value, x, out};
     share(threads, outer * (top + rows + bottom), rows_in_piece(left + columns + right), some_bordered, &args);
+}
+
+struct pixels { int64_t factor, height, width, back; const float *x; float *out; };
+
+/* Rows of all images of pixels, numbered through. */
+static void some_pixels(const void *args, int64_t first, int64_t last)
+{
+    const struct pixels *a = args;
+    const int64_t factor = a->factor, width = a->width;
+    for (int64_t k = first; k < last; k++) {
+        const int64_t image = k / (a->height * factor), row = k / factor % a->height;
+        for (int64_t j = 0; j < factor; j++) {
+            const int64_t plane = (image * factor + k % factor) * factor + j;
+            const int64_t apart = (plane * a->height + row) * width, joined = k * width * factor + j;
+            for (int64_t i = 0; i < width && !a->back; i++)
+                a->out[joined + i * factor] = a->x[apart + i];
+            for (int64_t i = 0; i < width && a->back; i++)
+                a->out[apart + i] = a->x[joined + i * factor];
+        }
+    }
+}
+
+/* The factor^2 planes (height, width) of each image as the pixels of one plane (height * factor, width * factor), or
+`back`. */
+void shuffle_pixels(int64_t threads, int64_t images, int64_t factor, int64_t height, int64_t width, int64_t back,
+                    const float *x, float *out)
+{
+    const struct pixels args = {factor, height, width, back, x, out};
+    share(threads, images * height * factor, rows_in_piece(width * factor), some_pixels, &args);
 }
 
 struct folded { int64_t height, width, high, wide, rows, columns, down, across, top, left, rows_apart, columns_apart;

@@ -1,4 +1,5 @@
-/* Writes a value where a mask is true (ops/layout/masked.py), and finds where that is (kernels/masks.py). */
+/* Writes a value where a mask is true (ops/layout/masked.py), finds where that is (kernels/masks.py), and compares
+(kernels/looks.py). */
 #include "common.h"
 
 struct filled { int64_t period; float value; const float *x; const uint8_t *mask; float *out; };
@@ -58,4 +59,25 @@ void true_places(int64_t threads, int64_t rows, int64_t columns, int64_t both, i
         }
     for (; k < count; k++)
         out[k] = column[k] = 0;
+}
+
+struct compared { const float *x, *other; int64_t *differ; };
+
+static void some_compared(const void *args, int64_t first, int64_t last)
+{
+    const struct compared *a = args;
+    int64_t differ = 0;
+    for (int64_t i = first; i < last; i++)
+        differ |= !(a->x[i] == a->other[i]);
+    if (differ)
+        fail(a->differ, OUTSIDE);
+}
+
+/* Fails if an element of x is not equal to that of the other array. NaN is equal to none. */
+int64_t all_equal(int64_t threads, int64_t n, const float *x, const float *other)
+{
+    int64_t differ = 0;
+    const struct compared args = {x, other, &differ};
+    share(threads, n, 16384, some_compared, &args);
+    return differ;
 }

@@ -173,6 +173,9 @@ KERNELS = {
                ">out[outer*(top+rows+bottom)*(left+columns+right)]"),
     "fold": (1, "images height width high wide rows columns down across top left rows_apart columns_apart "
              "x[images*rows*columns*high*wide] >out[images*height*width]"),
+    "shuffle_pixels": (1, "images factor height width back x[images*factor*height*factor*width] "
+                       ">out[images*factor*height*factor*width]"),
+    "all_equal": (1, "n x[n] other[n]"),
     "selected": (1, "n count mask[n]:? x[n] >out[count]"),
     "true_places": (1, "rows columns both count mask[rows*columns]:? >out[(1+both)*count]:i8"),
     "triangle": (1, "outer rows columns diagonal upper x[outer*rows*columns] >out[outer*rows*columns]"),
@@ -248,7 +251,7 @@ def parsed(declared):
 _FAILING = {**dict.fromkeys(("attend", "attend_backward", "convolve_squares", "depthwise_forward", "depthwise_input",
                              "depthwise_weights", "top", "ranked", "histogram", "transform", "transform_real",
                              "half_softmax"), ""),
-            "categories": "weights", "race": "weights"}
+            "categories": "weights", "race": "weights", "all_equal": "other"}
 
 
 def failing(name):

@@ -14,7 +14,7 @@ from ...autograd.public import method, public
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name
 from ...kernels.errstate import ignored
 from ...kernels.layout import as_array, operand_order
-from ...kernels.looks import all_true
+from ...kernels.looks import all_true, are_equal
 from ...tensor import Tensor, wrap
 from ...types import Number
 from .arithmetic import alike, zeros_like
@@ -267,10 +267,6 @@ def allclose(input: Tensor, other: Tensor, rtol: float | bool = 1e-05, atol: flo
     return all_true(isclose(input, other, rtol, atol, equal_nan)._array)
 
 
-#: The bytes of so few bools are looked at in less time than NumPy reduces them.
-_FEW = 65
-
-
 @public(method=True, looks=True, leaves=True)
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether shapes and elements are the same, as a Python bool. NaN differs from itself.
@@ -283,8 +279,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
     if x.shape != y.shape:
         return False
     if type(x) is type(y) is np.ndarray and x.dtype == y.dtype and x.dtype.kind != dt.WIDENED:
-        same = x == y
-        return b"\0" not in same.tobytes() if x.size < _FEW else bool(same.all())
+        return are_equal(x, y)
     a, b = alike(input, other)
     refuse_records(*("equal_notnan_cpu", a) if input is other else ("equal_cpu", a, dt.ONLY_COMPLEX32))
     return all_true(eq(a, b)._array)

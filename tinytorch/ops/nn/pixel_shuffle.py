@@ -6,6 +6,7 @@ import numpy as np
 from ...autograd.op import single
 from ...autograd.public import public
 from ...errors import refuse_records
+from ...kernels.arrange import pixels_shuffled
 from ...kernels.layout import channels_last, in_channels_last
 from ...seam import twin
 from ...tensor import Tensor
@@ -19,6 +20,10 @@ __all__ = ["channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
 @single(name="pixel_shuffle", batches="examples", input=lambda g, factor: _unshuffle(g, factor))
 def _shuffle(input, factor):
     blocks, order, pixels = _plan(input.shape, factor)
+    if input.ndim != 4 or input.strides[1] > input.strides[3]:
+        made = pixels_shuffled(input, factor, False, pixels)
+        if made is not None:
+            return made
     return _laid_out(input.reshape(blocks).transpose(order).copy("C").reshape(pixels), input)
 
 
@@ -39,9 +44,14 @@ def _unshuffle(input, factor):
     *batch, c, h, w = input.shape
     blocks = input.reshape(*batch, c, h // factor, factor, w // factor, factor)
     n = len(batch)
+    size = (*batch, c * factor ** 2, h // factor, w // factor)
+    if input.ndim != 4 or input.strides[1] > input.strides[3]:
+        made = pixels_shuffled(input, factor, True, size)
+        if made is not None:
+            return made
     order = *range(n + 1), n + 2, n + 4, n + 1, n + 3
     blocks = np.array(blocks.transpose(order), order="C")
-    return _laid_out(blocks.reshape(*batch, c * factor ** 2, h // factor, w // factor), input)
+    return _laid_out(blocks.reshape(size), input)
 
 
 def _laid_out(result, like):
