@@ -32,6 +32,9 @@ from ...types import Number
 from ..layout.shape import inverse
 from .options import as_dtype, check_options, without_numbers, wrong
 
+#: The characters of the dtypes between which NumPy converts as torch does.
+_REAL = "?bhilqBHILQfd"
+
 
 def _converted_back(g, numpy_dtype, source):
     """The gradient of a conversion: rounded as the output was, then converted to the dtype of the source."""
@@ -54,6 +57,9 @@ def _to_discrete(input, numpy_dtype, source):
 
 
 def _cast(array, numpy_dtype):
+    if type(array) is np.ndarray and array.dtype.char in _REAL and numpy_dtype.char in _REAL and (
+            array.flags.c_contiguous and 1 not in array.shape):
+        return array.astype(numpy_dtype)
     result = halves.convert(array, numpy_dtype)
     if result is None:
         result = dt.cast(array, numpy_dtype)

@@ -355,6 +355,8 @@ def _full(name, size, fill_value, out, dtype, layout, device, requires_grad, pin
 
 _NUMBERS = (float, int, bool, complex)
 _FLOAT, _PLAIN = np.dtype(np.float32), (float, int)
+#: For fewer elements there is memory.
+_FEW = 1 << 16
 
 
 # ------------------------------------------------------------------ like another tensor
@@ -367,7 +369,11 @@ def _fill_like(function, fill, input, dtype, layout, device, requires_grad, pin_
     if array.__class__ is late_bound.sparse_array:
         return late_bound.sparse(function.__name__, (input,), {"dtype": dtype, "requires_grad": requires_grad})
     numpy_dtype = array.dtype if dtype is None else as_dtype(dtype, function.__name__).numpy
-    if memory_format is None or memory_format is preserve_format:
+    usual = memory_format is None or memory_format is preserve_format
+    if usual and type(array) is np.ndarray and array.size < _FEW and array.flags.c_contiguous and (
+            1 not in array.shape):
+        result = np.empty(array.shape, numpy_dtype)
+    elif usual:
         order = "C" if 0 in array.strides else "K"
         result = new_memory(array.shape, numpy_dtype, lambda size, d: np.empty_like(array, d, order))
         if not array.flags.c_contiguous or 1 in array.shape:

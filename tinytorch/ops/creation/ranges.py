@@ -29,6 +29,8 @@ def _number(x):
     return float(number) if isinstance(number, np.longdouble) else number
 
 
+#: For fewer elements there is memory.
+_FEW = 1 << 16
 #: The classes of numbers that need no conversion and no check.
 _PLAIN = (float, int)
 
@@ -120,7 +122,10 @@ def arange(*args: Number, start: Number = 0, end: Number | None = None, step: Nu
         warn(f"The number of elements in the out tensor of shape {list(out._array.shape)} is {out._array.size} "
              f"which does not match the computed number of elements {count}. Note that this may occur as a "
              f"result of rounding error. The out tensor will be resized to a tensor of shape ({count},).")
-    result = wrap(new_without_numbers((count,), dtype.numpy) if on_meta else _steps(start, step, count, dtype))
+    if on_meta:
+        result = wrap(new_without_numbers((count,), dtype.numpy))
+    else:
+        result = wrap((_all_steps if count < _FEW else _steps)(start, step, count, dtype))
     if requires_grad:
         require_grad(result)
     return result if out is None else _into(out, result, by_count=True)
@@ -409,8 +414,11 @@ def eye(n: Extent, m: Extent = ..., *, out: Tensor | None = None, dtype: dt.dtyp
     d = dtype_for(out, dtype, "eye") or dt.get_default_dtype()
     if d is not dt.bool:
         _check_implemented("eye", d)
-    check_size((n, m), d.itemsize)
-    array = new_memory((n, m), d.numpy, _eye)
+    if 0 < n * m < _FEW:
+        array = _eye((n, m), d.numpy)
+    else:
+        check_size((n, m), d.itemsize)
+        array = new_memory((n, m), d.numpy, _eye)
     return _into(out, finish(array, device, requires_grad, pin_memory))
 
 

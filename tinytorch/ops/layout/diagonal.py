@@ -191,7 +191,8 @@ def tril(input: Tensor, diagonal: Extent = 0, *, out: Tensor | None = None) -> T
     tensor([[1., 0.],
             [1., 1.]])
     """
-    return write_out(out, _triangle_of("tril", _tril, input, diagonal), exact=EXACT)
+    result = _triangle_of("tril", _tril, input, diagonal)
+    return result if out is None else write_out(out, result, exact=EXACT)
 
 
 @public(method=True, inplace=_in_place)
@@ -203,7 +204,8 @@ def triu(input: Tensor, diagonal: Extent = 0, *, out: Tensor | None = None) -> T
     tensor([[1., 1.],
             [0., 1.]])
     """
-    return write_out(out, _triangle_of("triu", _triu, input, diagonal), exact=EXACT)
+    result = _triangle_of("triu", _triu, input, diagonal)
+    return result if out is None else write_out(out, result, exact=EXACT)
 
 
 def _indices(name, row, col, offset, outside, dtype, device, requires_grad, pin_memory):
