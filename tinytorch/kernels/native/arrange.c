@@ -36,7 +36,7 @@ void flip_rows(int64_t threads, int64_t outer, int64_t n, int64_t inner, const f
 
 struct beside { int64_t m, n; const float *x, *y; float *out; };
 
-#define LONG 256                               /* for so many floats a call of memcpy takes no longer than a loop */
+#define LONG 4096                              /* for so many floats a call of memcpy takes no longer than a loop */
 
 INLINE void put(float *to, const float *from, int64_t n)
 {
