@@ -653,6 +653,7 @@ def _plainly(o, forward, looped):
         except Exception:
             return looped(input, *args)
         return tuple([wrap(x if x.__class__ is ndarray else np.asarray(x)) for x in results])
+    set_cell(looped, "call", call)             # for operands that need conversion: `call` gets the attributes
     return call
 
 
