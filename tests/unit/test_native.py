@@ -262,6 +262,8 @@ def sums(width, seed, dtype):
                 if not special:
                     yield torch.tensor(x).var(dims, keepdim=True).numpy()
                     yield torch.tensor(x).std(dims, correction=0.5).numpy()
+                    yield torch.linalg.vector_norm(torch.tensor(x), 3, dims).numpy()
+                    yield torch.linalg.vector_norm(torch.tensor(x), 4, dims, True).numpy()
         with np.errstate(all="ignore"):
             for stored in (x.astype(np.float16), to_bfloat16(x.astype(np.float32))):
                 for dims in ((0, 1, 2), (1, 2), (2,), (0,)):

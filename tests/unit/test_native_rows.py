@@ -8,7 +8,8 @@ from tinytorch.kernels import arithmetic, copies, layout, native, running as run
 from tinytorch.kernels.conv import columns
 from tinytorch.kernels.extremes import extreme_of, place_of
 from tinytorch.kernels.looks import are_equal
-from tinytorch.kernels.sums import add_up_whole, norm_of_rows
+from tinytorch.kernels.sums import add_up_halves, add_up_whole, norm_of_rows
+from tinytorch.kinds.record_dtypes import to_bfloat16
 from tinytorch.ops.elementwise import complex
 from tinytorch.ops.layout import index as indexing, join, rearrange, scatter as along_an_index, slices
 from tinytorch.ops.layout.index_values import pick
@@ -62,6 +63,15 @@ def whole_sums(width, seed, dtype):
     for array in (x, x > 0):
         for dims in ((0,), (1, 2), (2,), (0, 1, 2)):
             yield add_up_whole(array, dims, seed % 2 == 0, np.dtype(np.int64))
+
+
+def rounded_sums(width, seed, dtype):
+    """Of whole numbers, whose sums need not be rounded before they are rounded to 16 bits."""
+    x = np.round(draws(seed, 20, 3, width))
+    for array in (x.astype(np.float16), to_bfloat16(x)):
+        for dims in ((1, 2), (2,), (0, 1, 2), (0,)):
+            yield dt.numbers(add_up_halves(array, dims, seed % 2 == 0, True))
+    yield dt.numbers(add_up_halves(to_bfloat16(np.round(draws(seed, width * 900))), (0,), False, True))
 
 
 def gathered(width, seed, dtype):
@@ -201,7 +211,8 @@ def folded(width, seed, dtype):
         yield torch.autograd.grad(y, x, torch.tensor(draws(seed, *y.shape, dtype=dtype)))[0].numpy()
 
 
-EXACT = extremes, folded, gathered, lines, moved, norms, placed, pools, running, selections, whole_sums
+EXACT = (extremes, folded, gathered, lines, moved, norms, placed, pools, rounded_sums, running, selections,
+         whole_sums)
 
 
 @needs_library

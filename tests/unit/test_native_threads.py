@@ -44,6 +44,7 @@ def programs():
     yield lambda: (x.cumsum(0), x.cumprod(1), x.cummax(1))
     yield lambda: (long.amax(1), long.argmin(0), long.max(1), long.aminmax(dim=1), long.median(1), long.kthvalue(9, 1))
     yield lambda: (long.std(0), long.var(1), long.long().sum(1), long.histc(min=-1, max=1))
+    yield lambda: (long.half().sum(1), torch.linalg.vector_norm(long, 3, 1))
     yield lambda: (long.T.contiguous(), torch.cat((long, long)), long + long, long - 1, long * long, long / long[0])
     yield lambda: (torch.exp(long), torch.log(long.abs()), torch.tanh(long), torch.erf(long), F.silu(long))
     yield lambda: F.relu(long.clone().requires_grad_()).square().sum().backward()

@@ -4,7 +4,7 @@ from math import prod
 
 import numpy as np
 
-from ..kinds.record_dtypes import BFLOAT16, from_bfloat16
+from ..kinds.record_dtypes import BFLOAT16, from_bfloat16, to_bfloat16
 from . import native
 from .rows import ones
 
@@ -72,18 +72,40 @@ def add_up_whole(x, axes, keepdims, dtype):
     return np.add.reduce(x, axis=axes, dtype=dtype, keepdims=keepdims)
 
 
-def add_up_halves(x, axes, keepdims=False):
-    """`add_up` of float16 or bfloat16, in float32: the sums are not rounded to 16 bits yet. TypeError for the other
-    dtypes that are stored as records."""
-    if x.dtype.kind != "f" and x.dtype != BFLOAT16:
-        raise TypeError(f"no sums of {x.dtype}")
+def add_up_halves(x, axes, keepdims=False, rounded=False):
+    """`add_up` of float16 or bfloat16, in float32. The sums are rounded to 16 bits if `rounded`. TypeError for the
+    other dtypes that are stored as records."""
+    dtype = x.dtype
+    half = dtype.kind == "f"
+    if not half and dtype is not BFLOAT16 and dtype != BFLOAT16:
+        raise TypeError(f"no sums of {dtype}")
+    name = "rounded_row_sums" if rounded else "half_row_sums"
     plan = _plan(x.shape, axes, keepdims)
-    if plan is not None and not plan[3] and plan[5] is None and native.many("half_row_sums", x.size) and (
+    if plan is not None and not plan[3] and plan[5] is None and native.many(name, x.size) and (
             type(x) is np.ndarray and x.flags.c_contiguous):
         shape, rows, width, _, pieces, _ = plan
-        return native.result("half_row_sums", shape, rows, width, PIECE, pieces, x.dtype.kind == "f",
-                             np.frombuffer(x, _BITS), np.empty(pieces) if pieces > 1 else None)
-    return add_up(x.astype(np.float32) if x.dtype.kind == "f" else from_bfloat16(x), axes, keepdims)
+        found = native.result(name, shape, rows, width, PIECE, pieces, half, np.frombuffer(x, _BITS),
+                              np.empty(pieces) if pieces > 1 else None)
+        return found.view(dtype) if rounded else found
+    found = add_up(x.astype(np.float32) if half else from_bfloat16(x), axes, keepdims)
+    if not rounded:
+        return found
+    found = _in_c_order(found)
+    return found.astype(dtype) if half else to_bfloat16(found)
+
+
+def _in_c_order(x):
+    return x if x.flags.c_contiguous else x.copy()
+
+
+def powers(x, power, axes, keepdims=False):
+    """Sums of |x| ** power over `axes`, for a power of 3 or 4 in C, where a sum is rounded once."""
+    plan = _plan(x.shape, axes, keepdims) if power in (3, 4) else None
+    if plan is not None and not plan[3] and plan[5] is None:
+        found = native.made("power_sums", *plan[:3], int(power), x)
+        if found is not None:
+            return found
+    return _in_c_order(add_up(np.abs(x) ** power, axes, keepdims))
 
 
 def variances(x, axes, keepdims, freedom, root):

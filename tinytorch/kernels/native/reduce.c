@@ -34,7 +34,7 @@ void row_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64
     *out = (float)total;
 }
 
-struct half_sums { int64_t width, grain; int half; const uint16_t *x; float *out; double *parts; };
+struct half_sums { int64_t width, grain; int half; const uint16_t *x; float *out; double *parts; uint16_t *narrow; };
 
 /* As `sum_of`, of numbers of 16 bits. */
 static double half_sum_of(int half, const uint16_t *x, int64_t n)
@@ -49,11 +49,19 @@ static double half_sum_of(int half, const uint16_t *x, int64_t n)
     return total;
 }
 
+INLINE void put_half_sum(const struct half_sums *s, int64_t row, float total)
+{
+    if (s->narrow)
+        of_floats(s->half, 1, &total, s->narrow + row);
+    else
+        s->out[row] = total;
+}
+
 static void half_sums_of_rows(const void *args, int64_t first, int64_t last)
 {
     const struct half_sums *s = args;
     for (int64_t row = first; row < last; row++)
-        s->out[row] = (float)half_sum_of(s->half, s->x + row * s->width, s->width);
+        put_half_sum(s, row, (float)half_sum_of(s->half, s->x + row * s->width, s->width));
 }
 
 static void half_sums_of_pieces(const void *args, int64_t first, int64_t last)
@@ -62,20 +70,57 @@ static void half_sums_of_pieces(const void *args, int64_t first, int64_t last)
     s->parts[first / s->grain] = half_sum_of(s->half, s->x + first, last - first);
 }
 
+static void all_half_sums(int64_t threads, int64_t rows, int64_t pieces, const struct half_sums *args)
+{
+    if (!args->parts) {
+        share(threads, rows, rows_in_piece(args->width), half_sums_of_rows, args);
+        return;
+    }
+    share(threads, args->width, args->grain, half_sums_of_pieces, args);
+    double total = 0.0;
+    for (int64_t i = 0; i < pieces; i++)
+        total += args->parts[i];
+    put_half_sum(args, 0, (float)total);
+}
+
 /* `row_sums` of what becomes of numbers of 16 bits in single precision. */
 void half_row_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64_t pieces, int64_t half,
                    const uint16_t *x, double *parts, float *out)
 {
-    struct half_sums args = {width, grain, half != 0, x, out, parts};
-    if (!parts) {
-        share(threads, rows, rows_in_piece(width), half_sums_of_rows, &args);
-        return;
+    const struct half_sums args = {width, grain, half != 0, x, out, parts, NULL};
+    all_half_sums(threads, rows, pieces, &args);
+}
+
+/* The same sums, rounded to 16 bits. */
+void rounded_row_sums(int64_t threads, int64_t rows, int64_t width, int64_t grain, int64_t pieces, int64_t half,
+                      const uint16_t *x, double *parts, uint16_t *out)
+{
+    const struct half_sums args = {width, grain, half != 0, x, NULL, parts, out};
+    all_half_sums(threads, rows, pieces, &args);
+}
+
+struct powers { int64_t width, power; const float *x; float *out; };
+
+static void some_power_sums(const void *args, int64_t first, int64_t last)
+{
+    const struct powers *a = args;
+    for (int64_t row = first; row < last; row++) {
+        const float *restrict x = a->x + row * a->width;
+        double total = 0.0;
+        TOTAL(+, total)
+        for (int64_t i = 0; i < a->width; i++) {
+            const double size = fabs((double)x[i]), square = size * size;
+            total += a->power == 3 ? square * size : square * square;
+        }
+        a->out[row] = (float)total;
     }
-    share(threads, width, grain, half_sums_of_pieces, &args);
-    double total = 0.0;
-    for (int64_t i = 0; i < pieces; i++)
-        total += parts[i];
-    *out = (float)total;
+}
+
+/* Sums of the third or fourth powers of the sizes of rows of numbers, in double precision. */
+void power_sums(int64_t threads, int64_t rows, int64_t width, int64_t power, const float *x, float *out)
+{
+    const struct powers args = {width, power, x, out};
+    share(threads, rows, rows_in_piece(width), some_power_sums, &args);
 }
 
 #define COLUMNS 8                              /* vectors of sums in registers */

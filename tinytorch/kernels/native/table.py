@@ -214,7 +214,9 @@ KERNELS = {
     "whole_sums": (1, "rows width x[rows*width]:int64 >out[rows]:i8"),
     **{name + "_variances": (1, f"rows width grain root .freedom:f8 x[rows*width] >out[{size}]")
        for name, size in (("row", "rows"), ("column", "width"))},
-    "half_row_sums": (1, "rows width grain pieces half x[rows*width]:u2 ?>parts[pieces]:f8 >out[rows]"),
+    **{name: (1, f"rows width grain pieces half x[rows*width]:u2 ?>parts[pieces]:f8 >out[rows]{kind}")
+       for name, kind in (("half_row_sums", ""), ("rounded_row_sums", ":u2"))},
+    "power_sums": (1, "rows width power x[rows*width] >out[rows]"),
     "row_norms": (1, "rows width x[rows*width] >out[rows]"),
     "sgd": (4096, "n nesterov fresh .sign .weight_decay .rate .momentum .share >p[n] g[n] ?>buf[n]"),
     "adam": (16, "n .sign .weight_decay .weight .beta2 .share .root .eps .rate .shrink >p[n] g[n] >m[n] >v[n] "

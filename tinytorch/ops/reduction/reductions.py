@@ -153,7 +153,7 @@ def to_outs(result, values, out, *inputs, apart=False):
 # ------------------------------------------------------------------ sum, mean, prod
 def _add(array, dim, keepdim, dtype=None):
     if array.dtype.char == "e":                # add up in float32, as torch does
-        return add_up_halves(array, dim, keepdim).astype(np.float16, order="C")
+        return add_up_halves(array, dim, keepdim, True)
     if dtype is None:
         result = add_up(array, dim, keepdim)
         return result if result.flags.c_contiguous else result.copy()
@@ -171,7 +171,7 @@ def _sum(input, dim, keepdim, dtype=None):
 
 
 def _sum_in_bfloat16(input, dim, keepdim, dtype=None):
-    return dt.narrowed(in_c_order(add_up_halves(input, dim, keepdim)))
+    return add_up_halves(input, dim, keepdim, True)
 
 
 _sum.op.in_bfloat16 = _sum_in_bfloat16
@@ -325,12 +325,12 @@ def _prod_grad(g, input, ans, dim):
     return g if array.size == 1 else g * _all_but_one(input.reshape(-1), 0).reshape(input.shape).conj()
 
 
-@op(name="prod", batches="dims", kernel="prod_out_cpu", steps=True, input=_prod_grad,
+@single(name="prod", batches="dims", kernel="prod_out_cpu", steps=True, input=_prod_grad,
     in_bfloat16=True)     # the forward rounds bfloat16 itself
 def _prod(input, dim, keepdim):
     """The product over axis `dim`, or of all elements (None)."""
-    over = tuple(range(input.ndim)) if dim is None or not input.ndim else dim
-    if input.dtype == np.float16 or input.dtype == dt.BFLOAT16:
+    over = _ALL_AXES[input.ndim] if dim is None or not input.ndim else dim
+    if input.dtype.char in "eV":               # float16 and bfloat16
         return _prod_of_halves(input, over, keepdim)
     result = scan.products(input, over if isinstance(over, tuple) else (over,), keepdim)
     if result is not None:
@@ -380,14 +380,26 @@ def prod(input: Tensor, dim: int = None, keepdim: bool = False, *, dtype: dt.dty
         check_recorded_dtype(input, wanted)
     if wanted is not None or input._array.dtype.kind in dt.INTEGRAL:
         input = converted(input, _LONG if wanted is None else wanted.numpy)
-    result = at_once(_prod, input, None, False) if dim is None else at_once(_prod_over, input, dim, keepdim)
+    if input._array.dtype.kind == dt.WIDENED:
+        result = at_once(_prod, input, None, False) if dim is None else at_once(_prod_over, input, dim, keepdim)
+    else:
+        result = _prod(input, None, False) if dim is None else _prod_over(input, dim, keepdim)
     if out is None:
         return result
     return write_out(out, result, exact=None if dtype is None else EXACT)
 
 
 # ------------------------------------------------------------------ truth and counts
+_ONE_OR_ALL = frozenset([type(None), int])
+
+
 def _truth(name, function, input, dim, keepdim, out):
+    array = input._array
+    if out is None and dim.__class__ in _ONE_OR_ALL and array.dtype.kind == dt.BOOL and type(array) is np.ndarray:
+        if dim is None and array.size and not keepdim:         # a search for one element takes a third of a reduction
+            place = array.argmax() if function is np.logical_or else array.argmin()
+            return wrap(np.array(array.item(place)))
+        return wrap(in_c_order(as_array(function.reduce(array, axis=axes(dim, array.ndim), keepdims=keepdim))))
     if out is not None and out.dtype is dt.uint8 and input._array.size != 1:
         input = input.to(dt.uint8)             # torch computes several elements in uint8, where fractions are 0
     array = dt.numbers(input._array)
