@@ -54,3 +54,47 @@ def test_dtypes_are_kept():
                        x.cummax(1).values, *x.aminmax(dim=0), x.amax(0), x.max(), x.diff()):
             assert values.dtype == dtype
         assert x.max().item() == 9 and x.topk(1).values.flatten().tolist() == [3, 9]
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "lower", "higher", "midpoint", "nearest"])
+@pytest.mark.parametrize("name", ["quantile", "nanquantile"])
+def test_quantiles(name, interpolation):
+    """Of rows, of columns and of all, at the ends and between; and with a NaN, which is left to the long way."""
+    function = getattr(torch, name)
+    for x in (numbers(), numbers().double(), numbers()[:, :1], torch.tensor([[1., float("nan"), 3.]])):
+        for q in (0, 0.3, 0.5, 1):
+            for dim in (None, 0, -1):
+                for keepdim in (False, True):
+                    found = function(x, q, dim, keepdim, interpolation=interpolation)
+                    wanted = function(x.clone().requires_grad_(), q, dim, keepdim, interpolation=interpolation)
+                    assert found.shape == wanted.shape and found.dtype == wanted.dtype and found.is_contiguous()
+                    assert found.detach().numpy().tobytes() == wanted.detach().numpy().tobytes()
+
+
+def test_covariances():
+    for x in (numbers(), numbers().double(), numbers()[:1], numbers()[:2] * 0, numbers()[:, :2] * torch.inf):
+        for function in (torch.cov, torch.corrcoef, lambda x: torch.cov(x, correction=0)):
+            found, wanted = function(x), function(x.clone().requires_grad_())
+            assert found.shape == wanted.shape
+            assert found.numpy().tobytes() == wanted.detach().numpy().tobytes()
+
+
+def test_equal_and_sinc():
+    nan = torch.tensor([1., float("nan")])
+    for x in (nan, nan.double(), nan.half(), nan.bfloat16()):
+        assert not torch.equal(x, x) and not torch.equal(x, x.clone())
+        assert torch.equal(x[:1], x[:1].clone()) and not torch.equal(x[:1], x[:1] + 1)
+    for x in (torch.tensor([0., -0.]), torch.tensor([False, False]), torch.zeros(0), torch.zeros(300)):
+        assert torch.equal(x, x) and torch.equal(x, x.clone()) and torch.equal(x.float(), -x.float())
+    assert torch.sinc(torch.tensor([0., -0.0, 1e-45, 0.5])).tolist()[:3] == [1, 1, 1]
+    assert torch.sinc(torch.tensor(0.)) == 1 and torch.sinc(torch.tensor([0.5])).item() == pytest.approx(0.63661977)
+
+
+def test_searches():
+    sequence = torch.tensor([1., 3., 3., 5.])
+    for right in (False, True):
+        for values in (numbers(), torch.tensor(3.), 3.0):
+            found = torch.searchsorted(sequence, values, right=right)
+            wanted = torch.searchsorted(sequence.clone(), torch.as_tensor(values).double(), right=right)
+            assert found.dtype == torch.int64 and torch.equal(found, wanted)
+            assert torch.bucketize(values, sequence, out_int32=True, right=right).dtype == torch.int32

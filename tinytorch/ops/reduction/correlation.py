@@ -2,13 +2,19 @@
 observations."""
 from __future__ import annotations
 
+import numpy as np
+
 from ... import dtypes as dt
+from ...autograd.op import unwatched
 from ...autograd.public import public
 from ...errors import type_name, warn
-from ...tensor import Tensor
+from ...kernels.errstate import ignored
+from ...kernels.sums import add_up
+from ...tensor import Tensor, wrap
 from ..creation.factories import tensor
 from ..elementwise.complex import complex, real
 from ..layout.diagonal import diag
+from ..linalg.products import _mm
 
 __all__ = ["corrcoef", "cov"]
 
@@ -33,6 +39,25 @@ def _check_weights(name, weights, observations, kinds, word):
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
+def _of_plain_rows(input, correction):
+    """The covariances of rows of floats without weights, in the steps of `cov`, where nobody watches, or None."""
+    array = input._array
+    if array.ndim != 2 or array.dtype.char not in "fd" or array.shape[1] <= correction or not unwatched(input):
+        return None
+    kind, observations = array.dtype.type, array.shape[1]
+    with ignored():
+        rows = array - (add_up(array, (1,), True) / kind(observations))
+        return _mm.op.forward(rows, rows.T) / kind(observations - correction)
+
+
+def _normalized(c):
+    """Correlations of at least two variables from their covariances."""
+    with ignored():
+        deviations = np.sqrt(c.diagonal())
+        c = c / deviations[:, None] / deviations
+    return np.minimum(np.maximum(c, c.dtype.type(-1)), c.dtype.type(1))
+
+
 @public(method=True, autocast="parts")
 def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
         ) -> Tensor:
@@ -51,6 +76,8 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
     _two_dims("cov", input)
     if input._array.dtype.kind in dt.BOOL:
         raise RuntimeError("cov(): bool dtype is not supported for input")
+    if fweights is None and aweights is None and (found := _of_plain_rows(input, correction)) is not None:
+        return wrap(found).squeeze()
     rows = input.view(1, -1) if input.dim() < 2 else input
     observations, weights = rows.size(1), None
     if fweights is not None:
@@ -86,6 +113,8 @@ def corrcoef(input: Tensor) -> Tensor:
             [-1.,  1.]])
     """
     _two_dims("corrcoef", input)
+    if input._array.ndim == 2 and (c := _of_plain_rows(input, 1)) is not None and len(c) > 1:
+        return wrap(_normalized(c))
     c = cov(input)
     if c.dim() == 0:
         return c / c                           # 1, or NaN if the variance is 0 or NaN

@@ -4,12 +4,13 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt, return_types
-from ...autograd.op import op, renamed
+from ...autograd.op import op, renamed, unwatched
 from ...autograd.promotion import EXACT, refuse_complex_gradient
 from ...autograd.public import public
 from ...errors import not_implemented, refuse_records
 from ...kernels import order as kernels
-from ...kernels.scatter import in_its_place, in_last_place
+from ...kernels.looks import any_nan
+from ...kernels.scatter import in_its_place, in_last_place, picked
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Tensors
 from .extremes import extreme_at, picker, shared_evenly
@@ -162,6 +163,28 @@ def _across(input, several):
 _ROUNDING = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}
 
 
+def _quantile_of_rows(array, q, dim, keepdim, interpolation):
+    """One quantile along `dim`, which is at one place in all rows. None if there is a NaN."""
+    if dim is None:
+        shape, rows = (1,) * array.ndim if keepdim else (), array.reshape(-1)
+    else:
+        dim = check_dim(dim, array.ndim)
+        shape = tuple([1 if i == dim else n for i, n in enumerate(array.shape) if keepdim or i != dim])
+        rows = np.ascontiguousarray(in_last_place(array, dim))
+    ranked = picked(rows, rows.argsort(-1, "stable"), rows.ndim - 1)
+    if any_nan(ranked[..., -1:]):
+        return None
+    rank = q * q.dtype.type(ranked.shape[-1] - 1)
+    if interpolation in _ROUNDING:
+        rank = _ROUNDING[interpolation](rank)
+    low, high = np.floor(rank), np.ceil(rank)
+    values = wrap(np.array(ranked[..., int(low)]).reshape(shape))
+    if interpolation in _ROUNDING:
+        return values
+    weight = rank - low if interpolation == "linear" else q.dtype.type(0.5)
+    return values.lerp(wrap(np.array(ranked[..., int(high)]).reshape(shape)), wrap(np.full(shape, weight, q.dtype)))
+
+
 def _quantile(name, ignore_nan, input, q, dim, keepdim, interpolation):
     if interpolation not in ("linear", "midpoint", *_ROUNDING):
         raise RuntimeError(f"{name}() interpolation must be one of linear, lower, higher, midpoint or nearest, but "
@@ -180,6 +203,10 @@ def _quantile(name, ignore_nan, input, q, dim, keepdim, interpolation):
     if ((at < 0) | (at > 1)).any():
         raise RuntimeError(f"{name}() q values must be in the range [0, 1]")
     ndim = input._array.ndim
+    if ndim and not at.ndim and not isinstance(q, Tensor) and unwatched(input):
+        result = _quantile_of_rows(input._array, at, dim, keepdim, interpolation)
+        if result is not None:
+            return result
     if dim is None:
         ranked, dim = input.reshape(-1), 0
         kept = (1,) * ndim

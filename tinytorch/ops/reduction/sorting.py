@@ -10,6 +10,7 @@ from ...autograd.public import public
 from ...autograd.views import has_history
 from ...errors import not_a_tensor, not_implemented, refuse_records, type_name, warn_once
 from ...kernels import order as kernels
+from ...kernels.layout import as_array
 from ...kernels.looks import any_nan
 from ...kernels.scatter import in_its_place, in_last_place, owned, picked
 from ...kinds.lazy import StandIn
@@ -348,6 +349,12 @@ def searchsorted(sorted_sequence: Tensor, input: Tensor | Number, *, out_int32: 
 
 
 def _searched(sequence, values, side, sorter, out_int32, out):
+    x, y = sequence._array, getattr(values, "_array", None)
+    if sorter is None and out is None and type(x) is type(y) is np.ndarray and x.dtype == y.dtype and (
+            x.dtype.kind in _NUMBERS and x.ndim == 1 and x.flags.c_contiguous and y.flags.c_contiguous):
+        if x.dtype.kind not in dt.NATIVE or not any_nan(x):
+            found = as_array(x.searchsorted(y, side))
+            return wrap(found.astype(np.int32 if out_int32 else np.int64, copy=False))
     if isinstance(values, complex):
         raise not_implemented("searchsorted_out_cpu", dt.default_complex())
     if isinstance(values, Tensor) and values._array.dtype != sequence._array.dtype:

@@ -456,13 +456,15 @@ def histc(input: Tensor, bins: int = 100, min: Number = 0, max: Number = 0, *, o
         raise RuntimeError(f"value cannot be converted to type {dt.of(array).name}_t without overflow")
     if dt.kind(array.dtype) not in dt.FLOATING:
         raise not_implemented("linspace_cpu" if array.dtype.kind in dt.BOOL else "histogram_cpu", input)
-    with ignored():
-        low, high = (dt.widened(dt.cast(np.array(end), array.dtype)) for end in (low, high))
-        result = None
-        if bins >> 31 == 0:
-            result = native.made("histogram", (bins,), array.size, bins, float(low), float(high), array)
-        if result is None:
+    result = None
+    if bins >> 31 == 0 and array.size:
+        result = native.made("histogram", (bins,), array.size, bins, low, high, array)
+    if result is None:
+        with ignored():
+            low, high = [dt.widened(dt.cast(np.array(end), array.dtype)) for end in (low, high)]
             result = _counted_in_bins(array, values, bins, low, high)
+    if out is None:
+        return wrap(result)
     with unrecorded():                         # torch does not check whether `out` requires grad
         return write_out(out, wrap(result), exact="torch.histogram: input tensor and hist tensor should have the "
                          "same dtype, but got input {want} and hist {have}")
