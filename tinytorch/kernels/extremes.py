@@ -17,9 +17,10 @@ def extreme_of(ufunc, x, axes, keepdims=False):
     """np.maximum or np.minimum (`ufunc`) along `axes` (not negative), or along all of them (None)."""
     plan = _plan(x.shape, axes, keepdims)
     if plan is not None:
-        found = native.made("extremes", *plan, ufunc is np.minimum, x)
-        if found is not None:
-            return found
+        if x.dtype.char == "f":
+            found = native.made("extremes", *plan, ufunc is np.minimum, x)
+            if found is not None:
+                return found
         if axes is None and type(x) is np.ndarray and x.dtype.kind in "iub":
             return np.array(x.item(x.argmin() if ufunc is np.minimum else x.argmax()), x.dtype)
         if x.size >= _FEW_SHORT and (x.size >= _FEW or x.shape[-1] < SHORT) and type(x) is np.ndarray and (
@@ -31,8 +32,13 @@ def extreme_of(ufunc, x, axes, keepdims=False):
 def range_of(x, axes, keepdims=False):
     """The smallest and the largest elements along `axes` (not negative), or along all of them (None)."""
     plan = _plan(x.shape, axes, keepdims)
-    if plan is not None and plan[3] == 1:
-        found = native.made("ranges", (2, *plan[0]), *plan[1:3], x)
+    if plan is not None and x.dtype.char == "f":
+        shape, outer, n, inner = plan
+        if inner > 1 or x.size < _FEW_SHORT:   # few numbers are read twice in less time than a result is parted
+            low = native.made("extremes", shape, outer, n, inner, True, x)
+            if low is not None:
+                return low, native.made("extremes", shape, outer, n, inner, False, x)
+        found = None if inner > 1 else native.made("ranges", (2, *plan[0]), *plan[1:3], x)
         if found is not None:
             return np.array(found[0]), np.array(found[1])
     return tuple([np.asarray(extreme_of(ufunc, x, axes, keepdims), order="C") for ufunc in (np.minimum, np.maximum)])

@@ -85,11 +85,12 @@ def qr(x, complete):
     tau = _UFUNCS.qr_r_raw(wide)               # the array now holds R and the reflectors
     whole = complete and m > n
     q = (_UFUNCS.qr_complete if whole else _UFUNCS.qr_reduced)(wide, tau)
-    above = _above(m if whole else min(m, n), n)
-    return _narrowed(q, x.dtype), _narrowed(np.where(above, wide[..., :len(above), :], 0), x.dtype)
+    r = _narrowed(wide if whole or m <= n else wide[..., :n, :], x.dtype)
+    np.copyto(r, 0, where=_below(*r.shape[-2:]))
+    return _narrowed(q, x.dtype), r
 
 
 @lru_cache(64)
-def _above(m, n):
-    """The places on and above the diagonal."""
-    return np.triu(np.ones((m, n), bool))
+def _below(m, n):
+    """The places below the diagonal."""
+    return np.tril(np.ones((m, n), bool), -1)

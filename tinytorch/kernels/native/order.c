@@ -118,25 +118,33 @@ static void partial_sort(struct pair *first, int64_t middle, int64_t n)
         pop_heap(first, i, first + i);
 }
 
-/* A stable sort of at most 16 elements: the place of each is the number of elements before it. */
-static void sort_few(struct pair *first, int64_t n)
+/* A stable sort of at most `most` elements (8 or 16): the place of each is the number of elements before it. */
+INLINE void sort_up_to(int most, struct pair *first, int64_t n)
 {
     struct pair copy[16];
     int32_t keys[16], places[16];
-    if (n < 2)
-        return;
     memcpy(copy, first, (size_t)n * sizeof *first);
-    for (int j = 0; j < 16; j++) {
+    for (int j = 0; j < most; j++) {
         keys[j] = j < n ? copy[j].key : INT32_MAX;
         places[j] = 0;
     }
     for (int i = 0; i < n; i++) {
         const int32_t key = keys[i];
-        for (int j = 0; j < 16; j++)
+        for (int j = 0; j < most; j++)
             places[j] += j > i ? key <= keys[j] : key < keys[j];
     }
     for (int j = 0; j < n; j++)
         first[places[j]] = copy[j];
+}
+
+static void sort_few(struct pair *first, int64_t n)
+{
+    if (n > 8)
+        sort_up_to(16, first, n);
+    else if (n > 2)
+        sort_up_to(8, first, n);
+    else if (n == 2 && first[1].key < first->key)
+        swap(first, first + 1);
 }
 
 static int doubled_logarithm(int64_t n)

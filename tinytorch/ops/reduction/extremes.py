@@ -36,6 +36,10 @@ _LONG = np.dtype(np.int64)
 #: The kinds of NumPy's dtypes with an order that are no bools, and of all with an order.
 _NUMBERS = dt.INTEGER + dt.NATIVE
 _ORDERED = _NUMBERS + dt.BOOL
+#: The characters of NumPy's dtypes whose extremes are found without a sign of an error.
+_QUICK = np.typecodes["AllInteger"] + "f?"
+#: Makes a tuple of return_types from its items, without a look at what it is given.
+named = tuple.__new__
 
 
 def _shared(g, input, extreme, dim):
@@ -159,7 +163,7 @@ def extreme_at(take, result, input, index, dim, keepdim):
     values = taken_at(take, input, places, dim, keepdim)
     if not keepdim and index.ndim:
         places._array = index.squeeze(dim)      # in place: memory and version stay the same
-    return result(values, places)
+    return named(result, (values, places))
 
 
 def _index_of(function, array, dim):
@@ -223,6 +227,8 @@ def max(input: Tensor, dim: int | Tensor = None, keepdim: bool = False, *, other
     indices=tensor([1, 0]))
     """
     dim = other if other is not None else dim
+    if dim is None and out is None and input._array.dtype.char in _QUICK and input._array.size and unwatched(input):
+        return wrap(as_array(extreme_of(np.maximum, input._array, None)))
     return _written(_extreme("max", _max_of_all, np.argmax, _take_max, return_types.max, input, dim, keepdim),
                     input, dim, out)
 
@@ -238,6 +244,8 @@ def min(input: Tensor, dim: int | Tensor = None, keepdim: bool = False, *, other
     tensor(1.)
     """
     dim = other if other is not None else dim
+    if dim is None and out is None and input._array.dtype.char in _QUICK and input._array.size and unwatched(input):
+        return wrap(as_array(extreme_of(np.minimum, input._array, None)))
     return _written(_extreme("min", _min_of_all, np.argmin, _take_min, return_types.min, input, dim, keepdim),
                     input, dim, out)
 
@@ -296,6 +304,9 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False,
     (tensor(1.), tensor(3.))
     """
     array = input._array
+    if array.dtype.char in _QUICK and array.size and unwatched(input):
+        low, high = range_of(array, axes(dim, array.ndim), keepdim)
+        return named(return_types.aminmax, (wrap(low), wrap(high)))
     if array.size and array.dtype.kind in _ORDERED:
         return return_types.aminmax(*_aminmax(input, axes(dim, array.ndim), keepdim))
     if not array.size and dim is None:

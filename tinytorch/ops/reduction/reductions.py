@@ -4,6 +4,7 @@ statistics in statistics.py.
 from __future__ import annotations
 
 import math
+from functools import partial
 from operator import index as as_int
 
 import numpy as np
@@ -220,7 +221,8 @@ def sum(input: Tensor, dim: int | Ints | None = None, keepdim: bool = False, *, 
         input, dim, keepdim = _prepared(sum, input, dim, keepdim, dtype, numpy)
     kind = input._array.dtype.kind
     if kind == dt.WIDENED:                     # the input, which may have been converted to `dtype`
-        return in_float32(_sum if dim is None else _sum_over, input, axes(dim, input._array.ndim), keepdim)
+        primitive = _sum if dim is None else _sum_over
+        return (primitive.widened or partial(in_float32, primitive))(input, axes(dim, input._array.ndim), keepdim)
     # NumPy would widen small integers
     kept = None
     if kind in dt.INTEGRAL:

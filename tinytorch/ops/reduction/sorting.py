@@ -16,7 +16,7 @@ from ...kernels.scatter import in_its_place, in_last_place, owned, picked
 from ...kinds.lazy import StandIn
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Extent, Number, Tensors
-from .extremes import extreme_at, laid_out_as, picker, taken_at
+from .extremes import extreme_at, laid_out_as, named, picker, taken_at
 from .reductions import check_nonempty
 
 __all__ = ["argsort", "bucketize", "kthvalue", "msort", "searchsorted", "sort", "topk", "unique", "unique_consecutive"]
@@ -77,7 +77,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool
     else:
         index = _by_rows(kernels.sort, array, dim, descending)
     index = wrap(laid_out_as(array, index))
-    return return_types.sort(taken_at(_take_sort, input, index, dim), index)
+    return named(return_types.sort, (taken_at(_take_sort, input, index, dim), index))
 
 
 @public(method=True)
@@ -120,7 +120,7 @@ def topk(input: Tensor, k: Extent, dim: int = -1, largest: bool = True, sorted: 
         raise RuntimeError("selected index k out of range")
     if array.dtype.kind in _NUMBERS and array.size:
         index = wrap(_top(array, k, dim, largest, sorted))
-        return return_types.topk(taken_at(_take_top, input, index, dim), index)
+        return named(return_types.topk, (taken_at(_take_top, input, index, dim), index))
     if dt.kind(array.dtype) in dt.BOOL + dt.COMPLEX:
         kind = "topk does not support bool" if array.dtype == bool else " topk does not support complex"
         raise RuntimeError(f"{kind} dtypes on CPU")
