@@ -9,6 +9,8 @@ from functools import lru_cache
 
 import numpy as np
 
+#: Fewer numbers are turned from one order to the other in less time than an array is made for them.
+_FEW = 256
 _UFUNCS = getattr(np.linalg, "_umath_linalg", None)
 #: The dtype in which LAPACK computes, by the character of the dtype of matrices that are taken here.
 _WIDE = {}
@@ -19,9 +21,17 @@ if all([hasattr(_UFUNCS, name)
 
 
 def _widened(x):
-    """A copy of matrices in double precision, or None if np.linalg's function is to take them."""
+    """A copy of matrices in double precision, or None if np.linalg's function is to take them. A single matrix is in
+    column order, like those that LAPACK reads and writes: copies in between are then quick."""
     wide = _WIDE.get(x.dtype.char) if type(x) is np.ndarray and x.size else None
-    return None if wide is None else x.astype(wide)
+    return None if wide is None else x.astype(wide, "F" if x.ndim == 2 else "C")
+
+
+def _to(x, rows=None, columns=None):
+    """The array for a result that is a matrix of this shape, by default that of `x`; None if NumPy is to make it."""
+    if x.ndim != 2 or x.size < _FEW:
+        return None
+    return np.empty(x.shape if rows is None else (rows, columns), x.dtype, "F")
 
 
 def _failed(x):
@@ -43,7 +53,7 @@ def _narrowed(x, dtype):
 def cholesky(x):
     """np.linalg.cholesky"""
     wide = _widened(x)
-    if wide is None or _failed(found := _UFUNCS.cholesky_lo(wide)):
+    if wide is None or _failed(found := _UFUNCS.cholesky_lo(wide, out=_to(wide))):
         return np.linalg.cholesky(x)
     return _narrowed(found, x.dtype)
 
@@ -51,7 +61,7 @@ def cholesky(x):
 def inv(x):
     """np.linalg.inv"""
     wide = _widened(x)
-    if wide is None or _failed(found := _UFUNCS.inv(wide)):
+    if wide is None or _failed(found := _UFUNCS.inv(wide, out=_to(wide))):
         return np.linalg.inv(x)
     return _narrowed(found, x.dtype)
 
@@ -60,7 +70,8 @@ def eigh(x, triangle):
     """np.linalg.eigh"""
     wide = _widened(x)
     if wide is not None:
-        values, vectors = (_UFUNCS.eigh_lo if triangle == "L" else _UFUNCS.eigh_up)(wide)
+        ufunc = _UFUNCS.eigh_lo if triangle == "L" else _UFUNCS.eigh_up
+        values, vectors = ufunc(wide, out=(None, _to(wide)))
         if not _failed(vectors):
             return values.astype(x.real.dtype), _narrowed(vectors, x.dtype)
     return tuple(np.linalg.eigh(x, triangle))
@@ -70,7 +81,10 @@ def svd(x, full):
     """np.linalg.svd"""
     wide = _widened(x)
     if wide is not None:
-        u, s, vh = (_UFUNCS.svd_f if full else _UFUNCS.svd_s)(wide)
+        m, n = x.shape[-2:]
+        k = min(m, n)
+        out = (_to(wide, m, m), None, _to(wide, n, n)) if full else (_to(wide, m, k), None, _to(wide, k, n))
+        u, s, vh = (_UFUNCS.svd_f if full else _UFUNCS.svd_s)(wide, out=out)
         if not _failed(u):
             return _narrowed(u, x.dtype), s.astype(x.real.dtype), _narrowed(vh, x.dtype)
     return tuple(np.linalg.svd(x, full_matrices=full))
@@ -84,7 +98,7 @@ def qr(x, complete):
     m, n = x.shape[-2:]
     tau = _UFUNCS.qr_r_raw(wide)               # the array now holds R and the reflectors
     whole = complete and m > n
-    q = (_UFUNCS.qr_complete if whole else _UFUNCS.qr_reduced)(wide, tau)
+    q = (_UFUNCS.qr_complete if whole else _UFUNCS.qr_reduced)(wide, tau, out=_to(wide, m, m if whole else min(m, n)))
     r = _narrowed(wide if whole or m <= n else wide[..., :n, :], x.dtype)
     np.copyto(r, 0, where=_below(*r.shape[-2:]))
     return _narrowed(q, x.dtype), r
@@ -93,4 +107,4 @@ def qr(x, complete):
 @lru_cache(64)
 def _below(m, n):
     """The places below the diagonal."""
-    return np.tril(np.ones((m, n), bool), -1)
+    return np.asfortranarray(np.tril(np.ones((m, n), bool), -1))

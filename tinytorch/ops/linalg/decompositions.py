@@ -1,6 +1,8 @@
 """Linear algebra on (batches of) matrices: inv det solve cholesky qr."""
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ... import dtypes as dt, return_types
@@ -102,7 +104,7 @@ def _scalars(x):
 
 
 def _eye(g, n):
-    return like(g, np.eye(n, dtype=raw(g).dtype))
+    return like(g, _weights(n, 0, 1, raw(g).dtype))
 
 
 # ------------------------------------------------------------------ inverse, determinant, solve
@@ -373,9 +375,15 @@ def _check_sides(A, B, left):
 # ------------------------------------------------------------------ cholesky, qr
 def _lower(x, diagonal):
     """The lower triangle of matrices, with the diagonal multiplied by a number."""
-    n = x.shape[-1]
-    weight = np.tril(np.ones((n, n)), -1) + np.eye(n) * diagonal
-    return x * like(x, weight.astype(raw(x).real.dtype))
+    return x * like(x, _weights(x.shape[-1], 1, diagonal, raw(x).real.dtype))
+
+
+@lru_cache(64)
+def _weights(n, below, on, dtype):
+    """A matrix with one number below its diagonal, another on it, and zeros above. It is read alone."""
+    weights = (np.tril(np.ones((n, n)), -1) * below + np.eye(n) * on).astype(dtype)
+    weights.flags.writeable = False
+    return weights
 
 
 def _cholesky_grad(g, L):
@@ -486,8 +494,8 @@ def _square_qr_grad(gQ, gR, Q, R):
     if gQ is not None:
         M = M - _matmul(mT(gQ), Q)
     n = M.shape[-1]
-    lower = like(M, np.tril(np.ones((n, n), raw(M).real.dtype), -1))
-    half = like(M, np.eye(n, dtype=raw(M).real.dtype))
+    lower = like(M, _weights(n, 1, 0, raw(M).real.dtype))
+    half = like(M, _weights(n, 0, 1, raw(M).real.dtype))
     M = M * lower
     full = M + mT(M)
     if gR is not None:

@@ -14,7 +14,7 @@ from ...kernels.linalg.triangles import columns
 from ...kernels.looks import all_true
 from ...tensor import Tensor, wrap
 from ...types import Tensors
-from ..reduction.reductions import like, raw
+from ..reduction.reductions import raw
 from .decompositions import LinAlgError, _check, _column, _eye, _failed_element, _inv, _rowwise, computed
 from .products import _matmul, mT
 
@@ -31,7 +31,7 @@ def _in_dtype_of(x, other):
 def _gaps(values, sign):
     """1 / (v_j - v_i), or 1 / (v_j + v_i), with zeros on the diagonal."""
     n = values.shape[-1]
-    eye = like(values, np.eye(n, dtype=raw(values).dtype))
+    eye = _eye(values, n)
     difference = _rowwise(values) + _column(values) * sign
     return 1 / (difference * (1 - eye) + eye) * (1 - eye)
 
