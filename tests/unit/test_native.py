@@ -134,13 +134,12 @@ def attention(width, seed, dtype):
         yield from [g.numpy() for g in gradients]
         for n, keys, size, wide in ((8, width, 3, 7), (width % 90 + 8, 60, 20, 50), (70, 130, 8, width % 50 + 1)):
             shapes = [(2, rows, 3, columns) for rows, columns in ((n, size), (keys, size), (keys, wide))]
-            heads = [draws(seed + i, *shape, dtype=dtype).swapaxes(1, 2) for i, shape in enumerate(shapes)]
+            heads = [draws(seed + i, *shape, dtype=dtype).swapaxes(1, 2) / 3 for i, shape in enumerate(shapes)]
             heads = [np.ascontiguousarray(x) for x in heads] if causal else heads
             in_c = dtype == np.float32 and native.LEAST == 0
             assert (attentions._in_one(*heads, causal, 0.3) is not None) == in_c
             yield attentions.attend(*heads, None, causal, 0.3)
             yield attentions.attend(heads[0][:, :, :3], *heads[1:], None, causal, 0.3)
-            heads = [x / 3 for x in heads]
             for shape in ((), (n, keys), (1, 3, n, keys), (2, 1, 1, keys), (2, 3, n, 1)):
                 mask = draws(seed + 3, *shape, dtype=dtype) / 3 if shape else None
                 if shape:
