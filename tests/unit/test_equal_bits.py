@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tinytorch as torch
-from tinytorch.kernels import native, threads
+from tinytorch.kernels import native, norm, threads
 
 from .doubles import need_steady_doubles, need_steady_products
 
@@ -216,6 +216,20 @@ def test_attention_and_its_gradients_on_any_number_of_threads(queries, keys, cau
         assert alone.detach().numpy().tobytes() == y[1:2].detach().numpy().tobytes()
         found.append(b"".join([x.detach().numpy().tobytes() for x in (y, *torch.autograd.grad(y, (q, k, v), g))]))
     assert found == found[:1] * 3
+
+
+@pytest.mark.parametrize("weighted, shifted", [(True, True), (True, False), (False, True), (False, False)])
+def test_batch_norm_in_evaluation_rounds_each_step_for_a_channel(weighted, shifted):
+    """As NumPy does: a product that is added is rounded first."""
+    random = np.random.RandomState(1)
+    x = random.randn(3, 700, 2, 3).astype(np.float32)
+    mean, weight, bias = random.randn(3, 700).astype(np.float32)
+    variance = random.rand(700).astype(np.float32)
+    weight, bias = weight if weighted else None, bias if shifted else None
+    result, rate = norm.batch_norm_by(x, weight, bias, mean, variance, 1e-5)
+    steps = 1 / np.sqrt(variance + 1e-5)
+    assert rate.tobytes() == steps.tobytes()
+    assert result.tobytes() == norm.scale_shift(x, weight, bias, mean, steps).tobytes()
 
 
 def test_what_runs_in_c_from_one_element_on_does_so():

@@ -81,8 +81,20 @@ def batch_norm_backward(g, wanted, x, weight, mean, rate):
     return g_input, g_weight, total
 
 
+def batch_norm_by(x, weight, bias, mean, variance, eps):
+    """(batch norm with given statistics, 1 / deviation of each channel)."""
+    if x.ndim > 2:
+        rate = np.empty(variance.shape, variance.dtype)
+        result = native.made("batch_norm_by", x.shape, x.shape[0], x.shape[1], math.prod(x.shape[2:]), eps, x, mean,
+                             variance, weight, bias, rate)
+        if result is not None:
+            return result, rate
+    rate = 1 / np.sqrt(variance + eps)
+    return scale_shift(x, weight, bias, mean, rate), rate
+
+
 def scale_shift(x, weight, bias, mean, rate):
-    """Batch norm with given statistics."""
+    """Batch norm with given means and 1 / deviation."""
     rows, spread = _by_channel(x)
     scale = rate if weight is None else rate * weight
     shift = -mean * scale if bias is None else bias - mean * scale

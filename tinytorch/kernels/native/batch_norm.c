@@ -1,5 +1,7 @@
 /* Batch norm of (images, channels, size), and its gradient (kernels/norm.py), channel by channel: the cache holds a
 channel. */
+#include <stdlib.h>
+
 #include "common.h"
 
 struct batch {
@@ -127,4 +129,26 @@ void scale_shift(int64_t threads, int64_t images, int64_t channels, int64_t size
 {
     struct batch args = {images, channels, size, 0.0f, x, NULL, weight, bias, out, NULL, NULL, NULL, NULL, NULL};
     share(threads, images * channels, rows_in_piece(size), some_images, &args);
+}
+
+/* Batch norm with given statistics, whose steps are rounded as the twin rounds them. Also writes 1 / deviation of each
+channel. */
+int64_t batch_norm_by(int64_t threads, int64_t images, int64_t channels, int64_t size, float eps, const float *x,
+                      const float *mean, const float *variance, const float *weight, const float *bias,
+                      float *restrict rate, float *out)
+{
+    float *restrict scale = malloc((2 * channels + 1) * sizeof(float)), *restrict shift = scale + channels;
+    if (!scale)
+        return NO_MEMORY;
+    for (int64_t c = 0; c < channels; c++) {
+        rate[c] = 1.0f / sqrtf(variance[c] + eps);
+        scale[c] = weight ? rate[c] * weight[c] : rate[c];
+    }
+    for (int64_t c = 0; c < channels; c++)
+        shift[c] = mean[c] * scale[c];
+    for (int64_t c = 0; c < channels; c++)     /* apart from the product, so that both are rounded */
+        shift[c] = bias ? bias[c] - shift[c] : -shift[c];
+    scale_shift(threads, images, channels, size, x, scale, shift, out);
+    free(scale);
+    return 0;
 }

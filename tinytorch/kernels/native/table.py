@@ -79,6 +79,8 @@ KERNELS = {
                             ">total[channels] >dot[channels]"),
     "scale_shift": (1, "images channels size x[images*channels*size] ?weight[channels] ?bias[channels] "
                     ">out[images*channels*size]"),
+    "batch_norm_by": (1, "images channels size .eps x[images*channels*size] mean[channels] variance[channels] "
+                      "?weight[channels] ?bias[channels] >rate[channels] >out[images*channels*size]"),
     **dict.fromkeys(("sigmoid", "silu"), (1, "n x[n] >out[n]")),
     "relu": (2048, "n x[n] >out[n]"),
     "glu": (1, "outer n x[2*outer*n] >out[outer*n]"),
@@ -250,9 +252,9 @@ def parsed(declared):
 
 #: Kernels that can fail though they have no array of places: the name of the array that can be wrong, or "" if only
 #: memory can be missing.
-_FAILING = {**dict.fromkeys(("attend", "attend_backward", "convolve_squares", "depthwise_forward", "depthwise_input",
-                             "depthwise_weights", "top", "ranked", "histogram", "transform", "transform_real",
-                             "half_softmax"), ""),
+_FAILING = {**dict.fromkeys(("attend", "attend_backward", "batch_norm_by", "convolve_squares", "depthwise_forward",
+                             "depthwise_input", "depthwise_weights", "top", "ranked", "histogram", "transform",
+                             "transform_real", "half_softmax"), ""),
             "categories": "weights", "race": "weights", "all_equal": "other"}
 
 

@@ -207,11 +207,17 @@ def _scale_shift_decomposition(input, weight, bias, running_mean, running_var, e
     joint=_backward("scale_shift_backward"), converts=True,
     called={"input": "input"})
 def _scale_shift(input, weight, bias, running_mean, running_var, eps):
-    mean, rate = wide(running_mean), 1 / np.sqrt(wide(running_var) + eps)
-    steps = _rounded_steps(input, weight, running_mean) if input.itemsize == 2 else None
-    result = kernels.scale_shift(wide(input), wide(weight), wide(bias), mean, rate) if steps is None else \
-        norm_steps.scale_shift(wide(input), wide(weight), wide(bias), mean, rate, steps[0])
-    result = _as(input.dtype)(result)
+    if input.itemsize == 2:
+        mean, variance, steps = wide(running_mean), wide(running_var), _rounded_steps(input, weight, running_mean)
+        if steps is None:
+            result, rate = kernels.batch_norm_by(wide(input), wide(weight), wide(bias), mean, variance, eps)
+        else:
+            rate = 1 / np.sqrt(variance + eps)
+            result = norm_steps.scale_shift(wide(input), wide(weight), wide(bias), mean, rate, steps[0])
+        result = _as(input.dtype)(result)
+    else:
+        mean = running_mean
+        result, rate = kernels.batch_norm_by(input, weight, bias, mean, running_var, eps)
     if not input.flags.c_contiguous:
         result = laid_out(result, input, _filled_last)
     return result, (mean.copy(), rate, about(bias))
