@@ -4,7 +4,7 @@
 
 It measures, on one thread, the time inside the calls of native kernels that last longer than a piece of work (`PIECE`):
 threads share these calls. The rest of the step, Python and NumPy, is its serial share. The gain of two threads is
-measured too, in alternating processes, unless `--one` is given.
+measured too, in alternating processes, unless `--one` is given, with which the time on one thread is processor time.
 
 The model of a step on n threads (`expected`): the serial part takes as long as on one thread. A call of time t takes t
 divided by the number of threads that get a piece, but at least the time in which memory delivers its arrays. To it
@@ -130,7 +130,7 @@ def main():
         given = ["--examine", name, "--seconds", str(args.seconds)]
         kinds = ((1, []), (1, ["--watch"]), (2, []))[:3 - args.one]
         runs = [[child([*given, *more], n, __file__)[0] for n, more in kinds] for _ in range(args.rounds)]
-        one = statistics.median(run[0][0] for run in runs)      # not of the process that watches calls
+        one = statistics.median(run[0][args.one] for run in runs)      # not of the process that watches calls
         two = None if args.one else statistics.median(run[2][0] for run in runs)
         _, cpu, calls = min((run[1] for run in runs), key=lambda found: found[1])
         cpu /= 1000
