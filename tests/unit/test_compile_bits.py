@@ -283,3 +283,36 @@ def test_the_error_state_of_numpy_is_no_matter():
         for _ in range(8):
             assert function(x, w).tolist() == [[np.inf] * 3] * 2
     assert type(ready_of(function).direct) is Lowered
+
+
+def test_programs_that_one_call_runs(monkeypatch):
+    """Arrays with gaps or offsets, empty ones and numbers of each call, results of several dimensions and none, another
+    number of threads, and other errors of NumPy's."""
+    monkeypatch.setattr(compiled.settings, "patience", 1)
+    monkeypatch.setattr(compiled.settings, "longer", 1)
+    weight = torch.nn.Parameter(torch.ones(3))
+    optimizer = torch.optim.SGD([weight], lr=0.5)
+
+    def update():
+        weight.grad = None
+        (weight * 2.0).backward(torch.ones(3))
+        optimizer.step()
+    functions = [lambda x: x * 2.0 + 1.0, lambda x: (x * x - x).reshape(x.shape), lambda x: (x + x, x * 3.0)]
+    arguments = [torch.arange(12.0).reshape(3, 4), torch.arange(12.0).reshape(3, 4).T, torch.arange(24.0)[5:17],
+                 torch.zeros(0, 3), torch.tensor(2.0), torch.arange(12.0).reshape(3, 4)[:, ::2],
+                 torch.ones(*[1] * 33, 2)]
+    for function in functions:
+        for x in arguments:
+            fast, before = torch.compile(function), torch.get_num_threads()
+            for k in range(6):
+                torch.set_num_threads(2 if k == 4 else 1)
+                found, wanted = fast(x + k), function(x + k)
+                for a, b in zip(*[(y,) if isinstance(y, torch.Tensor) else y for y in (found, wanted)]):
+                    assert a.shape == b.shape and a.stride() == b.stride() and a.tolist() == b.tolist(), (x.shape, k)
+                    assert a._version == 0 and a.is_leaf and not a.requires_grad and a.grad is None
+            torch.set_num_threads(before)
+    fast = torch.compile(update)
+    for k in range(6):
+        optimizer.param_groups[0]["lr"] = 0.5 + k
+        assert fast() is None
+        assert weight.tolist() == [1.0 - 2 * sum([0.5 + j for j in range(k + 1)])] * 3

@@ -8,6 +8,7 @@ found (another Python than CPython), or where other threads could change a dict 
 """
 from __future__ import annotations
 
+import gc
 import struct
 import sys
 from collections import defaultdict
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..kernels import native
-from ..kernels.native.objects import builtin_of_library
+from ..kernels.native.objects import builtin_of_library, new_array
 from ..tensor import Tensor, wrap
 
 try:
@@ -26,7 +27,8 @@ try:
 except ImportError:                            # as in browsers: no library can be loaded
     ctypes = None
 
-__all__ = ["ALONE", "ITEM", "NEVER", "Same", "Signature", "UNCHANGED", "fits", "same", "settle"]
+__all__ = ["ALONE", "ITEM", "NEVER", "Same", "Signature", "UNCHANGED", "fits", "launch", "same",
+           "settle", "wrapped"]
 
 _FIELD, ITEM, _NUMBER, _NO_ITEM, ALONE, UNCHANGED = range(6)
 _OBJECT, _TENSOR = range(2)
@@ -129,33 +131,34 @@ def _offset(x, inside):
 
 
 def _found():
-    """(same, settle, fits)"""
+    """(same, settle, wrapped, fits, launch)"""
     global NEVER
     if ctypes is None or native.level() is None or sys.implementation.name != "cpython" or (
             not getattr(sys, "_is_gil_enabled", lambda: True)()):
-        return None, None, None
+        return (None,) * 5
     try:
         tensor, cell = wrap(np.zeros(2)), CellType(_offsets)
         tensor._node = tensor._view_info = object()    # two fields with the same object are not found
-        tensor._view_info = None
+        tensor._view_info = struct
         _offsets.update(array=_offset(tensor, tensor._array), flag=_offset(tensor, False), cell=_offset(cell, _offsets),
-                        version=_offset(tensor, tensor._version_counter), node=_offset(tensor, tensor._node))
+                        version=_offset(tensor, tensor._version_counter), node=_offset(tensor, tensor._node),
+                        view=_offset(tensor, tensor._view_info))
         functions = [ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
                      for name in ("PyDict_GetItem", "PyBool_FromLong", "PyList_GetItem", "PyObject_GetAttr",
-                                  "PyDict_SetItem", "PyList_SetItem")]
+                                  "PyDict_SetItem", "PyList_SetItem", "PyList_New", "PyType_GenericNew")]
         library = native._loaded[1]
         library.set_identity.restype, library.set_identity.argtypes = None, (ctypes.c_char_p,)
         library.set_identity(struct.pack(
-            "15q", *[id(x) for x in (list, False, _GRAD, _HOOKS)],
-            *[_offsets[x] for x in ("array", "flag", "version", "node")], _version_of_dicts(), *functions))
-        made = [builtin_of_library(library, name) for name in ("same", "settle")]
-        made.append(builtin_of_library(library, "fits", True))
+            "19q", *[id(x) for x in (list, Tensor, False, _GRAD, _HOOKS)],
+            *[_offsets[x] for x in ("array", "flag", "version", "node", "view")], _version_of_dicts(), *functions))
+        made = [builtin_of_library(library, name, several) for name, several in (
+            ("same", False), ("settle", False), ("wrapped", False), ("fits", True), ("launch", True))]
         never = Same()
         never.item(_offsets, _GRAD, None)
         NEVER = never.packed()
-        return made if _agrees(*made) else (None, None, None)
+        return made if _agrees(*made) else (None,) * 5
     except (AttributeError, TypeError, ValueError):
-        return None, None, None
+        return (None,) * 5
 
 
 def _version_of_dicts():
@@ -174,9 +177,17 @@ def _version_of_dicts():
     return at if len(set(seen)) == len(seen) and all(seen) else 0
 
 
-def _agrees(same, settle, fits):
-    """Whether C finds in a few objects what Python finds."""
-    return _finds_changes(same) and _finds_references(same) and _settles(settle) and _compares_arguments(fits)
+def _agrees(same, settle, wrapped, fits, launch):
+    """Whether C finds in a few objects what Python finds, and makes the same tensors. `launch` returns arrays, for
+    which it needs NumPy's function."""
+    array = np.zeros(3)
+    before = sys.getrefcount(array)
+    made, twin = wrapped(array), wrap(array)
+    alike = made.__class__ is Tensor and sys.getrefcount(array) == before + 2 and gc.is_tracked(made) and all(
+        [getattr(made, name) == getattr(twin, name) for name in ("_node", "_requires_grad", "_version_counter",
+                                                                 "_view_info")]) and made._array is array
+    return alike and new_array() != 0 and _finds_changes(same) and _finds_references(same) and _settles(settle) and (
+        _compares_arguments(fits))
 
 
 def _finds_changes(same):
@@ -285,6 +296,10 @@ _GRAD, _HOOKS = "_grad", "_hooks"
 same: Callable[[bytes], bool] | None
 #: settle(packed) -> whether it noted gradients and writes, which come in bytes as objects.c says; or None.
 settle: Callable[[bytes], bool] | None
+#: wrapped(array) -> what `wrap` of tensor.py returns while no thread is in inference mode; or None.
+wrapped: Callable[[np.ndarray], Tensor] | None
 #: fits(packed, args) -> 1: the arguments are those of a `Signature`; 0: not; -1: perhaps. Or None.
 fits: Callable[[bytes, tuple], int] | None
-same, settle, fits = _found()
+#: launch(packed, *arrays, *numbers) -> the array that a program makes, or a number (see objects.c); or None.
+launch: Callable | None
+same, settle, wrapped, fits, launch = _found()

@@ -16,9 +16,9 @@ from ..autograd.grad_mode import all_threads, mode
 from ..kernels import errstate
 from ..kinds.lazy import root_of
 from ..seam import seam
-from ..tensor import wrap
+from ..tensor import new_tensor_state, wrap
 from .calls import here
-from .identity import Signature, fits
+from .identity import Signature, fits, wrapped
 from .ready import TENSORS, Ready, attach_spent, settings
 from .replay import Changed
 
@@ -144,7 +144,7 @@ class Quick:
             here_alone = f"(not all_threads.in_special_mode or {here_alone})"
         state.append(here_alone)
         scope.update(self._state, here=here, settings=settings, seam=seam, mode=mode, wrap=wrap, Changed=Changed,
-                     all_threads=all_threads,
+                     all_threads=all_threads, wrapped=wrapped, usual=new_tensor_state,
                      default_dtype=dt.get_default_dtype, compute=self.ready.compute, quiet=errstate.quiet(),
                      direct=self.ready.direct, finish=self.ready.finish, attach=attach_spent, Stale=self.ready.stale,
                      lock=self.ready.lock)
@@ -179,7 +179,10 @@ class Quick:
                 self.match.scope[f"versions{id(cell)}"] = cell
                 lines.append(f"versions{id(cell)}[0] += {count}")
         if ready.finish.single is not None:
-            lines.append(f"result = wrap(values[{ready.finish.single}])")
+            made = f"wrap(values[{ready.finish.single}])"
+            if wrapped is not None:
+                made = f"wrapped(values[{ready.finish.single}]) if usual.cell is None else {made}"
+            lines.append(f"result = {made}")
             if program.spent and program.outputs.requires_grad:
                 lines.append("attach((result,))")
             return [*lines, "return result"]

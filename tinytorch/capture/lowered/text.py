@@ -11,7 +11,7 @@ import numpy as np
 from ...kernels import native, threads
 from ...kernels.native.table import KERNELS, failing
 from ...tensor import wrap
-from ..identity import ALONE, ITEM, NEVER, UNCHANGED, same, settle
+from ..identity import ALONE, ITEM, NEVER, UNCHANGED, launch, same, settle
 from ..program import MADE, Ref, refs
 from ..references import OF_A_NAME
 from ..replay import Changed
@@ -20,6 +20,10 @@ from .emit import Words
 from .sums import InNumpy
 
 __all__ = ["InPython", "Opaque", "Stale", "Text", "as_it_lies", "owner_of"]
+
+
+#: Of a new array that C makes.
+_MOST_DIMENSIONS = 32
 
 
 class Stale(Exception):
@@ -421,6 +425,8 @@ class Text:
                 parts[2 if key in self.at else 0].append((key, "q", text, fast))
             else:
                 parts[self._is_of_options(key)].append((key, "d", key, key))
+        parts[0].sort(key=lambda x: x[0].__class__ is not Root or x[0].kind == "fresh")
+        parts[0].sort(key=lambda x: x[0].__class__ is not Root)        # arrays, new arrays, numbers
         number = {key: i for i, (key, *_) in enumerate([x for part in parts for x in part])}
         for i, key in enumerate(words.bases):
             fix[[w for w, (_, b, _) in enumerate(words.fixes) if b == i], 1] = number[key]
@@ -452,6 +458,13 @@ class Text:
                 text.append(f"if code := enter(one{line[1]} if team.size == 1 else pack(free(), *given{line[1]})): "
                             f"failed(code, names{line[1]}, {written})")
                 written = True
+        launched = self._launched(parts[0], packed, (*at, len(base)))
+        if launched is not None:
+            scope.update(launch=launch, words_of_call=launched[0])
+            place = text.index(next(line for line in text if line.startswith("if code := enter(")), fresh)
+            text[place:place + 1] = ["if team.size == 1:", *["    " + line for line in launched[1]], "else:", *[
+                "    " + line for line in (*before[0], text[place].replace("one0 if team.size == 1 else ", ""))]]
+            before[0] = []
         text[fresh:fresh] = [*before[1], *before[2], *before[0]]
         names = list(scope)
         body = "\n        ".join(text)
@@ -461,6 +474,36 @@ class Text:
         made = room["make"](**scope)
         made.held = maker.held                 # the memory whose addresses are in the words
         return made, source
+
+    def _launched(self, part, packed, memory):
+        """(the first argument of `launch`, the lines that run the program by it), or None if it has other arguments
+        than arrays that are given, a single new array, and numbers. `part`: the bases of each call. `memory`: the
+        addresses of the program, of its fixes and of the bases, and the number of bases."""
+        roots = [key for key, *_ in part if key.__class__ is Root]
+        arrays = [root for root in roots if root.kind == "given"]
+        fresh = [root for root in roots if root.kind == "fresh"]
+        if launch is None or len(packed) != 1 or len(roots) > len(arrays) + len(fresh) or (
+                len(fresh) != len(self.fresh_lines) or len(fresh) > 1) or any(
+                    [call.__class__ in (InPython, InNumpy) for call in self.calls]):
+            return None
+        whole = [place for place, text in self.views.items() if fresh and text == self.known[fresh[0]]]
+        if len(whole) != len(fresh) or not all([self.known[root].isidentifier() for root in roots]):
+            return None
+        if whole and len(whole[0][2]) > _MOST_DIMENSIONS:
+            return None
+        (start, stop, count, begin, end, _), (program, fix, bases, n) = packed[0], memory
+        numbers = [text for key, _, text, _ in part if key.__class__ is not Root]
+        shape = whole[0][2] if whole else ()
+        dtype = whole[0][4] if whole else None
+        words = [native.address_of("enter_replay"), 1, count, start, stop, end - begin, n, program, fix + 24 * begin,
+                 bases, bases, len(arrays), len(fresh), len(numbers), id(dtype), len(shape), *shape,
+                 *[self.maker.slots[root.slot].offset for root in arrays]]
+        self.maker.held.append(dtype)
+        made = self.known[fresh[0]] if fresh else "code"
+        failing = f"{made}.__class__ is int" if fresh else made
+        return struct.pack(f"{len(words)}q", *words), [
+            f"{made} = launch({', '.join(['words_of_call', *[self.known[x] for x in arrays], *numbers])})",
+            f"if {failing}: failed({made}, names0, False)"]
 
     def _of_call(self, bases):
         """The lines that make new arrays and write what each call has of its own."""

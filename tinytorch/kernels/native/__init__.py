@@ -270,6 +270,7 @@ def _arrays(declared):
 _loaded = _load()
 _doors = Doors(_loaded[1]) if _loaded else None
 _place_of, entering, _checking = (_doors.place_of, _doors.entering, _doors.checking) if _doors else (None, None, None)
+address_of = _doors.address_of if _doors else None
 #: Name -> the function of a kernel for `run`, `done`, `made`, `result` and `_run_fallback`.
 _known, _done, _makers, _results, _looks = [
     {name: partial(_first_call, which, name) for name in KERNELS} if _loaded else {} for which in range(5)]

@@ -339,12 +339,63 @@ KERNEL int64_t enter_nothing(const union argument *a)
     return 0;
 }
 
-/* For the functions below, from capture/identity.py: the class list; the objects False, "_grad" and "_hooks";
-the offsets of a tensor's array, flag, version cell and node, and of a dict's version, or 0; and functions of Python's C API.
-*/
+/* Runs a program (replay.c) and returns the array that it makes, or what `enter_replay` returned if it made none or failed.
+After the bytes come the arrays and then the numbers that this call has. The words of the bytes: the address of `enter_replay`
+and its nine arguments; the address of the bases, which arrays, the new array and numbers are written to in this order;
+the numbers of arrays, of new arrays (0 or 1) and of numbers; the new array's dtype, number of dimensions and shape; and how
+many bytes before each array its memory begins. */
+enum { BASES = 10, ARRAYS, MADE, REALS, DTYPE, DIMENSIONS, EXTENTS };
+
+KERNEL object launch(object unused, object const *args, intptr_t given)
+{
+    (void)unused;
+    const int64_t *words = (const int64_t *)((char *)args[0] + layout.content);
+    if (!has_type(args[0], layout.bytes) || given != 1 + words[ARRAYS] + words[REALS]) {
+        layout.raise(layout.error, "a program takes bytes, arrays and numbers");
+        return NULL;
+    }
+    int64_t *base = (int64_t *)(intptr_t)words[BASES];
+    const int64_t *before = words + EXTENTS + words[DIMENSIONS];
+    object made = NULL;
+    int64_t k = 0;
+    for (; k < words[ARRAYS]; k++) {
+        if (!has_type(args[1 + k], layout.array)) {
+            layout.raise(layout.error, "a program takes arrays");
+            return NULL;
+        }
+        base[k] = (intptr_t)FIELD(args[1 + k], void *, data) - before[k];
+    }
+    for (int64_t i = 0; i < words[REALS]; i++) {
+        const double x = layout.to_double(args[1 + k + i]);
+        if (x == -1.0 && layout.raised())
+            return NULL;
+        memcpy(base + k + words[MADE] + i, &x, sizeof x);
+    }
+    if (words[MADE]) {
+        intptr_t shape[MOST_DIMENSIONS];
+        for (int64_t i = 0; i < words[DIMENSIONS]; i++)
+            shape[i] = (intptr_t)words[EXTENTS + i];
+        layout.hold((object)(intptr_t)words[DTYPE]);
+        made = layout.new_array(layout.array, (object)(intptr_t)words[DTYPE], (int)words[DIMENSIONS], shape, NULL, NULL, 0, NULL);
+        if (!made)
+            return NULL;
+        base[k] = (intptr_t)FIELD(made, void *, data);
+    }
+    const int64_t failed = entered(words, (const union argument *)(words + 1));
+    if (made && !failed)
+        return made;
+    if (made)
+        layout.drop(made);
+    return layout.from_int(failed);
+}
+
+/* For the functions below, from capture/identity.py: the classes list and Tensor; the objects False, "_grad" and "_hooks";
+the offsets of a tensor's array, flag, version cell, node and view, and of a dict's version, or 0; and functions of Python's C
+API. */
 static struct {
-    object list, no, grad, hooks;
-    int64_t array, flag, version, node, of_dict;
+    object list, tensor, no, grad, hooks;
+    int64_t array, flag, version, node, view, of_dict;
+    object (*new_list)(intptr_t), (*new_instance)(object, object, object);
     object (*item)(object, object), (*from_bool)(long), (*in_list)(object, intptr_t), (*attribute)(object, object);
     int (*set_item)(object, object, object), (*set_in_list)(object, intptr_t, object);
 } identity;
@@ -352,23 +403,48 @@ static struct {
 KERNEL void set_identity(const int64_t *a)
 {
     identity.list = (object)(intptr_t)a[0];
-    identity.no = (object)(intptr_t)a[1];
-    identity.grad = (object)(intptr_t)a[2];
-    identity.hooks = (object)(intptr_t)a[3];
-    identity.array = a[4];
-    identity.flag = a[5];
-    identity.version = a[6];
-    identity.node = a[7];
-    identity.of_dict = a[8];
-    identity.item = (object (*)(object, object))(intptr_t)a[9];
-    identity.from_bool = (object (*)(long))(intptr_t)a[10];
-    identity.in_list = (object (*)(object, intptr_t))(intptr_t)a[11];
-    identity.attribute = (object (*)(object, object))(intptr_t)a[12];
-    identity.set_item = (int (*)(object, object, object))(intptr_t)a[13];
-    identity.set_in_list = (int (*)(object, intptr_t, object))(intptr_t)a[14];
+    identity.tensor = (object)(intptr_t)a[1];
+    identity.no = (object)(intptr_t)a[2];
+    identity.grad = (object)(intptr_t)a[3];
+    identity.hooks = (object)(intptr_t)a[4];
+    identity.array = a[5];
+    identity.flag = a[6];
+    identity.version = a[7];
+    identity.node = a[8];
+    identity.view = a[9];
+    identity.of_dict = a[10];
+    identity.item = (object (*)(object, object))(intptr_t)a[11];
+    identity.from_bool = (object (*)(long))(intptr_t)a[12];
+    identity.in_list = (object (*)(object, intptr_t))(intptr_t)a[13];
+    identity.attribute = (object (*)(object, object))(intptr_t)a[14];
+    identity.set_item = (int (*)(object, object, object))(intptr_t)a[15];
+    identity.set_in_list = (int (*)(object, intptr_t, object))(intptr_t)a[16];
+    identity.new_list = (object (*)(intptr_t))(intptr_t)a[17];
+    identity.new_instance = (object (*)(object, object, object))(intptr_t)a[18];
 }
 
 #define OF_TENSOR(x, field) (*(object *)((char *)(x) + identity.field))
+
+/* A new leaf around an array, as `wrap` of tensor.py makes it. */
+KERNEL object wrapped(object unused, object array)
+{
+    (void)unused;
+    object cell = identity.new_list(1), zero = layout.from_int(0);
+    object made = cell && zero ? identity.new_instance(identity.tensor, NULL, NULL) : NULL;
+    if (!made)
+        return NULL;                           /* there is no memory for anything */
+    identity.set_in_list(cell, 0, zero);
+    layout.hold(array);
+    layout.hold(layout.none);
+    layout.hold(layout.none);
+    layout.hold(identity.no);
+    OF_TENSOR(made, array) = array;
+    OF_TENSOR(made, node) = layout.none;
+    OF_TENSOR(made, view) = layout.none;
+    OF_TENSOR(made, flag) = identity.no;
+    OF_TENSOR(made, version) = cell;
+    return made;
+}
 
 /* The number of references to an object that has few. It stands before the object's class. */
 INLINE int64_t references(object x)

@@ -18,7 +18,7 @@ try:
 except ImportError:                            # as in browsers: no library can be loaded
     ctypes = None
 
-__all__ = ["Doors", "builtin_of_library", "capi"]
+__all__ = ["Doors", "builtin_of_library", "capi", "new_array"]
 
 #: The words of a signature, as in objects.c: how an argument is given, how a size is calculated from the arguments, and
 #: what is said of an array.
@@ -58,13 +58,17 @@ class Doors:
         function.restype, function.argtypes = ctypes.c_int64, (ctypes.c_char_p,)
         return function
 
+    def address_of(self, name: str) -> int:
+        """The address of a function of the library."""
+        return _at(self.library, name)
+
     def checking(self, name: str, declared: Iterable[tuple], makes: bool = False) -> Callable[..., Any]:
         """A function of the number of threads and the arguments of a function of the library, as `parsed` of table.py
         yields them. It checks the arguments, calls the function and returns what that returns. If the arguments do not
         fit, or it does not know whether they do, it returns -1 and calls nothing. `makes`: it takes the shape of the
         last array in place of this array, after the number of threads, and returns the new array if the function
         returns 0."""
-        if not self.built_in or makes and not _new_array():
+        if not self.built_in or makes and not new_array():
             return _undecided
         return _builtin(self.library.make_checked if makes else self.library.call_checked, name.encode(),
                         _signature(_at(self.library, name), list(declared)), _ARGUMENTS)
@@ -73,7 +77,7 @@ class Doors:
         """A function of the number of threads, arrays of a dtype and numbers, which returns the array that the
         elementwise machine makes of them by a plan. It returns -1 if they do not fit. The arrays are contiguous and
         not empty. Those after the first one have its shape, or one element and not more dimensions."""
-        if not self.built_in or not _new_array():
+        if not self.built_in or not new_array():
             return _undecided
         _kept.append(dtype)
         words = _at(self.library, name), id(dtype), dtype.itemsize, arrays, numbers, plan.size
@@ -175,7 +179,7 @@ def capi(table: str, place: int) -> int:
 
 
 @lru_cache
-def _new_array():
+def new_array():
     """The address of PyArray_NewFromDescr."""
     return capi("_ARRAY_API", 94)
 
@@ -193,7 +197,7 @@ def _set_layout(library):
     classes = [id(x) for x in (np.ndarray, bytes, TypeError, None)]
     library.set_layout.restype, library.set_layout.argtypes = None, (ctypes.c_char_p,)
     library.set_layout(struct.pack("28q", *classes, head - pointer, data, ndim, shape, strides, dtype, flags,
-                                   bytes.__basicsize__ - 1, *functions, _new_array()))
+                                   bytes.__basicsize__ - 1, *functions, new_array()))
 
 
 def _agrees(doors):
