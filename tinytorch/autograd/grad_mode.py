@@ -13,10 +13,8 @@ from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import Any, Literal
 
-from numpy import ndarray
-
 from ..errors import not_a_tensor, warn
-from ..seam import Leaving, door, seam
+from ..seam import Leaving, door
 from ..tensor import Tensor, new_tensor_state
 from .node import Node
 
@@ -200,17 +198,6 @@ def carries_tangents(tensor: Tensor) -> bool:
 def differentiates() -> bool:
     """Whether results computed now will have gradients. If so, a write to a leaf, for example, is refused."""
     return not all_threads.in_special_mode or bool(mode.grad_now) and mode.grad_now is not for_tangents
-
-
-def computes_alone(*tensors: Any) -> bool:
-    """Whether nothing records, watches or differentiates what is computed of these tensors, whose arrays are ndarrays.
-    A function that is made of several operations may then compute with the arrays and make one tensor at the end."""
-    if seam.up or all_threads.in_special_mode:
-        return False
-    for x in tensors:
-        if x._requires_grad or type(x._array) is not ndarray:
-            return False
-    return True
 
 
 def is_grad_enabled() -> bool:

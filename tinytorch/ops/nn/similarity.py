@@ -4,8 +4,8 @@ from __future__ import annotations
 import numpy as np
 
 from ... import dtypes as dt
-from ...autograd.grad_mode import computes_alone, mode, no_grad
-from ...autograd.op import op
+from ...autograd.grad_mode import mode, no_grad
+from ...autograd.op import op, unwatched
 from ...autograd.promotion import converted, result_dtype, underivable, write_out
 from ...autograd.public import public
 from ...errors import not_implemented, type_name
@@ -32,7 +32,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     common = result_dtype((x1, x2))
     if not common.is_floating_point:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {type_name(common)}")
-    if computes_alone(x1, x2) and _are_alike(x1._array, x2._array):
+    if unwatched(x1) and unwatched(x2) and _are_alike(x1._array, x2._array):
         over = check_dim(dim, x1._array.ndim),
         products = np.multiply(*[_unit_of(x._array, over, eps) for x in (x1, x2)])
         return wrap(np.asarray(add_up(products, over), order="C"))
@@ -133,7 +133,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, o
     >>> torch.nn.functional.normalize(torch.tensor([[3., 4.]]))
     tensor([[0.6000, 0.8000]])
     """
-    if p == 2 and out is None and isinstance(input, Tensor) and computes_alone(input) and _are_alike(
+    if p == 2 and out is None and isinstance(input, Tensor) and unwatched(input) and _are_alike(
             input._array, input._array):
         return wrap(_unit_of(input._array, axes(dim, input._array.ndim), eps))
     return write_out(out, input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input))
