@@ -120,7 +120,7 @@ static void gradients_of(const void *args, int64_t first, int64_t last)
                 SPAN
                 for (int64_t c = 0; c < a->classes; c++) {
                     const float slope = exp_of(log_p[c]) - out[c];
-                    out[c] = (loss - loss == 0.0f) & (log_p[c] != -INFINITY) ? slope : NAN;
+                    out[c] = ((loss - loss == 0.0f) & (log_p[c] != -INFINITY)) ? slope : NAN;
                 }
             }
             for (int64_t c = 0; c < a->classes; c++)

@@ -87,13 +87,13 @@ def refuse_bools(array, kernel="addmm_impl_cpu_"):
         mat2=lambda g, input: _mm(rows(input).T.conjugate(), rows(g)), stored=_MULTIPLIED)
 def _mm(input, mat2):
     char = input.dtype.char
-    if char == "V" and input.dtype is dt.BFLOAT16 and mat2.dtype is dt.BFLOAT16:
-        return to_bfloat16(_mm.op.forward(wide(input), wide(mat2)))
     try:
         if char in "fd" and input.ndim == 2:
             if input.size * mat2.size < HEAVY:     # quicker than the number of multiplications, and never smaller
                 return input.dot(mat2)
             return products.dot(input, mat2)
+        if char == "V" and input.dtype is dt.BFLOAT16 and mat2.dtype is dt.BFLOAT16:
+            return to_bfloat16(_mm.op.forward(wide(input), wide(mat2)))
         if char in _REFUSED:
             check_matrices(rows(input), mat2)
             if input.size and mat2.size:
