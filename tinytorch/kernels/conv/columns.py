@@ -129,18 +129,17 @@ def _unread(shape):
 
 
 @lru_cache(512)
-def _prepared(shape, of_weight, *settings):
-    """The function of input, weight and bias that convolves C-contiguous floats of these shapes in C. To look for it
-    takes as long as a small convolution."""
-    (out, stride, padding, dilation, groups), kernel = settings, of_weight[2:]
-    x, weight, outputs = _unread(shape), _unread(of_weight), of_weight[0] // groups
-    if winograd.suits(x, weight, shape[1], outputs, kernel, *settings):
-        return lambda x, weight, bias: winograd.forward(x, weight, bias, out, padding)
+def _choice(shape, of_weight, out, stride, padding, dilation, groups):
+    """How C convolves C-contiguous floats of these shapes: the name of the file that does, or what `windows.computed`
+    takes. To look for it takes as long as a small convolution."""
+    x, weight, outputs, kernel = _unread(shape), _unread(of_weight), of_weight[0] // groups, of_weight[2:]
+    if winograd.suits(x, weight, shape[1], outputs, kernel, out, stride, padding, dilation, groups):
+        return "winograd"
     if direct.suits(x, weight, outputs, kernel, out, stride, groups):
-        return lambda x, weight, bias: direct.forward(x, weight, bias, out, padding, dilation)
+        return "direct"
     if depthwise.suits(x, weight, of_weight[0], shape[1], kernel, groups, padding):
-        return lambda x, weight, bias: depthwise.forward(x, weight, bias, out, stride, padding, dilation)
-    return windows.prepared(shape, of_weight, *settings)
+        return "depthwise"
+    return windows.prepared(shape, of_weight, out, stride, padding, dilation, groups)
 
 
 def forward(x, weight, bias, out, stride, padding, dilation, groups, keep=False):
@@ -149,7 +148,14 @@ def forward(x, weight, bias, out, stride, padding, dilation, groups, keep=False)
     `weight_grad`, if they are small."""
     if x.dtype is _FLOAT and x.flags.c_contiguous and weight.flags.c_contiguous and windows.suits(x, weight, bias) and (
             bias is None or bias.flags.c_contiguous):
-        return _prepared(x.shape, weight.shape, out, stride, tuple(padding), dilation, groups)(x, weight, bias), None
+        choice = _choice(x.shape, weight.shape, out, stride, tuple(padding), dilation, groups)
+        if choice.__class__ is tuple:
+            return windows.computed(*choice, x, weight, bias), None
+        if choice == "direct":
+            return direct.forward(x, weight, bias, out, padding, dilation), None
+        if choice == "winograd":
+            return winograd.forward(x, weight, bias, out, padding), None
+        return depthwise.forward(x, weight, bias, out, stride, padding, dilation), None
     kernel, outputs = weight.shape[2:], len(weight) // groups
     if winograd.suits(x, weight, x.shape[1], outputs, kernel, out, stride, padding, dilation, groups, bias):
         return winograd.forward(x, weight, bias, out, padding), None

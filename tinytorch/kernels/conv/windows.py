@@ -69,19 +69,21 @@ def _plan(channels, groups, size, out, kernel, stride, padding, dilation):
 
 def forward(x, weight, bias, *settings):
     """`columns.forward`."""
-    return prepared(x.shape, weight.shape, *settings)(*in_order(x, weight, bias))
+    return computed(*prepared(x.shape, weight.shape, *settings), *in_order(x, weight, bias))
+
+
+def computed(shape, numbers, plan, x, weight, bias):
+    """`forward` of C-contiguous arrays, by a result of `prepared`."""
+    return native.result("convolve_windows", shape, *numbers, x, weight, bias, plan)
 
 
 def prepared(shape, of_weight, out, stride, padding, dilation, groups):
-    """`forward` for C-contiguous arrays of these shapes: a function of input, weight and bias."""
+    """(the shape of the result, the numbers that the kernel takes, its plan) for arrays of these shapes."""
     (outputs, channels, *kernel), count = of_weight, shape[0]
     rows, places = outputs // groups, prod(out)
     image, terms, step, plan = _plan(channels, groups, shape[2:], out, tuple(kernel), stride, tuple(padding), dilation)
     numbers = (count, *image, groups, rows, terms, prod(of_weight), places, places, step, terms, rows * terms)
-
-    def run(x, weight, bias):
-        return native.result("convolve_windows", (count, outputs) + out, *numbers, x, weight, bias, plan)
-    return run
+    return (count, outputs) + out, numbers, plan
 
 
 @lru_cache(256)
