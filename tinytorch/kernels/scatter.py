@@ -219,7 +219,9 @@ def _sizes_along(shape, dim, places):
 def gather(array, dim, index):
     """result[i][j] = array[index[i][j]][j] for dim 0, and so on. `index` is not empty, and in range."""
     if type(array) is np.ndarray and (sizes := _sizes_along(array.shape, dim, index.shape)) is not None:
-        result = native.made("gather", index.shape, *sizes, array, np.ascontiguousarray(index, _INT64))
+        if index.dtype != _INT64 or not index.flags.c_contiguous:
+            index = np.ascontiguousarray(index, _INT64)
+        result = native.made("gather", index.shape, *sizes, array, index)
         if result is not None:
             return result
     return array.reshape(-1).take(along(array.shape, dim, index))

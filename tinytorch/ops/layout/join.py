@@ -122,7 +122,8 @@ def cat(tensors: Tensors, dim: int = 0, *, axis: int | None = None, out: Tensor 
     # The order of the steps is that of torch's errors: an empty list, dtypes, tensors without dimensions, `out`, the
     # dimension, sizes. Tensors of shape (0,) are left out of all checks but the first ones.
     if out is None and (first := _common_shape(tensors)) is not None and len(first) > 1:      # as nearly always
-        dim = check_dim(dim if axis is None else axis, len(first))
+        if axis is not None or dim.__class__ is not int or not 0 <= dim < len(first):
+            dim = check_dim(dim if axis is None else axis, len(first))
         return _cat(dim, (first[dim],) * len(tensors), *tensors)
     if isinstance(tensors, (tuple, list)) and not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")

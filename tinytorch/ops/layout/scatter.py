@@ -272,8 +272,10 @@ def gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False,
         if d != dim and n > m:
             raise RuntimeError(f"Size does not match at dimension {d} expected index {list(places)} to be no larger "
                                f"than self {list(shape)} apart from dimension {dim}")
-    refuse_records("scatter_gather_tensor_cpu", input)
-    _check_bounds(index, dim, shape[dim] if shape else 1)
+    if input._array.dtype.kind == dt.WIDENED:
+        refuse_records("scatter_gather_tensor_cpu", input)
+    if _any_outside(index._array, shape[dim] if shape else 1):
+        _check_bounds(index, dim, shape[dim] if shape else 1)
     if len(places) != len(shape):
         return gather(reshape(input, -1), 0, reshape(index, -1)).reshape(places)
     return _gather(input, dim, index)
