@@ -346,8 +346,6 @@ def searchsorted(sorted_sequence: Tensor, input: Tensor | Number, *, out_int32: 
     return _searched(sorted_sequence, input, side, sorter, out_int32, out)
 
 
-
-
 def _searched(sequence, values, side, sorter, out_int32, out):
     x, y = sequence._array, getattr(values, "_array", None)
     if sorter is None and out is None and type(x) is type(y) is np.ndarray and x.dtype == y.dtype and (
