@@ -634,7 +634,7 @@ def _looped(o, forward):
 def unwatched(input: Tensor) -> bool:
     """Whether nobody records or sees what is done with a tensor: then a result needs no more than to be wrapped."""
     return (input.__class__ is Tensor and not input._requires_grad and input._view_info is None and not seam.up
-            and input._array.__class__ is ndarray)
+            and type(input._array) is ndarray)
 
 
 def _plainly(o, forward, looped):

@@ -325,7 +325,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False,
 
 def _arg(name, function, input, dim, keepdim):
     array = input._array
-    if array.dtype.kind in _NUMBERS and array.size and array.__class__ is np.ndarray:
+    if array.dtype.kind in _NUMBERS and array.size and type(array) is np.ndarray:
         if dim is None and not keepdim:
             return wrap(np.asarray(array.argmax() if function is np.argmax else array.argmin()))
         if dim.__class__ is int and -array.ndim <= dim < array.ndim:
