@@ -18,7 +18,6 @@ from ..errors import warn
 from ..kernels import layout
 from ..kernels.memory import READ_ONLY, empty, is_given, refusal, unset
 from ..kinds.lazy import address_of, bits_of, device_of, is_lazy, raw, root_of, seen
-from ..seam import seam
 from ..tensor import Tensor, wrap
 from . import late_bound
 from .grad_mode import INFERENCE_WRITE, InferenceCell, OwnCell, all_threads, differentiates, for_tangents, mode
@@ -300,12 +299,6 @@ def check_inference(tensor: Tensor) -> None:
 def has_history(tensor: Tensor) -> bool:
     """Whether a write from or to `tensor` is recorded in grad mode: it requires gradients, or carries tangents."""
     return tensor._requires_grad or tensor._view_info is not None and tensor._view_info.base._requires_grad
-
-
-def is_array_alone(tensor: Tensor) -> bool:
-    """Whether a function that is made of others may compute with the array of `tensor` instead: it is an ndarray,
-    nothing would be recorded, and no handler sees calls."""
-    return type(tensor._array) is np.ndarray and not seam.up and not has_history(tensor)
 
 
 def overlaps_itself(array: np.ndarray) -> bool:

@@ -8,10 +8,10 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...autograd.in_place import in_place
-from ...autograd.op import op, renamed
+from ...autograd.op import op, renamed, unwatched
 from ...autograd.promotion import stored_as, write_out
 from ...autograd.public import public, refuse
-from ...autograd.views import is_array_alone, warn_expanded
+from ...autograd.views import warn_expanded
 from ...errors import refuse_records, type_name
 from ...kernels import native
 from ...kernels.layout import dense_copy
@@ -336,7 +336,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, ou
     if not ndim:
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = check_dim(dim, ndim)
-    if is_array_alone(input) and is_array_alone(indices) and out is None and input._array.size and (
+    if unwatched(input) and unwatched(indices) and out is None and input._array.size and (
             input._array.shape == indices._array.shape):
         if not any_outside(indices._array, input._array.shape[dim]):
             return _gather(input, dim, indices)

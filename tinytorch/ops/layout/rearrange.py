@@ -5,9 +5,8 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import ints_of
-from ...autograd.op import op
+from ...autograd.op import op, unwatched
 from ...autograd.public import method, public, refuse
-from ...autograd.views import is_array_alone
 from ...errors import not_implemented, refuse_records
 from ...kernels import arrange
 from ...kernels.copies import repeated
@@ -168,7 +167,7 @@ def _repeat_each(input, repeats, dim, output_size):
     if output_size is not None and input._array.ndim and input._array.shape[dim] * repeats != output_size:
         raise RuntimeError("repeat_interleave: Invalid output_size, expected "
                            f"{input._array.shape[dim] * repeats} but got {output_size}")
-    if is_array_alone(input) and input._array.ndim and (found := repeated(input._array, dim, repeats)) is not None:
+    if unwatched(input) and input._array.ndim and (found := repeated(input._array, dim, repeats)) is not None:
         shape = input._array.shape
         return _view(wrap(found), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1:]))
     spread = input.unsqueeze(dim + 1)

@@ -7,10 +7,9 @@ import numpy as np
 
 from ... import dtypes as dt
 from ...arguments import ints_of, is_int
-from ...autograd.op import op
+from ...autograd.op import op, unwatched
 from ...autograd.promotion import EXACT, check_broadcast, converted, write_out
 from ...autograd.public import public, refuse
-from ...autograd.views import is_array_alone
 from ...errors import not_implemented, type_name, warn_once
 from ...kernels.errstate import ignored
 from ...tensor import Tensor, check_dim, wrap
@@ -80,7 +79,7 @@ def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """
     x, y = input._array, other._array
     rows, columns, shape = _sizes_of_kron(x.shape, y.shape)
-    if x.dtype == y.dtype and x.dtype.char in "fdl" and is_array_alone(input) and is_array_alone(other):
+    if x.dtype == y.dtype and x.dtype.char in "fdl" and unwatched(input) and unwatched(other):
         with ignored():
             return wrap(np.multiply(x.reshape(rows), y.reshape(columns), order="C").reshape(shape))
     return unsafe_view(unsafe_view(input, rows) * unsafe_view(other, columns), shape)
@@ -164,7 +163,7 @@ def _plan(a, b, first, second):
 
 def _arranged(x, order):
     """`x` with its dimensions in another order."""
-    if is_array_alone(x) and order == tuple(range(len(order))):
+    if unwatched(x) and order == tuple(range(len(order))):
         return x
     return x.permute(order)
 
@@ -179,7 +178,7 @@ def _contracted(a, b, order_a, order_b, rows, count, columns, shape):
         product = dot(left.reshape(count), right.reshape(count))
     else:
         product = (left.squeeze() * right.squeeze()).sum(dtype=a.dtype)
-    return product if product._array.shape == shape and is_array_alone(product) else product.reshape(shape)
+    return product if product._array.shape == shape and unwatched(product) else product.reshape(shape)
 
 
 @public(dtypes=dt.INTEGER + dt.FLOATING + dt.COMPLEX, widen=True, method=True, autocast="up")
