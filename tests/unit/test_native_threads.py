@@ -41,7 +41,7 @@ def programs():
     yield lambda: (torch.randn(700, dtype=torch.float64), torch.randn(700, dtype=torch.float16))
     yield lambda: (x[0].abs().multinomial(9), x.abs().multinomial(9, True), x.topk(5))
     yield lambda: (x.gather(1, index), torch.zeros(64, 96).scatter_add(1, index, x))
-    yield lambda: (x.cumsum(0), x.cumprod(1), x.cummax(1))
+    yield lambda: (x.cumsum(0), x.cumprod(1), x.cummax(1), x.half().softmax(1))
     yield lambda: (long.amax(1), long.argmin(0), long.max(1), long.aminmax(dim=1), long.median(1), long.kthvalue(9, 1))
     yield lambda: (long.std(0), long.var(1), long.long().sum(1), long.histc(min=-1, max=1))
     yield lambda: (long.half().sum(1), torch.linalg.vector_norm(long, 3, 1))
