@@ -268,7 +268,9 @@ def test_divergences(p):
 
 def test_divergences_of_every_pair_that_torch_has():
     pairs = {(p.__name__, q.__name__) for p, q in torch.distributions.kl._KL_REGISTRY}
-    assert pairs == {(p.__name__, q.__name__) for p, q in tinytorch.distributions.kl._KL_REGISTRY}
+    ours = {(p.__name__, q.__name__) for (p, q), f in tinytorch.distributions.kl._KL_REGISTRY.items()
+            if "<doctest" not in f.__code__.co_filename}       # examples of docstrings add some
+    assert pairs == ours
 
 
 @pytest.mark.parametrize("text", [

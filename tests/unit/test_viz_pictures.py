@@ -176,7 +176,7 @@ def test_each_kept_storage_names_its_maker_and_who_needs_it():
     tanh = data["elements"][names.index("tanh")]
     assert tanh["file"].endswith("viz_models.py") and "tanh()" in tanh["text"] and tanh["calls"] == "(model): Layer"
     op = data["ops"][tanh["op"]]
-    assert op["formula"]["text"] == "return shared(np.tanh, input)" and op["rules"][0]["argument"] == "input"
+    assert op["formula"]["text"] == "return shared(fine.tanh, input)" and op["rules"][0]["argument"] == "input"
     assert op["formula"]["line"] > 0 and op["formula"]["file"].endswith(".py")
 
 

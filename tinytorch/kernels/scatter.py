@@ -94,7 +94,7 @@ def add_at(array, index, values, wide=False):
     `array` must be C-contiguous. One flat index for all is much faster than one per dimension. `wide`: see `add_flat`.
     """
     last = index[-1]
-    if array.dtype == _FLOAT and last.dtype == _INT64 and values.__class__ is np.ndarray and all(
+    if array.dtype == _FLOAT and last.__class__ is values.__class__ is np.ndarray and last.dtype == _INT64 and all(
             [i.__class__ is slice for i in index[:-1]]):
         sizes = _slices(array.shape, len(index) - 1, last.shape, values.shape)
         try:

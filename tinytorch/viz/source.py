@@ -26,7 +26,7 @@ def formula(op: Op) -> Text:
 
     >>> import tinytorch as torch
     >>> formula(torch.sin.op).text
-    'return np.sin(input)'
+    'return shared(fine.sin, input)'
     """
     return _text(op.forward)
 

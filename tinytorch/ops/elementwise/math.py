@@ -10,7 +10,7 @@ from ...autograd.op import binary, unary
 from ...autograd.promotion import NUMBERS
 from ...autograd.public import method
 from ...kernels import expressions, native
-from ...kernels.expressions import expression
+from ...kernels.expressions import expression, fine
 from ...kernels.threads import shared
 from ...tensor import Tensor
 from .arithmetic import conj, is_complex, rounded_once
@@ -21,9 +21,6 @@ __all__ = ["acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", 
            "reciprocal", "rsqrt", "sin", "sinc", "sinh", "sqrt", "square", "tan", "tanh"]
 
 _LN2, _LN10 = math.log(2.0), math.log(10.0)
-_exp, _exp2, _log, _log2, _log10 = map(expressions.fine, (np.exp, np.exp2, np.log, np.log2, np.log10))
-_sin, _cos, _tan, _arcsin, _arccos = map(expressions.fine, (np.sin, np.cos, np.tan, np.arcsin, np.arccos))
-_sinh, _cosh, _tanh, _arctanh = map(expressions.fine, (np.sinh, np.cosh, np.tanh, np.arctanh))
 
 
 def refuse_complex(name, array):
@@ -31,7 +28,7 @@ def refuse_complex(name, array):
         raise RuntimeError(f"{name} is not supported for complex tensors.")
 
 
-@unary(lambda g, ans: g * conj(ans), to_float=True, ufunc=_exp, kernel="exp_vml_cpu", foreach=True)
+@unary(lambda g, ans: g * conj(ans), to_float=True, ufunc=fine.exp, kernel="exp_vml_cpu", foreach=True)
 def exp(input):
     """e to the power of each element.
 
@@ -39,10 +36,10 @@ def exp(input):
     >>> torch.exp(torch.tensor([0., 1.]))
     tensor([1.0000, 2.7183])
     """
-    return shared(_exp, input)
+    return shared(fine.exp, input)
 
 
-@unary(lambda g, ans: g * conj(ans) * _LN2, to_float=True, ufunc=_exp2, kernel="exp2")
+@unary(lambda g, ans: g * conj(ans) * _LN2, to_float=True, ufunc=fine.exp2, kernel="exp2")
 def exp2(input):
     """2 to the power of each element.
 
@@ -51,7 +48,7 @@ def exp2(input):
     tensor([1., 8.])
     """
     if input.dtype.kind not in dt.COMPLEX:
-        return shared(_exp2, input)
+        return shared(fine.exp2, input)
     power = np.empty_like(input)               # real and imaginary part apart: inf times the 0 of ln 2 would be nan
     power.real, power.imag = input.real * _LN2, input.imag * _LN2
     return np.exp(power)
@@ -70,7 +67,7 @@ def expm1(input):
     return expressions.expm1(input)
 
 
-@unary(lambda g, input: g / conj(input), to_float=True, ufunc=_log, kernel="log_vml_cpu", foreach=True)
+@unary(lambda g, input: g / conj(input), to_float=True, ufunc=fine.log, kernel="log_vml_cpu", foreach=True)
 def log(input):
     """Natural logarithm: -inf at zero, NaN below zero.
 
@@ -78,10 +75,10 @@ def log(input):
     >>> torch.log(torch.tensor([1., 10.]))
     tensor([0.0000, 2.3026])
     """
-    return shared(_log, input)
+    return shared(fine.log, input)
 
 
-@unary(lambda g, input: g / (conj(input) * _LN2), to_float=True, ufunc=_log2, kernel="log2_vml_cpu", foreach=True)
+@unary(lambda g, input: g / (conj(input) * _LN2), to_float=True, ufunc=fine.log2, kernel="log2_vml_cpu", foreach=True)
 def log2(input):
     """Logarithm to base 2.
 
@@ -89,10 +86,10 @@ def log2(input):
     >>> torch.log2(torch.tensor([1., 8.]))
     tensor([0., 3.])
     """
-    return shared(_log2, input)
+    return shared(fine.log2, input)
 
 
-@unary(lambda g, input: g / (conj(input) * _LN10), to_float=True, ufunc=_log10, kernel="log10_vml_cpu",
+@unary(lambda g, input: g / (conj(input) * _LN10), to_float=True, ufunc=fine.log10, kernel="log10_vml_cpu",
        foreach=True)
 def log10(input):
     """Logarithm to base 10.
@@ -101,7 +98,7 @@ def log10(input):
     >>> torch.log10(torch.tensor([1., 20.]))
     tensor([0.0000, 1.3010])
     """
-    return shared(_log10, input)
+    return shared(fine.log10, input)
 
 
 _log1p = expression(lambda x: expressions.log1p(x))
@@ -188,7 +185,7 @@ def reciprocal(input):
     return result
 
 
-@unary(lambda g, input: g * conj(cos(input)), to_float=True, ufunc=_sin, kernel="sin_vml_cpu", foreach=True,
+@unary(lambda g, input: g * conj(cos(input)), to_float=True, ufunc=fine.sin, kernel="sin_vml_cpu", foreach=True,
        of_zero=True)
 def sin(input):
     """Sine of an angle in radians.
@@ -197,10 +194,10 @@ def sin(input):
     >>> torch.sin(torch.tensor([0., 1.]))
     tensor([0.0000, 0.8415])
     """
-    return shared(_sin, input)
+    return shared(fine.sin, input)
 
 
-@unary(lambda g, input: -g * conj(sin(input)), to_float=True, ufunc=_cos, kernel="cos_vml_cpu", foreach=True)
+@unary(lambda g, input: -g * conj(sin(input)), to_float=True, ufunc=fine.cos, kernel="cos_vml_cpu", foreach=True)
 def cos(input):
     """Cosine of an angle in radians.
 
@@ -208,10 +205,10 @@ def cos(input):
     >>> torch.cos(torch.tensor([0., 1.]))
     tensor([1.0000, 0.5403])
     """
-    return shared(_cos, input)
+    return shared(fine.cos, input)
 
 
-@unary(lambda g, ans: g * conj(1 + ans * ans), to_float=True, ufunc=_tan, kernel="tan_vml_cpu", foreach=True,
+@unary(lambda g, ans: g * conj(1 + ans * ans), to_float=True, ufunc=fine.tan, kernel="tan_vml_cpu", foreach=True,
        of_zero=True)
 def tan(input):
     """Tangent of an angle in radians.
@@ -220,10 +217,10 @@ def tan(input):
     >>> torch.tan(torch.tensor([0., 1.]))
     tensor([0.0000, 1.5574])
     """
-    return shared(_tan, input)
+    return shared(fine.tan, input)
 
 
-@unary(lambda g, input: g * conj(rsqrt(-input * input + 1)), to_float=True, aliases="arcsin", ufunc=_arcsin,
+@unary(lambda g, input: g * conj(rsqrt(-input * input + 1)), to_float=True, aliases="arcsin", ufunc=fine.arcsin,
        kernel="asin_vml_cpu", foreach=True, of_zero=True)
 def asin(input):
     """Inverse sine: NaN outside [-1, 1].
@@ -232,10 +229,10 @@ def asin(input):
     >>> torch.asin(torch.tensor([0., 1.]))
     tensor([0.0000, 1.5708])
     """
-    return shared(_arcsin, input)
+    return shared(fine.arcsin, input)
 
 
-@unary(lambda g, input: g * conj(-rsqrt(-input * input + 1)), to_float=True, aliases="arccos", ufunc=_arccos,
+@unary(lambda g, input: g * conj(-rsqrt(-input * input + 1)), to_float=True, aliases="arccos", ufunc=fine.arccos,
        kernel="acos_vml_cpu", foreach=True)
 def acos(input):
     """Inverse cosine: NaN outside [-1, 1].
@@ -244,7 +241,7 @@ def acos(input):
     >>> torch.acos(torch.tensor([0., 1.]))
     tensor([1.5708, 0.0000])
     """
-    return shared(_arccos, input)
+    return shared(fine.arccos, input)
 
 
 @unary(expression(lambda g, input: g / conj(input * input + 1), 2), to_float=True, aliases="arctan",
@@ -260,7 +257,7 @@ def atan(input):
     return expressions.arctan(input)
 
 
-@unary(lambda g, input: g * conj(cosh(input)), to_float=True, ufunc=_sinh, foreach=True, of_zero=True)
+@unary(lambda g, input: g * conj(cosh(input)), to_float=True, ufunc=fine.sinh, foreach=True, of_zero=True)
 def sinh(input):
     """Hyperbolic sine.
 
@@ -268,10 +265,10 @@ def sinh(input):
     >>> torch.sinh(torch.tensor([0., 1.]))
     tensor([0.0000, 1.1752])
     """
-    return shared(_sinh, input)
+    return shared(fine.sinh, input)
 
 
-@unary(lambda g, input: g * conj(sinh(input)), to_float=True, ufunc=_cosh, foreach=True)
+@unary(lambda g, input: g * conj(sinh(input)), to_float=True, ufunc=fine.cosh, foreach=True)
 def cosh(input):
     """Hyperbolic cosine.
 
@@ -279,7 +276,7 @@ def cosh(input):
     >>> torch.cosh(torch.tensor([0., 1.]))
     tensor([1.0000, 1.5431])
     """
-    return shared(_cosh, input)
+    return shared(fine.cosh, input)
 
 
 @binary(name="tanh_backward", method=False, inplace=False,
@@ -307,7 +304,7 @@ _ONE = {np.dtype(c): np.ones((), c) for c in "fd"}
 
 
 @unary(lambda g, ans: (_tanh_slope if g.__class__ is np.ndarray else _tanh_backward)(g, ans), to_float=True,
-       ufunc=_tanh, kernel="tanh_vml_cpu", foreach=True, of_zero=True)
+       ufunc=fine.tanh, kernel="tanh_vml_cpu", foreach=True, of_zero=True)
 def tanh(input):
     """Hyperbolic tangent.
 
@@ -315,7 +312,7 @@ def tanh(input):
     >>> torch.tanh(torch.tensor([0., 1.]))
     tensor([0.0000, 0.7616])
     """
-    return shared(_tanh, input)
+    return shared(fine.tanh, input)
 
 
 @unary(lambda g, input: g * conj(rsqrt(input * input + 1)), to_float=True, aliases="arcsinh", ufunc=np.arcsinh,
@@ -347,7 +344,7 @@ def acosh(input):
     return np.arccosh(input)
 
 
-@unary(lambda g, input: g / conj(1 - input * input), to_float=True, aliases="arctanh", ufunc=_arctanh, of_zero=True)
+@unary(lambda g, input: g / conj(1 - input * input), to_float=True, aliases="arctanh", ufunc=fine.arctanh, of_zero=True)
 def atanh(input):
     """Inverse hyperbolic tangent: infinite at -1 and 1, NaN outside.
 
@@ -355,7 +352,7 @@ def atanh(input):
     >>> torch.atanh(torch.tensor([0., 0.5]))
     tensor([0.0000, 0.5493])
     """
-    return shared(_arctanh, input)
+    return shared(fine.arctanh, input)
 
 
 @unary(lambda g: g * (math.pi / 180), to_float=True, of_zero=True)

@@ -82,9 +82,9 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, t
     for name, values in (("input_lengths", frames), ("target_lengths", lengths)):
         if len(values) != batch:
             raise RuntimeError(f"{name} must be of size batch_size")
-        if (least := min(values.tolist(), default=0)) < 0:
+        if values.size and (least := _extreme(min, values)) < 0:
             raise RuntimeError(f"Expected {name} to have value at least 0, but got value {least}")
-    if (most := max(frames.tolist(), default=0)) > steps:
+    if frames.size and (most := _extreme(max, frames)) > steps:
         raise RuntimeError(f"Expected input_lengths to have value at most {steps}, but got value {most} "
                            "(while checking arguments for ctc_loss_allocate_outputs)")
     padded = _padded(targets._array.astype(np.int64), lengths, batch, blank, log_probs)
@@ -98,10 +98,14 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Tensor | Ints, t
     return loss.squeeze(0) if single else loss
 
 
+def _extreme(function, values):
+    """`min` or `max` of an array of few numbers, which Python finds sooner than NumPy."""
+    return function(values.tolist()) if type(values) is np.ndarray else getattr(values, function.__name__)()
+
+
 def _padded(labels, lengths, batch, blank, log_probs):
     """The labels as an array (batch, longest), padded with `blank`. RuntimeError if their sizes do not fit."""
-    counts = lengths.tolist()
-    width = max(counts, default=0)
+    width = int(_extreme(max, lengths)) if lengths.size else 0
     if labels.ndim == 1:
         if labels.size != lengths.sum():
             raise RuntimeError(f"Expected tensor to have size {lengths.sum()} at dimension 0, but got size "
@@ -120,6 +124,6 @@ def _padded(labels, lengths, batch, blank, log_probs):
         raise RuntimeError(f"Expected tensor to have size at least {width} at dimension 1, but got size "
                            f"{labels.shape[1]} for argument #2 'targets' (while checking arguments for "
                            "ctc_loss_allocate_outputs)")
-    if min(counts, default=0) == width:
+    if not lengths.size or _extreme(min, lengths) == width:
         return labels[:, :width].copy()
     return np.where(np.arange(width) < lengths[:, None], labels[:, :width], blank)

@@ -133,7 +133,7 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, o
     >>> torch.nn.functional.normalize(torch.tensor([[3., 4.]]))
     tensor([[0.6000, 0.8000]])
     """
-    if p == 2 and out is None and isinstance(input, Tensor) and unwatched(input) and _are_alike(
-            input._array, input._array):
+    usual = p.__class__ in (int, float) and p == 2 and dim.__class__ is int and eps.__class__ is float and out is None
+    if usual and isinstance(input, Tensor) and unwatched(input) and _are_alike(input._array, input._array):
         return wrap(_unit_of(input._array, axes(dim, input._array.ndim), eps))
     return write_out(out, input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input))
