@@ -176,8 +176,7 @@ def _sizes(output_size, shape):
 def _target(function, n, input, output_size):
     """The output's spatial size, with None filled in. Raises torch's errors for a bad size or a bad input. The result
     depends on the input's shape and dtype alone, and is not computed again for the same."""
-    array = input._array
-    if type(array) is np.ndarray:
+    if isinstance(input, Tensor) and type(array := input._array) is np.ndarray:
         return _target_of(function, n, array.shape, array.dtype, output_size)
     return _checked_target(function, n, input, output_size)
 
