@@ -2,5 +2,5 @@
 from .later import namespace as _namespace
 
 __getattr__ = _namespace(
-    __name__, "arrange erf fourier gamma grid_sample halves incomplete_gamma modified_bessel norm norm_steps order pool"
-              " scan softmax")
+    __name__, "arrange erf fourier gamma grid_sample halves incomplete_gamma masks modified_bessel norm norm_steps"
+              " order pool scan softmax")

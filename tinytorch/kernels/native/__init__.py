@@ -25,8 +25,7 @@ import numpy as np
 
 from ...errors import warn
 from ..threads import free, team
-from . import ufuncs
-from .objects import Doors
+from .objects import Doors, maker_of_ufuncs, with_loops
 from .table import KERNELS, drawn, failing, fingerprint, parsed
 
 try:
@@ -367,7 +366,7 @@ def _ufunc_of(loop, types, inputs, data):
     """(a NumPy ufunc, the objects that must live as long as it). `types`: the type numbers of its operands, of which
     `inputs` are read; its inner loop gets the address `data`. It is made by PyUFunc_FromFuncAndData of NumPy's C
     interface, as extension modules make theirs."""
-    make = ufuncs.maker()
+    make = maker_of_ufuncs()
     if make is None:
         return None, None
     place = ctypes.cast(getattr(_loaded[1], loop), ctypes.c_void_p).value
@@ -384,7 +383,7 @@ def with_plans(ufunc, plans):
         _read_for_good.append(data)
         loop = getattr(_loaded[1], f"loop{dtype.itemsize}")
         loops[dtype.char] = ctypes.cast(loop, ctypes.c_void_p).value, data.ctypes.data
-    made, kept = ufuncs.with_loops(ufunc, loops)
+    made, kept = with_loops(ufunc, loops)
     _read_for_good.append(kept)
     return made
 

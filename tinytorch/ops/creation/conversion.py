@@ -14,8 +14,7 @@ from ...autograd.record_dtypes import of_source
 from ...autograd.views import assign, check_in_place, check_overlap, is_apart, is_expanded, layouts, may_share
 from ...device import CPU, META, check_device, device as Device
 from ...errors import kind_of, not_a_tensor, warn_once
-from ...kernels import halves
-from ...kernels.arrange import fill as fill_array
+from ...kernels import arrange, halves
 from ...kernels.copies import in_rows
 from ...kernels.layout import channels_last, dense_copy, ordered_like
 from ...kernels.memory import WHOLE, with_strides
@@ -420,7 +419,7 @@ def fill_(input: Tensor, value: Tensor | Number) -> Tensor:
     if is_apart(input) and (value.__class__ is float or value.__class__ is int) and -65504 <= value <= 65504:
         array = input._array                   # every float dtype can hold the value
         if array.dtype.kind == dt.NATIVE and 0 not in array.strides and array.flags.writeable:
-            fill_array(array, value)
+            arrange.fill(array, value)
             input._version_counter[0] += 1
             return input
     check_in_place(input, value)
@@ -453,7 +452,7 @@ def zero_(input: Tensor) -> Tensor:
     if is_apart(input):
         array = input._array
         if array.dtype.kind != dt.WIDENED and 0 not in array.strides and array.flags.writeable:
-            fill_array(array, 0)
+            arrange.fill(array, 0)
             input._version_counter[0] += 1
             return input
     check_in_place(input)

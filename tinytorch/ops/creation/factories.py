@@ -14,7 +14,7 @@ from ...autograd.promotion import as_scalar_tensor, filled_as, refill, scalar_as
 from ...autograd.public import public
 from ...device import META, check_device
 from ...errors import warn
-from ...kernels.arrange import fill as fill_array, filled
+from ...kernels import arrange
 from ...kernels.layout import ordered_like, span, strided
 from ...kernels.memory import Unset, check_size, empty as new_memory, unset, with_strides
 from ...kinds.lazy import restrided
@@ -216,7 +216,7 @@ def empty_in(size, numpy_dtype, order):
 def constant(size, value, numpy_dtype):
     """An array filled with a Python number."""
     if numpy_dtype == _FLOAT and value.__class__ in _PLAIN and -65504 <= value <= 65504:
-        result = new_memory(size, numpy_dtype, lambda size, _: filled(size, value))
+        result = new_memory(size, numpy_dtype, lambda size, _: arrange.filled(size, value))
         if result is not None:
             return result
     result = new_memory(size, numpy_dtype)
@@ -398,7 +398,7 @@ def elsewhere(input):
 def _fill_with(value):
     def fill(array):
         if type(array) is np.ndarray and array.dtype.kind != dt.WIDENED:
-            fill_array(array, value)           # 0 and 1, which every dtype holds
+            arrange.fill(array, value)         # 0 and 1, which every dtype holds
         else:
             array[...] = scalar_as(value, array.dtype)
     return fill
@@ -462,7 +462,7 @@ def full_like(input: Tensor, fill_value: Number, *, dtype: dt.dtype | type | Non
     def fill(array):
         if array.dtype == _FLOAT and type(array) is np.ndarray and value.__class__ in _PLAIN and (
                 -65504 <= value <= 65504):
-            fill_array(array, value)
+            arrange.fill(array, value)
             return
         array[...] = filled_as(value, array.dtype, array.size)
     return _fill_like(full_like, fill, input, dtype, layout, device, requires_grad, pin_memory, memory_format)

@@ -1,8 +1,8 @@
 """Reading from an array, and writing to it, by an advanced index."""
 import numpy as np
 
+from ...kernels import masks
 from ...kernels.layout import picked_like
-from ...kernels.masks import selected
 from ...kernels.memory import READ_ONLY, refusal
 from ...kernels.scatter import add_at, owned, picked_at
 from .index_errors import check_fits, check_in_range, index_error, indexes_empty_dim, shape_of_result
@@ -14,7 +14,7 @@ def pick(array, index):
         raise index_error(array.shape, index, None)
     try:
         last = index[-1]
-        if len(index) == 1 and last.dtype == bool and (found := selected(array, last)) is not None:
+        if len(index) == 1 and last.dtype == bool and (found := masks.selected(array, last)) is not None:
             return found
         if (last.dtype != bool and array.flags.c_contiguous and last.flags.c_contiguous
                 and all([i.__class__ is slice for i in index[:-1]])):

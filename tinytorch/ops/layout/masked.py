@@ -13,9 +13,8 @@ from ...autograd.promotion import stored_as, write_out
 from ...autograd.public import public, refuse
 from ...autograd.views import warn_expanded
 from ...errors import refuse_records, type_name
-from ...kernels import native
+from ...kernels import masks, native
 from ...kernels.layout import dense_copy
-from ...kernels.masks import true_places
 from ...kernels.scatter import add_at, any_outside, owned
 from ...tensor import Tensor, check_dim, wrap
 from ...types import Extent, Ints, Number
@@ -202,7 +201,7 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
         if out is not None:
             raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
         return (input if array.ndim else reshape(input, 1)).nonzero().unbind(1)
-    places = true_places(array)
+    places = masks.true_places(array)
     if places is None:
         places = np.array(array.nonzero()) if array.ndim else np.empty((0, int(array != 0)), np.int64)
     result = places.T

@@ -8,9 +8,9 @@ from ...autograd.op import binary, op, renamed, single
 from ...autograd.promotion import EXACT, check_broadcast, converted, write_out
 from ...autograd.public import method, public, refuse
 from ...errors import C_NAMES, not_a_tensor, not_implemented, type_name
+from ...kernels import halves
 from ...kernels.arithmetic import outer as all_products
 from ...kernels.copies import reshaped
-from ...kernels.halves import to_bfloat16, wide
 from ...kernels.linalg import products
 from ...kernels.linalg.products import HEAVY
 from ...kinds.lazy import toggled
@@ -93,7 +93,7 @@ def _mm(input, mat2):
                 return input.dot(mat2)
             return products.dot(input, mat2)
         if char == "V" and input.dtype is dt.BFLOAT16 and mat2.dtype is dt.BFLOAT16:
-            return to_bfloat16(_mm.op.forward(wide(input), wide(mat2)))
+            return halves.to_bfloat16(_mm.op.forward(halves.wide(input), halves.wide(mat2)))
         if char in _REFUSED:
             check_matrices(rows(input), mat2)
             if input.size and mat2.size:

@@ -11,8 +11,7 @@ from ...autograd.op import op, renamed
 from ...autograd.public import public
 from ...autograd.record_dtypes import in_float32
 from ...errors import kind_of, not_implemented, warn
-from ...kernels import interpolate as kernels
-from ...kernels.arrange import resized, resized_back, taps_of_two_axes
+from ...kernels import arrange, interpolate as kernels
 from ...kernels.layout import channels_last, in_channels_last
 from ...kernels.memory import LARGEST
 from ...tensor import Tensor, wrap
@@ -45,7 +44,7 @@ def _taps(name, size, output_size, align_corners, scales, dtype, rounding=None, 
     axes = [kernels.taps(mode, n, m, align_corners, scale, smoothed, np.float64 if wide else np.float32, rounding,
                          vectorised)
             for n, m, scale in zip(size, output_size, scales or (None,) * len(size))]
-    return axes, taps_of_two_axes(*axes) if len(axes) == 2 else None
+    return axes, arrange.taps_of_two_axes(*axes) if len(axes) == 2 else None
 
 
 def _rounding(dtype):
@@ -63,7 +62,7 @@ _TO_HALF = {dtype: _rounding(dtype) for dtype in (np.dtype(np.float16), dt.BFLOA
 def _resize(name, output_size, align_corners, scales, half, vectorised, input):
     if half is None and input.dtype is _FLOAT and in_c_order(input, len(output_size)):
         taps = _taps(name, input.shape[2:], output_size, align_corners, scales, _FLOAT, None, vectorised)[1]
-        result = None if taps is None else resized(input, output_size, taps)
+        result = None if taps is None else arrange.resized(input, output_size, taps)
         if result is not None:
             return result
     x = np.ascontiguousarray(input)
@@ -86,7 +85,7 @@ def _resize_grad(name, size, align_corners, scales, half, grad):
     axes, taps = _taps(name, size, g.shape[2:], align_corners, scales, g.dtype, None, True)     # always so in backward
     if g.dtype == np.float16:
         g = g.astype(np.float32)
-    result = None if taps is None else resized_back(g, size, taps)
+    result = None if taps is None else arrange.resized_back(g, size, taps)
     result = kernels.resized_grad(g, axes, size) if result is None else result
     result = result.astype(grad.dtype, copy=False)
     return in_channels_last(result) if name in _KEEPS_LAST and is_last(grad, len(size)) else result

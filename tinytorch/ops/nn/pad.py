@@ -9,7 +9,7 @@ from ...autograd.op import op, renamed
 from ...autograd.promotion import stored_as
 from ...autograd.public import public, refuse
 from ...errors import not_implemented, refuse_records
-from ...kernels.arrange import bordered
+from ...kernels import arrange
 from ...kernels.layout import channels_last, dense_copy, in_channels_last
 from ...tensor import Tensor
 from ...types import Extents, Number
@@ -26,7 +26,7 @@ def _constant(input, widths, value):
     if source.shape == shape:                  # no border is added
         return dense_copy(source)
     if input.dtype == np.float32 and (input.ndim not in (4, 5) or input.strides[1] > input.strides[-1]):
-        found = bordered(input, widths, float(stored_as(value, input.dtype)) if value else 0.0)
+        found = arrange.bordered(input, widths, float(stored_as(value, input.dtype)) if value else 0.0)
         if found is not None:
             return found
     result = _zeros(shape, input)

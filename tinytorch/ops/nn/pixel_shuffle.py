@@ -6,7 +6,7 @@ import numpy as np
 from ...autograd.op import single
 from ...autograd.public import public
 from ...errors import refuse_records
-from ...kernels.arrange import pixels_shuffled
+from ...kernels import arrange
 from ...kernels.layout import channels_last, in_channels_last
 from ...seam import twin
 from ...tensor import Tensor
@@ -21,7 +21,7 @@ __all__ = ["channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
 def _shuffle(input, factor):
     blocks, order, pixels = _plan(input.shape, factor)
     if input.ndim != 4 or input.strides[1] > input.strides[3]:
-        made = pixels_shuffled(input, factor, False, pixels)
+        made = arrange.pixels_shuffled(input, factor, False, pixels)
         if made is not None:
             return made
     return _laid_out(input.reshape(blocks).transpose(order).copy("C").reshape(pixels), input)
@@ -46,7 +46,7 @@ def _unshuffle(input, factor):
     n = len(batch)
     size = (*batch, c * factor ** 2, h // factor, w // factor)
     if input.ndim != 4 or input.strides[1] > input.strides[3]:
-        made = pixels_shuffled(input, factor, True, size)
+        made = arrange.pixels_shuffled(input, factor, True, size)
         if made is not None:
             return made
     order = *range(n + 1), n + 2, n + 4, n + 1, n + 3
